@@ -1,0 +1,42 @@
+"""`scrapy crawl index`: crawl from seeds in the order of a mode, and index what is found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy import Spider
+from scrapy.http import Response
+
+from webcrawler.errors import ParserKilled
+from webcrawler.extensions import Crawl
+from webcrawler.items import CrawledPage
+from webcrawler.job import Job
+from webcrawler.records import Fetch
+
+
+class IndexSpider(Spider):
+    """Its arguments are those of docs/reference/commands.md."""
+
+    name = "index"
+
+    def __init__(self, **arguments: str) -> None:
+        super().__init__()
+        self.job = Job.read(**arguments)
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Seeds go straight into the frontier, by the scheduler."""
+        return
+        yield
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[CrawledPage]:
+        crawl = Crawl.of(self.crawler)
+        assert response.request is not None
+        fetch: Fetch = response.request.meta["fetch"]
+        try:
+            page = await asyncio.wrap_future(crawl.parse(fetch))
+        except ParserKilled as error:
+            crawl.quarantine(fetch, str(error))
+        else:
+            yield CrawledPage.of(fetch, page)

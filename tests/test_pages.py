@@ -1,0 +1,299 @@
+"""WARC files: valid for other tools, whole after a crash, enough to rebuild the states from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from base64 import b32encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
+
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.pages import PageStore, Record, records
+from webcrawler.records import Entry, Fetch, Lease, Place
+
+URL, SPELLING = "http://a.test/", "http://a.test/index.html"
+BODY = "<p>naïve</p>".encode() * 100
+HEADERS = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("Content-Length", "77"))
+
+
+def entry(body: bytes = BODY, status: int = 200, state: str = "done", reason: str = "document") -> Entry:
+    lease = Lease(1, URL, SPELLING, "http://a.test", 5, tries=2)
+    fetch = Fetch(lease, state, reason, 1790000000.123456, 0.5, status, HEADERS, body)
+    return Entry(fetch, hashlib.sha1(body).digest())
+
+
+def revisit() -> Entry:
+    duplicate = entry(reason="duplicate")
+    duplicate.duplicate_of = "http://b.test/"
+    return duplicate
+
+
+def failure() -> Entry:
+    lease = Lease(1, URL, SPELLING, "http://a.test", 5)
+    return Entry(Fetch(lease, "failed", "timeout", 1790000001, 30, retry=True, error="no answer in 30 s"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[PageStore]:
+    store = PageStore(tmp_path / "pages")
+    yield store
+    store.close()
+
+
+def kept(tmp_path: Path) -> list[Record]:
+    return list(records(tmp_path / "pages"))
+
+
+def files(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "pages").iterdir())
+
+
+# Valid WARC, read by an independent reader
+
+
+def test_warcio_reads_every_record_and_confirms_its_digest(store: PageStore, tmp_path: Path) -> None:
+    for one in (entry(), revisit(), failure(), entry(b"", 302, reason="redirect"), entry(b"gone", 404)):
+        store.append(one)
+    store.sync()
+
+    kinds = []
+    with files(tmp_path)[0].open("rb") as stream:
+        for record in ArchiveIterator(stream, check_digests="raise"):
+            record.content_stream().read()
+            kinds.append(record.rec_type)
+            assert record.digest_checker.passed is not False
+
+    assert kinds == ["warcinfo", "response", "revisit", "metadata", "response", "response"]
+
+
+def test_response_record_says_what_the_standard_asks(store: PageStore, tmp_path: Path) -> None:
+    store.append(entry())
+    store.sync()
+
+    with files(tmp_path)[0].open("rb") as stream:
+        _, record = ArchiveIterator(stream)
+        field = record.rec_headers.get_header
+
+    assert record.rec_headers.protocol == "WARC/1.1"
+    assert field("WARC-Target-URI") == SPELLING
+    assert field("WARC-Date") == "2026-09-21T14:13:20.123456Z"
+    assert field("WARC-Payload-Digest") == "sha1:" + b32encode(hashlib.sha1(BODY).digest()).decode()
+    assert field("Content-Type") == "application/http; msgtype=response"
+    assert field("WARC-Crawl-State") == "done/document"
+
+
+def test_revisit_record_refers_to_the_first_url_and_has_no_body(store: PageStore, tmp_path: Path) -> None:
+    place = store.append(revisit())
+    store.sync()
+
+    record = store.record(place)
+
+    assert (record.kind, record.refers_to, record.response.body) == ("revisit", "http://b.test/", b"")
+    with files(tmp_path)[0].open("rb") as stream:
+        _, found = ArchiveIterator(stream)
+    assert found.rec_headers.get_header("WARC-Profile").endswith("/revisit/identical-payload-digest")
+
+
+def test_headers_of_the_wire_do_not_describe_the_decoded_body(store: PageStore) -> None:
+    place = store.append(entry())
+    store.sync()
+
+    assert store.read(place).headers == [
+        ("Content-Type", "text/html"),
+        ("X-Archive-Orig-Content-Encoding", "gzip"),
+        ("X-Archive-Orig-Content-Length", "77"),
+        ("Content-Length", str(len(BODY))),
+    ]
+
+
+def test_line_break_in_a_header_makes_no_header_of_its_own(store: PageStore) -> None:
+    one = entry()
+    lines = (("X-Odd", "a\r\nSet-Cookie: b"),)
+    place = store.append(Entry(Fetch(one.fetch.lease, "done", "document", 1.0, status=200, headers=lines)))
+    store.sync()
+
+    assert [name for name, _ in store.read(place).headers] == ["X-Odd", "Content-Length"]
+
+
+# Places
+
+
+def test_each_place_gives_its_own_response_back(store: PageStore) -> None:
+    bodies = [os.urandom(size) for size in (0, 1, 300, 70_000, 1_000_000)]
+    places = [store.append(entry(body)) for body in bodies]
+    store.sync()
+
+    for place, body in reversed(list(zip(places, bodies, strict=True))):
+        headers, found, url = store.read(place)
+        assert (found, url) == (body, SPELLING)
+        assert dict(headers)["Content-Length"] == str(len(body))
+
+
+def test_records_tell_all_places_in_order(store: PageStore, tmp_path: Path) -> None:
+    places = [store.append(one) for one in (entry(), revisit(), failure(), entry())]
+    store.sync()
+
+    assert [record.place for record in kept(tmp_path)] == places
+
+
+def test_file_is_made_at_the_first_append_and_another_by_each_store(tmp_path: Path) -> None:
+    stores = [PageStore(tmp_path / "pages") for _ in range(3)]
+    assert files(tmp_path) == []
+
+    places = [store.append(entry()) for store in stores[:2]]
+    for store in stores:
+        store.close()
+
+    assert {place.file for place in places} == {path.name for path in files(tmp_path)}
+
+
+def test_full_file_is_followed_by_another(tmp_path: Path) -> None:
+    store = PageStore(tmp_path / "pages", max_file_bytes=2000)
+    places = [store.append(entry(os.urandom(900))) for _ in range(5)]
+    store.close()
+
+    assert len(files(tmp_path)) == 3
+    assert {record.place for record in kept(tmp_path)} == set(places)
+    assert all(store.read(place).url == SPELLING for place in places)
+
+
+def test_place_that_is_not_there_is_unavailable(store: PageStore) -> None:
+    place = store.append(entry())
+    store.sync()
+
+    for wrong in (Place("missing.warc.gz", 0), Place(place.file, place.offset + 1), Place(place.file, 10**9)):
+        with pytest.raises(Unavailable):
+            store.read(wrong)
+
+
+def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(BadInput, match="cannot be written"):
+        PageStore(tmp_path / "file" / "pages")
+
+
+# States can be rebuilt
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (entry(), ("response", "done", "document", 2, False, 0.5, 200, "")),
+        (revisit(), ("revisit", "done", "duplicate", 2, False, 0.5, 200, "")),
+        (entry(b"", 302, reason="redirect"), ("response", "done", "redirect", 2, False, 0.5, 302, "")),
+        (
+            entry(b"no", 404, "failed", "not-found"),
+            ("response", "failed", "not-found", 2, False, 0.5, 404, ""),
+        ),
+        (
+            entry(b"?", 799, "failed", "server-error"),
+            ("response", "failed", "server-error", 2, False, 0.5, 799, ""),
+        ),
+        (failure(), ("metadata", "failed", "timeout", 0, True, 30.0, 0, "no answer in 30 s")),
+    ],
+)
+def test_record_says_what_the_fetch_came_to(
+    store: PageStore, one: Entry, expected: tuple[object, ...]
+) -> None:
+    place = store.append(one)
+    store.sync()
+
+    record = store.record(place)
+
+    said = (record.kind, record.state, record.reason, record.tries, record.retry, record.seconds)
+    assert (*said, record.status, record.error) == expected
+    assert record.fetched == one.fetch.fetched
+    assert record.response.url == SPELLING
+
+
+header_texts = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=20)
+
+
+@given(body=st.binary(max_size=3000), value=header_texts)
+def test_whatever_came_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, body: bytes, value: str
+) -> None:
+    store = PageStore(tmp_path_factory.mktemp("pages"))
+    one = entry().fetch
+    fetch = Fetch(one.lease, "done", "document", 5.0, status=200, headers=(("X-Any", value),), body=body)
+    place = store.append(Entry(fetch))
+    store.close()
+
+    headers, found, _ = store.read(place)
+
+    assert (found, dict(headers)["X-Any"]) == (body, value)
+
+
+# Crashes
+
+
+def test_record_that_was_torn_at_any_byte_costs_only_itself(store: PageStore, tmp_path: Path) -> None:
+    whole, torn = store.append(entry()), store.append(failure())
+    store.sync()
+    path = files(tmp_path)[0]
+    content = path.read_bytes()
+
+    for end in range(torn.offset, len(content)):
+        path.write_bytes(content[:end])
+        assert [record.place for record in kept(tmp_path)] == [whole]
+        path.write_bytes(content[:end] + bytes(len(content) - end))
+        assert [record.place for record in kept(tmp_path)][:1] == [whole]
+
+    path.write_bytes(content[: torn.offset + 5])
+    with pytest.raises(Unavailable):
+        store.read(torn)
+
+
+def test_what_was_synced_outlives_kill_9(tmp_path: Path) -> None:
+    script = """
+import os, signal, sys
+from pathlib import Path
+from test_pages import entry
+from webcrawler.pages import PageStore
+store = PageStore(Path(sys.argv[1]) / "pages")
+print(*store.append(entry()), flush=True)
+store.sync()
+store.append(entry())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    died = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
+    name, offset = died.stdout.split()
+
+    assert kept(tmp_path)[0].place == Place(name, int(offset))
+    assert PageStore(tmp_path / "pages").read(Place(name, int(offset))).body == BODY
+
+
+def test_disk_that_is_full_is_unavailable_and_a_new_file_follows(tmp_path: Path) -> None:
+    script = """
+import resource, signal, sys
+from pathlib import Path
+from test_pages import entry
+from webcrawler.errors import Unavailable
+from webcrawler.pages import PageStore
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = PageStore(Path(sys.argv[1]) / "pages")
+store.append(entry())
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+try:
+    store.sync()
+except Unavailable as error:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(*store.append(entry()))
+    store.close()
+"""
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    ran = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    name, offset = ran.stdout.split()
+
+    assert [record.place for record in kept(tmp_path)] == [Place(name, int(offset))]
+    assert len(files(tmp_path)) == 2

@@ -1,0 +1,148 @@
+"""Peculiarity weighting (Pinkerton 1994, The Database, The Query Server) and its reference domain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webcrawler.errors import BadInput
+from webcrawler.search.matches import Matches
+from webcrawler.search.peculiarity import Peculiarity, relevance, weight
+from webcrawler.search.reference import Reference, english, load
+
+REFERENCE = {"molecular": 0.001, "biolog": 0.002}
+
+
+def matches(documents: dict[int, list[str]]) -> Matches:
+    """What the index would say of documents that are given as terms."""
+    found = {number: Counter(terms) for number, terms in documents.items()}
+    words = {word for terms in documents.values() for word in terms} | set(REFERENCE)
+    counts = {word: {n: found[n][word] for n in found if found[n][word]} for word in words}
+    return Matches({number: len(terms) for number, terms in documents.items()}, counts)
+
+
+DOCUMENTS = {
+    1: ["molecular", "biolog", "gene", "protein"],
+    2: ["biolog", "biolog", "garden"],
+    3: ["cook", "molecular", "cook", "steam"],
+}
+
+
+def test_three_documents_by_hand() -> None:
+    # Query "molecular biology": each word is half of it: weights 0.5 / 0.001 = 500 and 0.5 / 0.002 = 250
+    # 1: molecular 0.25 / 0.001 = 250, biology 0.25 / 0.002 = 125: (250 · 500 + 125 · 250) / 2 = 78,125
+    # 2: biology (2/3) / 0.002 = 333.3: (333.3 · 250) / 2 = 41,666.7
+    # 3: molecular 0.25 / 0.001 = 250: (250 · 500) / 2 = 62,500
+    scores = Peculiarity(REFERENCE.__getitem__).scores(("molecular", "biolog"), matches(DOCUMENTS))
+
+    assert scores == pytest.approx({1: 78_125, 2: 41_666.6667, 3: 62_500})
+
+
+def test_word_typed_twice_has_twice_the_share_of_the_query() -> None:
+    # "biology biology molecular": biology (2/3) / 0.002 = 333.3, molecular (1/3) / 0.001 = 333.3
+    # 1: (125 · 333.3 + 250 · 333.3) / 3 = 41,666.7
+    scores = Peculiarity(REFERENCE.__getitem__).scores(("biolog", "biolog", "molecular"), matches(DOCUMENTS))
+
+    assert scores[1] == pytest.approx(41_666.6667)
+
+
+def test_explanation_sums_up_to_the_score() -> None:
+    ranking, words = Peculiarity(REFERENCE.__getitem__), ("molecular", "biolog")
+
+    parts = ranking.explain(words, matches(DOCUMENTS), 1)
+
+    assert [part.word for part in parts] == ["molecular", "biolog"]
+    assert [(part.document_weight, part.query_weight) for part in parts] == [
+        pytest.approx((250, 500)),
+        pytest.approx((125, 250)),
+    ]
+    assert sum(part.contribution for part in parts) == pytest.approx(78_125)
+
+
+def test_page_of_one_word_wins_over_any_article() -> None:
+    """The known weakness of weights that are shares."""
+    article = ["biolog"] * 50 + ["gene"] * 50
+
+    scores = Peculiarity(REFERENCE.__getitem__).scores(("biolog",), matches({1: article, 2: ["biolog"]}))
+
+    assert scores[2] > scores[1]
+
+
+_terms = st.lists(st.sampled_from("abcd"), min_size=1, max_size=12)
+
+
+@given(st.lists(_terms, min_size=1, max_size=5), _terms)
+def test_scores_equal_the_formula_in_exact_fractions(texts: list[list[str]], query: list[str]) -> None:
+    reference = {"a": Fraction(1, 10), "b": Fraction(1, 100), "c": Fraction(1, 7), "d": Fraction(3, 1000)}
+
+    def vector(text: list[str]) -> dict[str, Fraction]:
+        return {word: Fraction(text.count(word), len(text)) / reference[word] for word in reference}
+
+    expected = {
+        number: float(sum(vector(text)[word] * vector(query)[word] for word in reference) / len(query))
+        for number, text in enumerate(texts)
+    }
+    found = matches(dict(enumerate(texts)))
+    counts = {word: found.counts.get(word, {}) for word in reference}
+
+    scores = Peculiarity(lambda word: float(reference[word])).scores(
+        tuple(query), Matches(found.lengths, counts)
+    )
+
+    assert scores == pytest.approx(expected)
+
+
+def test_rare_word_of_the_reference_weighs_more_and_relevance_divides_by_the_words() -> None:
+    assert weight(1, 4, 0.001) == 250
+    assert weight(1, 4, 0.002) == 125
+    assert relevance({"a": 2.0, "b": 3.0}, {"a": 10.0, "c": 5.0}, 2) == 10.0
+
+
+def test_words_of_one_stem_are_summed_in_the_reference() -> None:
+    reference = Reference([("biology", 0.002), ("biologies", 0.001), ("the", 0.05)])
+
+    assert reference.frequency("biolog") == pytest.approx(0.003)
+
+
+def test_unseen_word_counts_as_often_as_the_rarest_listed() -> None:
+    reference = Reference([("cat", 0.002), ("dog", 0.001)])
+
+    assert reference.frequency("genom") == 0.001
+
+
+def test_english_knows_common_from_rare_and_reckons_numbers() -> None:
+    frequency = english().frequency
+
+    assert frequency("year") > frequency("molecular") > frequency("qwxz") > 0
+    assert frequency("1994") > frequency("qwxz")
+
+
+def test_reference_is_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("biology 0.002\n\nbiologies\t0.001\n")
+
+    assert load(path).frequency("biolog") == pytest.approx(0.003)
+
+
+@pytest.mark.parametrize(
+    "line", ["biology", "0.1", "biology x", "biology 0", "biology -1", "biology nan", "a inf"]
+)
+def test_line_that_is_no_frequency_is_named(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text(f"cat 0.1\n{line}\n")
+
+    with pytest.raises(BadInput, match="line 2: expected `word frequency`"):
+        load(path)
+
+
+def test_missing_or_empty_reference_file_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+
+    for name in ("missing.txt", "empty.txt"):
+        with pytest.raises(BadInput, match="SEARCH_REFERENCE"):
+            load(tmp_path / name)

@@ -1,0 +1,445 @@
+"""Searching a real catalog through a real index: what is found, in which order, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import closing
+from hashlib import sha1
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.cmdline import execute
+
+from webcrawler.catalog import Catalog
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.index.following import Follower
+from webcrawler.records import Entry, Fetch, Lease, Text
+from webcrawler.search import Searcher
+from webcrawler.search.reference import Reference
+from webcrawler.search.snippets import MAX_CHARACTERS, WORDS, Snippets
+from webcrawler.urls import server, url_id
+
+REFERENCE = Reference([("molecular", 0.001), ("biology", 0.002), ("yeast", 0.0001)])
+FETCHED = 1_700_000_000.0  # 2023-11-14T22:13:20 UTC
+
+Row = tuple[str, str, str]  # URL, title, body
+
+PAGES: list[Row] = [
+    # the three documents that test_peculiarity.py weighs by hand, for "molecular biology"
+    ("http://a.test/1", "Molecular biology", "Genes and proteins"),
+    ("http://a.test/2", "Biology", "biology of the garden"),
+    ("http://b.test/3", "Cooking", "molecular cooking with steam"),
+    # phrases, titles, sites
+    ("http://sub.b.test/helix", "The double helix", "DNA is a double-stranded helix. A guide to DNA repair."),
+    ("http://sub.b.test/stairs", "Stairs", "A helix of stairs, double the price. DNA guide."),
+    ("http://c.test:8080/twin-1", "Twin", "yeast genome"),
+    ("http://c.test:8080/twin-2", "Twin", "yeast genome"),
+    ("http://c.test:8080/untitled", "", "Sourdough rises"),
+]
+
+
+def entry(row: Row, fetched: float = FETCHED) -> tuple[Entry, None]:
+    url, title, body = row
+    lease = Lease(url_id(url), url, url, server(url), token=1)
+    fetch = Fetch(lease, "done", "document", fetched, status=200, headers=(("Content-Type", "text/html"),))
+    text = Text(title, "Rising dough\nSecond" if not title else "", "", "", body)
+    return Entry(fetch, digest=sha1(url.encode()).digest(), text=text), None
+
+
+def publish(crawl_dir: Path, rows: Iterable[Row], fetched: float = FETCHED) -> None:
+    """Write documents to the catalog and let the follower catch up."""
+    with closing(Catalog(crawl_dir / "catalog.sqlite")) as catalog:
+        catalog.write([entry(row, fetched) for row in rows])
+    with Follower(crawl_dir / "catalog.sqlite", crawl_dir / "index") as follower:
+        while follower.step():
+            pass
+
+
+@pytest.fixture(scope="module")
+def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawl")
+    publish(folder, PAGES[:4])
+    publish(folder, PAGES[4:])  # a segment of its own
+    return folder
+
+
+@pytest.fixture(scope="module")
+def searcher(crawl_dir: Path) -> Searcher:
+    return Searcher(crawl_dir, REFERENCE, deadline_seconds=60)
+
+
+def found(searcher: Searcher, query: str) -> list[str]:
+    return [hit.url.removeprefix("http://") for hit in searcher.search(query).hits]
+
+
+def test_best_hit_has_relevance_1000_and_the_others_are_in_proportion(searcher: Searcher) -> None:
+    results = searcher.search("molecular biology")
+
+    # 78,125, 62,500 and 41,666.7 in test_peculiarity.py
+    assert [(hit.url, hit.relevance) for hit in results.hits] == [
+        ("http://a.test/1", 1000),
+        ("http://b.test/3", 800),
+        ("http://a.test/2", 533),
+    ]
+    assert results.total == 3
+
+
+def test_explanation_of_a_hit_names_the_weights_of_each_word(searcher: Searcher) -> None:
+    results = searcher.search("molecular biology")
+
+    assert list(map(tuple, results.explanations[0])) == [
+        ("molecular", pytest.approx(250), pytest.approx(500), pytest.approx(62_500)),
+        ("biolog", pytest.approx(125), pytest.approx(250), pytest.approx(15_625)),
+    ]
+
+
+FOUND = [
+    # plain words: some or all
+    ("gardens", {"a.test/2"}),
+    ("molecular garden", {"a.test/1", "b.test/3", "a.test/2"}),
+    # demanded and excluded
+    ("+molecular biology", {"a.test/1", "b.test/3"}),
+    ("+molecular +biology", {"a.test/1"}),
+    ("biology -molecular", {"a.test/2"}),
+    ("molecular OR garden -cooking", {"a.test/1", "a.test/2"}),
+    ("+dna +stairs OR stranded", {"sub.b.test/helix", "sub.b.test/stairs"}),
+    # phrases stand in one field; a stop word keeps its place
+    ('"double helix"', {"sub.b.test/helix"}),
+    ('"helix double"', set()),
+    ('"guide to DNA"', {"sub.b.test/helix"}),
+    ('"DNA guide"', {"sub.b.test/stairs"}),
+    ('helix -"double helix"', {"sub.b.test/stairs"}),
+    ('"cooking molecular"', set()),  # last word of the title, first of the body
+    # fields
+    ("title:helix", {"sub.b.test/helix"}),
+    ('title:"double helix" garden', {"sub.b.test/helix"}),
+    ("helix -title:helix", {"sub.b.test/stairs"}),
+    ("molecular site:b.test", {"b.test/3"}),
+    ("helix molecular site:b.test", {"b.test/3", "sub.b.test/helix", "sub.b.test/stairs"}),  # and below it
+    ("helix site:test", {"sub.b.test/helix", "sub.b.test/stairs"}),
+    ("helix site:st", set()),  # only whole labels
+    ("yeast site:c.test:8080", {"c.test:8080/twin-1", "c.test:8080/twin-2"}),
+    ("yeast site:c.test", {"c.test:8080/twin-1", "c.test:8080/twin-2"}),
+    ("yeast site:c.test:80", set()),
+    ("molecular -site:b.test", {"a.test/1"}),
+    ("molecular site:nowhere.test", set()),
+    # words that stand nowhere
+    ("unheardof", set()),
+    ("yeast unheardof", {"c.test:8080/twin-1", "c.test:8080/twin-2"}),
+    ("+yeast +unheardof", set()),
+]
+
+
+@pytest.mark.parametrize(("query", "urls"), FOUND)
+def test_query_finds_these_documents(searcher: Searcher, query: str, urls: set[str]) -> None:
+    assert set(found(searcher, query)) == urls
+    assert searcher.search(query).total == len(urls)
+
+
+def test_ties_go_to_the_older_page(crawl_dir: Path, searcher: Searcher) -> None:
+    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+        older, newer = (catalog.find(f"http://c.test:8080/twin-{n}") for n in (1, 2))
+    assert older and newer and older.number < newer.number
+
+    assert found(searcher, "yeast") == ["c.test:8080/twin-1", "c.test:8080/twin-2"]
+    assert [hit.url for hit in searcher.search("yeast", limit=1).hits] == [older.url]
+
+
+def test_tie_is_decided_by_page_number_also_after_the_older_page_was_fetched_again(tmp_path: Path) -> None:
+    publish(tmp_path, PAGES[5:7])
+    publish(tmp_path, PAGES[5:6], fetched=FETCHED + 1)  # now the last document of the index
+
+    assert found(Searcher(tmp_path, REFERENCE), "yeast") == ["c.test:8080/twin-1", "c.test:8080/twin-2"]
+
+
+def test_document_without_title_is_shown_by_its_first_heading(searcher: Searcher) -> None:
+    (hit,) = searcher.search("sourdough").hits
+
+    assert hit.title == "Rising dough"
+
+
+def test_hit_says_where_and_when_it_was_fetched(searcher: Searcher) -> None:
+    (hit,) = searcher.search("sourdough").hits
+
+    assert (hit.server, hit.fetched, hit.snippet) == ("http://c.test:8080", FETCHED, "Sourdough rises")
+
+
+def test_limit_bounds_the_hits_and_not_the_total(searcher: Searcher) -> None:
+    results = searcher.search("molecular biology", limit=2)
+
+    assert (len(results.hits), results.total) == (2, 3)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 10**9])
+def test_limit_out_of_range_is_bad_input(searcher: Searcher, limit: int) -> None:
+    with pytest.raises(BadInput, match="1 to 1000"):
+        searcher.search("yeast", limit=limit)
+
+
+def test_unknown_ranking_is_bad_input_that_lists_the_known(searcher: Searcher) -> None:
+    with pytest.raises(BadInput, match="peculiarity"):
+        searcher.search("yeast", ranking="magic")
+
+
+def test_missing_index_gives_no_hits_and_one_line_why(tmp_path: Path) -> None:
+    results = Searcher(tmp_path, REFERENCE).search("yeast")
+
+    assert (results.total, results.hits) == (0, [])
+    assert "nothing is indexed" in results.note
+
+
+def test_empty_index_gives_no_hits_and_one_line_why(tmp_path: Path) -> None:
+    publish(tmp_path, [])
+
+    assert "nothing is indexed" in Searcher(tmp_path, REFERENCE).search("yeast").note
+
+
+def test_damaged_index_is_unavailable_with_the_way_out(tmp_path: Path) -> None:
+    publish(tmp_path, PAGES)
+    for toc in (tmp_path / "index").glob("*.toc"):
+        toc.write_bytes(b"")
+
+    with pytest.raises(Unavailable, match="scrapy reindex"):
+        Searcher(tmp_path, REFERENCE).search("yeast")
+
+
+def test_searcher_keeps_its_last_commit_while_the_newest_cannot_be_read(tmp_path: Path) -> None:
+    publish(tmp_path, PAGES)
+    searcher = Searcher(tmp_path, REFERENCE)
+    before = found(searcher, "yeast")
+
+    for toc in (tmp_path / "index").glob("*.toc"):
+        toc.write_bytes(b"")
+
+    assert found(searcher, "yeast") == before
+
+
+def test_open_searcher_sees_what_the_follower_commits_changes_and_deletes(tmp_path: Path) -> None:
+    publish(tmp_path, PAGES[:1])
+    searcher = Searcher(tmp_path, REFERENCE)
+    assert searcher.search("biology").total == 1
+
+    publish(tmp_path, PAGES[1:])
+    assert searcher.search("biology").total == 2
+
+    publish(tmp_path, [("http://a.test/2", "Garden", "flowers")], fetched=FETCHED + 1)
+    assert found(searcher, "biology") == ["a.test/1"]
+
+
+def test_deadline_gives_a_partial_answer_that_says_so(crawl_dir: Path) -> None:
+    results = Searcher(crawl_dir, REFERENCE, deadline_seconds=0).search("yeast -genome")
+
+    assert "stopped after 0 s" in results.note
+    assert results.hits == []
+
+
+_QUERIES = st.lists(
+    st.sampled_from(
+        ['"', "+", "-", " OR ", "site:", "title:", "test", "the", "helix", "double", " ", "*", "\0"]
+    )
+    | st.text(max_size=5)
+)
+
+
+@given(_QUERIES.map("".join))
+def test_any_text_is_answered_or_refused_as_bad_input(searcher: Searcher, text: str) -> None:
+    try:
+        results = searcher.search(text)
+    except BadInput as error:
+        assert "\n" not in str(error).strip()
+        return
+
+    assert results.total >= len(results.hits)
+    assert all(0 <= hit.relevance <= 1000 for hit in results.hits)
+
+
+# Snippets
+
+
+def test_snippet_is_the_window_with_most_different_words_of_the_query() -> None:
+    text = "yeast yeast yeast " + "filler " * 100 + "here molecular biology meets yeast " + "filler " * 100
+
+    snippet = Snippets(("molecular", "biolog", "yeast")).cut(text)
+
+    assert "molecular biology meets yeast" in snippet
+    assert snippet.startswith("… filler") and snippet.endswith("filler …")
+    assert len(snippet.split()) == WORDS + 2
+
+
+def test_snippet_of_a_text_without_the_words_is_its_start() -> None:
+    text = " ".join(str(n) for n in range(100))
+
+    assert Snippets(("yeast",)).cut(text) == " ".join(str(n) for n in range(WORDS)) + " …"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "yeast\n\n  and\tbread"])
+def test_short_text_is_its_own_snippet_with_plain_spaces(text: str) -> None:
+    assert Snippets(("yeast",)).cut(text) == " ".join(text.split())
+
+
+def test_text_without_spaces_is_cut() -> None:
+    assert len(Snippets(("yeast",)).cut("x" * 1_000_000)) <= MAX_CHARACTERS + 4
+
+
+def test_words_of_the_query_are_marked_in_any_form() -> None:
+    pieces = list(Snippets(("biolog",)).mark("Biology, the biologies' journal"))
+
+    assert pieces == [
+        ("", False),
+        ("Biology", True),
+        (", the ", False),
+        ("biologies", True),
+        ("' journal", False),
+    ]
+
+
+# The command
+
+
+def run(crawl_dir: Path, *arguments: str, command: str = "search") -> int | str | None:
+    with pytest.raises(SystemExit) as ended:
+        execute(["scrapy", command, *arguments, "-s", f"CRAWL_DIR={crawl_dir}"])
+    return ended.value.code
+
+
+@pytest.fixture
+def project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parent.parent)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("reference") / "words.txt"
+    path.write_text("molecular 0.001\nbiology 0.002\nyeast 0.0001\n")
+    return f"SEARCH_REFERENCE={path}"
+
+
+@pytest.mark.usefixtures("project")
+def test_command_prints_figure_3(crawl_dir: Path, reference: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(crawl_dir, "molecular biology", "-n", "2", "-s", reference) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == 'Search results for the query "molecular biology":'
+    assert lines[1].startswith("3 documents in 0.")
+    assert lines[3:6] == ["1000 Molecular biology", "     http://a.test/1", "     Genes and proteins"]
+    assert lines[7:9] == ["0800 Cooking", "     http://b.test/3"]
+
+
+@pytest.mark.usefixtures("project")
+def test_command_explains_each_hit(
+    crawl_dir: Path, reference: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(crawl_dir, "molecular biology", "--explain", "-s", reference) == 0
+
+    expected = "     biolog: document weight 125, query weight 250, contribution 1.562e+04"
+    assert expected in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.usefixtures("project")
+def test_command_gives_programs_json(crawl_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(crawl_dir, "--json", "sourdough") == 0
+
+    answer = json.loads(capsys.readouterr().out)
+    assert answer.pop("seconds") >= 0
+    assert answer == {
+        "query": "sourdough",
+        "total": 1,
+        "hits": [
+            {
+                "url": "http://c.test:8080/untitled",
+                "title": "Rising dough",
+                "relevance": 1000,
+                "server": "http://c.test:8080",
+                "fetched": "2023-11-14T22:13:20+00:00",
+                "snippet": "Sourdough rises",
+            }
+        ],
+    }
+
+
+@pytest.mark.usefixtures("project")
+def test_command_without_a_hit_has_done_its_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, "yeast") == 0
+
+    output = capsys.readouterr()
+    assert "0 documents" in output.out
+    assert "nothing is indexed" in output.err
+
+
+ASKED_WRONGLY = [
+    ([], "the query is empty"),
+    (["x" * 1_000_000], "a query of 1,000,000 characters is too long: at most 2,000"),
+    (["the of"], "too common"),
+    (["yeast", "--ranking", "magic"], "choose one of peculiarity"),
+    (["yeast", "-n", "many"], "-n wants a number"),
+    (["yeast", "-n", "0"], "1 to 1000"),
+    (["yeast", "--colour"], "unknown option --colour"),
+    (["yeast", "-s", "SEARCH_REFERENCE=missing.txt"], "cannot read SEARCH_REFERENCE"),
+]
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("arguments", "line"), ASKED_WRONGLY)
+def test_command_asked_wrongly_says_so_in_one_line_and_exits_with_2(
+    crawl_dir: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
+) -> None:
+    assert run(crawl_dir, *arguments) == 2
+
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("error: ") and output.err.count("\n") == 1
+    assert line in output.err
+
+
+@pytest.mark.usefixtures("project")
+def test_what_a_page_says_does_not_command_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(
+        tmp_path,
+        [("http://a.test/", "yeast\x1b]0;owned\x07\u202e", "yeast\x1b[2J\x9b1m\nsecond\r line")],
+    )
+
+    assert run(tmp_path, "yeast") == 0
+
+    shown = capsys.readouterr().out
+    assert not [c for c in shown if c != "\n" and not c.isprintable()]
+    assert "second line" in shown
+
+
+@pytest.mark.usefixtures("project")
+def test_reindex_builds_the_same_index_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    publish(tmp_path, PAGES)
+    searcher = Searcher(tmp_path, REFERENCE)
+    before = searcher.search("molecular biology").hits
+
+    assert run(tmp_path, command="reindex") == 0
+
+    assert "built anew" in capsys.readouterr().out
+    assert searcher.search("molecular biology").hits == before
+
+
+@pytest.mark.usefixtures("project")
+def test_reindex_repairs_a_damaged_index(tmp_path: Path) -> None:
+    publish(tmp_path, PAGES)
+    for toc in (tmp_path / "index").glob("*.toc"):
+        toc.write_bytes(b"")
+
+    assert run(tmp_path, command="reindex") == 0
+
+    assert Searcher(tmp_path, REFERENCE).search("yeast").total == 2
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("arguments", [[], ["everything"], ["--force"]])
+def test_reindex_asked_wrongly_says_so_in_one_line_and_exits_with_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    """Without a catalog there is nothing to follow."""
+    assert run(tmp_path, *arguments, command="reindex") == 2
+
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1

@@ -1,0 +1,168 @@
+"""When is it safe? WARC, then catalog, then the frontier: durable before acknowledged.
+
+A thread of its own writes what the crawl hands over, so that no download waits for a disk.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+from redis.exceptions import RedisError
+
+from webcrawler.catalog import Catalog
+from webcrawler.errors import Unavailable, WebcrawlerError
+from webcrawler.frontier import Done, Failed, Frontier
+from webcrawler.pages import PageStore
+from webcrawler.records import Entry, Link, Place
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+DOCUMENTS = frozenset({"document", "duplicate", "noindex", "not-modified"})  # reasons of a page that is there
+Settled = Callable[[Sequence[Entry]], None]
+
+
+class Batch:
+    """A bounded queue and the thread behind it.
+
+    Args:
+        catalog: opens the catalog, called in the thread.
+        settled: called in the thread with the entries of a batch that is durable and decided.
+        revive: called when Redis does not answer, before the next try.
+        documents, seconds: a batch is written at so many entries, or so long after its first.
+        limit: entries waiting, from which on `full` is true.
+    """
+
+    def __init__(
+        self,
+        pages: PageStore,
+        catalog: Callable[[], Catalog],
+        frontier: Frontier,
+        settled: Settled,
+        revive: Callable[[], object] = lambda: None,
+        documents: int = 200,
+        seconds: float = 1.0,
+        limit: int = 400,
+    ) -> None:
+        self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
+        self._settled, self._revive = settled, revive
+        self._documents, self._seconds, self._limit = documents, seconds, limit
+        self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        self._hurry = False
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="batch", daemon=True)
+        self._thread.start()
+
+    @property
+    def full(self) -> bool:
+        """The disk is behind: whoever can should wait."""
+        return self._queue.qsize() >= self._limit
+
+    def put(self, entry: Entry) -> None:
+        """Hands an entry over; never waits."""
+        self._queue.put(entry)
+
+    def flush(self) -> None:
+        """Write what is there now: somebody waits for its outlinks."""
+        if not self._hurry:
+            self._hurry = True
+            self._queue.put(None)
+
+    def close(self, seconds: float = 60.0) -> None:
+        """Writes the rest and ends; gives up on a disk or a Redis that does not come back in that time."""
+        self._closing = True
+        self.flush()
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        catalog = self._open_catalog()
+        while not (self._closing and self._queue.empty()):
+            entries = self._gather()
+            if entries:
+                self._write(catalog, entries)
+        self._pages.close()
+        catalog.close()
+
+    def _gather(self) -> list[Entry]:
+        """The next batch: complete, or in time, or because somebody waits for it."""
+        entries: list[Entry] = []
+        end = time.monotonic() + self._seconds
+        while len(entries) < self._documents:
+            wait = end - time.monotonic() if not (self._hurry or self._closing) else 0.0
+            try:
+                entry = self._queue.get(timeout=max(0.0, wait)) if wait > 0 else self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if entry is not None:
+                if not entries:
+                    end = time.monotonic() + self._seconds
+                entries.append(entry)
+        if self._queue.empty():
+            self._hurry = False
+        return entries
+
+    def _write(self, catalog: Catalog, entries: list[Entry]) -> None:
+        """Each step is repeated until it succeeds: what it did before, it does not do twice."""
+        places = self._insist(lambda: self._keep(entries))
+        duplicates = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
+        self._insist(lambda: self._decide(entries, duplicates))
+        self._settled(entries)
+
+    def _keep(self, entries: list[Entry]) -> list[Place | None]:
+        places = [self._pages.append(entry) if entry.archive else None for entry in entries]
+        self._pages.sync()
+        return places
+
+    def _decide(self, entries: list[Entry], duplicates: frozenset[int]) -> None:
+        for is_done, group in groupby(entries, lambda entry: entry.fetch.state == "done"):
+            if is_done:
+                self._frontier.complete([_done(entry, duplicates) for entry in group])
+            else:
+                self._frontier.fail([_failed(entry) for entry in group])
+
+    def _insist(self, step: Callable[[], T]) -> T:
+        pause = 0.1
+        while True:
+            try:
+                return step()
+            except (OSError, Unavailable, RedisError) as error:
+                logger.error("cannot write a batch, trying again in %.1f s: %s", pause, error)
+                time.sleep(pause)
+                pause = min(pause * 2, 10.0)
+                if isinstance(error, RedisError):
+                    self._try_to_revive()
+
+    def _try_to_revive(self) -> None:
+        try:
+            self._revive()
+        except WebcrawlerError as error:
+            logger.error("Redis is still away: %s", error)
+
+
+def _done(entry: Entry, duplicates: frozenset[int]) -> Done:
+    lease, reason = entry.fetch.lease, entry.fetch.reason
+    if reason == "document":
+        reason = "duplicate" if lease.id in duplicates else "noindex" if entry.noindex else reason
+    target = entry.fetch.target
+    links = (*entry.links, target) if target else entry.links
+    refused = dict(entry.refused)
+    follow: list[Link] = []
+    for link in links:
+        why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
+        if why:
+            refused[why] = refused.get(why, 0) + 1
+        elif link.id != lease.id:
+            follow.append(link)
+    return Done(lease, reason, reason in DOCUMENTS, follow, refused)
+
+
+def _failed(entry: Entry) -> Failed:
+    fetch = entry.fetch
+    outcome = fetch.state if fetch.state == "quarantined" else f"failed/{fetch.reason}"
+    return Failed(fetch.lease, outcome, fetch.retry)

@@ -1,0 +1,133 @@
+"""From entries to rows, and back: no database in here."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypedDict
+
+import msgpack
+
+from webcrawler.records import Document, Entry, Link, Place, Text
+
+ZLIB_LEVEL = 1
+
+DOCUMENT = frozenset({"document", "duplicate", "noindex"})
+# The server answered, and no document stands there. Other failures do not tell: what is known stays.
+GONE = frozenset({"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable"})
+
+COLUMNS = """position, number, fetched, status, state, reason, retry, tries, found, seconds, digest, error,
+    file, "offset", content_type, etag, last_modified, word_count, noindex, packed, fresh"""
+
+Arrival = tuple[Entry, Place | None]
+Row = tuple[Any, ...]
+
+
+class PastFetch(NamedTuple):
+    """A row of the history; `found` is True where a document stood, None where the fetch could not tell."""
+
+    fetched: float
+    status: int
+    state: str
+    reason: str
+    retry: bool
+    tries: int  # failed fetches before this one
+    found: bool | None
+    seconds: float
+    error: str
+    place: Place | None
+
+
+class LinkRow(NamedTuple):
+    """An edge of the link graph, by page numbers."""
+
+    source: int
+    target: int
+    anchor: str
+    rel: str
+
+
+class Stats(TypedDict):
+    """Links leave out the edges of redirects."""
+
+    servers: int  # with at least one document
+    documents: int
+    duplicates: int
+    links: int
+
+
+def batch_row(entry: Entry, place: Place | None) -> Row:
+    """The columns of `batch` from `fetched` on."""
+    fetch = entry.fetch
+    headers = {name.lower(): value for name, value in fetch.headers}
+    found = _found(entry)
+    text = None if entry.noindex or not found else entry.text
+    return (
+        *(fetch.fetched, fetch.status, fetch.state, fetch.reason, fetch.retry, fetch.lease.tries, found),
+        *(fetch.seconds, entry.digest or None, fetch.error or None, *(place or (None, None))),
+        headers.get("content-type", "").partition(";")[0].strip().lower(),
+        headers.get("etag"),
+        headers.get("last-modified"),
+        len(text.body.split()) if text else 0,
+        entry.noindex,
+        pack(text) if text else None,
+        found is not None,
+    )
+
+
+def _found(entry: Entry) -> bool | None:
+    """True: a document stands there; False: none does; None: this fetch could not tell."""
+    fetch = entry.fetch
+    if fetch.state == "done" and fetch.reason in DOCUMENT:
+        return True
+    if fetch.target is not None or (fetch.reason in GONE and not fetch.retry):
+        return False
+    return None
+
+
+def outlinks(entry: Entry) -> Iterable[Link]:
+    """All edges from this URL, that of a redirect first."""
+    target = entry.fetch.target
+    return entry.links if target is None else (target._replace(rel="redirect"), *entry.links)
+
+
+def runs(arrivals: Sequence[Arrival]) -> Iterator[list[Arrival]]:
+    """Cut a batch so that no URL comes twice in a part; nearly always one part."""
+    run: list[Arrival] = []
+    ids: set[int] = set()
+    for arrival in arrivals:
+        id = arrival[0].fetch.lease.id
+        if id in ids:
+            yield run
+            run, ids = [], set()
+        run.append(arrival)
+        ids.add(id)
+    if run:
+        yield run
+
+
+def pack(text: Text) -> bytes:
+    """The column `packed` of texts; the deflating gives the GIL away."""
+    return zlib.compress(msgpack.packb(text), ZLIB_LEVEL)
+
+
+def unpack(packed: bytes) -> Text:
+    text = Text._make(msgpack.unpackb(zlib.decompress(packed)))
+    return text._replace(emphasis=tuple((start, end, size) for start, end, size in text.emphasis))
+
+
+def document(row: Row) -> Document:
+    *known, digest, word_count, twin, noindex, file, offset = row
+    rest = (digest or b"", word_count, twin or 0, bool(noindex), _place(file, offset))
+    return Document._make((*known, *rest))
+
+
+def past_fetch(row: Row) -> PastFetch:
+    fetched, status, state, reason, retry, tries, found, seconds, error, file, offset = row
+    verdict = None if found is None else bool(found)
+    place = _place(file, offset)
+    return PastFetch(fetched, status, state, reason, bool(retry), tries, verdict, seconds, error, place)
+
+
+def _place(file: str | None, offset: int) -> Place | None:
+    return None if file is None else Place(file, offset)

@@ -1,0 +1,141 @@
+"""The catalog: what was fetched, and who links to whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import networkx
+
+from webcrawler.catalog._database import connect
+from webcrawler.catalog._rows import Arrival, LinkRow, PastFetch, Stats, document, past_fetch, unpack
+from webcrawler.catalog._writer import Writer
+from webcrawler.records import Change, Document, Place, Text
+from webcrawler.urls import url_id
+
+URL = "FROM urls u JOIN servers s ON s.number = u.server"
+DOCUMENT = """
+    SELECT d.number, u.id, s.name || u.path, s.name, d.fetched, d.status, d.content_type, d.digest,
+           d.word_count, d.duplicate_of, d.noindex, d.file, d."offset"
+    FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
+
+
+class Catalog:
+    """One SQLite file for any number of processes; an object is for one thread at a time.
+
+    Raises:
+        BadInput: the file is missing (readonly), is no catalog, or cannot be written.
+    """
+
+    def __init__(self, path: Path, readonly: bool = False) -> None:
+        self._db = connect(path, readonly)
+        self._writer = None if readonly else Writer(self._db)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def write(self, arrivals: Sequence[Arrival]) -> frozenset[int]:
+        """Write a batch of fetches in one transaction, with the places of their WARC records.
+
+        A fetch that is there already changes nothing, nor does one that is older than what is known.
+
+        Returns:
+            The URL ids of those entries that are duplicates by the catalog's verdict.
+        Raises:
+            Unavailable: nothing was written; the batch may be tried again.
+        """
+        if self._writer is None:
+            raise TypeError("this catalog was opened for reading")
+        return self._writer.write(arrivals) if arrivals else frozenset()
+
+    @property
+    def identity(self) -> str:
+        """Random, given when the file was made: a view that follows another identity must start anew."""
+        return str(self._one("SELECT value FROM meta WHERE key = 'identity'")[0])
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """The next changes in ascending order of seq."""
+        rows = self._db.execute("SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+        return [Change(*row) for row in rows]
+
+    def last_seq(self) -> int:
+        return int(self._one("SELECT coalesce(max(seq), 0) FROM changes")[0])
+
+    def documents(self, numbers: Sequence[int]) -> dict[int, Document]:
+        """Those that are documents now, by page number."""
+        query = f"{DOCUMENT} WHERE d.number IN (SELECT value FROM json_each(?))"
+        return {row[0]: document(row) for row in self._db.execute(query, (_array(numbers),))}
+
+    def texts(self, numbers: Sequence[int]) -> dict[int, Text]:
+        """Those that have a text, by page number: no noindex pages."""
+        query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
+        return {number: unpack(packed) for number, packed in self._db.execute(query, (_array(numbers),))}
+
+    def find(self, url: str) -> Document | None:
+        """The document at a canonical URL."""
+        row = self._db.execute(f"{DOCUMENT} WHERE u.id = ?", (url_id(url),)).fetchone()
+        return document(row) if row else None
+
+    def last_fetch(self, url: str) -> PastFetch | None:
+        """The newest fetch of a canonical URL, failures included."""
+        query = """
+            SELECT f.fetched, f.status, f.state, f.reason, f.retry, f.tries, f.found, f.seconds,
+                   coalesce(f.error, ''), f.file, f."offset"
+            FROM fetches f JOIN urls u ON u.number = f.number
+            WHERE u.id = ? ORDER BY f.fetched DESC LIMIT 1"""
+        row = self._db.execute(query, (url_id(url),)).fetchone()
+        return past_fetch(row) if row else None
+
+    def place_of(self, url: str, digest: bytes) -> Place | None:
+        """Where a canonical URL's fetch with that digest is kept: what a revisit record refers to."""
+        query = """
+            SELECT f.file, f."offset" FROM fetches f JOIN urls u ON u.number = f.number
+            WHERE u.id = ? AND f.digest = ? AND f.file IS NOT NULL ORDER BY f.fetched LIMIT 1"""
+        row = self._db.execute(query, (url_id(url), digest)).fetchone()
+        return Place(*row) if row else None
+
+    def digests(self, limit: int) -> dict[bytes, str]:
+        """The canonical URLs of the originals by digest, the newest `limit` of them."""
+        query = f"""SELECT d.digest, s.name || u.path {URL} JOIN documents d ON d.number = u.number
+            WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL ORDER BY d.since DESC LIMIT ?"""
+        return dict(self._db.execute(query, (limit,)))
+
+    def stats(self) -> Stats:
+        """Reads the whole table of links."""
+        query = """SELECT count(DISTINCT u.server), count(*), count(d.duplicate_of)
+            FROM documents d JOIN urls u ON u.number = d.number"""
+        servers, documents, duplicates = self._one(query)
+        links = self._one("SELECT count(*) FROM links WHERE rel <> 'redirect'")[0]
+        return Stats(servers=servers, documents=documents, duplicates=duplicates, links=links)
+
+    def urls(self) -> Iterator[tuple[int, str]]:
+        """Every page number with its canonical URL, in ascending order; never fetched ones included."""
+        return self._db.execute(f"SELECT u.number, s.name || u.path {URL} ORDER BY u.number")
+
+    def links(self) -> Iterator[LinkRow]:
+        """All edges, redirects included, by ascending source and target."""
+        return map(LinkRow._make, self._db.execute("SELECT * FROM links ORDER BY source, target"))
+
+    def top_linked(self, n: int) -> list[tuple[str, int]]:
+        """The n URLs with the most in-links, redirects included; reads the whole table of links."""
+        query = f"""
+            SELECT s.name || u.path, t.n {URL}
+            JOIN (SELECT target, count(*) AS n FROM links GROUP BY target ORDER BY n DESC, target LIMIT ?) t
+            ON t.target = u.number ORDER BY t.n DESC, t.target"""
+        return list(self._db.execute(query, (n,)))
+
+    def to_networkx(self) -> Any:
+        """The link graph as a DiGraph: nodes are page numbers with `url`, edges have `anchor` and `rel`."""
+        graph: Any = networkx.DiGraph()
+        graph.add_nodes_from((number, {"url": url}) for number, url in self.urls())
+        graph.add_edges_from((s, t, {"anchor": anchor, "rel": rel}) for s, t, anchor, rel in self.links())
+        return graph
+
+    def _one(self, query: str) -> Any:
+        return self._db.execute(query).fetchone()
+
+
+def _array(numbers: Sequence[int]) -> str:
+    return json.dumps([int(number) for number in numbers])

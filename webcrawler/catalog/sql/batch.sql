@@ -1,0 +1,24 @@
+-- Tables of the writer's own, in memory: what a batch brings, before the catalog's verdict on it.
+
+CREATE TEMP TABLE batch_urls (
+    position INTEGER PRIMARY KEY, -- the order of discovery
+    id       INTEGER NOT NULL,
+    server   TEXT NOT NULL,
+    path     TEXT NOT NULL
+);
+
+-- One row an entry, each number once.
+CREATE TEMP TABLE batch (
+    position INTEGER PRIMARY KEY,
+    number   INTEGER NOT NULL UNIQUE,
+    fetched REAL, status INTEGER, state TEXT, reason TEXT, retry INTEGER, tries INTEGER, found INTEGER,
+    seconds REAL, digest BLOB, error TEXT, file TEXT, "offset" INTEGER,
+    content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB,
+    fresh    INTEGER NOT NULL -- 1: it says what stands there, and no fetch that says so is as young
+);
+
+-- Digests that lose their original in this batch, with its text.
+CREATE TEMP TABLE vacated (
+    digest BLOB PRIMARY KEY,
+    packed BLOB
+);

@@ -1,0 +1,69 @@
+"""`scrapy crawl`: Scrapy's own, that checks what was asked before anything starts."""
+
+from __future__ import annotations
+
+import argparse
+from typing import ClassVar
+
+from scrapy.commands import BaseRunSpiderCommand
+
+from spiders.index import IndexSpider
+from webcrawler import connection
+from webcrawler.addresses import AddressRules
+from webcrawler.commands.base import Command
+from webcrawler.connection import Connection
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.extensions import parts
+from webcrawler.frontier import Frontier, inspect, ordering
+from webcrawler.job import Job
+
+
+class Crawl(Command, BaseRunSpiderCommand):
+    requires_crawler_process = True
+    default_settings: ClassVar[dict[str, object]] = {}
+
+    def syntax(self) -> str:
+        return "[options] SPIDER [-a mode=breadth] [-a seeds=URL,URL | @FILE] [-a max_pages=N] [-a max_time=S] …"
+
+    def short_desc(self) -> str:
+        return "Crawl; without seeds go on where the last crawl stopped, or crawl the demo web"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--rescore", action="store_true", help="go on in another mode: recompute the priorities of what waits"
+        )
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.crawler_process is not None
+        if len(args) != 1:
+            raise BadInput("name one spider: `scrapy crawl index`; `scrapy list` shows them")
+        try:
+            crawler = self._create_crawler(args[0])
+        except KeyError:
+            raise BadInput(f"no spider is called {args[0]!r}; `scrapy list` shows them") from None
+        held = self._check(opts) if issubclass(crawler.spidercls, IndexSpider) else None
+        try:
+            self.crawler_process.crawl(crawler, **opts.spargs)
+            self.crawler_process.start()
+        finally:
+            if held:
+                held.close()
+        if self.crawler_process.bootstrap_failed:
+            raise Unavailable("the crawl could not start, the log says why")
+
+    def _check(self, opts: argparse.Namespace) -> Connection:
+        """Opens all that can be asked wrongly; the connection keeps an embedded server up for the crawl."""
+        job = Job.read(**opts.spargs)
+        AddressRules(self.project.getlist("ADDRESSES_ALLOWED"))
+        parts.crawl_lock(self.crawl_dir).close()
+        held = connection.from_settings(self.project)
+        try:
+            frontier = Frontier(held.client, ordering(job.mode))
+            if opts.rescore:
+                inspect.rescore(frontier, job.mode, ordering(job.mode))
+            frontier.open(job.mode)
+        except BaseException:
+            held.close()
+            raise
+        return held

@@ -1,0 +1,77 @@
+"""`scrapy frontier`: what waits, what is out, what has become of the rest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from webcrawler import connection
+from webcrawler.catalog import Catalog
+from webcrawler.commands.base import Command, printable
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Frontier, inspect, ordering
+
+USAGE = "say `scrapy frontier stats`, `peek`, `explain URL` or `clear`"
+
+
+class FrontierCommand(Command):
+    def syntax(self) -> str:
+        return "[options] stats | peek | explain URL | clear"
+
+    def short_desc(self) -> str:
+        return "Show or empty the frontier: the URLs known and not yet fetched"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("-n", dest="limit", type=int, default=20, help="URLs that peek shows (20)")
+        parser.add_argument("--json", action="store_true", help="for programs")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        verb, rest = (args[0], args[1:]) if args else ("", [])
+        if verb not in ("stats", "peek", "explain", "clear") or len(rest) != (verb == "explain"):
+            raise BadInput(USAGE)
+        with connection.from_settings(self.project) as connected:
+            frontier = Frontier(connected.client, ordering("fifo"))
+            if verb == "stats":
+                _print(inspect.stats(frontier), opts.json)
+            elif verb == "peek":
+                _print(inspect.peek(frontier, opts.limit), opts.json)
+            elif verb == "explain":
+                _print(self._explain(frontier, rest[0]), opts.json)
+            else:
+                _print({"forgotten": inspect.clear(frontier)}, opts.json)
+
+    def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
+        """What Redis says, and the newest fetch that the catalog knows."""
+        found = inspect.explain(frontier, url)
+        path = self.crawl_dir / "catalog.sqlite"
+        if path.exists():
+            catalog = Catalog(path, readonly=True)
+            fetch = catalog.last_fetch(found["url"])
+            catalog.close()
+            if fetch is not None:
+                found["last_fetch"] = {**fetch._asdict(), "place": fetch.place and fetch.place._asdict()}
+                if found["state"] == "decided":
+                    found["state"] = f"{fetch.state}/{fetch.reason}".rstrip("/")
+        return found
+
+
+def _print(answer: Any, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(answer, indent=2))
+    elif isinstance(answer, list):
+        print("\n".join(map(printable, answer)))
+    else:
+        print("\n".join(_rows(answer, "")))
+
+
+def _rows(table: dict[str, Any], indent: str) -> list[str]:
+    rows = []
+    for name, value in table.items():
+        if isinstance(value, dict):
+            rows += [f"{indent}{name}:", *_rows(value, indent + "  ")]
+        else:
+            shown = f"{value:,}" if isinstance(value, int) and name not in ("id", "next") else str(value)
+            rows.append(f"{indent}{name:<{20 - len(indent)}} {printable(shown)}")
+    return rows

@@ -1,0 +1,64 @@
+"""`scrapy graph`: who links to whom, as figures or as a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import networkx
+
+from webcrawler.catalog import Catalog
+from webcrawler.commands.base import Command
+from webcrawler.errors import BadInput
+
+FORMATS = ("graphml", "edgelist")
+USAGE = "say `scrapy graph stats`, or `scrapy graph export --format graphml FILE`"
+
+
+class Graph(Command):
+    def syntax(self) -> str:
+        return "[options] stats | export FILE"
+
+    def short_desc(self) -> str:
+        return "Figures of the link graph, or the graph itself"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--format", default="graphml", help=f"of export: {', '.join(FORMATS)} (graphml)")
+        parser.add_argument("--json", action="store_true", help="for programs")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        path = self.crawl_dir / "catalog.sqlite"
+        if args == ["stats"]:
+            _show(self._catalog(path), opts.json)
+        elif len(args) == 2 and args[0] == "export":
+            if opts.format not in FORMATS:
+                raise BadInput(f"no format {opts.format!r}: choose one of {', '.join(FORMATS)}")
+            _export(self._catalog(path), opts.format, Path(args[1]))
+        else:
+            raise BadInput(USAGE)
+
+    def _catalog(self, path: Path) -> Catalog:
+        if not path.exists():
+            raise BadInput(f"nothing was crawled into {path.parent} yet: run `scrapy crawl index` first")
+        return Catalog(path, readonly=True)
+
+
+def _show(catalog: Catalog, as_json: bool) -> None:
+    stats = catalog.stats()
+    print(json.dumps(stats) if as_json else "\n".join(f"{name:<12}{n:>12,}" for name, n in stats.items()))
+
+
+def _export(catalog: Catalog, kind: str, file: Path) -> None:
+    """Written aside and swapped in: readers see no half a graph."""
+    aside = file.with_name(file.name + ".part")
+    try:
+        if kind == "graphml":
+            networkx.write_graphml(catalog.to_networkx(), aside)
+        else:
+            with aside.open("w", encoding="ascii") as out:
+                out.writelines(f"{link.source}\t{link.target}\n" for link in catalog.links())
+        aside.replace(file)
+    except OSError as error:
+        raise BadInput(f"cannot write {file}: {error.strerror}") from None

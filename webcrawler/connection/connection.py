@@ -1,0 +1,123 @@
+"""One handle on Redis, wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import redis
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+from webcrawler.connection import remote
+from webcrawler.connection.binaries import installed_binaries
+from webcrawler.connection.embedded import EmbeddedServer
+from webcrawler.errors import BadInput
+
+FSYNCS = ("always", "everysec", "no")
+
+# RESP2 is all we need. Few and short retries: redis-py's own ten would hold
+# the reactor thread for 4.6 s on a dead server.
+CLIENT_OPTIONS: dict[str, Any] = {"protocol": 2, "socket_timeout": 10.0, "socket_connect_timeout": 2.0}
+
+
+def _retry() -> Retry:
+    return Retry(ExponentialBackoff(cap=0.1, base=0.01), 2)
+
+
+class Connection:
+    """A Redis that answered when this was made. Safe to share between threads.
+
+    A call is tried up to three times within about 0.2 s when the line breaks, so an operation may run twice:
+    send only what may. After that it raises `redis.ConnectionError`: call `revive`, then go on.
+    """
+
+    def __init__(self, make_client: Callable[[], redis.Redis], server: EmbeddedServer | None = None) -> None:
+        self._make_client = make_client
+        self._server = server
+        self.client = make_client()
+
+    @property
+    def embedded(self) -> bool:
+        return self._server is not None
+
+    def new_client(self) -> redis.Redis:
+        """A client with connections of its own, to be closed by the caller."""
+        return self._make_client()
+
+    def revive(self) -> None:
+        """Return when Redis answers; an embedded server that died is started again from its log.
+
+        Of many threads and processes that call this at once, one starts it.
+
+        Raises:
+            Unavailable: it does not answer (a remote one), or cannot be started.
+        """
+        if self._server is not None:
+            self._server.ensure_running()
+        else:
+            remote.check(self.client)
+
+    def close(self) -> None:
+        """Let go; the last user of an embedded server stops it. May be called twice."""
+        self.client.close()
+        if self._server is not None:
+            self._server.leave()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def connect(
+    redis_url: str | None,
+    crawl_dir: Path,
+    fsync: str = "everysec",
+    redis_params: Mapping[str, Any] | None = None,
+    *,
+    binaries: Callable[[], Iterable[Path]] = installed_binaries,
+) -> Connection:
+    """Connect to the Redis at `redis_url`, or to the embedded server of `crawl_dir`, started if need be.
+
+    Args:
+        fsync: when the embedded server's log reaches the disk: always, everysec or no. With everysec a power
+            cut costs up to 2 s of answered writes, and a kill of the server those answered while an fsync
+            ran (the server holds writes back then); with always neither costs any.
+        redis_params: more arguments for the client of a URL, as scrapy-redis's REDIS_PARAMS.
+        binaries: server programs to try for the embedded server, best first.
+    Raises:
+        BadInput: no such Redis answers, or no server program or no folder to write to was found.
+        Unavailable: the embedded server does not start.
+    """
+    if redis_url:
+        return _connect_remote({"REDIS_URL": redis_url, "REDIS_PARAMS": dict(redis_params or {})})
+    return _connect_embedded(crawl_dir, fsync, binaries)
+
+
+def from_settings(settings: Mapping[str, Any]) -> Connection:
+    """Connect as Scrapy's settings say: REDIS_URL or REDIS_HOST, else CRAWL_DIR and REDIS_FSYNC."""
+    if settings.get("REDIS_URL") or settings.get("REDIS_HOST"):
+        return _connect_remote({name: settings.get(name) for name in remote.SETTINGS if settings.get(name)})
+    folder = Path(str(settings.get("CRAWL_DIR") or "crawl"))
+    return _connect_embedded(folder, str(settings.get("REDIS_FSYNC") or "everysec"), installed_binaries)
+
+
+def _connect_remote(settings: Mapping[str, Any]) -> Connection:
+    remote.wait_until_it_answers(settings)
+    return Connection(lambda: remote.client(settings, retry=_retry(), **CLIENT_OPTIONS))
+
+
+def _connect_embedded(crawl_dir: Path, fsync: str, binaries: Callable[[], Iterable[Path]]) -> Connection:
+    if fsync not in FSYNCS:
+        raise BadInput(f"REDIS_FSYNC must be one of {', '.join(FSYNCS)}, not {fsync!r}")
+    server = EmbeddedServer(crawl_dir / "redis", fsync, binaries)
+    server.join()
+    return Connection(
+        lambda: redis.Redis(unix_socket_path=str(server.socket), retry=_retry(), **CLIENT_OPTIONS), server
+    )

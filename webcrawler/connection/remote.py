@@ -1,0 +1,86 @@
+"""A Redis that somebody else runs, found through scrapy-redis's setting names."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from webcrawler.errors import BadInput, Unavailable
+
+SETTINGS = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_ENCODING", "REDIS_PARAMS")
+LOADING_SECONDS = 30.0
+PROBE_SECONDS = 2.0
+
+
+def client(settings: Mapping[str, Any], **options: Any) -> redis.Redis:
+    """A redis-py client as scrapy-redis builds it; REDIS_PARAMS override `options`."""
+    # Imported here: it costs half a second, and the embedded server needs none of it.
+    from scrapy.settings import BaseSettings
+    from scrapy_redis.connection import get_redis_from_settings
+
+    params = {**options, **dict(settings.get("REDIS_PARAMS") or {})}
+    built: redis.Redis = get_redis_from_settings(BaseSettings({**settings, "REDIS_PARAMS": params}))
+    return built
+
+
+def wait_until_it_answers(settings: Mapping[str, Any]) -> None:
+    """Return when Redis answers a PING; one that is loading its data gets 30 s.
+
+    Raises:
+        BadInput: it does not; the message names it, without password, and says what to do.
+    """
+    impatient = {
+        "protocol": 2,
+        "retry": Retry(NoBackoff(), 0),
+        "socket_timeout": PROBE_SECONDS,
+        "socket_connect_timeout": PROBE_SECONDS,
+    }
+    params = {**dict(settings.get("REDIS_PARAMS") or {}), **impatient}
+    try:
+        with client({**settings, "REDIS_PARAMS": params}) as probe:
+            _ping_while_loading(probe)
+    except (redis.RedisError, ValueError, OSError) as error:
+        raise BadInput(
+            f"Redis at {_where(settings)} does not answer ({_one_line(error)}): start it, correct REDIS_URL,"
+            " or unset REDIS_URL to use the embedded server"
+        ) from error
+
+
+def check(live: redis.Redis) -> None:
+    """Ping once.
+
+    Raises:
+        Unavailable: no answer.
+    """
+    try:
+        live.ping()
+    except redis.RedisError as error:
+        raise Unavailable(f"Redis does not answer: {_one_line(error)}") from error
+
+
+def _ping_while_loading(probe: redis.Redis) -> None:
+    deadline = time.monotonic() + LOADING_SECONDS
+    while True:
+        try:
+            probe.ping()
+            return
+        except redis.exceptions.BusyLoadingError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def _where(settings: Mapping[str, Any]) -> str:
+    if url := settings.get("REDIS_URL"):
+        return re.sub(r"//[^/@]*@", "//", str(url))
+    return f"{settings.get('REDIS_HOST', 'localhost')}:{settings.get('REDIS_PORT', 6379)}"
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__

@@ -1,0 +1,160 @@
+"""The process of one Redis or Valkey server: start it, ask it, stop it. The caller holds the start lock."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from webcrawler.connection.binaries import first_that_runs
+from webcrawler.errors import Unavailable
+
+LOADING_SECONDS = 300.0  # a log of tens of millions of URLs takes minutes
+STOPPING_SECONDS = 30.0
+ANSWER_SECONDS = 10.0  # a server that waits for a slow disk is alive
+POLL_SECONDS = 0.005
+
+# Only what Redis 6.2 knows too. DEBUG and MODULE are off by default since Redis 7. Who may open the socket
+# may do everything: it and its folder are the owner's alone.
+CONFIGURATION = """\
+port 0
+unixsocket "{socket}"
+unixsocketperm 700
+appendonly yes
+appendfsync {fsync}
+aof-load-truncated yes
+auto-aof-rewrite-percentage 100
+auto-aof-rewrite-min-size 64mb
+save ""
+maxmemory-policy noeviction
+set-max-intset-entries 4096
+"""
+
+
+class Server:
+    """The server of `folder`, whoever started it."""
+
+    def __init__(
+        self, folder: Path, socket: Path, fsync: str, binaries: Callable[[], Iterable[Path]]
+    ) -> None:
+        self._folder = folder
+        self._socket = socket
+        self._fsync = fsync
+        self._binaries = binaries
+        self._lock_path = folder / "server"
+        self._log_path = folder / "server.log"
+
+    def start(self) -> None:
+        """Start it and wait until it answers. It must not live.
+
+        Raises:
+            BadInput: there is no server program.
+            Unavailable: it stopped at once; the message ends with its last words.
+        """
+        binary = first_that_runs(self._binaries())
+        self._socket.unlink(missing_ok=True)
+        self._lock_path.unlink(missing_ok=True)  # a child forked during the last start may hold its flock
+        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = self._launch(binary, lock)
+            os.pwrite(lock, str(process.pid).encode(), 0)
+        finally:
+            os.close(lock)  # the flock stays with the descriptor that the server inherited
+        # Reaps the server when it dies before us, so that its process id is free.
+        threading.Thread(target=process.wait, daemon=True, name="embedded-redis").start()
+        self._wait_for(process)
+
+    def answers(self) -> bool:
+        """False when nobody listens. One that is loading its log is waited for.
+
+        Raises:
+            Unavailable: it loads for longer than 300 s, or gives no answer for 10 s.
+        """
+        deadline = time.monotonic() + LOADING_SECONDS
+        with self.client() as client:
+            while True:
+                try:
+                    client.ping()
+                except redis.exceptions.BusyLoadingError as error:
+                    if time.monotonic() > deadline:
+                        raise Unavailable(f"the embedded server still loads {self._folder}") from error
+                    time.sleep(POLL_SECONDS)
+                except redis.exceptions.TimeoutError as error:
+                    raise Unavailable(f"the embedded server of {self._folder} hangs") from error
+                except redis.exceptions.ConnectionError:
+                    return False
+                except redis.exceptions.ResponseError:
+                    return True  # busy with a script
+                else:
+                    return True
+
+    def lives(self) -> bool:
+        """Whether its process is there: the flock is held, and not only by a child of who started it."""
+        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _process_exists(int(os.pread(lock, 20, 0) or b"0"))
+        else:
+            return False
+        finally:
+            os.close(lock)
+
+    def stop(self) -> None:
+        """Stop it and wait until it is gone."""
+        with self.client() as client, contextlib.suppress(redis.RedisError):
+            client.shutdown(nosave=True)  # flushes and syncs the append-only log, which has all
+        deadline = time.monotonic() + STOPPING_SECONDS
+        while self.lives() and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+
+    def client(self) -> redis.Redis:
+        """A client that tries once."""
+        return redis.Redis(
+            unix_socket_path=str(self._socket),
+            protocol=2,
+            socket_timeout=ANSWER_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    def _launch(self, binary: Path, lock: int) -> subprocess.Popen[bytes]:
+        configuration = self._folder / "redis.conf"
+        socket = str(self._socket).replace("\\", "\\\\").replace('"', '\\"')
+        configuration.write_text(CONFIGURATION.format(socket=socket, fsync=self._fsync))
+        with self._log_path.open("ab") as log:
+            return subprocess.Popen(
+                [binary, configuration.name],
+                cwd=self._folder,  # the append-only log is written here
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C in the terminal is for the crawl alone
+                pass_fds=[lock],
+            )
+
+    def _wait_for(self, process: subprocess.Popen[bytes]) -> None:
+        while not self.answers():
+            if process.poll() is not None:
+                words = self._log_path.read_text(errors="replace").split("\n")[-2:]
+                raise Unavailable(
+                    f"the embedded server stopped at once: {words[0]} (more in {self._log_path})"
+                )
+            time.sleep(POLL_SECONDS)
+
+
+def _process_exists(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,28 @@
+"""What can go wrong, and is it worth a retry?
+
+    WebcrawlerError
+    ├── BadInput            asked wrongly: say so in one line, exit 2, never retry
+    │   └── BadUrl          no URL that could be fetched
+    ├── Unavailable         a passing fault: back off and try again
+    └── ParserKilled        a page that its parser did not survive
+"""
+
+
+class WebcrawlerError(Exception):
+    """The root of all errors that this project raises by itself."""
+
+
+class BadInput(WebcrawlerError):
+    """Raised when a person asked for something that cannot be; the message says what to do."""
+
+
+class BadUrl(BadInput):
+    """Raised when a text is no http or https URL by the WHATWG URL standard."""
+
+
+class Unavailable(WebcrawlerError):
+    """Raised when Redis or a disk does not answer now but may later."""
+
+
+class ParserKilled(WebcrawlerError):
+    """Raised when a parser passed its deadline or its memory limit, or died; the page is to blame."""

@@ -1,0 +1,35 @@
+"""Without seeds and with nothing to resume, the demo web is crawled: it is served here, for as long as the crawl lasts."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from webcrawler.addresses import AddressRules
+from webcrawler.frontier import Frontier, inspect
+from webcrawler.job import Job
+
+logger = logging.getLogger(__name__)
+
+
+class Demo:
+    """The demo web of a run: its seeds, and the one address that it may be fetched from."""
+
+    def __init__(self, folder: Path) -> None:
+        from webcrawler.demo import DemoWeb  # its pages are loaded only when they are served
+
+        self._web = DemoWeb.for_folder(folder)
+        self._web.start()
+        self.seeds = tuple(self._web.seeds)
+        self.addresses = AddressRules(["127.0.0.1/32"])
+        self.stop = self._web.stop
+
+    @classmethod
+    def for_run(cls, folder: Path, job: Job, frontier: Frontier) -> Demo | None:
+        """None where there are seeds, or something else to resume."""
+        if job.seeds:
+            return None
+        if inspect.stats(frontier)["seen"] and not (folder / "demo.json").exists():
+            return None
+        logger.info("no seeds and nothing to resume: crawling the demo web that this package serves")
+        return cls(folder)

@@ -1,0 +1,52 @@
+"""The parts of a crawl, made from settings."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from scrapy.settings import BaseSettings
+
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Politeness
+from webcrawler.index.follower import hold_crawl
+from webcrawler.parserpool import ParserPool
+from webcrawler.records import Fetch
+
+
+def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
+    """How servers are treated; the demo web is ours and needs no pauses."""
+    return Politeness(
+        delay=0.0 if no_delay else settings.getfloat("FRONTIER_DELAY"),
+        crawl_delay_max=0.0 if no_delay else settings.getfloat("CRAWL_DELAY_MAX"),
+        slowness=settings.getfloat("FRONTIER_SLOWNESS"),
+        server_concurrency=settings.getint("FRONTIER_SERVER_CONCURRENCY"),
+        tries=settings.getint("FRONTIER_TRIES"),
+        backoff=0.2 if no_delay else settings.getfloat("FRONTIER_BACKOFF"),
+    )
+
+
+def parser_pool(settings: BaseSettings) -> ParserPool:
+    """As many parsers as the machine has cores beside the crawl's own."""
+    workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) - 1)
+    return ParserPool(workers, settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY"))
+
+
+def crawl_lock(folder: Path) -> IO[str]:
+    """Says, as long as it is open, that a crawl of this data folder is alive.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return hold_crawl(folder)
+    except OSError as error:
+        raise BadInput(f"cannot write the data folder {folder}: {error.strerror}; set CRAWL_DIR") from None
+
+
+def broken(fetch: Fetch, error: str) -> Fetch:
+    """The same fetch, of a page that nothing could be made of."""
+    return replace(fetch, state="failed", reason="unparsable", retry=True, error=error)

@@ -1,0 +1,43 @@
+"""Processes that start clean: forked from a small server, without threads and without the main program."""
+
+from __future__ import annotations
+
+import sys
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.popen_forkserver import Popen
+from multiprocessing.process import BaseProcess
+from types import ModuleType
+
+
+class _CleanPopen(Popen):
+    """`multiprocessing` runs the parent's main program in every process, so that functions of it can be
+    called there. Here it would import all of Scrapy each time, or start a crawl: the script in Scrapy's own
+    documentation has no `if __name__ == "__main__"`. What has no main program has none to run.
+    """
+
+    def _launch(self, process_obj: BaseProcess) -> None:
+        forkserver.ensure_running()  # outside of the swap, which thus takes a millisecond
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            super()._launch(process_obj)  # type: ignore[misc]
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _CleanProcess(ForkServerProcess):
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Popen:
+        return _CleanPopen(process_obj)
+
+
+class CleanContext(ForkServerContext):
+    """As multiprocessing's "forkserver", for functions that can be imported."""
+
+    Process = _CleanProcess
+
+    def __init__(self, *preload: str) -> None:
+        """Name the modules that the server should import once, for all; they must not start threads."""
+        super().__init__()
+        self.set_forkserver_preload(list(preload))

@@ -1,0 +1,13 @@
+-- release-2.lua: gives leases back unused; nothing counts against the URLs.
+-- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _common.lua)
+-- ARGV[1…] two each: url, token
+-- Returns how many went back into the queue.      Cost O(log queue) each.
+local now, turns, released = now_ms(), by_turn(), 0
+for i = 1, #ARGV, 2 do
+  local lease = leave(ARGV[i], ARGV[i + 1])
+  if lease then
+    requeue(lease, now, turns)
+    released = released + 1
+  end
+end
+return released

@@ -1,0 +1,69 @@
+"""From text to terms, the same way for documents, queries and the reference domain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+from unicodedata import normalize
+
+import Stemmer
+
+MAX_TERM_CHARACTERS = 40
+MAX_TOKENS = 100_000  # of one text; what stands behind them is not indexed
+
+# \w leaves out the combining accents that decomposed text has; an apostrophe counts only inside a word.
+_WORD = re.compile(r"[\w\u0300-\u036f]+(?:['’][\w\u0300-\u036f]+)*")
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in their order, stop words left out.
+
+    Weakness: scripts that write without spaces (Chinese, Japanese, Thai) give one term a run of letters.
+    """
+    return [term for term, _ in tokens(text) if term]
+
+
+def tokens(text: str) -> list[tuple[str, int]]:
+    """(term, 1 where the word began with a capital letter) by position; "" keeps the place of a stop word."""
+    return list(tokens_of(words(text)))
+
+
+def tokens_of(spelled: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """As `tokens`, of words that are cut already."""
+    return map(_token, spelled)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as they are spelled, at most MAX_TOKENS, each cut at MAX_TERM_CHARACTERS."""
+    found = _WORD.findall(text.replace("_", " "))[:MAX_TOKENS]
+    if max(map(len, found), default=0) > MAX_TERM_CHARACTERS:
+        found = [word[:MAX_TERM_CHARACTERS] for word in found]
+    return found
+
+
+def is_word_character(character: str) -> bool:
+    """Whether a word could go on with this character."""
+    return character.isalnum() or "\u0300" <= character <= "\u036f" or character in "'’"
+
+
+@lru_cache(maxsize=200_000)
+def _token(word: str) -> tuple[str, int]:
+    lower = normalize("NFKC", word.lower()).replace("’", "'")
+    if lower in _stop_words():
+        return "", 0
+    # Porter2 may leave nothing of a word that is all suffix.
+    return _stemmer().stemWord(lower)[:MAX_TERM_CHARACTERS] or lower, int(word[0].isupper())
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    lines = files(__package__).joinpath("stopwords.txt").read_text("utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    # Its own cache is off: ours holds the whole way from word to term, and stays safe between threads.
+    return Stemmer.Stemmer("english", 0)

@@ -1,0 +1,106 @@
+"""What was asked for? The arguments of a crawl, checked before anything is opened or fetched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from webcrawler import urls
+from webcrawler.errors import BadInput, BadUrl
+from webcrawler.frontier import ordering
+from webcrawler.records import Link
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of an index crawl."""
+
+    mode: str
+    seeds: tuple[str, ...] = ()  # as they are fetched
+    max_pages: int | None = None  # documents of this run
+    max_time: float | None = None  # seconds
+    domains: tuple[str, ...] = ()  # hosts and their subdomains; empty: all
+    query: str = ""  # for modes that ask for one
+    then: str = ""  # the second ordering of mode=hot
+
+    @classmethod
+    def read(cls, **given: str | None) -> Job:
+        """From the words of a command line; those that begin with an underscore are Scrapyd's.
+
+        Raises:
+            BadInput: with one line on what to write instead.
+        """
+        words = {name: value for name, value in given.items() if value and not name.startswith("_")}
+        unknown = words.keys() - cls.__slots__
+        if unknown:
+            raise BadInput(f"no such argument: {', '.join(sorted(unknown))}; there are {', '.join(cls.__slots__)}")
+        mode = words.get("mode", "breadth")
+        ordering(mode)
+        return cls(
+            mode,
+            read_seeds(words.get("seeds", "")),
+            _whole("max_pages", words["max_pages"]) if "max_pages" in words else None,
+            _seconds("max_time", words["max_time"]) if "max_time" in words else None,
+            tuple(part.strip().lower().strip(".") for part in words.get("domains", "").split(",") if part.strip()),
+            words.get("query", ""),
+            words.get("then", ""),
+        )
+
+    def admits(self, server: str) -> bool:
+        """Is this server within `domains`?"""
+        if not self.domains:
+            return True
+        host = urlsplit(server).hostname or ""
+        return any(host == domain or host.endswith("." + domain) for domain in self.domains)
+
+
+def read_seeds(text: str) -> tuple[str, ...]:
+    """Seeds from `URL,URL` or `@file` (one URL a line, `#` comments).
+
+    Raises:
+        BadInput: the file is missing, or a seed is no http or https URL.
+    """
+    if text.startswith("@"):
+        lines = _lines(Path(text[1:]))
+    else:
+        lines = [(part.strip(), "") for part in text.split(",") if part.strip()]
+    return tuple(_seed(seed, where) for seed, where in lines)
+
+
+def seed_link(seed: str) -> Link:
+    """A seed as the frontier takes it in."""
+    target = urls.outlink(seed, seed)
+    return Link(target.url, target.id, target.spelling)
+
+
+def _lines(file: Path) -> list[tuple[str, str]]:
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read the seeds file {file}: {error}; write -a seeds=@FILE") from None
+    stripped = ((line.split(" #")[0].strip(), f" (line {n} of {file})") for n, line in enumerate(lines, 1))
+    return [(line, where) for line, where in stripped if line and not line.startswith("#")]
+
+
+def _seed(seed: str, where: str) -> str:
+    try:
+        return urls.resolve(seed)
+    except BadUrl:
+        raise BadInput(f"the seed {seed[:200]!r}{where} is no URL; write http://host/path or https://…") from None
+
+
+def _whole(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise BadInput(f"{name}={text} is no whole number of at least 1")
+    return int(text)
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise BadInput(f"{name}={text} is no number of seconds above 0")
+    return seconds

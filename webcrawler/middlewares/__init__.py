@@ -1,0 +1,8 @@
+"""May I fetch this, and what came of it? The three of ours between frontier and download."""
+
+from webcrawler.middlewares.addresses import AddressMiddleware
+from webcrawler.middlewares.outcome import OutcomeMiddleware
+from webcrawler.middlewares.refused import Refused
+from webcrawler.middlewares.robots import RobotsMiddleware
+
+__all__ = ["AddressMiddleware", "OutcomeMiddleware", "Refused", "RobotsMiddleware"]

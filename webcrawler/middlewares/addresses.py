@@ -1,0 +1,38 @@
+"""No connection to loopback, private and other special addresses, whatever the way to them.
+
+Two places, one set of rules: literal hosts before a request, resolved ones at connect time, so that a
+name cannot be public when checked and private when connected to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from scrapy import Request
+
+from webcrawler.extensions import Crawl
+from webcrawler.middlewares.refused import Refused
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+PORTS = {"http": 80, "https": 443}
+
+
+class AddressMiddleware:
+    """Refuses special addresses written in a URL, in every spelling, and ports that are no web server's."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> AddressMiddleware:
+        return cls(Crawl.of(crawler))
+
+    def process_request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        rules = self._crawl.addresses
+        port = parts.port if parts.port is not None else PORTS[parts.scheme]
+        if not (rules.permits_host(parts.hostname or "") and rules.permits_port(port)):
+            raise Refused("address-refused")

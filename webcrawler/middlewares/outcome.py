@@ -1,0 +1,112 @@
+"""What a download came to: documents go on to the spider, all else is decided here.
+
+Redirects and failures are results that the frontier decides on (an edge and a new URL, a later try),
+not loops within Scrapy.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from webcrawler import urls
+from webcrawler.errors import BadUrl
+from webcrawler.extensions import Crawl
+from webcrawler.frontier import Report
+from webcrawler.middlewares.answers import (
+    SLOW_DOWN,
+    headers_of,
+    reason_of,
+    reason_of_error,
+    retry_after_seconds,
+)
+from webcrawler.records import Entry, Fetch, Lease, Link
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
+
+
+class Decided(IgnoreRequest):
+    """Raised to end the way of a response that is no document."""
+
+
+class OutcomeMiddleware:
+    """Reports the end of each leased download and decides it, unless it is a document."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        crawl.on_failure = self.failed
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> OutcomeMiddleware:
+        return cls(Crawl.of(crawler))
+
+    def process_request(self, request: Request) -> None:
+        if "lease" in request.meta:
+            request.meta["started"] = time.time()
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        lease: Lease | None = request.meta.get("lease")
+        if lease is None:
+            return response
+        target = self._target(lease, response)
+        if target and target.id == lease.id and request.meta.get("respelled", 0) < RESPELLINGS:
+            return _respelled(request, target)
+        now = time.time()
+        seconds = now - request.meta["started"]
+        slow_down = response.status in SLOW_DOWN
+        wait = retry_after_seconds(response.headers.get("Retry-After"), now) if slow_down else 0.0
+        self._crawl.report(Report(lease, seconds, slow_down, wait))
+        state, reason, retry = reason_of(response, target, lease)
+        fetch = Fetch(
+            lease, state, reason, now, seconds, response.status, headers_of(response), response.body, retry, target
+        )
+        if reason == "document":
+            request.meta["fetch"] = fetch
+            return response
+        self._crawl.decide(Entry(fetch, archive=True))
+        raise Decided
+
+    def failed(self, failure: Failure) -> None:
+        """The errback of each leased request: whatever has not been decided by now, is."""
+        error = failure.value
+        if isinstance(error, Decided):
+            return
+        request: Request = failure.request
+        lease: Lease = request.meta["lease"]
+        reason, retry, slow_down = reason_of_error(error)
+        if reason == "unreachable" and self._crawl.is_refused_host(request.url):
+            reason, retry = "address-refused", False
+        now = time.time()
+        seconds = now - request.meta.get("started", now)
+        if "started" in request.meta:
+            self._crawl.report(Report(lease, seconds, slow_down))
+        message = f"{type(error).__name__}: {error}"[:500]
+        fetch = Fetch(lease, "failed", reason, now, seconds, retry=retry, error=message)
+        self._crawl.decide(Entry(fetch, archive=True))
+
+    def _target(self, lease: Lease, response: Response) -> Link | None:
+        """Where a redirect leads, as the frontier takes it in."""
+        location = response.headers.get("Location")
+        if response.status not in REDIRECTS or location is None:
+            return None
+        try:
+            found = urls.outlink(location.decode("utf-8", "replace"), lease.spelling, self._crawl.protocols)
+        except BadUrl:
+            return None
+        link = Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)
+        return self._crawl.within_job(link)
+
+
+def _respelled(request: Request, target: Link) -> Request:
+    """The same URL under another spelling (`/index.html` sent on to `/`): the lease goes on."""
+    meta = {**request.meta, "respelled": request.meta.get("respelled", 0) + 1}
+    return request.replace(url=target.spelling, meta=meta)

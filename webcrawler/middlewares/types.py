@@ -1,0 +1,24 @@
+"""Is this body HTML or XHTML? By what it is called, and by what it looks like."""
+
+from __future__ import annotations
+
+import re
+
+DOCUMENT_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
+
+# WHATWG MIME Sniffing, 7.1: tags by which an unlabelled body is known as HTML, after white space.
+_HTML = re.compile(
+    rb"[\t\n\x0c\r ]*<(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P|!--)[\t\n\x0c\r >]",
+    re.IGNORECASE,
+)
+# Binary data under the name of HTML: the signatures of 6.1, 6.2 and 7.1 that the web really mislabels.
+_BINARY = re.compile(rb"\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF....WEBP|BM|%PDF-|%!PS-Adobe|PK\x03\x04|\x1f\x8b\x08|Rar |\x7fELF", re.DOTALL)
+
+
+def is_document(content_type: str, body: bytes) -> bool:
+    """By Content-Type where there is one, but never binary data; by sniffing where there is none."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind in DOCUMENT_TYPES:
+        return not _BINARY.match(body)
+    return kind in UNKNOWN_TYPES and bool(_HTML.match(body[:1445].lstrip(b"\xef\xbb\xbf")))

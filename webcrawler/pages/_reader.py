@@ -1,0 +1,96 @@
+"""WARC files to records; a record that is not whole ends its file."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from warcio.archiveiterator import ArchiveIterator
+
+from webcrawler.records import Place
+
+CHUNK_BYTES = 65_536
+
+
+class Response(NamedTuple):
+    """A kept response; both are empty in a metadata record, the body also in a revisit record."""
+
+    headers: list[tuple[str, str]]
+    body: bytes
+    url: str  # as it was fetched
+
+
+class Record(NamedTuple):
+    """A record as it stands in a file."""
+
+    place: Place
+    kind: str  # "response", "revisit", "metadata"
+    fetched: float
+    state: str
+    reason: str
+    tries: int  # failed fetches before this one
+    retry: bool  # it failed and was worth another try
+    seconds: float
+    status: int
+    response: Response
+    refers_to: str  # of a revisit: the URL that had this body
+    error: str
+
+
+def records(folder: Path) -> Iterator[Record]:
+    """All records of all files, oldest file first; a torn one (kill -9) ends its file."""
+    for path in sorted(folder.glob("*.warc.gz")):
+        with path.open("rb") as file:
+            yield from records_from(file, path.name, 0)
+
+
+def records_from(file: BinaryIO, name: str, start: int) -> Iterator[Record]:
+    for offset, member in _members(file, start):
+        record = next(iter(ArchiveIterator(BytesIO(member))))
+        if record.rec_type != "warcinfo":
+            yield _parsed(record, Place(name, offset))
+
+
+def _members(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes]]:
+    """The gzip members from an offset on, up to the first that is torn or has a wrong checksum."""
+    file.seek(offset)
+    chunk = file.read(CHUNK_BYTES)
+    while chunk:
+        inflate = zlib.decompressobj(wbits=31)
+        parts = []
+        with suppress(zlib.error):
+            while chunk and not inflate.eof:
+                parts.append(inflate.decompress(chunk))
+                chunk = inflate.unused_data or file.read(CHUNK_BYTES)
+        if not inflate.eof:
+            return
+        yield offset, b"".join(parts)
+        offset = file.tell() - len(chunk)
+
+
+def _parsed(record: Any, place: Place) -> Record:
+    field = record.rec_headers.get_header
+    body = record.content_stream().read()
+    error = json.loads(body)["error"] if record.rec_type == "metadata" else ""
+    http = record.http_headers
+    state, _, reason = field("WARC-Crawl-State").partition("/")
+    return Record(
+        place,
+        kind=record.rec_type,
+        fetched=datetime.fromisoformat(field("WARC-Date")).timestamp(),
+        state=state,
+        reason=reason,
+        tries=int(field("WARC-Crawl-Tries")),
+        retry=field("WARC-Crawl-Retry") == "yes",
+        seconds=float(field("WARC-Crawl-Seconds")),
+        status=int(http.get_statuscode()) if http else 0,
+        response=Response(http.headers if http else [], body if http else b"", field("WARC-Target-URI")),
+        refers_to=field("WARC-Refers-To-Target-URI") or "",
+        error=error,
+    )

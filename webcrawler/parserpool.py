@@ -1,0 +1,177 @@
+"""Who parses a page safely? Processes of their own (WC), each page with a deadline and a memory limit.
+
+A worker ends itself when its page goes too far: the kernel's timer and the kernel's limit hold inside C
+libraries too, and cannot hit another page. Pebble notices and starts the next worker.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+from collections.abc import Collection
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
+
+from webcrawler.errors import ParserKilled, Unavailable
+from webcrawler.forkserver import CleanContext
+from webcrawler.parsing import parse
+from webcrawler.records import Page
+
+_OUT_OF_MEMORY = 77  # exit status of a worker
+_STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
+_ATTEMPTS = 3  # of a page whose worker was stopped from outside
+_PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
+_GRACE_S = 5.0  # pebble's own deadline, behind the worker's timer
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    page: tuple[Any, ...]  # the arguments of `parse`
+    future: Future[Page] = field(default_factory=Future)
+    attempts: int = 0
+
+
+class ParserPool:
+    """Parses pages in processes, which start with the first page.
+
+    They ignore Ctrl-C, and end when the owner dies: a busy one by its page's deadline. Thread-safe.
+    """
+
+    def __init__(self, workers: int, timeout_s: float = 10.0, memory_mb: int = 512) -> None:
+        """Make a pool of that many processes.
+
+        Args:
+            timeout_s: wall time that a page may take in its worker; waiting for a worker does not count.
+            memory_mb: address space that a worker may add to what it starts with (Linux only).
+        """
+        self._workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
+        self._lock = threading.Lock()
+        self._jobs: set[_Job] = set()  # in hand: pebble forgets those it has not started when it breaks
+        self._closed = False
+        self._pool = self._new_pool()
+
+    def parse(
+        self, body: bytes, url: str, content_type: str = "", protocols: Collection[str] = ("http", "https")
+    ) -> Future[Page]:
+        """Like `parsing.parse`; the future cannot be cancelled, its callbacks run in a thread of the pool.
+
+        Raises, through the future:
+            ParserKilled: the page passed its deadline or its memory limit, or killed its process.
+            Unavailable: the pool was closed, or its processes are stopped again and again from outside.
+        """
+        job = _Job((body, url, content_type, tuple(protocols)))
+        job.future.set_running_or_notify_cancel()
+        self._submit(job)
+        return job.future
+
+    def close(self) -> None:
+        """Finish the pages in hand and end the processes."""
+        self._end(ProcessPool.close)
+
+    def kill(self) -> None:
+        """End the processes at once; pages in hand end in Unavailable."""
+        self._end(ProcessPool.stop)
+
+    def _end(self, stop: Any) -> None:
+        with self._lock:
+            self._closed = True
+            pool = self._pool
+        stop(pool)
+        pool.join()
+        for job in tuple(self._jobs):
+            self._fail(job, Unavailable("the parser pool is closed"))
+
+    def _new_pool(self) -> ProcessPool:
+        context = CleanContext("webcrawler.parserpool")
+        return ProcessPool(self._workers, _PAGES_PER_WORKER, _prepare_worker, (self._memory_mb,), context)
+
+    def _submit(self, job: _Job) -> None:
+        with self._lock:
+            pool, closed = self._pool, self._closed
+            self._jobs.add(job)
+            job.attempts += 1
+        if closed or job.attempts > _ATTEMPTS:
+            self._fail(job, Unavailable("the parser pool is closed or cannot keep a process alive"))
+            return
+        try:
+            task = pool.schedule(_work, (self._timeout_s, *job.page), timeout=self._timeout_s + _GRACE_S)
+        except RuntimeError:
+            self._renew(pool)
+        else:
+            task.add_done_callback(partial(self._settle, job, pool))
+
+    def _settle(self, job: _Job, pool: ProcessPool, task: Future[Page]) -> None:
+        if pool is not self._pool:
+            return  # it broke, and the job went to the next one
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, BrokenProcessPool):
+            self._renew(pool)
+        elif isinstance(error, ProcessExpired) and error.exitcode in _STOPPED:
+            self._submit(job)
+        elif error is not None or task.cancelled():
+            self._fail(job, self._verdict(job, error))
+        else:
+            self._jobs.discard(job)
+            job.future.set_result(task.result())
+
+    def _verdict(self, job: _Job, error: BaseException | None) -> BaseException:
+        url = job.page[1]
+        status = error.exitcode if isinstance(error, ProcessExpired) else None
+        if isinstance(error, TimeoutError) or status == -signal.SIGALRM:
+            return ParserKilled(f"{url}: not parsed within {self._timeout_s:g} s")
+        if status == _OUT_OF_MEMORY:
+            return ParserKilled(f"{url}: its parser wanted more than {self._memory_mb} MB")
+        if status is not None:
+            return ParserKilled(f"{url}: its parser died (exit status {status})")
+        return error or Unavailable("the parser pool is closed")  # an error of ours: fail loudly
+
+    def _fail(self, job: _Job, error: BaseException) -> None:
+        self._jobs.discard(job)
+        if not job.future.done():
+            job.future.set_exception(error)
+
+    def _renew(self, broken: ProcessPool) -> None:
+        """Start anew: pebble gives up when a worker dies outside of a task."""
+        with self._lock:
+            if self._pool is not broken or self._closed:
+                return
+            self._pool = self._new_pool()
+            jobs = tuple(self._jobs)
+        threading.Thread(target=_discard, args=(broken,), daemon=True).start()
+        for job in jobs:
+            self._submit(job)
+
+
+def _discard(pool: Any) -> None:
+    pool.stop()
+    pool.join()
+
+
+# In the worker.
+
+
+def _prepare_worker(memory_mb: int) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler would wait for C code to return
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        size = int(statm.read_text().split()[0]) * resource.getpagesize() + memory_mb * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def _work(timeout_s: float, *page: Any) -> Page:
+    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    try:
+        return parse(*page)
+    except MemoryError:
+        os._exit(_OUT_OF_MEMORY)  # a heap that was full is no place for the next page
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

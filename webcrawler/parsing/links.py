@@ -1,0 +1,90 @@
+"""Where do the links of a page lead?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from webcrawler.parsing.reader import Outlink
+from webcrawler.records import Link
+from webcrawler.urls import Target, UnfetchableUrl, outlink, resolve
+
+ANCHOR_CHARACTERS = 500
+CONTEXT_WORDS = 10  # on either side
+_CONTEXT_CHARACTERS = 200  # in which to look for them: bounds the work per link
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A link while its occurrences are collected."""
+
+    target: Target
+    first: Outlink
+    nofollow: bool = True
+    anchors: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
+
+
+def base_url(href: str, url: str) -> str:
+    """What relative links are relative to. Source: HTML Standard, 4.2.3, "set the frozen base URL"."""
+    try:
+        return resolve(href, url) if href else url
+    except UnfetchableUrl as bad:
+        foreign = bad.reason == "scheme" and bad.scheme not in ("data", "javascript")
+        return href if foreign else url  # what is relative to ftp: is ftp, and refused link by link
+
+
+def merge(
+    outlinks: Iterable[Outlink], text: str, base: str, protocols: Collection[str]
+) -> tuple[tuple[Link, ...], Counter[str]]:
+    """One link per target, in the order of the page, and a count of what is no link, by reason.
+
+    Distinct anchors are joined; a target is nofollow only where every link to it is.
+    """
+    drafts: dict[int, _Draft] = {}
+    refused: Counter[str] = Counter()
+    targets: dict[str, Target | str] = {}  # of what was met on this page; a refusal's reason is a text
+    protocols = frozenset(protocols)
+    for found in outlinks:
+        href = found.href.partition("#")[0]
+        if (target := targets.get(href)) is None:
+            target = targets[href] = _target(href, base, protocols)
+        if isinstance(target, str):
+            refused[target] += 1
+            continue
+        if (draft := drafts.get(target.id)) is None:
+            draft = drafts[target.id] = _Draft(target, found)
+        draft.nofollow &= found.nofollow
+        if anchor := _anchor(found, text):
+            draft.anchors[anchor] = None
+    return tuple(_link(draft, text) for draft in drafts.values()), refused
+
+
+def _target(href: str, base: str, protocols: Collection[str]) -> Target | str:
+    try:
+        return outlink(href, base, protocols)
+    except UnfetchableUrl as bad:
+        return bad.reason
+
+
+def _link(draft: _Draft, text: str) -> Link:
+    anchor = " · ".join(draft.anchors)[:ANCHOR_CHARACTERS].rstrip()
+    rel = "nofollow" if draft.nofollow else ""
+    url, id, spelling, refused = draft.target
+    return Link(url, id, spelling, anchor, _context(draft.first, text), rel, refused)
+
+
+def _anchor(found: Outlink, text: str) -> str:
+    parts: list[str] = []
+    at = found.start
+    for offset, label in found.labels:
+        parts += text[at:offset], label
+        at = offset
+    parts.append(text[at : found.end])
+    return " ".join(" ".join(parts).split())[:ANCHOR_CHARACTERS].rstrip()
+
+
+def _context(found: Outlink, text: str) -> str:
+    before = text[max(0, found.start - _CONTEXT_CHARACTERS) : found.start].split()
+    after = text[found.end : found.end + _CONTEXT_CHARACTERS].split()
+    return " ".join(before[-CONTEXT_WORDS:] + after[:CONTEXT_WORDS])

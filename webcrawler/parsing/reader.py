@@ -1,0 +1,175 @@
+"""Which text, headings and links stand in this HTML?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from webcrawler.parsing.text import BLOCKS, CELLS, HEADINGS, HIDDEN, SIZES, Attributes, TextFlow
+
+MAX_LINKS = 50_000  # occurrences a page; more is an attack (C2), the rest is counted only
+
+# HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
+_REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+class Outlink(NamedTuple):
+    """A link as it stands in the page; `start` and `end` are offsets into the text."""
+
+    href: str
+    start: int
+    end: int
+    nofollow: bool = False
+    labels: tuple[tuple[int, str], ...] = ()  # (offset, img alt) within the anchor
+
+
+class Reader(TextFlow):
+    """Takes lxml's events and keeps what the page says.
+
+    Events, not a tree: libxml2's trees lose all below level 2,048 (C1), its events do not, and cost less.
+    The events of one element nest properly, whatever the tags do.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = self.description = self.keywords = self.base = ""
+        self.robots: set[str] = set()
+        self.outlinks: list[Outlink] = []
+        self.links_left_out = 0
+        self._foreign = 0  # open svg elements: their title is not the page's
+        self._title: list[str] | None = None  # while in the title
+        self._anchor: Attributes | None = None  # of the open link
+        self._anchor_start = 0
+        self._labels: list[tuple[int, str]] = []
+
+    # The events, called by lxml.
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        if opened := _OPENED.get(tag):
+            opened(self, tag, attributes)
+
+    def end(self, tag: str) -> None:
+        if closed := _CLOSED.get(tag):
+            closed(self, tag)
+
+    def data(self, chunk: str) -> None:
+        if self._title is None:
+            self.write(chunk)
+        else:
+            self._title.append(chunk)
+
+    def close(self) -> None:
+        self._close_link("a")
+
+    # The head.
+
+    def _open_svg(self, _tag: str, _attributes: Attributes) -> None:
+        self._foreign += 1
+
+    def _close_svg(self, _tag: str) -> None:
+        self._foreign -= 1
+
+    def _open_title(self, _tag: str, _attributes: Attributes) -> None:
+        if self.title or self._foreign or self._title is not None:
+            self._hidden += 1
+        else:
+            self._title = []
+
+    def _close_title(self, _tag: str) -> None:
+        if self._title is None:
+            self._hidden -= 1
+        else:
+            self.title = " ".join("".join(self._title).split())
+            self._title = None
+
+    def _base(self, _tag: str, attributes: Attributes) -> None:
+        self.base = self.base or attributes.get("href", "")
+
+    def _meta(self, _tag: str, attributes: Attributes) -> None:
+        name, content = attributes.get("name", "").strip().lower(), attributes.get("content", "")
+        if name == "description":
+            self.description = self.description or " ".join(content.split())
+        elif name == "keywords":
+            self.keywords = self.keywords or " ".join(content.split())
+        elif name == "robots":
+            self.robots.update(content.lower().replace(",", " ").split())
+        elif attributes.get("http-equiv", "").strip().lower() == "refresh":
+            self._refresh(content)
+
+    def _refresh(self, content: str) -> None:
+        if match := _REFRESH.match(content):
+            quote, url = match.groups()
+            if url := (url.partition(quote)[0] if quote else url).strip():
+                self._add_here(url)
+
+    # Links.
+
+    def _open_link(self, _tag: str, attributes: Attributes) -> None:
+        self._close_link("a")
+        if "href" in attributes:
+            self._anchor, self._anchor_start, self._labels = attributes, self.length, []
+
+    def _close_link(self, _tag: str) -> None:
+        if (anchor := self._anchor) is not None:
+            self._anchor = None
+            span = self._anchor_start, self.length
+            self._add(Outlink(anchor["href"], *span, _is_nofollow(anchor), tuple(self._labels)))
+
+    def _image(self, _tag: str, attributes: Attributes) -> None:
+        if self._anchor is not None and (label := attributes.get("alt")):
+            self._labels.append((self.length, label))
+
+    def _area(self, _tag: str, attributes: Attributes) -> None:
+        if "href" in attributes:
+            self._add_here(attributes["href"], attributes.get("alt", ""), _is_nofollow(attributes))
+
+    def _frame(self, _tag: str, attributes: Attributes) -> None:
+        if "src" in attributes:
+            self._add_here(attributes["src"], attributes.get("title", ""))
+
+    def _open_iframe(self, tag: str, attributes: Attributes) -> None:
+        self._frame(tag, attributes)
+        self._hidden += 1
+
+    def _add_here(self, href: str, label: str = "", nofollow: bool = False) -> None:
+        at = self.length
+        self._add(Outlink(href, at, at, nofollow, ((at, label),) if label else ()))
+
+    def _add(self, outlink: Outlink) -> None:
+        if len(self.outlinks) < MAX_LINKS:
+            self.outlinks.append(outlink)
+        else:
+            self.links_left_out += 1
+
+
+def _is_nofollow(attributes: Attributes) -> bool:
+    return "nofollow" in attributes.get("rel", "").lower().split()
+
+
+_OPENED: dict[str, Callable[[Reader, str, Attributes], None]] = {
+    **dict.fromkeys(BLOCKS, Reader._break),
+    **dict.fromkeys(CELLS, Reader._space),
+    **dict.fromkeys(HIDDEN, Reader._hide),
+    **dict.fromkeys(SIZES, Reader._open_size),
+    **dict.fromkeys(HEADINGS, Reader._open_heading),
+    "a": Reader._open_link,
+    "area": Reader._area,
+    "base": Reader._base,
+    "frame": Reader._frame,
+    "iframe": Reader._open_iframe,
+    "img": Reader._image,
+    "meta": Reader._meta,
+    "svg": Reader._open_svg,
+    "title": Reader._open_title,
+}
+_CLOSED: dict[str, Callable[[Reader, str], None]] = {
+    **dict.fromkeys(BLOCKS, Reader._break),
+    **dict.fromkeys(CELLS, Reader._space),
+    **dict.fromkeys(HIDDEN, Reader._unhide),
+    **dict.fromkeys(SIZES, Reader._close_size),
+    **dict.fromkeys(HEADINGS, Reader._close_heading),
+    "a": Reader._close_link,
+    "svg": Reader._close_svg,
+    "title": Reader._close_title,
+}

@@ -1,0 +1,89 @@
+"""What does a page say? Its visible text, with the headings and the relative size of words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Attributes = Mapping[str, str]
+
+# Relative size (GO, "Hit Lists": font size relative to the rest of the document); 0 is plain.
+SIZES = {"h1": 6, "h2": 5, "h3": 4, "h4": 3, "h5": 2, "h6": 2}
+SIZES |= dict.fromkeys(("big", "b", "strong", "em", "i"), 1) | {"small": -1}
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+HIDDEN = ("script", "style", "template", "noscript", "iframe", "noframes", "noembed", "datalist")
+CELLS = ("td", "th", "button", "select", "textarea")  # stand beside each other, but apart
+_BLOCKS = """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
+    figcaption figure footer form frameset header hgroup hr html legend li main menu nav ol optgroup option
+    p pre search section summary table tbody tfoot thead tr ul"""
+BLOCKS = tuple(_BLOCKS.split())
+
+
+class TextFlow:
+    """Puts words one after the other: a space between words, a newline between blocks."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int, int]] = []  # start, end, size
+        self.headings: list[tuple[int, int]] = []
+        self.length = 0  # of the text so far
+        self._parts: list[str] = []
+        self._gap = ""  # what separates the next word from the last: "", " " or "\n"
+        self._hidden = 0  # open elements that hide their text
+        self._sizes: list[int] = []  # of the open elements that have one
+        self._heading = 0  # where the open heading began
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def write(self, chunk: str) -> None:
+        """Add characters; a word may come in several chunks."""
+        if self._hidden:
+            return
+        if words := chunk.split():
+            self._write(" ".join(words), self._gap or (" " if chunk[0].isspace() else ""))
+            self._gap = " " if chunk[-1].isspace() else ""
+        else:
+            self._gap = self._gap or " "
+
+    def _write(self, words: str, gap: str) -> None:
+        end = self.length
+        if not end:
+            gap = ""
+        start = end + len(gap)
+        self.length = start + len(words)
+        self._parts.append(gap + words)
+        if self._sizes and (size := self._sizes[-1]):
+            if gap != "\n" and self.spans and self.spans[-1][1:] == (end, size):
+                start = self.spans.pop()[0]
+            self.spans.append((start, self.length, size))
+
+    def _break(self, _tag: str, _attributes: Attributes | None = None) -> None:
+        self._gap = "\n"
+
+    def _space(self, _tag: str, _attributes: Attributes | None = None) -> None:
+        self._gap = self._gap or " "
+
+    def _hide(self, _tag: str, _attributes: Attributes) -> None:
+        self._hidden += 1
+
+    def _unhide(self, _tag: str) -> None:
+        self._hidden -= 1
+
+    def _open_size(self, tag: str, _attributes: Attributes) -> None:
+        size = SIZES[tag]
+        self._sizes.append(max(size, self._sizes[-1]) if self._sizes else size)
+
+    def _close_size(self, _tag: str) -> None:
+        self._sizes.pop()
+
+    def _open_heading(self, tag: str, attributes: Attributes) -> None:
+        self._gap = "\n"
+        self._open_size(tag, attributes)
+        self._heading = self.length
+
+    def _close_heading(self, _tag: str) -> None:
+        self._gap = "\n"
+        self._sizes.pop()
+        if self._heading < self.length:
+            self.headings.append((self._heading, self.length))
+            self._heading = self.length

@@ -1,0 +1,132 @@
+"""What travels from room to room: small frozen records, and no behaviour.
+
+Times are seconds since 1970, UTC. Ids are signed 64-bit integers. Texts are valid Unicode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Link(NamedTuple):
+    """An outlink as the parser saw it; one per (page, target)."""
+
+    url: str  # the target's canonical URL
+    id: int  # its URL id
+    spelling: str  # the target as this page spells it, resolved, without fragment: what is fetched
+    anchor: str = ""  # anchor text, img alt included
+    context: str = ""  # the words around the link, anchor left out
+    rel: str = ""  # "", "nofollow", "redirect"
+    refused: str = ""  # why it is not worth fetching ("scheme", "extension", …), or ""
+
+
+class Page(NamedTuple):
+    """What a document says and links to; `emphasis` holds (start, end, size) spans of `text`."""
+
+    title: str
+    description: str  # meta description
+    keywords: str  # meta keywords
+    headings: tuple[str, ...]
+    text: str  # all visible text, uncut; blocks end with a newline
+    emphasis: tuple[tuple[int, int, int], ...]  # size: -1 small … 0 plain … 1 bold, em … 6 h1
+    links: tuple[Link, ...]
+    refused: dict[str, int]  # links that are no record (mailto:, javascript:, malformed), by reason
+    noindex: bool = False
+    nofollow: bool = False
+
+
+class Lease(NamedTuple):
+    """A URL handed to one worker until a time."""
+
+    id: int
+    url: str  # canonical
+    spelling: str  # what is fetched
+    server: str  # "http://a.example:8080"
+    token: int  # fencing: only the newest token of a URL may report on it
+    tries: int = 0  # fetches that failed before
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """One download and what it came to; state and reason are those of the table of states."""
+
+    lease: Lease
+    state: str  # "done" or "failed"
+    reason: str  # "document", "redirect", "not-found", "robots-disallowed", …
+    fetched: float  # when the answer was complete
+    seconds: float = 0.0  # how long the download took
+    status: int = 0  # HTTP status, 0 without an answer
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""  # decoded (no content-encoding)
+    retry: bool = False  # worth another try, if tries are left
+    target: Link | None = None  # of a redirect
+    error: str = ""  # what went wrong, for people
+
+
+class Text(NamedTuple):
+    """The index document: what of a page is searched. `emphasis` holds spans of `body` as in Page."""
+
+    title: str
+    headings: str  # one a line
+    description: str
+    keywords: str
+    body: str
+    emphasis: tuple[tuple[int, int, int], ...] = ()
+
+
+class Place(NamedTuple):
+    """Where a WARC record stands."""
+
+    file: str  # name within pages/
+    offset: int  # of its gzip member, bytes
+
+
+@dataclass(slots=True)
+class Entry:
+    """One fetch on its way into a batch; each pipeline adds its part."""
+
+    fetch: Fetch
+    digest: bytes = b""  # SHA-1 of the body; empty where there is none
+    duplicate_of: str = ""  # a hint: canonical URL of an earlier, durable document of that digest
+    links: tuple[Link, ...] = ()
+    text: Text | None = None
+    noindex: bool = False
+    refused: dict[str, int] = field(default_factory=dict)
+    archive: bool = False  # set by the pages pipeline: keep the response
+
+
+class Change(NamedTuple):
+    """One step in the catalog's history of documents."""
+
+    seq: int
+    number: int  # the document's page number
+    kind: str  # "insert", "update", "delete"
+
+
+class Document(NamedTuple):
+    """A row of the catalog that was answered 200 with HTML or XHTML."""
+
+    number: int  # dense page number, also the node in the link graph
+    id: int
+    url: str  # canonical
+    server: str
+    fetched: float
+    status: int
+    content_type: str
+    digest: bytes
+    word_count: int
+    duplicate_of: int  # page number of the earliest twin, 0 when there is none
+    noindex: bool
+    place: Place | None
+
+
+class Hit(NamedTuple):
+    """A document that answers a query."""
+
+    url: str
+    title: str  # title, else first heading, else URL
+    relevance: int  # 1000 for the best hit, the others in proportion
+    server: str
+    fetched: float
+    snippet: str

@@ -1,0 +1,125 @@
+"""The project's settings, for Scrapy and for ourselves.
+
+Each of ours can be given as a setting (`-s NAME=…`) or as an environment variable of the same name.
+docs/reference/settings.md says the same for people; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
+
+
+class Setting(NamedTuple):
+    """One setting: what it is when nobody says otherwise, its unit, and why that default."""
+
+    default: object
+    unit: str
+    reason: str
+
+
+SETTINGS: dict[str, Setting] = {
+    # Where things are
+    "CRAWL_DIR": Setting("crawl", "folder", "one data folder per machine, beside the project"),
+    "REDIS_URL": Setting("", "URL", "empty: a private server inside CRAWL_DIR"),
+    "REDIS_FSYNC": Setting("everysec", "everysec|always", "embedded server; always costs about a third"),
+    # Politeness
+    "FRONTIER_DELAY": Setting(1.0, "seconds", "between fetches of one server; what most robots keep"),
+    "CRAWL_DELAY_MAX": Setting(60.0, "seconds", "cap on a robots.txt Crawl-delay; 0 ignores it"),
+    "FRONTIER_SLOWNESS": Setting(10.0, "times", "pause as a multiple of the last download time (EW)"),
+    "FRONTIER_SERVER_CONCURRENCY": Setting(1, "downloads", "at a time from one server"),
+    "FRONTIER_TRIES": Setting(3, "fetches", "before a URL has failed"),
+    "FRONTIER_BACKOFF": Setting(30.0, "seconds", "before the first retry; doubles"),
+    "FRONTIER_PARTITIONS": Setting(1, "slots", "one exact global order; more is for Redis Cluster"),
+    # What is fetched
+    "PROTOCOLS": Setting("http,https", "schemes", "others are counted as refused"),
+    "ADDRESSES_ALLOWED": Setting("", "networks", "special addresses are refused unless named here"),
+    "ROBOTSTXT_OBEY": Setting(True, "yes or no", "RFC 9309"),
+    "USER_AGENT": Setting("", "text", "empty: webcrawler/VERSION with USER_AGENT_CONTACT"),
+    "USER_AGENT_CONTACT": Setting("", "URL or e-mail", "so that people can write in; please set it"),
+    "DOWNLOAD_MAXSIZE": Setting(10 * 2**20, "bytes", "of a body, also after inflating"),
+    "DOWNLOAD_TIMEOUT": Setting(30.0, "seconds", "for one download, in all"),
+    "CONCURRENT_REQUESTS": Setting(32, "downloads", "1 gives the exact order of a mode"),
+    # Parsing
+    "PARSER_WORKERS": Setting(0, "processes", "0: one less than the cores, at least one"),
+    "PARSER_TIMEOUT": Setting(20.0, "seconds", "for one page; its parser is killed then"),
+    "PARSER_MEMORY": Setting(512, "MiB", "for one parser process"),
+    # Batch, index and search
+    "BATCH_DOCUMENTS": Setting(200, "documents", "written in one transaction"),
+    "BATCH_SECONDS": Setting(1.0, "seconds", "a batch waits at most so long"),
+    "INDEX_ENGINE": Setting("whoosh", "name", "the embedded engine"),
+    "SEARCH_REFERENCE": Setting("", "file", "'word frequency' lines in place of general English"),
+}
+
+
+def _given(name: str) -> object:
+    """From the environment, else the default; Scrapy's getters turn text into numbers."""
+    return os.environ.get(name, SETTINGS[name].default)
+
+
+def _version() -> str:
+    try:
+        return version("webcrawler")
+    except PackageNotFoundError:
+        return "0"
+
+
+globals().update({name: _given(name) for name in SETTINGS})
+
+BOT_NAME = "webcrawler"
+if not globals()["USER_AGENT"]:
+    contact = globals()["USER_AGENT_CONTACT"]
+    USER_AGENT = f"{BOT_NAME}/{_version()}" + (f" (+{contact})" if contact else "")
+
+SPIDER_MODULES = ["spiders"]
+NEWSPIDER_MODULE = "spiders"
+COMMANDS_MODULE = "webcrawler.commands"
+
+SCHEDULER = "webcrawler.scheduler.Scheduler"
+ITEM_PIPELINES = {
+    "pipelines.duplicates.DuplicatesPipeline": 100,
+    "pipelines.pages.PagesPipeline": 200,
+    "pipelines.linkgraph.LinkGraphPipeline": 300,
+    "pipelines.fulltext.FullTextPipeline": 400,
+}
+FEED_EXPORT_FIELDS = ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"]
+EXTENSIONS = {
+    "webcrawler.extensions.Crawl": 0,
+    "webcrawler.extensions.LiveLine": 500,
+    "scrapy.extensions.logstats.LogStats": None,
+    "scrapy.extensions.memusage.MemoryUsage": None,
+}
+DOWNLOADER_MIDDLEWARES = {
+    "webcrawler.middlewares.OutcomeMiddleware": 10,  # outermost: sees every end of a download
+    "webcrawler.middlewares.AddressMiddleware": 20,
+    "webcrawler.middlewares.RobotsMiddleware": 30,
+    # What the frontier decides, or ours do.
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+}
+SPIDER_MIDDLEWARES = {
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+}
+# http and https only: a link to file:///etc/passwd must not end in a public index.
+DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}
+
+DOWNLOAD_DELAY = 0  # politeness is the frontier's
+CONCURRENT_REQUESTS_PER_DOMAIN = 1000
+REACTOR_THREADPOOL_MAXSIZE = 32  # DNS
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_FAIL_ON_DATALOSS = False  # a truncated page is a page
+COOKIES_ENABLED = False
+REDIRECT_ENABLED = False
+RETRY_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False  # runs any Python that it is sent
+LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO")
+FEED_EXPORT_ENCODING = "utf-8"

@@ -1,0 +1,25 @@
+"""Is this the same URL? On which server? Worth taking in at all?
+
+`resolve` turns what a page or a person wrote into the spelling that is fetched, `canonical` turns that into
+the one form by which a URL is known, `url_id` into 64 bits. `outlink` does all of it for a parser.
+Check and fetch both use these functions, so no two parsers can disagree about a host.
+"""
+
+from webcrawler.urls._canonical import canonical, url_id
+from webcrawler.urls._outlink import Target, outlink
+from webcrawler.urls._refusal import MAX_LENGTH, refusal
+from webcrawler.urls._resolve import UnfetchableUrl, host_and_port, resolve, server, split
+
+__all__ = [
+    "MAX_LENGTH",
+    "Target",
+    "UnfetchableUrl",
+    "canonical",
+    "host_and_port",
+    "outlink",
+    "refusal",
+    "resolve",
+    "server",
+    "split",
+    "url_id",
+]
