@@ -1,1 +1,1 @@
-"""What becomes of a page: duplicates, pages, link graph, full text. Each adds its part to the batch's entry."""
+"""What becomes of a page: duplicates, pages, link graph, full text; each adds its part to the entry."""

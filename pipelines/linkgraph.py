@@ -24,9 +24,11 @@ class LinkGraphPipeline:
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):
             page, within_job = item.page, self._crawl.within_job
-            links = map(within_job, page.links) if self._crawl.job.domains else page.links
+            links = page.links
+            if self._crawl.job.domains:
+                links = tuple(map(within_job, links))
             if page.nofollow:
-                links = (link._replace(rel="nofollow") for link in links)
-            item.entry.links = tuple(links)
+                links = tuple(link._replace(rel="nofollow") for link in links)
+            item.entry.links = links
             item.entry.refused = page.refused
         return item

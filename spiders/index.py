@@ -26,9 +26,10 @@ class IndexSpider(Spider):
         self.job = Job.read(**arguments)
 
     async def start(self) -> AsyncIterator[Any]:
-        """Seeds go straight into the frontier, by the scheduler."""
-        return
-        yield
+        """Nothing: seeds go straight into the frontier, by the scheduler."""
+        no_requests: tuple[Any, ...] = ()
+        for request in no_requests:
+            yield request
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[CrawledPage]:
         crawl = Crawl.of(self.crawler)

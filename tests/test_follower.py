@@ -200,7 +200,7 @@ def test_an_index_of_another_catalog_is_made_anew(tmp_path: Path, catalog: Catal
     write(other, page("new", "word"))
     other.close()
 
-    follow(tmp_path)
+    follower.wait_until_caught_up(tmp_path)
 
     assert urls(tmp_path) == ["new"]
 
@@ -281,9 +281,23 @@ def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
         write(catalog, page("page", "word"))
         catalog.close()
 
-    follower.wait_until_caught_up(tmp_path)
+    wait_for(lambda: follower.follow(tmp_path))  # until the one that was started has ended
 
     assert urls(tmp_path) == ["page"]
+
+
+def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, page("page", "word"))
+    with follower.hold_crawl(tmp_path):
+        child = follower_process(tmp_path)
+        wait_for(lambda: is_locked(tmp_path))
+
+        follower.reindex(tmp_path)
+
+        assert child.wait(30) == 0
+        assert urls(tmp_path) == ["page"]
+        wait_for(lambda: is_locked(tmp_path))
+    wait_for(lambda: follower.follow(tmp_path))
 
 
 def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:

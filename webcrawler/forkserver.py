@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -17,7 +18,7 @@ class _CleanPopen(Popen):
     """
 
     def _launch(self, process_obj: BaseProcess) -> None:
-        forkserver.ensure_running()  # outside of the swap, which thus takes a millisecond
+        _start_server()  # before the swap, which thus takes a millisecond
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
@@ -41,3 +42,18 @@ class CleanContext(ForkServerContext):
         """Name the modules that the server should import once, for all; they must not start threads."""
         super().__init__()
         self.set_forkserver_preload(list(preload))
+
+
+def _start_server() -> None:
+    """Start the server, if there is none, with our sys.path: it must not preload another copy of a package.
+
+    Python 3.11 does not hand it over, and a package in an egg is found by nothing else.
+    """
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    try:
+        forkserver.ensure_running()
+    finally:
+        del os.environ["PYTHONPATH"]
+        if before is not None:
+            os.environ["PYTHONPATH"] = before

@@ -34,7 +34,9 @@ class Job:
         words = {name: value for name, value in given.items() if value and not name.startswith("_")}
         unknown = words.keys() - cls.__slots__
         if unknown:
-            raise BadInput(f"no such argument: {', '.join(sorted(unknown))}; there are {', '.join(cls.__slots__)}")
+            raise BadInput(
+                f"no such argument: {', '.join(sorted(unknown))}; there are {', '.join(cls.__slots__)}"
+            )
         mode = words.get("mode", "breadth")
         ordering(mode)
         return cls(
@@ -42,7 +44,11 @@ class Job:
             read_seeds(words.get("seeds", "")),
             _whole("max_pages", words["max_pages"]) if "max_pages" in words else None,
             _seconds("max_time", words["max_time"]) if "max_time" in words else None,
-            tuple(part.strip().lower().strip(".") for part in words.get("domains", "").split(",") if part.strip()),
+            tuple(
+                part.strip().lower().strip(".")
+                for part in words.get("domains", "").split(",")
+                if part.strip()
+            ),
             words.get("query", ""),
             words.get("then", ""),
         )
@@ -87,7 +93,9 @@ def _seed(seed: str, where: str) -> str:
     try:
         return urls.resolve(seed)
     except BadUrl:
-        raise BadInput(f"the seed {seed[:200]!r}{where} is no URL; write http://host/path or https://…") from None
+        raise BadInput(
+            f"the seed {seed[:200]!r}{where} is no URL; write http://host/path or https://…"
+        ) from None
 
 
 def _whole(name: str, text: str) -> int:

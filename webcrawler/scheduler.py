@@ -7,10 +7,12 @@ engine is woken when something is due (its own heartbeat is 5 s).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from redis.exceptions import RedisError
 from scrapy import Request, Spider
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 PAUSE_SECONDS = 0.004  # between round trips, so that each carries several reports
 POLL_SECONDS = 1.0  # other workers may find something, or end the crawl
@@ -87,10 +90,8 @@ class Scheduler(BaseScheduler):
         """One round trip after the other, as long as the crawl lasts."""
         wait: float | None = 0.0
         while not self._finished:
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), timeout=wait)
-            except TimeoutError:
-                pass
             self._changed.clear()
             try:
                 wait = await self._refill()
@@ -140,7 +141,7 @@ class Scheduler(BaseScheduler):
         if slot is not None:
             slot.nextcall.schedule()
 
-    async def _in_thread(self, function, *arguments):  # type: ignore[no-untyped-def]
+    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
     async def _close(self, reason: str) -> None:

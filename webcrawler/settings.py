@@ -7,6 +7,7 @@ docs/reference/settings.md says the same for people; a test holds the two togeth
 from __future__ import annotations
 
 import os
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
@@ -121,5 +122,6 @@ REDIRECT_ENABLED = False
 RETRY_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # runs any Python that it is sent
-LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO")
+# A terminal has the live line, and only what needs attention beside it.
+LOG_LEVEL = os.environ.get("LOG_LEVEL", "WARNING" if sys.stderr.isatty() else "INFO")
 FEED_EXPORT_ENCODING = "utf-8"

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import networkx
-
 from webcrawler.catalog._database import connect
 from webcrawler.catalog._rows import Arrival, LinkRow, PastFetch, Stats, document, past_fetch, unpack
 from webcrawler.catalog._writer import Writer
@@ -128,6 +126,8 @@ class Catalog:
 
     def to_networkx(self) -> Any:
         """The link graph as a DiGraph: nodes are page numbers with `url`, edges have `anchor` and `rel`."""
+        import networkx  # 0.4 s, which no other use of a catalog should pay
+
         graph: Any = networkx.DiGraph()
         graph.add_nodes_from((number, {"url": url}) for number, url in self.urls())
         graph.add_edges_from((s, t, {"anchor": anchor, "rel": rel}) for s, t, anchor, rel in self.links())

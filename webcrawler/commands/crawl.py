@@ -23,7 +23,9 @@ class Crawl(Command, BaseRunSpiderCommand):
     default_settings: ClassVar[dict[str, object]] = {}
 
     def syntax(self) -> str:
-        return "[options] SPIDER [-a mode=breadth] [-a seeds=URL,URL | @FILE] [-a max_pages=N] [-a max_time=S] …"
+        return (
+            "[options] SPIDER [-a mode=breadth] [-a seeds=URL,URL | @FILE] [-a max_pages=N] [-a max_time=S] …"
+        )
 
     def short_desc(self) -> str:
         return "Crawl; without seeds go on where the last crawl stopped, or crawl the demo web"
@@ -31,7 +33,9 @@ class Crawl(Command, BaseRunSpiderCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--rescore", action="store_true", help="go on in another mode: recompute the priorities of what waits"
+            "--rescore",
+            action="store_true",
+            help="go on in another mode: recompute the priorities of what waits",
         )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -6,8 +6,6 @@ import argparse
 import json
 from pathlib import Path
 
-import networkx
-
 from webcrawler.catalog import Catalog
 from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
@@ -55,6 +53,8 @@ def _export(catalog: Catalog, kind: str, file: Path) -> None:
     aside = file.with_name(file.name + ".part")
     try:
         if kind == "graphml":
+            import networkx  # slow to import, and each `scrapy` command imports all of them
+
             networkx.write_graphml(catalog.to_networkx(), aside)
         else:
             with aside.open("w", encoding="ascii") as out:

@@ -1,4 +1,4 @@
-"""Everything that one crawling process holds open, in one place; scheduler, middlewares and pipelines share it."""
+"""Everything that one crawling process holds open, in one place, for all that Scrapy makes of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from webcrawler.extensions import parts
 from webcrawler.extensions.demo import Demo
 from webcrawler.extensions.heartbeat import Heartbeat
 from webcrawler.extensions.resolver import GuardedResolver
-from webcrawler.frontier import Frontier, Leased, Politeness, Report, ordering
+from webcrawler.frontier import Frontier, Leased, Report, ordering
 from webcrawler.items import CrawledPage
 from webcrawler.job import Job, seed_link
 from webcrawler.pages import PageStore
@@ -68,7 +68,9 @@ class Crawl:
         crawl = cls(crawler, crawler.settings)
         connect = crawler.signals.connect
         connect(crawl._item_scraped, signals.item_scraped)
-        connect(crawl._item_scraped, signals.item_dropped)  # dropped by a pipeline of the user's: still fetched
+        connect(
+            crawl._item_scraped, signals.item_dropped
+        )  # dropped by a pipeline of the user's: still fetched
         connect(crawl._item_error, signals.item_error)
         connect(crawl._spider_error, signals.spider_error)
         return crawl
@@ -110,7 +112,7 @@ class Crawl:
 
     def stop(self, reason: str) -> None:
         """Ends the crawl in good order: what is in flight is still decided."""
-        asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
+        self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
 
     def _new_frontier(self) -> Frontier:
         client = self.connection.new_client()
@@ -135,8 +137,8 @@ class Crawl:
     def _guard_addresses(self) -> None:
         from twisted.internet import reactor  # importing it installs it: not before the crawl runs
 
-        self._resolver = GuardedResolver(reactor.nameResolver, self.addresses)  # type: ignore[attr-defined]
-        reactor.installNameResolver(self._resolver)  # type: ignore[attr-defined]
+        self._resolver = GuardedResolver(reactor.nameResolver, self.addresses)
+        reactor.installNameResolver(self._resolver)
 
     # ---- what the scheduler asks
 
@@ -178,7 +180,7 @@ class Crawl:
         self._batch.flush()
 
     def revive(self) -> None:
-        """After an error of Redis; in the scheduler's thread. Leases that got lost on the way are given back."""
+        """After an error of Redis; in the scheduler's thread. Leases lost on the way are given back."""
         self.connection.revive()
         self.frontier.reclaim(self.open_leases)
 
@@ -230,7 +232,7 @@ class Crawl:
 
     async def _item_scraped(self, item: object) -> None:
         if isinstance(item, CrawledPage):
-            while self._batch.full:
+            while self._batch.full:  # rare: the disk is behind
                 await asyncio.sleep(0.01)
             self.decide(item.entry)
 

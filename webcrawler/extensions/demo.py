@@ -1,4 +1,4 @@
-"""Without seeds and with nothing to resume, the demo web is crawled: it is served here, for as long as the crawl lasts."""
+"""Without seeds and with nothing to resume, the demo web is crawled; it is served here meanwhile."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class Demo:
             return None
         if inspect.stats(frontier)["seen"] and not (folder / "demo.json").exists():
             return None
-        logger.info("no seeds and nothing to resume: crawling the demo web that this package serves")
+        logger.warning("no seeds and nothing to resume: crawling the demo web that this package serves")
         return cls(folder)

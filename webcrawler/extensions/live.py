@@ -29,7 +29,7 @@ class LiveLine:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
-        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+        self._live = Live(console=Console(stderr=True), auto_refresh=False)
         self._task: asyncio.Task[None] | None = None
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The reactor's name resolver with a guard behind it: what a name resolves to may be connected to, or is dropped."""
+"""The reactor's name resolver with a guard behind it: special addresses are dropped before a connection."""
 
 from __future__ import annotations
 

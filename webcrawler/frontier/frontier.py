@@ -11,12 +11,11 @@ from itertools import chain
 from typing import NamedTuple
 
 import msgpack
-import redis
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier.orderings import Ordering
-from webcrawler.frontier.scripts import Argument, Scripts
+from webcrawler.frontier.scripts import Argument, Client, Scripts
 from webcrawler.records import Lease, Link
 
 LINKS_PER_CALL = 1_000  # keeps one call within a few milliseconds of Redis' time
@@ -88,7 +87,7 @@ class Frontier:
 
     def __init__(
         self,
-        client: redis.Redis,
+        client: Client,
         ordering: Ordering,
         name: str = "index",
         politeness: Politeness | None = None,
@@ -161,7 +160,9 @@ class Frontier:
             arguments: list[Argument] = [len(chunk)]
             for one, links in zip(chunk, unknown, strict=True):
                 arguments += [one.lease.url, one.lease.token, one.reason, int(one.is_document)]
-                arguments += [len(one.refused), len(links), *chain.from_iterable(one.refused.items())]
+                arguments += [len(one.refused), len(links)]
+                for reason, number in one.refused.items():
+                    arguments += [reason, number]
                 arguments += self._arguments(links)
             taken = self._scripts.run("complete", *arguments)
             for links, new in zip(unknown, taken, strict=True):
@@ -179,8 +180,10 @@ class Frontier:
 
     def release(self, leases: Sequence[Lease]) -> int:
         """Gives leases back unused."""
-        pairs = ((lease.url, lease.token) for lease in leases)
-        return self._scripts.run("release", *chain.from_iterable(pairs))  # type: ignore[no-any-return]
+        arguments: list[Argument] = []
+        for lease in leases:
+            arguments += [lease.url, lease.token]
+        return self._scripts.run("release", *arguments)  # type: ignore[no-any-return]
 
     def reclaim(self, known: Container[str]) -> int:
         """Gives back what this worker holds but does not know of: leased by a call whose answer was lost."""
@@ -188,8 +191,8 @@ class Frontier:
         lost = [url for url in held if url not in known]
         packed = self.client.hmget(self.prefix + "leases", lost) if lost else []
         tokens = [msgpack.unpackb(lease)[0] if lease else 0 for lease in packed]
-        pairs = zip(lost, tokens, strict=True)
-        return self._scripts.run("release", *chain.from_iterable(pairs)) if lost else 0
+        arguments = chain.from_iterable(zip(lost, tokens, strict=True))
+        return self._scripts.run("release", *arguments) if lost else 0
 
     def expire(self, alive_seconds: float = 0.0) -> int:
         """Takes back the leases of dead workers; with `alive_seconds` this worker says that it lives."""

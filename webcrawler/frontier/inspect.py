@@ -21,7 +21,9 @@ PLAIN = ("seen", "queued", "leased", "quarantined")
 
 def stats(frontier: Frontier) -> dict[str, Any]:
     """The table of states; `seen` is the sum of the five."""
-    counts = {name.decode(): int(n) for name, n in frontier.client.hgetall(frontier.prefix + "counts").items()}
+    counts = {
+        name.decode(): int(n) for name, n in frontier.client.hgetall(frontier.prefix + "counts").items()
+    }
     states: dict[str, Any] = {name: counts.get(name, 0) for name in PLAIN}
     reasons = {name: n for name, n in sorted(counts.items()) if name.startswith(("done/", "failed/")) and n}
     for state in ("done", "failed"):
@@ -84,7 +86,9 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
         state = "queued"
     elif client.sismember(f"{prefix}seen:{shard}", target.id):
         state = "decided"
-    politeness = {k.decode(): int(float(v)) for k, v in client.hgetall(f"{frontier.base}server:{server}").items()}
+    politeness = {
+        k.decode(): int(float(v)) for k, v in client.hgetall(f"{frontier.base}server:{server}").items()
+    }
     return {
         "url": target.url,
         "id": target.id,

@@ -6,8 +6,8 @@ servers are chosen: in turn (WC), or by the best URL that any of them has.
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Protocol
 
 from webcrawler.errors import BadInput

@@ -9,10 +9,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import redis
 from redis.exceptions import NoScriptError
 
 Argument = str | bytes | int | float
+Client = Any  # a redis.Redis that answers in bytes; redis-py types every answer as bytes or str
 
 
 @cache
@@ -31,7 +31,7 @@ def _sha(operation: str) -> str:
 class Scripts:
     """The operations of one frontier: `base` is the prefix that all frontiers share, `prefix` its own."""
 
-    def __init__(self, client: redis.Redis, base: str, prefix: str) -> None:
+    def __init__(self, client: Client, base: str, prefix: str) -> None:
         self.client = client
         self._keys = (base, prefix)
 
@@ -58,4 +58,4 @@ class Scripts:
         pipe = self.client.pipeline(transaction=False)
         for operation, arguments in calls:
             pipe.execute_command("EVALSHA", _sha(operation), 2, *self._keys, *arguments)
-        return pipe.execute(raise_on_error=False)
+        return list(pipe.execute(raise_on_error=False))

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import accumulate, compress
 from operator import sub
-from pickle import dumps
+from pickle import dumps, load, loads
+from struct import Struct
 from typing import Any, NamedTuple
 
 from whoosh.codec.whoosh3 import (
     WHOOSH3_HEADER_MAGIC,
     W3Codec,
     W3FieldWriter,
-    W3LeafMatcher,
     W3TermInfo,
     W3TermsReader,
 )
-from whoosh.system import pack_int, pack_long, pack_ushort
+from whoosh.system import pack_int, pack_ushort, unpack_int
 
+_EXTENT = Struct("!qi")  # offset and size in bytes of a term's blocks: the end of what W3TermInfo packs
 _BLOCK_POSTINGS = 128
 _COMPRESS_FROM_BYTES = 256  # zlib costs more than it saves below
 
@@ -35,6 +38,14 @@ class Postings(NamedTuple):
 
     def part(self, start: int, end: int) -> Postings:
         return Postings(self.documents[start:end], self.weights[start:end], self.values[start:end])
+
+    def without_deleted(self) -> Postings:
+        kept = [document >= 0 for document in self.documents]
+        return Postings(
+            list(compress(self.documents, kept)),
+            list(compress(self.weights, kept)),
+            list(compress(self.values, kept)),
+        )
 
 
 Row = tuple[str, bytes, Postings]  # field, term, postings; sorted by the first two
@@ -76,8 +87,7 @@ class BulkFieldWriter(W3FieldWriter):  # type: ignore[misc]
         info = W3TermInfo._struct.pack(
             0, sum(weights), len(documents), min(found), max(found), max(weights), documents[0], documents[-1]
         )
-        extent = pack_long(offset) + pack_int(size)
-        self._tindex.add(pack_ushort(self._fieldid) + term, info + extent)
+        self._tindex.add(pack_ushort(self._fieldid) + term, info + _EXTENT.pack(offset, size))
 
     def _block(self, postings: Postings, lengths: bytes, start: int) -> bytes:
         """Up to 128 postings behind a few bytes that let a reader skip them."""
@@ -100,25 +110,36 @@ class BulkFieldWriter(W3FieldWriter):  # type: ignore[misc]
 class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
     """Reads whole posting lists, for merging."""
 
-    def rows(self, schema: Any, documents: list[int]) -> Iterator[Row]:
+    def rows(self, numbers: list[int]) -> Iterator[Row]:
         """All rows, with documents renumbered by a table; -1 there leaves a document out."""
-        for (field, term), info in self.items():
-            matcher = _Blocks(self._postfile, *info.extent(), schema[field].format)
-            kept = [
-                (documents[old], weight, value) for old, weight, value in matcher.all() if documents[old] >= 0
-            ]
-            if kept:
-                yield field, term, Postings(*map(list, zip(*kept, strict=True)))
+        complete = -1 not in numbers
+        for key, info in self._tindex.items():
+            offset, size = _EXTENT.unpack_from(info, len(info) - _EXTENT.size)
+            postings = _decoded(self._postfile.get(offset, size))
+            documents = [numbers[document] for document in postings.documents]
+            postings = Postings(documents, postings.weights, postings.values)
+            if not complete:
+                postings = postings.without_deleted()
+            if postings.documents:
+                yield *self._keydecoder(key), postings
 
 
-class _Blocks(W3LeafMatcher):  # type: ignore[misc]
-    def all(self) -> Iterator[tuple[int, float, bytes]]:
-        while self.is_active():
-            self._read_ids()
-            self._read_weights()
-            self._read_values()
-            yield from zip(self._ids, self._weights, self._values, strict=True)
-            self._next_block()
+def _decoded(data: bytes) -> Postings:
+    """The blocks of one term, as `BulkFieldWriter` writes them."""
+    found = Postings([], [], [])
+    file = BytesIO(data)
+    file.seek(len(WHOOSH3_HEADER_MAGIC))
+    last = False
+    while not last:
+        (size,) = unpack_int(file.read(4))
+        start, last, info = file.tell(), size < 0, load(file)
+        block = file.read(abs(size) - (file.tell() - start))
+        count, level = info[0], info[3]
+        deltas, weights, values = loads(zlib.decompress(block) if level else block)
+        found.documents.extend(accumulate(deltas))
+        found.weights.extend(weights if isinstance(weights, tuple) else [weights or 1.0] * count)
+        found.values.extend(values or [b""] * count)
+    return found
 
 
 def _deltas(documents: list[int]) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from webcrawler.catalog import Catalog
+from webcrawler.errors import BadInput
 from webcrawler.index.folder import applied_seq, exchange
 from webcrawler.index.following import POLL_SECONDS, Follower
 
@@ -64,10 +65,9 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool
         return False
     with lock:
         print(os.getpid(), file=lock, flush=True)
-        while not (crawl_dir / "catalog.sqlite").exists() and _crawling(crawl_dir) and not stopped():
-            time.sleep(POLL_SECONDS)
-        if (crawl_dir / "catalog.sqlite").exists():
-            _follow(crawl_dir, lock, stopped)
+        if follower := _opened(crawl_dir, stopped):
+            with follower:
+                _follow(follower, crawl_dir, lock, stopped)
     return True
 
 
@@ -75,8 +75,8 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, l
     """Returns when the index holds what the catalog held at the call; follows itself where nobody does."""
     folder = crawl_dir / "index"
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        last = catalog.last_seq()
-    while (applied := applied_seq(folder)) < last:
+        last, identity = catalog.last_seq(), catalog.identity
+    while (applied := applied_seq(folder, identity)) < last:
         progress(applied, last)
         if lock := _try_lock(crawl_dir / "index.lock"):
             with lock:
@@ -111,17 +111,29 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _follow(crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> None:
-    with Follower(crawl_dir / "catalog.sqlite", crawl_dir / "index") as follower:
-        while True:
-            follower.run(lambda: _crawling(crawl_dir), stopped)
-            if stopped():
+def _opened(crawl_dir: Path, stopped: Callable[[], bool]) -> Follower | None:
+    """Waits until a crawl has made its catalog."""
+    while not stopped():
+        try:
+            return Follower(crawl_dir / "catalog.sqlite", crawl_dir / "index")
+        except BadInput as error:
+            if not _crawling(crawl_dir):
+                _log.warning("%s", error)
+                return None
+        time.sleep(POLL_SECONDS)
+    return None
+
+
+def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> None:
+    while True:
+        follower.run(lambda: _crawling(crawl_dir), stopped)
+        if stopped():
+            return
+        follower.optimize()
+        with _try_lock(crawl_dir / "crawls.lock") or nullcontext() as quiet:
+            if quiet and not follower.waiting():
+                lock.close()  # before the other one: see above
                 return
-            follower.optimize()
-            with _try_lock(crawl_dir / "crawls.lock") or nullcontext() as quiet:
-                if quiet and not follower.waiting():
-                    lock.close()  # before the other one: see above
-                    return
 
 
 def _build(crawl_dir: Path, folder: Path, progress: Progress) -> None:

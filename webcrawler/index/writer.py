@@ -19,7 +19,7 @@ _by_term = itemgetter(0, 1)
 
 
 class BulkWriter(SegmentWriter):  # type: ignore[misc]
-    """One commit. Holds its new documents' postings in memory: about 20 MB for 500 pages of the web.
+    """One commit. Holds its new documents' postings in memory: tens of megabytes for 500 pages.
 
     Segments are merged by streaming them term by term, in memory of one posting list.
     """
@@ -55,7 +55,7 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
     def _rows(self, segment: Any, table: list[int]) -> Iterator[Row]:
         storage = segment.open_compound_file(self.storage) if segment.is_compound() else self.storage
         terms = segment.codec().terms_reader(storage, segment)
-        yield from terms.rows(self.schema, table)
+        yield from terms.rows(table)
         terms.close()
 
     def _lengths(self) -> dict[str, bytes]:

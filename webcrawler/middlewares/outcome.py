@@ -67,7 +67,16 @@ class OutcomeMiddleware:
         self._crawl.report(Report(lease, seconds, slow_down, wait))
         state, reason, retry = reason_of(response, target, lease)
         fetch = Fetch(
-            lease, state, reason, now, seconds, response.status, headers_of(response), response.body, retry, target
+            lease,
+            state,
+            reason,
+            now,
+            seconds,
+            response.status,
+            headers_of(response),
+            response.body,
+            retry,
+            target,
         )
         if reason == "document":
             request.meta["fetch"] = fetch
@@ -78,9 +87,9 @@ class OutcomeMiddleware:
     def failed(self, failure: Failure) -> None:
         """The errback of each leased request: whatever has not been decided by now, is."""
         error = failure.value
-        if isinstance(error, Decided):
+        if error is None or isinstance(error, Decided):
             return
-        request: Request = failure.request
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         lease: Lease = request.meta["lease"]
         reason, retry, slow_down = reason_of_error(error)
         if reason == "unreachable" and self._crawl.is_refused_host(request.url):

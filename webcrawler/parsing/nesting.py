@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 MAX_DEPTH = 1_000
-_FEW_TAGS = 20_000  # a page with fewer costs libxml2 0.2 s at worst
+_FEW_TAGS = 50_000  # a page with fewer costs libxml2 1.5 s at worst, and flattening is not free
 
 _TAG_NAME = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
 # Void, raw text (ends by itself), or of a meaning that must not get lost and closed by its own kind.

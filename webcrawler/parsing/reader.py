@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from webcrawler.parsing.text import BLOCKS, CELLS, HEADINGS, HIDDEN, SIZES, Attributes, TextFlow
 
-MAX_LINKS = 50_000  # occurrences a page; more is an attack (C2), the rest is counted only
+MAX_LINKS = 50_000  # different ones a page; more is an attack (C2), the rest is counted only
 
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
@@ -37,6 +37,7 @@ class Reader(TextFlow):
         self.robots: set[str] = set()
         self.outlinks: list[Outlink] = []
         self.links_left_out = 0
+        self._hrefs: set[str] = set()
         self._foreign = 0  # open svg elements: their title is not the page's
         self._title: list[str] | None = None  # while in the title
         self._anchor: Attributes | None = None  # of the open link
@@ -137,10 +138,12 @@ class Reader(TextFlow):
         self._add(Outlink(href, at, at, nofollow, ((at, label),) if label else ()))
 
     def _add(self, outlink: Outlink) -> None:
-        if len(self.outlinks) < MAX_LINKS:
-            self.outlinks.append(outlink)
-        else:
+        known = outlink.href in self._hrefs
+        if not known and len(self._hrefs) == MAX_LINKS:
             self.links_left_out += 1
+        elif not known or len(self.outlinks) < MAX_LINKS:  # past that, no further anchors of a known link
+            self._hrefs.add(outlink.href)
+            self.outlinks.append(outlink)
 
 
 def _is_nofollow(attributes: Attributes) -> bool:

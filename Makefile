@@ -1,0 +1,45 @@
+# Two commands for a newcomer: `make crawl` and `make test`. Both set up .venv by themselves.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+UV := $(shell command -v uv 2>/dev/null)
+BIN := .venv/bin
+
+.PHONY: crawl test dev check docs clean
+export SEEDS MODE MAX_PAGES
+
+crawl: .venv/ready ## crawl SEEDS (else the demo web) in MODE up to MAX_PAGES, index it, show a search
+	@$(BIN)/scrapy crawl index -L WARNING -a "mode=$${MODE:-breadth}" -a "seeds=$$SEEDS" -a "max_pages=$$MAX_PAGES"
+	@$(BIN)/scrapy report
+
+test: dev ## the whole suite; what needs docweb or Scrapyd says why it skips
+	$(BIN)/pytest
+
+check: dev ## style, types and the rooms of the house
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+dev: .venv/dev-ready
+
+.venv/ready: pyproject.toml uv.lock
+	@test -n "$(UV)$(PYTHON)" || { echo "needs Python 3.11 or newer with venv (Debian: apt install python3-venv), or uv"; exit 1; }
+ifdef UV
+	uv sync --frozen --no-dev --inexact
+else
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable .
+endif
+	@touch $@
+
+.venv/dev-ready: .venv/ready
+ifdef UV
+	uv sync --frozen --all-extras
+else
+	$(BIN)/pip install --quiet --editable . --group dev
+endif
+	@touch $@
+
+clean: ## the environment and what tools leave; never a crawl
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,420 @@
+"""What a page says and links to. Sections are those of the HTML Standard; C1 … C9 of the fault list."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webcrawler.parsing import parse
+from webcrawler.parsing.encoding import declared_encoding, decode
+from webcrawler.parsing.nesting import flatten
+from webcrawler.parsing.reader import MAX_LINKS
+from webcrawler.records import Link, Page
+
+URL = "http://a.example/dir/page"
+
+
+def page(html: str | bytes, **options: object) -> Page:
+    body = html if isinstance(html, bytes) else html.encode()
+    return parse(body, URL, **options)  # type: ignore[arg-type]
+
+
+def link(html: str, **options: object) -> Link:
+    (only,) = page(html, **options).links
+    return only
+
+
+def targets(html: str | bytes) -> list[str]:
+    return [found.spelling for found in page(html).links]
+
+
+# Encodings (13.2.3.2)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "text"),
+    [
+        (b"\xef\xbb\xbfcaf\xc3\xa9", "text/html; charset=iso-8859-2", "café"),  # the mark wins
+        (b"\xff\xfe" + "café".encode("utf-16-le"), "", "café"),
+        (b"\xfe\xff" + "café".encode("utf-16-be"), "", "café"),
+        (b"\xe8\xa9", "text/html; charset=ISO-8859-2", "čŠ"),
+        (b"\x93caf\xe9\x94", "text/html; charset=latin1", "“café”"),  # latin1 is windows-1252
+        (b'<meta charset="koi8-r">\xd4\xd9', "", "ты"),
+        (b'<meta charset="koi8-r">\xd4\xd9', "text/html; charset=windows-1251", "ФЩ"),  # HTTP wins
+        (b'<meta charset="koi8-r">\xd4\xd9', "text/html; charset=nonsense", "ты"),
+        (b'<meta http-equiv=Content-Type content="text/html; charset=koi8-r">\xd4\xd9', "", "ты"),
+        (b'<!-- <meta charset="koi8-r"> -->caf\xe9', "", "café"),
+        (b'<meta charset="bogus"><meta charset="koi8-r">\xd4\xd9', "", "ты"),
+        (b'<meta charset="utf-16">caf\xc3\xa9', "", "café"),  # it can be read as ASCII: it is not UTF-16
+        (b'<?xml version="1.0" encoding="koi8-r"?>\xd4\xd9', "", "ты"),
+        (b"caf\xe9", "", "café"),  # nothing said: windows-1252 …
+        (b"caf\xc3\xa9", "", "café"),  # … but for what is valid UTF-8
+        ("日本".encode("shift_jis"), "text/html; charset=Shift_JIS", "日本"),
+        (b"+ADw-b+AD4-x", "text/html; charset=utf-7", "+ADw-b+AD4-x"),  # no encoding of the web (C6)
+        (b"\x1b$BF|K\\\x1b(B", "text/html; charset=iso-2022-jp", "日本"),
+        (b"a\xc0\xafb", "text/html; charset=utf-8", "a��b"),  # overlong
+        (b"a\xed\xa0\x80b", "text/html; charset=utf-8", "a���b"),  # a lone surrogate
+        (b"a&#xD800;b", "", "a�b"),
+        (b"a\x00b", "", "ab"),
+        ("a b".encode("utf-16-le"), "", "a b"),  # UTF-16 that does not say so
+    ],
+)
+def test_bytes_become_the_characters_that_a_browser_shows(body: bytes, content_type: str, text: str) -> None:
+    assert page(body, content_type=content_type).text == text
+
+
+@pytest.mark.parametrize("codec", ["punycode", "idna", "unicode_escape", "hex", "zlib", "rot13", "undefined"])
+def test_codecs_of_python_that_are_no_encodings_of_the_web_are_not_used(codec: str) -> None:
+    assert declared_encoding(b"<meta charset=%s>" % codec.encode(), f"text/html; charset={codec}") == ""
+
+
+# Text
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>one  two\n three</p>", "one two three"),
+        ("<p>one<p>two", "one\ntwo"),
+        ("one<br>two<div>three</div>four", "one\ntwo\nthree\nfour"),
+        ("t<b>ab</b>le", "table"),  # inline elements do not cut words
+        ("one <b> two </b> three", "one two three"),
+        ("<table><tr><td>a<td>b<tr><td>c", "a b\nc"),
+        ("<ul><li>a<li>b</ul>", "a\nb"),
+        ("caf&eacute;&nbsp;&amp; bar", "café & bar"),
+        ("<pre>a\n  b</pre>", "a b"),
+        ("a<script>x</script><style>y</style><template>z</template><noscript>n</noscript>b", "ab"),
+        ("a<!-- hidden -->b", "ab"),
+        ("<title>t</title>a<svg><title>drawing</title></svg>", "a"),
+        ("<select><option>a<option>b</select>", "a\nb"),
+        ("", ""),
+    ],
+)
+def test_text_is_what_is_visible(html: str, text: str) -> None:
+    assert page(html).text == text
+
+
+def test_head_tells_title_description_and_keywords() -> None:
+    read = page(
+        "<title> A\n title </title><title>second</title>"
+        '<META NAME=Description CONTENT=" what  it is "><meta name=keywords content="a, b">'
+    )
+
+    assert (read.title, read.description, read.keywords) == ("A title", "what it is", "a, b")
+
+
+def test_title_of_a_drawing_is_not_the_page_s() -> None:
+    assert page("<svg><title>drawing</title></svg><title>page</title>").title == "page"
+
+
+def test_headings_come_in_order_and_without_empty_ones() -> None:
+    assert page("<h1>One <i>two</i></h1><h3></h3><p>x<h6>three<br>four</h6>").headings == (
+        "One two",
+        "three four",
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "spans"),
+    [
+        ("plain", []),
+        ("<h1>a</h1><h2>b</h2><h3>c</h3><h4>d</h4>", [("a", 6), ("b", 5), ("c", 4), ("d", 3)]),
+        ("<h5>e</h5><h6>f</h6>", [("e", 2), ("f", 2)]),
+        ("x <b>one two</b> y <small>z</small>", [("one two", 1), ("z", -1)]),
+        ("<h1>a <b>b</b> c</h1>", [("a b c", 6)]),  # nested: the larger
+        ("<small>a <b>b</b></small>", [("a", -1), ("b", 1)]),
+        ("<b>a <small>b</small></b>", [("a b", 1)]),
+        ("<b>a</b> <em>b</em>", [("a b", 1)]),  # a run of one size is one span
+        ("<h2>a</h2><h2>b</h2>", [("a", 5), ("b", 5)]),  # that ends with its block
+        ("<em>un</em>likely", [("un", 1)]),
+        ("<b>a<h2>b</h2>c</b>", [("a", 1), ("b", 5), ("c", 1)]),
+    ],
+)
+def test_emphasis_spans_give_the_relative_size_of_words(html: str, spans: list[tuple[str, int]]) -> None:
+    read = page(html)
+
+    assert [(read.text[start:end], size) for start, end, size in read.emphasis] == spans
+
+
+def test_meta_robots_is_read_in_any_case_and_of_no_other_robot() -> None:
+    def robots(html: str) -> tuple[bool, bool]:
+        read = page(html)
+        return read.noindex, read.nofollow
+
+    assert robots("<meta name=ROBOTS content=NoIndex>") == (True, False)
+    assert robots("<meta name=robots content='index, nofollow'>") == (False, True)
+    assert robots("<meta name=robots content=none>") == (True, True)
+    assert robots("<meta name=robots content=noindex><meta name=robots content=nofollow>") == (True, True)
+    assert robots("<meta name=googlebot content=none>") == (False, False)
+
+
+# Links
+
+
+def test_links_of_all_kinds_are_found_in_the_order_of_the_page() -> None:
+    html = (
+        '<meta http-equiv=Refresh content="5; URL=r"><a href=a>1</a><map><area href=b alt=m></map>'
+        "<iframe src=c title=f></iframe><img src=no.png><link href=no><script src=no></script>"
+    )
+
+    assert targets(html) == [f"http://a.example/dir/{name}" for name in "rabc"]
+    assert [found.anchor for found in page(html).links] == ["", "1", "m", "f"]
+    assert targets("<frameset><frame src=x><frame src=y></frameset>") == [
+        "http://a.example/dir/x",
+        "http://a.example/dir/y",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ("0;url=/x", "/x"),
+        ("0; URL = '/x' trailing", "/x"),
+        ('1.5, url="/x', "/x"),
+        ("0 /x", "/x"),
+        ("5", None),
+        ("url=/x", None),
+        ("0;url=javascript:alert(1)", None),  # C8
+    ],
+)
+def test_meta_refresh_is_a_link_where_it_names_a_page(content: str, found: str | None) -> None:
+    read = page(f"<meta http-equiv=refresh content='{content}'>kept".replace("'/x'", "&#39;/x&#39;"))
+
+    assert [target.spelling for target in read.links] == ([f"http://a.example{found}"] if found else [])
+    assert read.text == "kept"
+
+
+def test_anchor_is_text_and_alt_in_their_order() -> None:
+    assert link("<a href=x> one <img alt='a  picture'><b>two</b></a>").anchor == "one a picture two"
+
+
+def test_link_without_end_ends_at_the_next() -> None:
+    assert [found.anchor for found in page("<a href=x>one <a href=y>two <div><a href=z>three").links] == [
+        "one",
+        "two",
+        "three",
+    ]
+
+
+def test_context_is_ten_words_on_either_side() -> None:
+    before, after = [f"b{i}" for i in range(15)], [f"a{i}" for i in range(15)]
+
+    found = link(f"<p>{' '.join(before)} <a href=x>the link</a><p>{' '.join(after)}")
+
+    assert found.context.split() == before[-10:] + after[:10]
+
+
+def test_one_link_for_each_target_with_its_distinct_anchors() -> None:
+    found = link("<a href=x#1>one</a> <a href=/dir/x>two</a> <a href=x>one</a> <a href=x></a>")
+
+    assert (found.url, found.spelling, found.anchor) == (
+        "http://a.example/dir/x",
+        "http://a.example/dir/x",
+        "one · two",
+    )
+
+
+def test_anchors_are_cut_at_500_characters() -> None:
+    assert len(link(f"<a href=x>{'a ' * 400}</a><a href=x>{'b' * 400}</a>").anchor) == 499
+    assert len(link("".join(f"<a href=x>{i:0100}</a>" for i in range(9))).anchor) == 500
+
+
+def test_target_is_nofollow_only_where_every_link_to_it_is() -> None:
+    assert link("<a href=x rel='me NoFollow'>1</a><a href=x rel=nofollow>2</a>").rel == "nofollow"
+    assert link("<a href=x rel=nofollow>1</a><a href=x>2</a>").rel == ""
+    assert link("<a href=x>1</a><a href=x rel=nofollow>2</a>").rel == ""
+
+
+def test_link_to_the_page_itself_is_a_link() -> None:
+    assert link("<a href=#top>up</a>").spelling == URL
+
+
+@pytest.mark.parametrize(
+    ("base", "target"),
+    [
+        ("http://b.example/c/", "http://b.example/c/x"),
+        ("/up/", "http://a.example/up/x"),
+        ("javascript:alert(1)", "http://a.example/dir/x"),  # 4.2.3, C7
+        ("data:text/html,", "http://a.example/dir/x"),
+        ("http://[bad", "http://a.example/dir/x"),
+        ("ftp://b.example/", None),
+        ("mailto:me", None),
+    ],
+)
+def test_base_is_what_links_are_relative_to_also_before_it(base: str, target: str | None) -> None:
+    assert targets(f'<a href=x>1</a><base href="{base}"><base href="http://second.example/">') == (
+        [target] if target else []
+    )
+
+
+def test_what_is_no_link_is_counted_and_costs_nothing_else() -> None:  # C9
+    read = page(
+        "<a href=mailto:a@b>m</a><a href=JavaScript:x()>j</a><a href='http://[bad'>b</a>"
+        "<a href=http://h:99999/>p</a><a href='/nul&#0;'>n</a><a href=/good>g</a><a name=here>no link</a>"
+    )
+
+    assert read.refused == {"scheme": 2, "malformed": 2}
+    assert "http://a.example/good" in [found.spelling for found in read.links]
+    assert read.text == "mjbpngno link"
+
+
+def test_what_is_not_worth_fetching_is_a_link_that_says_so() -> None:
+    assert link("<a href=picture.png>p</a>").refused == "extension"
+    assert link("<a href=https://s.example/>s</a>", protocols=("http",)).refused == "scheme"
+    assert link(f"<a href=/{'x' * 3000}>l</a>").refused == "length"
+    assert link("<a href=/page>p</a>").refused == ""
+
+
+def test_xhtml_may_have_empty_elements_that_html_would_not_close() -> None:
+    read = page("<script src='x'/><p>text</p>", content_type="application/xhtml+xml")
+
+    assert read.text == "text"
+
+
+# Hostile pages
+
+DEPTHS = (300, 5_000, 60_000)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("tag", ["b", "div", "font", "h1", "p", "span", "blockquote", "a href=n"])
+def test_nothing_after_deep_nesting_is_lost(tag: str, closed: bool, depth: int) -> None:  # C1
+    end = f"</{tag.split()[0]}>" * depth if closed else ""
+
+    read = page(f"<{tag}>" * depth + end + "<p>after <a href=x>link</a> end</p>")
+
+    assert read.text == "after link end"
+    assert read.links[-1].spelling == "http://a.example/dir/x"
+
+
+def test_flat_pages_are_left_alone() -> None:
+    html = "<ul>" + "<li><a href=x>a</a></li>" * 30_000 + "</ul>"
+
+    assert flatten(html) == html
+
+
+def test_flattening_leaves_comments_scripts_and_attributes_whole() -> None:
+    deep = "<b>" * 60_000
+    html = deep + "<!-- <b> </i> --><script>'<b>'</script></i><b title='<b>'>x</b><a href=y>z</a>"
+
+    assert page(html).text == "xz"
+    assert targets(html) == ["http://a.example/dir/y"]
+
+
+def test_links_past_the_cap_are_counted() -> None:  # C2
+    read = page("".join(f"<a href={i}>l</a>" for i in range(MAX_LINKS + 5)))
+
+    assert len(read.links) == MAX_LINKS
+    assert read.refused == {"too-many": 5}
+
+
+MEGABYTE = 2**20
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "<!--",
+            "<!",
+            "<![CDATA[",
+            "<?",
+            "<a href='",
+            "<script>",
+            "<script><!--",
+            "&",
+            "&#",
+            "<title>",
+            "</i>",
+        ),
+        *(
+            "<meta charset='",
+            "x",
+            " ",
+            "e\u0301",
+            "\0",
+            "<table>",
+            "<form>",
+            "<x y=",
+            "<a b=1 ",
+            "\u202e",
+            "<",
+        ),
+    ],
+)
+def test_a_megabyte_of_one_thing_is_read_in_linear_time(piece: str) -> None:  # C2, C3, C6
+    page("<p>kept" + piece * (MEGABYTE // len(piece)))  # quadratic would not end
+
+
+def test_end_tags_of_nothing_in_deep_nesting_are_read_in_linear_time() -> None:  # C3
+    assert page("<b>" * 100_000 + "</i>" * 100_000 + "kept").text == "kept"
+
+
+def holds(read: Page) -> None:
+    """What must be true of any page."""
+    for text in (
+        read.title,
+        read.description,
+        read.text,
+        *read.headings,
+        *(found.anchor for found in read.links),
+    ):
+        text.encode()  # valid Unicode
+        assert "\0" not in text
+    assert all(0 <= start < end <= len(read.text) for start, end, _ in read.emphasis)
+    assert all(read.emphasis[i][1] <= read.emphasis[i + 1][0] for i in range(len(read.emphasis) - 1))
+    assert len({found.id for found in read.links}) == len(read.links)
+    assert all(found.spelling.isascii() for found in read.links)
+
+
+@given(st.binary(max_size=300), st.text(max_size=40))
+def test_any_bytes_are_a_page(body: bytes, content_type: str) -> None:
+    holds(parse(body, URL, content_type))
+
+
+SOME_TAGS = (
+    "a b p div title h1 h3 small svg script style noscript template iframe frameset frame table td select "
+    "base meta area img body html textarea "
+    "math plaintext"
+)
+NAMES = st.sampled_from(SOME_TAGS.split())
+ATTRIBUTES = st.sampled_from(
+    [
+        "",
+        " href=x",
+        " href='http://[bad'",
+        " src=y alt='z'",
+        " name=robots content=none",
+        " rel=nofollow href='#'",
+    ]
+)
+SOUP = st.lists(
+    st.one_of(
+        st.builds("<{}{}>".format, NAMES, ATTRIBUTES),
+        st.builds("</{}>".format, NAMES),
+        st.sampled_from(
+            ["<!--", "-->", "<![CDATA[", "]]>", "&amp", "&#xD800;", "<", ">", "'", '"', "word ", "\n"]
+        ),
+        st.text(max_size=5),
+    ),
+    max_size=40,
+)
+
+
+@given(SOUP, st.sampled_from(["text/html", "application/xhtml+xml"]))
+def test_any_tag_soup_is_a_page(pieces: list[str], content_type: str) -> None:
+    holds(parse("".join(pieces).encode("utf-8", "surrogatepass"), URL, content_type))
+
+
+@given(st.text())
+def test_text_in_utf_8_is_read_as_written(text: str) -> None:
+    assert decode(text.encode(), "text/html; charset=utf-8").lstrip("\ufeff") == text.replace(
+        "\0", ""
+    ).lstrip("\ufeff")
+
+
+@given(st.binary(max_size=100))
+def test_url_that_is_none_does_not_harm_the_page(url: bytes) -> None:
+    holds(parse(b"<a href=x>1</a><a href=http://h/>2</a>", url.decode("latin-1")))

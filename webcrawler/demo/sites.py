@@ -1,0 +1,120 @@
+"""The ordinary pages of one server: home, sections, articles, pairs of articles, a glossary."""
+
+from __future__ import annotations
+
+from webcrawler.demo.html import Answer, bullets, description, heading, link, page, paragraph, plain
+from webcrawler.demo.oddities import EXTRAS
+from webcrawler.demo.topics import Article, Section, Topic
+
+
+def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:
+    """The pages of the server from which all others can be reached."""
+    servers = [f"{link(o + '/', t.name)}: {t.motto}" for t, o in zip(topics, origins, strict=True)]
+    titles = sorted(
+        (article.title, origin + path)
+        for topic, origin in zip(topics, origins, strict=True)
+        for path, article in topic.articles
+    )
+    home = page(
+        "Directory of the demo web",
+        heading(1, "Directory of the demo web"),
+        plain("Eleven small servers about things worth knowing. They run on your own machine."),
+        bullets(servers),
+        f"<p>{link('/titles.html', 'All titles from A to Z')}, {link('/about.html', 'what this is for')}</p>",
+    )
+    every = page(
+        "All titles from A to Z", heading(1, "All titles"), bullets(link(url, title) for title, url in titles)
+    )
+    about = page(
+        "What the demo web is for",
+        heading(1, "What the demo web is for"),
+        plain("A crawler wants something to crawl before it is let loose on the web of others."),
+        plain("These pages hold true sentences, and the oddities that every crawler meets: copies, dead links,"
+              " redirects, an endless calendar, and rules in robots.txt about what may be fetched."),
+        f"<p>{link('/index.html', 'Back to the directory')}</p>",
+    )  # fmt: skip
+    return {"/": home, "/titles.html": every, "/about.html": about}
+
+
+def site(topic: Topic, other: Topic, other_origin: str) -> dict[str, Answer]:
+    """The pages of a topic, which point to the server of another."""
+    pages = {"/": _home(topic, other, other_origin), "/glossary.html": _glossary(topic)}
+    for section in topic.sections:
+        pages[f"/{section.slug}/"] = _section(topic, section)
+    elsewhere = [(other_origin + path, article) for path, article in other.articles]
+    for (path, article), (url, related) in zip(topic.articles, elsewhere, strict=True):
+        pages[path] = _article(topic, article, f"{link(url, related.title)} ({other.name})")
+    for (path, first), (_, second) in _pairs(topic):
+        pages[path] = _pair(topic, first, second)
+    return pages
+
+
+def _home(topic: Topic, other: Topic, other_origin: str) -> Answer:
+    return page(
+        topic.name,
+        heading(1, topic.name),
+        plain(topic.motto),
+        bullets(link(f"/{section.slug}/", section.title) for section in topic.sections),
+        heading(2, "Side by side"),
+        bullets(link(path, _both(a, b)) for (path, a), (_, b) in _pairs(topic)),
+        heading(2, "More"),
+        bullets([link("/glossary.html", f"{topic.name} in short"), *EXTRAS.get(topic.slug, [])]),
+        f"<p>Our neighbours write about {link(other_origin + '/', other.name)}.</p>",
+        head=description(topic.motto),
+    )
+
+
+def _section(topic: Topic, section: Section) -> Answer:
+    return page(
+        f"{section.title} - {topic.name}",
+        heading(1, section.title),
+        bullets(f"{link(a.slug + '.html', a.title)}: {a.summary}" for a in section.articles),
+        _back(topic),
+    )
+
+
+def _article(topic: Topic, article: Article, see_also: str) -> Answer:
+    return page(
+        f"{article.title} - {topic.name}",
+        heading(1, article.title),
+        paragraph(article.text),
+        f"<p>See also: {see_also}</p>",
+        _back(topic),
+        head=description(article.summary),
+    )
+
+
+def _pair(topic: Topic, first: Article, second: Article) -> Answer:
+    return page(
+        f"{_both(first, second)} - {topic.name}",
+        heading(1, _both(first, second)),
+        *(heading(2, first.title), plain(first.text)),
+        *(heading(2, second.title), plain(second.text)),
+        _back(topic),
+    )
+
+
+def _glossary(topic: Topic) -> Answer:
+    entries = [f"<dt>{link(path, a.title)}</dt><dd>{a.summary}</dd>" for path, a in topic.articles]
+    title = f"{topic.name} in short"
+    return page(title, heading(1, title), "<dl>\n" + "\n".join(entries) + "\n</dl>", _back(topic))
+
+
+def _back(topic: Topic) -> str:
+    sections = (link(f"/{section.slug}/", section.title) for section in topic.sections)
+    return f"<p>{link('/', topic.name)}: {', '.join(sections)}</p>"
+
+
+def _both(first: Article, second: Article) -> str:
+    inside = second.title.replace("The ", "the ", 1) if second.title.startswith("The ") else second.title
+    return f"{first.title} and {inside}"
+
+
+def _pairs(topic: Topic) -> list[tuple[tuple[str, Article], tuple[str, Article]]]:
+    """Each article of a section with its like in the next one; the path is the pair's."""
+    articles = [article for _, article in topic.articles]
+    size = len(topic.sections[0].articles)
+    return [
+        ((f"/together/{a.slug}-{b.slug}.html", a), ("", b))
+        for a, b in zip(articles, articles[size:], strict=False)
+    ]

@@ -1,0 +1,182 @@
+"""The demo web as a whole: which server answers what, on which ports."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import http.client
+import json
+import socket
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from webcrawler.demo import topics
+from webcrawler.demo.html import NOT_FOUND, Answer
+from webcrawler.demo.oddities import calendar, oddities
+from webcrawler.demo.server import HttpThread
+from webcrawler.demo.sites import directory, site
+from webcrawler.demo.truth import Truth, walk
+from webcrawler.errors import BadInput
+
+SERVERS = 12
+PORTS = range(18080, 29000, 20)  # where to begin: below the range from which systems pick ports by themselves
+IDENTITY = "/.well-known/webcrawler-demo"  # answers which demo web this is
+
+
+class DemoWeb:
+    """Twelve servers on 127.0.0.1; the first holds a directory of the others.
+
+    Args:
+        ports: of the servers, 12 of them. Without them the first free ones are taken at the start.
+    """
+
+    def __init__(self, ports: Sequence[int] | None = None) -> None:
+        self._ports = list(ports or [])
+        self._file: Path | None = None
+        self._pages: dict[int, dict[str, Answer]] = {}
+        self._thread: HttpThread | None = None
+        if self._ports:
+            self._build()
+
+    @classmethod
+    def for_folder(cls, crawl_dir: Path) -> DemoWeb:
+        """The demo web of a data folder: its ports are remembered there, so that a resumed crawl finds it."""
+        web = cls()
+        web._file = crawl_dir / "demo.json"
+        return web
+
+    @property
+    def ports(self) -> list[int]:
+        return self._ports
+
+    @property
+    def seeds(self) -> list[str]:
+        """Where to begin; known from the start on."""
+        return [f"http://127.0.0.1:{self._ports[0]}/"] if self._ports else []
+
+    @property
+    def shared(self) -> bool:
+        """Whether another process serves it; it ends with that process."""
+        return bool(self._ports) and self._thread is None
+
+    def start(self) -> None:
+        """Serve from a thread of this process, unless another process serves the same web already.
+
+        Raises:
+            BadInput: another program holds a port, or the folder cannot be written.
+        """
+        if self._file is None:
+            self._listen()
+            return
+        try:
+            with _locked(self._file) as remembered:
+                self._ports = self._ports or remembered
+                self._listen()
+                if not remembered:
+                    self._file.write_text(json.dumps({"ports": self._ports}) + "\n")
+        except OSError as error:
+            raise BadInput(
+                f"cannot write to {self._file} ({error.strerror}): set CRAWL_DIR to another folder"
+            ) from error
+
+    def stop(self) -> None:
+        """Stop serving; a web that another process serves goes on."""
+        if self._thread is not None:
+            self._thread.stop()
+            self._thread = None
+
+    def __enter__(self) -> DemoWeb:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def answer(self, url: str) -> Answer | None:
+        """What is served at an absolute URL; None where no server listens."""
+        parts = urlsplit(url)
+        return self._answer(parts.port or 80, parts.path) if parts.port in self._pages else None
+
+    def truth(self) -> Truth:
+        """What a crawl from the seeds must find within robots.txt."""
+        return walk(self.seeds, self.answer)
+
+    def _listen(self) -> None:
+        listeners = _bind(self._ports) if self._ports else _first_free()
+        if listeners:
+            self._ports = [listener.getsockname()[1] for listener in listeners]
+        self._build()
+        if listeners:
+            self._thread = HttpThread(listeners, self._answer)
+        elif not self._served_by_another():
+            where = f": stop it, or remove {self._file.parent} to begin anew" if self._file else ""
+            raise BadInput(f"another program holds a port of {self._ports[0]}-{self._ports[-1]}{where}")
+
+    def _build(self) -> None:
+        texts = topics.load()
+        if len(self._ports) != SERVERS:
+            raise BadInput(f"the demo web needs {SERVERS} ports, not {len(self._ports)}")
+        origins = [f"http://127.0.0.1:{port}" for port in self._ports[1:]]
+        self._pages = {self._ports[0]: directory(texts, origins) | oddities("directory", {})}
+        for number, topic in enumerate(texts):
+            neighbour = (number + 1) % len(texts)
+            pages = site(topic, texts[neighbour], origins[neighbour])
+            self._pages[self._ports[number + 1]] = pages | oddities(topic.slug, pages)
+
+    def _answer(self, port: int, path: str) -> Answer:
+        if path == IDENTITY:
+            return Answer(self._identity(), "text/plain; charset=utf-8")
+        pages = self._pages[port]
+        if path.startswith("/calendar/") and pages.get(path) is None:
+            return calendar(path) or NOT_FOUND
+        return pages.get(path.removesuffix("index.html")) or NOT_FOUND
+
+    def _identity(self) -> bytes:
+        digest = hashlib.sha1()
+        for pages in self._pages.values():
+            for path, answer in pages.items():
+                digest.update(path.encode() + answer.body)
+        return digest.hexdigest().encode()
+
+    def _served_by_another(self) -> bool:
+        line = http.client.HTTPConnection("127.0.0.1", self._ports[0], timeout=2)
+        try:
+            line.request("GET", IDENTITY)
+            return line.getresponse().read(100) == self._identity()
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            line.close()
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[list[int]]:
+    """The ports that the file remembers, while no other process looks at it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a+") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle.seek(0)
+        text = handle.read()
+        yield [int(port) for port in json.loads(text)["ports"]] if text else []
+
+
+def _first_free() -> list[socket.socket]:
+    for base in PORTS:
+        if listeners := _bind(range(base, base + SERVERS)):
+            return listeners
+    raise BadInput(f"no {SERVERS} free ports in a row between {PORTS.start} and {PORTS.stop}")
+
+
+def _bind(ports: Sequence[int]) -> list[socket.socket]:
+    """A listener for each port; none at all when one of them is taken."""
+    listeners: list[socket.socket] = []
+    try:
+        for port in ports:
+            listeners.append(socket.create_server(("127.0.0.1", port), backlog=128))
+    except OSError:
+        for listener in listeners:
+            listener.close()
+        return []
+    return listeners
