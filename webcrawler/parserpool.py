@@ -157,21 +157,30 @@ def _discard(pool: Any) -> None:
 
 # In the worker.
 
+_address_space = resource.RLIM_INFINITY  # bytes that this process may have while it parses
+
 
 def _prepare_worker(memory_mb: int) -> None:
+    global _address_space
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler would wait for C code to return
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     statm = Path("/proc/self/statm")
     if statm.exists():
-        size = int(statm.read_text().split()[0]) * resource.getpagesize() + memory_mb * 2**20
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        _address_space = int(statm.read_text().split()[0]) * resource.getpagesize() + memory_mb * 2**20
 
 
 def _work(timeout_s: float, *page: Any) -> Page:
-    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    """Parse under the limits, which end with the page: taking and handing over must not fail."""
+    _limit(timeout_s, _address_space)
     try:
         return parse(*page)
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)  # a heap that was full is no place for the next page
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _limit(0, resource.RLIM_INFINITY)
+
+
+def _limit(seconds: float, address_space: int) -> None:
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (address_space if hard == resource.RLIM_INFINITY else hard, hard))

@@ -93,13 +93,18 @@ class Scheduler(BaseScheduler):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), timeout=wait)
             self._changed.clear()
-            try:
-                wait = await self._refill()
-            except RedisError as error:
-                logger.warning("Redis does not answer, trying again: %s", error)
-                await self._in_thread(self._crawl.revive)
-                wait = 0.5
-            await asyncio.sleep(PAUSE_SECONDS)
+            if not self._finished:
+                wait = await self._try_to_refill()
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _try_to_refill(self) -> float:
+        try:
+            return await self._refill()
+        except RedisError as error:
+            logger.warning("Redis does not answer, trying again: %s", error)
+            await self._in_thread(self._crawl.revive)
+            self._changed.set()
+            return POLL_SECONDS
 
     async def _refill(self) -> float:
         """Reports what is over and leases what there is room for; returns seconds until the next time."""
@@ -116,7 +121,7 @@ class Scheduler(BaseScheduler):
             self._wake()
             return POLL_SECONDS
         if crawl.open_leases:
-            if limit or not self._ahead_is_full():
+            if self._exact or not (found.queued and crawl.downloading):
                 crawl.flush()  # nothing else to do: what is decided may lead on
         elif not found.queued and not found.leased:
             self._finish()
@@ -127,9 +132,6 @@ class Scheduler(BaseScheduler):
         if crawl.batch_is_full or (self._exact and crawl.open_leases):
             return 0
         return max(0, min(self._ahead - len(self._buffer), crawl.allowance()))
-
-    def _ahead_is_full(self) -> bool:
-        return len(self._buffer) >= self._ahead
 
     def _finish(self) -> None:
         self._finished = True

@@ -54,6 +54,41 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
+ONLY = {"FRONTIER_PARTITIONS": "1", "INDEX_ENGINE": "whoosh"}  # settings of which one value is there so far
+
+
+def is_yes(value: object) -> bool:
+    """Yes or no, as people write it.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    word = str(value).strip().lower()
+    if word in ("1", "yes", "true", "on"):
+        return True
+    if word in ("0", "no", "false", "off", "none", ""):
+        return False
+    raise ValueError(f"{value!r} is neither yes nor no")
+
+
+def complaint(name: str, value: object) -> str:
+    """Why that value of a setting will not do, in one line; "" when it will."""
+    setting, good = SETTINGS[name], True
+    if name in ONLY and str(value) != ONLY[name]:
+        return f"{name}={value}: so far there is {ONLY[name]} only"
+    try:
+        match setting.default:
+            case bool():
+                is_yes(value)
+            case int():
+                good = int(str(value)) >= 0
+            case float():
+                good = 0 <= float(str(value)) < float("inf")
+    except ValueError:
+        good = False
+    return "" if good else f"{name}={value} will not do: {setting.unit}, from 0 up"
+
+
 def _given(name: str) -> object:
     """From the environment, else the default; Scrapy's getters turn text into numbers."""
     return os.environ.get(name, SETTINGS[name].default)

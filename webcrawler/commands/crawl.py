@@ -16,6 +16,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.extensions import parts
 from webcrawler.frontier import Frontier, inspect, ordering
 from webcrawler.job import Job
+from webcrawler.settings import SETTINGS, complaint
 
 
 class Crawl(Command, BaseRunSpiderCommand):
@@ -58,6 +59,9 @@ class Crawl(Command, BaseRunSpiderCommand):
 
     def _check(self, opts: argparse.Namespace) -> Connection:
         """Opens all that can be asked wrongly; the connection keeps an embedded server up for the crawl."""
+        for name in SETTINGS:
+            if why := complaint(name, self.project[name]):
+                raise BadInput(why)
         job = Job.read(**opts.spargs)
         AddressRules(self.project.getlist("ADDRESSES_ALLOWED"))
         parts.crawl_lock(self.crawl_dir).close()

@@ -36,9 +36,8 @@ def page(title: str, *body: str, head: str = "", charset: str = "utf-8") -> Answ
     """An HTML page; an empty title leaves the element out."""
     name = f"<title>{escape(title)}</title>\n" if title else ""
     text = (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="{charset}">\n{name}{head}</head>\n<body>\n'
-        + "\n".join(body)
-        + "\n</body>\n</html>\n"
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="{charset}">\n'
+        f"{name}{head}</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
     )
     return Answer(text.encode(charset), f"text/html; charset={charset}")
 

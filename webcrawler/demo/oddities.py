@@ -90,7 +90,9 @@ def _special() -> dict[str, dict[str, Answer]]:
                 head='<meta name="robots" content="noindex">\n',
             ),
             "/concert.html": page(
-                "Next concert", heading(1, "Next concert"), plain("A fugue, a waltz and a blues, on Sunday at five.")
+                "Next concert",
+                heading(1, "Next concert"),
+                plain("A fugue, a waltz and a blues, on Sunday at five."),
             ),
         },
         "railways": {
@@ -104,8 +106,8 @@ def _special() -> dict[str, dict[str, Answer]]:
             "/recipes/creme-brulee.html": page(
                 "Crème brûlée",
                 heading(1, "Crème brûlée"),
-                plain("Mix yolks, sugar, vanilla and hot cream and let it set in a water bath. Let the sugar on top"
-                      " melt and brown just before you serve. À table!"),
+                plain("Mix yolks, sugar, vanilla and hot cream and let it set in a water bath."),
+                plain("Let the sugar on top melt and brown just before you serve. À table!"),
                 charset="iso-8859-1",
             ),
         },
@@ -113,18 +115,20 @@ def _special() -> dict[str, dict[str, Answer]]:
             "/notes.html": page(
                 "",
                 heading(2, "Notes from the potting shed"),
-                plain("Sharpen the spade. Order seed potatoes. This page has no title, like one in five on the early web."),
+                plain("Sharpen the spade. Order seed potatoes. Oil the shears before the frost comes."),
             ),
         },
         "astronomy": {
             "/pictures/moon.png": Answer(PIXEL, "image/png"),
             "/data/stars.zip": Answer(EMPTY_ZIP, "application/zip"),
             "/tonight.html": page(
-                "What to see tonight", heading(1, "Tonight"), plain("Jupiter stands in the south. The Moon is new.")
+                "What to see tonight",
+                heading(1, "Tonight"),
+                plain("Jupiter stands in the south. The Moon is new."),
             ),
         },
         "computing": {
             "/readme": Answer(b"This is plain text and no page.\n", "text/plain; charset=utf-8"),
             "/sponsored.html": page("Our sponsor", plain("Only a link marked nofollow leads here.")),
         },
-    }  # fmt: skip
+    }

@@ -29,10 +29,10 @@ def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:
         "What the demo web is for",
         heading(1, "What the demo web is for"),
         plain("A crawler wants something to crawl before it is let loose on the web of others."),
-        plain("These pages hold true sentences, and the oddities that every crawler meets: copies, dead links,"
-              " redirects, an endless calendar, and rules in robots.txt about what may be fetched."),
+        plain("These pages hold true sentences, and the oddities that every crawler meets."),
+        plain("There are copies, dead links, redirects, an endless calendar, and rules in robots.txt."),
         f"<p>{link('/index.html', 'Back to the directory')}</p>",
-    )  # fmt: skip
+    )
     return {"/": home, "/titles.html": every, "/about.html": about}
 
 

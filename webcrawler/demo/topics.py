@@ -6,6 +6,21 @@ import re
 from importlib import resources
 from typing import NamedTuple
 
+# Whom the pages of a topic point to.
+NEIGHBOURS = {
+    "astronomy": "sailing",
+    "birds": "gardening",
+    "computing": "molecular-biology",
+    "cooking": "gardening",
+    "gardening": "genetics",
+    "genetics": "molecular-biology",
+    "geology": "astronomy",
+    "molecular-biology": "genetics",
+    "music": "computing",
+    "railways": "geology",
+    "sailing": "astronomy",
+}
+
 
 class Article(NamedTuple):
     title: str

@@ -119,11 +119,11 @@ class DemoWeb:
         if len(self._ports) != SERVERS:
             raise BadInput(f"the demo web needs {SERVERS} ports, not {len(self._ports)}")
         origins = [f"http://127.0.0.1:{port}" for port in self._ports[1:]]
+        served = {topic.slug: (topic, origin) for topic, origin in zip(texts, origins, strict=True)}
         self._pages = {self._ports[0]: directory(texts, origins) | oddities("directory", {})}
-        for number, topic in enumerate(texts):
-            neighbour = (number + 1) % len(texts)
-            pages = site(topic, texts[neighbour], origins[neighbour])
-            self._pages[self._ports[number + 1]] = pages | oddities(topic.slug, pages)
+        for topic, port in zip(texts, self._ports[1:], strict=True):
+            pages = site(topic, *served[topics.NEIGHBOURS[topic.slug]])
+            self._pages[port] = pages | oddities(topic.slug, pages)
 
     def _answer(self, port: int, path: str) -> Answer:
         if path == IDENTITY:

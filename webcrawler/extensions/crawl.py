@@ -51,6 +51,7 @@ class Crawl:
         self.job = Job("fifo")
         self.request_meta: dict[str, Any] = {"verbatim_url": True}  # what was checked is what is fetched
         self.open_leases: dict[str, Lease] = {}  # by URL: handed out here and not yet decided
+        self.downloading: set[str] = set()  # those of them that have not come to an end
         self.documents = 0  # decided in this run
         self.on_change: Callable[[], None] = lambda: None  # the scheduler's: something is over or decided
         self.on_failure: Callable[[Any], None] | None = None  # the outcome middleware's errback
@@ -100,11 +101,11 @@ class Crawl:
 
     def close(self) -> None:
         """Writes what is left, gives the rest back. Called in a thread, when nothing is in flight."""
-        self.frontier.fetched(self.take_reports())
         self._batch.close()
         self.parsers.close()
         self._heartbeat.stop()
-        self.frontier.leave()
+        parts.insist(lambda: self.frontier.fetched(self._reports), self.connection.revive)
+        parts.insist(self.frontier.leave, self.connection.revive)
         if self.demo:
             self.demo.stop()
         self.connection.close()
@@ -149,6 +150,7 @@ class Crawl:
         """In the scheduler's thread: one round trip."""
         found = self.frontier.lease(limit, reports)
         self.open_leases.update((lease.url, lease) for lease in found.leases)
+        self.downloading.update(lease.url for lease in found.leases)
         return found
 
     def request(self, lease: Lease) -> Request:
@@ -181,8 +183,8 @@ class Crawl:
 
     def revive(self) -> None:
         """After an error of Redis; in the scheduler's thread. Leases lost on the way are given back."""
-        self.connection.revive()
-        self.frontier.reclaim(self.open_leases)
+        parts.insist(self.connection.revive)
+        parts.insist(lambda: self.frontier.reclaim(self.open_leases))
 
     # ---- what downloads and pages come to
 
@@ -213,7 +215,9 @@ class Crawl:
 
     def decide(self, entry: Entry) -> None:
         """A fetch is on its way into a batch."""
+        self.downloading.discard(entry.fetch.lease.url)
         self._batch.put(entry)
+        self.on_change()
 
     def _settled(self, entries: Sequence[Entry]) -> None:
         """In the batch's thread."""
@@ -232,7 +236,7 @@ class Crawl:
 
     async def _item_scraped(self, item: object) -> None:
         if isinstance(item, CrawledPage):
-            while self._batch.full:  # rare: the disk is behind
+            while self._batch.full:  # noqa: ASYNC110  (rare: the disk is behind)
                 await asyncio.sleep(0.01)
             self.decide(item.entry)
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Politeness
 from webcrawler.index.follower import hold_crawl
 from webcrawler.parserpool import ParserPool
 from webcrawler.records import Fetch
+
+logger = logging.getLogger(__name__)
 
 
 def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
@@ -50,3 +57,17 @@ def crawl_lock(folder: Path) -> IO[str]:
 def broken(fetch: Fetch, error: str) -> Fetch:
     """The same fetch, of a page that nothing could be made of."""
     return replace(fetch, state="failed", reason="unparsable", retry=True, error=error)
+
+
+def insist(step: Callable[[], object], mend: Callable[[], object] | None = None, tries: int = 20) -> None:
+    """Does it again while Redis is away, some ten seconds long. Blocks: not for the event loop."""
+    for left in reversed(range(tries)):
+        try:
+            step()
+            return
+        except (RedisError, Unavailable) as error:
+            logger.warning("Redis is away, %d tries left: %s", left, error)
+            time.sleep(0.5)
+            if mend:
+                with suppress(RedisError, Unavailable):
+                    mend()

@@ -22,6 +22,7 @@ from webcrawler.errors import BadUrl
 from webcrawler.extensions import Crawl
 from webcrawler.middlewares.refused import Refused
 from webcrawler.middlewares.robotscache import Robots, RobotsCache
+from webcrawler.settings import is_yes
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -42,7 +43,7 @@ class RobotsMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
-        if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
+        if not is_yes(crawler.settings["ROBOTSTXT_OBEY"]):
             raise NotConfigured
         return cls(Crawl.of(crawler), crawler.settings["USER_AGENT"])
 
