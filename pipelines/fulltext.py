@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from webcrawler.extensions import Crawl
@@ -12,19 +14,37 @@ from webcrawler.records import Text
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+logger = logging.getLogger(__name__)
+
+WATCH_SECONDS = 5.0
+
 
 class FullTextPipeline:
     """Without it the index stays empty; noindex pages are left out."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
+        self._watch: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FullTextPipeline:
         return cls(Crawl.of(crawler))
 
     def open_spider(self) -> None:
-        follower.start(self._crawl.folder)
+        self._watch = asyncio.ensure_future(self._keep_following())
+
+    def close_spider(self) -> None:
+        if self._watch:
+            self._watch.cancel()
+        lag = follower.lag(self._crawl.folder)
+        self._crawl.crawler.stats.set_value("webcrawler/index_lag", lag)
+        logger.info("the index follows with %d changes to go", lag)
+
+    async def _keep_following(self) -> None:
+        """A follower that was killed is followed by another."""
+        while True:
+            await asyncio.to_thread(follower.ensure_started, self._crawl.folder)
+            await asyncio.sleep(WATCH_SECONDS)
 
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage) and not item.page.noindex:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from typing import ClassVar
 
 from scrapy.commands import BaseRunSpiderCommand
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.spiderloader import get_spider_loader
 
 from spiders.index import IndexSpider
 from webcrawler import connection
@@ -20,7 +23,8 @@ from webcrawler.settings import SETTINGS, complaint
 
 
 class Crawl(Command, BaseRunSpiderCommand):
-    requires_crawler_process = True
+    # Made below, after the checks: Scrapy would make it first, and log a page before one clear line.
+    requires_crawler_process = False
     default_settings: ClassVar[dict[str, object]] = {}
 
     def syntax(self) -> str:
@@ -40,20 +44,17 @@ class Crawl(Command, BaseRunSpiderCommand):
         )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        assert self.crawler_process is not None
         if len(args) != 1:
             raise BadInput("name one spider: `scrapy crawl index`; `scrapy list` shows them")
         try:
-            crawler = self._create_crawler(args[0])
+            spider = get_spider_loader(self.project).load(args[0])
         except KeyError:
             raise BadInput(f"no spider is called {args[0]!r}; `scrapy list` shows them") from None
-        held = self._check(opts) if issubclass(crawler.spidercls, IndexSpider) else None
-        try:
-            self.crawler_process.crawl(crawler, **opts.spargs)
+        held = self._check(opts) if issubclass(spider, IndexSpider) else nullcontext()
+        with held:
+            self.crawler_process = AsyncCrawlerProcess(self.project)
+            self.crawler_process.crawl(self._create_crawler(spider), **opts.spargs)
             self.crawler_process.start()
-        finally:
-            if held:
-                held.close()
         if self.crawler_process.bootstrap_failed:
             raise Unavailable("the crawl could not start, the log says why")
 

@@ -25,7 +25,17 @@ from webcrawler.errors import BadInput
 from webcrawler.index.folder import applied_seq, exchange
 from webcrawler.index.following import POLL_SECONDS, Follower
 
-__all__ = ["Follower", "applied_seq", "follow", "hold_crawl", "reindex", "start", "wait_until_caught_up"]
+__all__ = [
+    "Follower",
+    "applied_seq",
+    "ensure_started",
+    "follow",
+    "hold_crawl",
+    "lag",
+    "reindex",
+    "start",
+    "wait_until_caught_up",
+]
 
 Progress = Callable[[int, int], None]  # applied, last seq
 _log = logging.getLogger(__name__)
@@ -52,6 +62,20 @@ def start(crawl_dir: Path) -> None:
             start_new_session=True,
             env=os.environ | {"PYTHONPATH": path},
         )
+
+
+def ensure_started(crawl_dir: Path) -> None:
+    """Starts a follower where none is at work; cheap enough to ask every few seconds."""
+    lock = _try_lock(crawl_dir / "index.lock")
+    if lock is not None:
+        lock.close()
+        start(crawl_dir)
+
+
+def lag(crawl_dir: Path) -> int:
+    """How many changes of the catalog the index has not applied yet."""
+    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+        return max(0, catalog.last_seq() - applied_seq(crawl_dir / "index"))
 
 
 def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool:

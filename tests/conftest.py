@@ -1,0 +1,56 @@
+"""What many tests stand on: one real Redis for the whole run, and a frontier of its own for each test."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from webcrawler.connection import Connection, connect
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Frontier, Politeness, ordering
+
+MakeFrontier = Callable[..., Frontier]
+
+
+@pytest.fixture(scope="session")
+def connection() -> Iterator[Connection]:
+    """The embedded server; a laptop may do without its tests, CI may not."""
+    with tempfile.TemporaryDirectory(prefix="wc-") as folder:
+        try:
+            opened = connect(None, Path(folder))
+        except BadInput as error:
+            if os.environ.get("CI"):
+                raise
+            pytest.skip(f"no Redis: {error}")
+        with opened:
+            yield opened
+
+
+@pytest.fixture
+def client(connection: Connection) -> redis.Redis:
+    """An empty Redis."""
+    connection.client.flushdb()
+    return connection.client
+
+
+@pytest.fixture
+def make_frontier(client: redis.Redis) -> MakeFrontier:
+    """Opens frontiers: impolite unless told otherwise, so that a test of one rule sees that rule alone."""
+
+    def make(mode: str = "fifo", name: str = "index", worker: str = "ann", **politeness: float) -> Frontier:
+        polite = Politeness(**{"delay": 0.0, "server_concurrency": 1000, **politeness})  # type: ignore[arg-type]
+        frontier = Frontier(client, ordering(mode), name, polite, worker)
+        frontier.open(mode)
+        return frontier
+
+    return make
+
+
+@pytest.fixture
+def frontier(make_frontier: MakeFrontier) -> Frontier:
+    return make_frontier()

@@ -1,0 +1,119 @@
+"""Helpers of the tests on the frontier: short ways to say what happens, and to look into Redis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import redis
+
+from webcrawler.frontier import Done, Failed, Frontier, Report
+from webcrawler.job import seed_link
+from webcrawler.records import Lease, Link
+
+OWN_TIMES = ("wait", "retry", "ends", "workers")  # sorted sets whose scores are times
+
+
+def links(*urls: str) -> list[Link]:
+    return [seed_link(url) for url in urls]
+
+
+def lease_one(frontier: Frontier) -> Lease:
+    found = frontier.lease(1)
+    assert len(found.leases) == 1, f"nothing is due: {found}"
+    return found.leases[0]
+
+
+def fetch(frontier: Frontier, lease: Lease, seconds: float = 0.0, **report: object) -> None:
+    frontier.fetched([Report(lease, seconds, **report)])  # type: ignore[arg-type]
+
+
+def done(lease: Lease, *outlinks: str, reason: str = "document") -> Done:
+    return Done(lease, reason, reason == "document", links(*outlinks))
+
+
+def visit(frontier: Frontier, *outlinks: str, reason: str = "document") -> str:
+    """One URL from lease to decision, as a crawl with one request at a time does it."""
+    lease = lease_one(frontier)
+    fetch(frontier, lease)
+    assert frontier.complete([done(lease, *outlinks, reason=reason)]) != [-1]
+    return lease.url
+
+
+def visit_all(frontier: Frontier) -> list[str]:
+    order = []
+    while frontier.lease(0).queued:
+        order.append(visit(frontier))
+    return order
+
+
+def fail(frontier: Frontier, lease: Lease, reason: str = "server-error", retry: bool = True) -> int:
+    return frontier.fail([Failed(lease, f"failed/{reason}", retry)])[0]
+
+
+def let_pass(frontier: Frontier, seconds: float) -> None:
+    """Time goes by: every time that stands in Redis moves back by as much. No test sleeps."""
+    client, ms = frontier.client, seconds * 1000
+    for name in OWN_TIMES:
+        for member, _ in client.zrange(frontier.prefix + name, 0, -1, withscores=True):
+            client.zincrby(frontier.prefix + name, -ms, member)
+    for key in client.scan_iter(match="*}:server:*"):
+        if client.hexists(key, "next"):
+            client.hincrby(key, "next", -round(ms))
+
+
+def next_due_ms(frontier: Frontier, server: str) -> int:
+    """Milliseconds from now until a server is due, by Redis' own clock."""
+    seconds, micros = frontier.client.time()
+    due = frontier.client.hget(f"{frontier.base}server:{server}", "next") or 0
+    return int(due) - (seconds * 1000 + micros // 1000)
+
+
+def places(frontier: Frontier) -> dict[str, list[str]]:
+    """Every URL that waits or is out, with each place it stands at; decided ones stand nowhere."""
+    client, prefix = frontier.client, frontier.prefix
+    found: dict[str, list[str]] = {}
+    for key in client.scan_iter(match="*"):
+        server = key.decode().removeprefix(prefix + "queue:")
+        if server != key.decode():
+            for path in client.zrange(key, 0, -1):
+                found.setdefault(server + path.decode(), []).append("queue")
+    for member in client.zrange(prefix + "retry", 0, -1):
+        found.setdefault(member.decode().replace(" ", ""), []).append("retry")
+    for url in client.hkeys(prefix + "leases"):
+        found.setdefault(url.decode(), []).append("leased")
+    return found
+
+
+def seen(client: redis.Redis, prefix: str) -> int:
+    """How many ids the sets of seen URLs hold."""
+    return sum(client.scard(key) for key in client.scan_iter(match="*:seen:*") if key.startswith(prefix.encode()))
+
+
+def breadth_first(web: dict[str, tuple[str, Sequence[str]]], seeds: Sequence[str]) -> list[str]:
+    """Pinkerton's indexing mode over a known web: URL -> (what it comes to, outlinks)."""
+    waiting: dict[str, list[str]] = {}
+    accessed: Counter[str] = Counter()
+    new: list[str] = []  # servers without a document, first found first
+    order: list[str] = []
+    known: set[str] = set()
+
+    def find(urls: Sequence[str]) -> None:
+        for url in (url for url in urls if url not in known):
+            server = "http://" + urlsplit(url).netloc
+            if server not in waiting:
+                new.append(server)
+            waiting.setdefault(server, []).append(url)
+            known.add(url)
+
+    find(seeds)
+    while any(waiting.values()):
+        servers = [s for s in new if waiting[s]] or sorted((s for s in waiting if waiting[s]), key=accessed.get)
+        url = waiting[servers[0]].pop(0)
+        order.append(url)
+        accessed[servers[0]] = len(order)
+        find(web[url][1])
+        if servers[0] in new and (web[url][0] == "document" or not waiting[servers[0]]):
+            new.remove(servers[0])
+    return order

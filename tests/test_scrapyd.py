@@ -1,0 +1,299 @@
+"""Scrapyd: what scrapyd-deploy makes of a clean clone crawls and is searched, out of one zipped egg.
+
+docs/how-to/deploy-to-scrapyd.md says the same for people.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+
+from webcrawler import connection
+from webcrawler.catalog import Catalog
+from webcrawler.demo import DemoWeb, Truth
+from webcrawler.index.follower import applied_seq
+
+pytestmark = [pytest.mark.scrapyd, pytest.mark.slow]
+
+PROJECT = Path(__file__).parent.parent
+PACKAGES = ("webcrawler/", "spiders/", "pipelines/")
+ENVIRONMENT = Path(os.environ.get("SCRAPYD_ENV") or PROJECT / ".scrapyd-env").absolute()
+# Scrapyd needs pkg_resources, which setuptools 81 dropped; our pyproject.toml needs setuptools 77.
+SCRAPYD = ["scrapyd>=1.6", "scrapyd-client>=2.0.3", "setuptools>=77,<81"]
+
+_direct = build_opener(ProxyHandler({}))
+
+
+# Arranging
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    """Of an environment with Scrapyd and what the project depends on, but without the project."""
+    python, installed = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed.txt"
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    requirements = [*SCRAPYD, *project["dependencies"]]
+    if not (python.exists() and installed.exists() and installed.read_text().split("\n") == requirements):
+        needed(sys.executable, "-m", "venv", ENVIRONMENT)
+        needed(python, "-m", "pip", "install", "--quiet", *requirements)
+        installed.write_text("\n".join(requirements))
+    return python
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What git tracks, and nothing else."""
+    clone = tmp_path_factory.mktemp("clone")
+    for name in tracked():
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        (clone / name).write_bytes((PROJECT / name).read_bytes())
+    return clone
+
+
+class Scrapyd:
+    """A Scrapyd in a folder of its own, with a home of its own."""
+
+    def __init__(self, folder: Path, python: Path) -> None:
+        self.folder, self.bin = folder, python.parent
+        self.url = f"http://127.0.0.1:{free_port()}/"
+        self.environ = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        port = self.url.rpartition(":")[2].rstrip("/")
+        (folder / "scrapyd.conf").write_text(f"[scrapyd]\nhttp_port = {port}\npoll_interval = 0.2\n")
+        (folder / ".config").mkdir()
+        target = f"[deploy:test]\nurl = {self.url}\nproject = webcrawler\n"
+        (folder / ".config" / "scrapy.cfg").write_text(target)
+
+    def start(self) -> None:
+        with (self.folder / "scrapyd.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [self.bin / "scrapyd"],
+                cwd=self.folder,
+                env=self.environ,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        wait_for(self.answers, "Scrapyd", seconds=30)
+
+    def stop(self) -> None:
+        """Its jobs too, which close in good order."""
+        os.killpg(self._process.pid, signal.SIGTERM)
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def answers(self) -> bool:
+        assert self._process.poll() is None, (self.folder / "scrapyd.log").read_text()
+        try:
+            return bool(self.ask("daemonstatus")["status"] == "ok")
+        except OSError:
+            return False
+
+    def ask(self, what: str, post: list[tuple[str, str]] | None = None, **query: str) -> dict[str, Any]:
+        url = f"{self.url}{what}.json?{urlencode(query)}"
+        with _direct.open(url, urlencode(post).encode() if post else None, timeout=60) as answer:
+            found: dict[str, Any] = json.load(answer)
+        assert found["status"] == "ok", found
+        return found
+
+    def deploy(self, clone: Path) -> Path:
+        """The egg as Scrapyd keeps it."""
+        run(self.bin / "scrapyd-deploy", "test", "--debug", cwd=clone, env=self.environ)
+        [egg] = (self.folder / "eggs").rglob("*.egg")
+        return egg
+
+    def finished(self, job: str) -> bool:
+        jobs = self.ask("listjobs", project="webcrawler")["finished"]
+        return job in [finished["id"] for finished in jobs]
+
+    def log(self, job: str) -> str:
+        return (self.folder / "logs" / "webcrawler" / "index" / f"{job}.log").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def scrapyd(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
+    scrapyd = Scrapyd(tmp_path_factory.mktemp("scrapyd"), python)
+    scrapyd.start()
+    yield scrapyd
+    scrapyd.stop()
+
+
+@pytest.fixture(scope="module")
+def egg(scrapyd: Scrapyd, clone: Path) -> Path:
+    return scrapyd.deploy(clone)
+
+
+@pytest.fixture(scope="module")
+def crawl_dir(scrapyd: Scrapyd, egg: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The data folder of the job "demo", which has ended, as has its follower."""
+    folder = tmp_path_factory.mktemp("data") / "crawl"
+    order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
+    try:
+        scrapyd.ask("schedule", [*order.items()])
+        wait_for(lambda: scrapyd.finished("demo"), "the job", seconds=120)
+        wait_for(lambda: is_indexed(folder), "the index", seconds=60)
+        wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
+        yield folder
+    finally:
+        if (folder / "redis").exists():  # of a job that was killed: who leaves last stops the server
+            connection.connect("", folder).close()
+
+
+@pytest.fixture(scope="module")
+def truth(crawl_dir: Path) -> Truth:
+    return DemoWeb(json.loads((crawl_dir / "demo.json").read_text())["ports"]).truth()
+
+
+@pytest.fixture
+def scrapy(scrapyd: Scrapyd, egg: Path, crawl_dir: Path, tmp_path: Path) -> Callable[..., Any]:
+    """Runs a command out of the egg, somewhere else; gives its JSON."""
+    environ = {"PYTHONPATH": str(egg), "SCRAPY_SETTINGS_MODULE": "webcrawler.settings"}
+    environ |= scrapyd.environ | {"CRAWL_DIR": str(crawl_dir)}
+
+    def scrapy(*arguments: str) -> Any:
+        return json.loads(run(scrapyd.bin / "scrapy", *arguments, "--json", cwd=tmp_path, env=environ))
+
+    return scrapy
+
+
+# Deploying
+
+
+def test_the_egg_holds_all_files_of_the_three_packages_and_no_others(egg: Path) -> None:
+    names = {name for name in zipfile.ZipFile(egg).namelist() if not name.endswith(".pyc")}
+
+    packaged = {name for name in names if not name.startswith("EGG-INFO/")}
+
+    assert packaged == {name for name in tracked() if name.startswith(PACKAGES)}
+    assert {Path(name).suffix for name in packaged} >= {".py", ".lua", ".sql", ".txt"}
+
+
+def test_deploying_adds_only_build_and_egg_info_to_the_clone(egg: Path, clone: Path) -> None:
+    files = {str(path.relative_to(clone)): path for path in clone.rglob("*") if path.is_file()}
+
+    added = {name.partition("/")[0] for name in files.keys() - set(tracked())}
+
+    assert added <= {"build", "webcrawler.egg-info"}
+    assert all(files[name].read_bytes() == (PROJECT / name).read_bytes() for name in tracked())
+
+
+def test_scrapyd_lists_the_spider(scrapyd: Scrapyd, egg: Path) -> None:
+    assert "index" in scrapyd.ask("listspiders", project="webcrawler")["spiders"]
+
+
+# Crawling: nothing but the egg can have done it, as the environment has no webcrawler.
+
+
+def test_the_environment_lacks_the_project(python: Path, tmp_path: Path) -> None:
+    found = subprocess.run([python, "-c", "import webcrawler"], cwd=tmp_path, env={}, capture_output=True)
+
+    assert b"No module named 'webcrawler'" in found.stderr
+
+
+def test_a_job_crawls_the_demo_web_to_its_end(scrapy: Callable[..., Any], truth: Truth) -> None:
+    graph, frontier = scrapy("graph", "stats"), scrapy("frontier", "stats")
+
+    assert (graph["documents"], graph["duplicates"]) == (len(truth.documents), truth.duplicates)
+    assert (frontier["queued"], frontier["leased"], frontier["quarantined"]) == (0, 0, 0)
+
+
+def test_a_job_logs_no_errors(scrapyd: Scrapyd, crawl_dir: Path) -> None:
+    log = scrapyd.log("demo")
+
+    assert "Spider closed (finished)" in log
+    assert "ERROR" not in log
+    assert "Traceback" not in log
+
+
+def test_its_follower_indexed_the_pages(crawl_dir: Path, scrapy: Callable[..., Any]) -> None:
+    found = scrapy("search", "molecular biology")
+
+    assert int((crawl_dir / "index.lock").read_text()) > 0  # a follower's process id
+    assert "Traceback" not in (crawl_dir / "index.log").read_text()
+    assert found["total"] >= 25
+    assert "Molecular Biology" in found["hits"][0]["title"]
+
+
+def test_after_a_job_nothing_of_it_runs(crawl_dir: Path) -> None:
+    assert is_free(crawl_dir / "crawls.lock")
+    assert is_free(crawl_dir / "index.lock")
+    assert is_free(crawl_dir / "redis" / "server")
+
+
+def test_the_egg_is_never_unpacked(scrapyd: Scrapyd, egg: Path, crawl_dir: Path) -> None:
+    assert zipfile.is_zipfile(egg)
+    assert [path for path in (scrapyd.folder / "eggs").rglob("*") if path.is_file()] == [egg]
+    assert not list(scrapyd.folder.rglob("*.py"))  # its home is here too
+
+
+# Helpers
+
+
+def tracked() -> list[str]:
+    """The files of the project, by git."""
+    return needed("git", "-C", PROJECT, "ls-files", "-z").rstrip("\0").split("\0")
+
+
+def needed(*command: str | Path) -> str:
+    """What the command prints; without it there is nothing to test, but in CI there must be."""
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    try:
+        return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        words = (getattr(error, "stderr", "") or str(error)).strip().split("\n")
+        reason = f"`{Path(command[0]).name} {command[2]} …` failed: {words[-1]}"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def run(*command: str | Path, **options: Any) -> str:
+    done: subprocess.CompletedProcess[str]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def is_indexed(crawl_dir: Path) -> bool:
+    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+        return applied_seq(crawl_dir / "index") == catalog.last_seq()
+
+
+def is_free(lock: Path) -> bool:
+    """Whether no process holds it; who tries to take it at this very moment finds it held."""
+    with lock.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.1)
