@@ -13,10 +13,11 @@ from urllib.parse import urljoin
 from webcrawler.errors import BadUrl
 from webcrawler.urls import canonical
 
-# What holds no tags, then the tags that link or say how to; the quoted values of a tag may hold ">".
+# What holds no tags, then the tags that link or say how to. A quoted value may hold ">"; a quote opens one
+# only behind "=" (HTML Standard, 13.2.5.32: elsewhere it is a character of a name).
 TOKEN = re.compile(
     r"<!--.*?-->|<(script|style|textarea|title)\b[^>]*>(.*?)</\1\s*>"
-    r"|<(a|area|frame|iframe|meta|base)(?=[\s/>])((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>",
+    r"|<(a|area|frame|iframe|meta|base)(?=[\s/>])((?>=\s*\"[^\"]*\"|=\s*'[^']*'|[^>])*)>",
     re.IGNORECASE | re.DOTALL,
 )
 ATTRIBUTE = re.compile(r"([^\s=/>\"']+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))")
@@ -53,11 +54,12 @@ class File:
     def links(self) -> dict[str, tuple[str, bool]]:
         """Each target once, in the order of the file: canonical URL -> (as spelled first, to be followed)."""
         found: dict[str, tuple[str, bool]] = {}
-        for href, follow in self._hrefs():
+        for href, follow in dict.fromkeys(self._hrefs()):
             url = resolved(self._base, href)
             if url:
-                spelling, followed = found.get(canonical(url), (url, False))
-                found[canonical(url)] = spelling, (follow and "nofollow" not in self.robots) or followed
+                name = canonical(url)
+                spelling, followed = found.get(name, (url, False))
+                found[name] = spelling, followed or (follow and "nofollow" not in self.robots)
         return found
 
     @cached_property
@@ -74,15 +76,15 @@ class File:
             refresh = _is(tag, "http-equiv", "refresh") and REFRESH.match(tag.get("content", ""))
             href = refresh[1] if name == "meta" and refresh else tag.get(PLACES.get(name, ""))
             if href is not None:
-                yield href, "nofollow" not in tag.get("rel", "").lower().split()
+                yield href.partition("#")[0], "nofollow" not in tag.get("rel", "").lower().split()
 
 
 def resolved(base: str, href: str) -> str:
-    """The absolute URL without its fragment; "" for what is malformed, or neither http nor https."""
+    """The absolute URL; "" for what is malformed, or neither http nor https."""
     href = re.sub(r"[\t\r\n]", "", href).strip()
     path, mark, query = href.partition("?")
     try:
-        url = urljoin(base, path.replace("\\", "/") + mark + query).partition("#")[0]
+        url = urljoin(base, path.replace("\\", "/") + mark + query)
         canonical(url)
     except (ValueError, BadUrl):
         return ""

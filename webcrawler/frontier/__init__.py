@@ -4,7 +4,8 @@
 leases; `ordering(mode)` says what best means; `inspect` answers what waits and why.
 """
 
-from webcrawler.frontier.frontier import Done, Failed, Frontier, Leased, Politeness, Report
+from webcrawler.frontier.frontier import Frontier
+from webcrawler.frontier.messages import Done, Failed, Leased, Politeness, Report
 from webcrawler.frontier.orderings import Ordering, ordering
 
 __all__ = ["Done", "Failed", "Frontier", "Leased", "Ordering", "Politeness", "Report", "ordering"]

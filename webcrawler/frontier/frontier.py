@@ -6,77 +6,19 @@ import os
 import random
 import socket
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
 
 import msgpack
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
+from webcrawler.frontier.messages import Done, Failed, Leased, Politeness, Report
 from webcrawler.frontier.orderings import Ordering
 from webcrawler.frontier.scripts import Argument, Client, Scripts
 from webcrawler.records import Lease, Link
 
 LINKS_PER_CALL = 1_000  # keeps one call within a few milliseconds of Redis' time
 KNOWN_MAX = 1_000_000  # ids remembered in this process, about 60 MB
-
-
-@dataclass(frozen=True, slots=True)
-class Politeness:
-    """How servers are treated; times in seconds. Sources: EW "Fetcher"; Cho 1998, 5.1."""
-
-    delay: float = 1.0
-    crawl_delay_max: float = 60.0
-    slowness: float = 10.0
-    slowness_max: float = 30.0
-    server_concurrency: int = 1
-    tries: int = 3
-    backoff: float = 30.0
-    backoff_max: float = 3600.0
-    lease: float = 900.0
-
-    def pause(self, download_seconds: float) -> float:
-        """The pause after a download: slow servers get longer ones (EW); none where no delay is wanted."""
-        if not self.delay:
-            return 0.0
-        return max(self.delay, min(self.slowness * download_seconds, self.slowness_max))
-
-
-class Report(NamedTuple):
-    """A download that is over."""
-
-    lease: Lease
-    seconds: float
-    slow_down: bool = False  # 429, 503, no answer in time
-    retry_after: float = 0.0
-
-
-class Done(NamedTuple):
-    """A lease that is decided well; `links` are those to follow, `refused` counts those that are not."""
-
-    lease: Lease
-    reason: str
-    is_document: bool
-    links: Sequence[Link] = ()
-    refused: dict[str, int] = {}
-
-
-class Failed(NamedTuple):
-    """A lease that came to nothing; `outcome` is counted when no tries are left."""
-
-    lease: Lease
-    outcome: str  # "failed/REASON" or "quarantined"
-    retry: bool
-
-
-class Leased(NamedTuple):
-    """What `lease` found."""
-
-    leases: list[Lease]
-    queued: int
-    leased: int
-    wait: float | None  # seconds until something may be due; None when nothing waits
 
 
 class Frontier:
