@@ -43,7 +43,7 @@ def make_frontier(client: redis.Redis) -> MakeFrontier:
     """Opens frontiers: impolite unless told otherwise, so that a test of one rule sees that rule alone."""
 
     def make(mode: str = "fifo", name: str = "index", worker: str = "ann", **politeness: float) -> Frontier:
-        polite = Politeness(**{"delay": 0.0, "server_concurrency": 1000, **politeness})  # type: ignore[arg-type]
+        polite = Politeness(**{"delay": 0.0, "server_concurrency": 10_000, **politeness})  # type: ignore[arg-type]
         frontier = Frontier(client, ordering(mode), name, polite, worker)
         frontier.open(mode)
         return frontier

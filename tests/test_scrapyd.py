@@ -259,7 +259,7 @@ def needed(*command: str | Path) -> str:
         return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         words = (getattr(error, "stderr", "") or str(error)).strip().split("\n")
-        reason = f"`{Path(command[0]).name} {command[2]} …` failed: {words[-1]}"
+        reason = f"{Path(command[0]).name} failed: {words[-1]}"
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from urllib.parse import urljoin
+from string import punctuation
+from urllib.parse import quote, urljoin
 
 from webcrawler.errors import BadUrl
 from webcrawler.urls import canonical
@@ -47,7 +48,11 @@ class File:
 
     @cached_property
     def robots(self) -> set[str]:
-        said = [tag.get("content", "") for name, tag in self._tags if name == "meta" and _is(tag, "name", "robots")]
+        said = [
+            tag.get("content", "")
+            for name, tag in self._tags
+            if name == "meta" and _is(tag, "name", "robots")
+        ]
         return {word.strip().lower() for content in said for word in content.split(",")}
 
     @cached_property
@@ -84,7 +89,7 @@ def resolved(base: str, href: str) -> str:
     href = re.sub(r"[\t\r\n]", "", href).strip()
     path, mark, query = href.partition("?")
     try:
-        url = urljoin(base, path.replace("\\", "/") + mark + query)
+        url = quote(urljoin(base, path.replace("\\", "/") + mark + query), punctuation)
         canonical(url)
     except (ValueError, BadUrl):
         return ""

@@ -45,7 +45,7 @@ class Server:
             return Answer(301, f"http://{self.aliases[host]}{parts.path}{query}")
         if host not in self._rewrites:
             return Answer(502)
-        path = re.sub("/+", "/", unquote(parts.path))
+        path = re.sub("/+", "/", unquote(parts.path)) or "/"
         for file_path in (path, path + "index.html") if path.endswith("/") else (path,):
             if target := self._rewritten(host, file_path):
                 return Answer(301, f"http://{host}{quote(target, LOCATION_SAFE)}{query}")
@@ -68,7 +68,7 @@ class Server:
         return Answer(200, file=place) if place.is_file() else Answer(404)
 
     def allowed(self, url: str) -> bool | None:
-        """By the robots.txt of its host (RFC 9309, 2.2.2: the longest rule wins); None: there is no answer."""
+        """By its host's robots.txt, the longest rule wins (RFC 9309, 2.2.2); None: there is no answer."""
         parts = urlsplit(url)
         rules = self._robots(f"http://{parts.netloc}")
         if rules is None:

@@ -109,7 +109,9 @@ class Truth:
         return Visit("document", tuple(file.links), self._to_follow(followed), file.title, digest, noindex)
 
     def _to_follow(self, links: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        return tuple(link for link in links if link[0].startswith("http://") and not self._is_skipped(link[0]))
+        return tuple(
+            link for link in links if link[0].startswith("http://") and not self._is_skipped(link[0])
+        )
 
     def _is_skipped(self, url: str) -> bool:
         name = urlsplit(url).path.rpartition("/")[2]
@@ -117,7 +119,7 @@ class Truth:
 
 
 def _is_special(host: str) -> bool:
-    """Through a proxy only what is written is judged: localhost, and literal addresses that are not public."""
+    """Through a proxy only what is written is judged: localhost, and literal addresses not public."""
     try:
         return not ip_address(host.strip("[]")).is_global
     except ValueError:

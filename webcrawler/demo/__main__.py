@@ -14,6 +14,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m webcrawler.demo", description="Serve the demo web.")
     parser.add_argument("--port-base", type=int, help=f"first of {SERVERS} ports in a row")
     base = parser.parse_args().port_base
+    ends = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)  # before there are threads, which inherit it
     web = DemoWeb(range(base, base + SERVERS) if base else None)
     try:
         web.start()
@@ -21,7 +23,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     print(*web.seeds, flush=True)
-    signal.sigwait({signal.SIGINT, signal.SIGTERM})
+    signal.sigwait(ends)
     web.stop()
     return 0
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DIGEST_HINTS = 1_000_000
+DIGEST_HINTS = 200_000  # about 40 MB
 
 
 class Crawl:

@@ -144,7 +144,8 @@ class Frontier:
     def leave(self) -> None:
         """This worker ends: what it still holds goes back."""
         self.client.zadd(self.prefix + "workers", {self.worker: 0})
-        self.expire()
+        while self.expire():  # so many a call
+            pass
 
     def postpone(self, server: str, seconds: float, crawl_delay: float | None = None) -> None:
         """The server is not due before that time; a Crawl-delay holds from now on, for all frontiers."""

@@ -78,7 +78,9 @@ def ordering(mode: str) -> Ordering:
         return plugins[mode].load()()  # type: ignore[no-any-return]
     module, _, name = mode.rpartition(".")
     try:
-        return getattr(import_module(module), name)()  # type: ignore[no-any-return]
-    except (ImportError, AttributeError, ValueError):
+        found: Ordering = getattr(import_module(module), name)()
+        _ = found.servers_take_turns, found.first_priority  # else it is no ordering
+        return found
+    except (ImportError, AttributeError, TypeError, ValueError):
         names = ", ".join(sorted([*BUILT_IN, *plugins]))
         raise BadInput(f"unknown mode {mode!r}: choose one of {names}, or a class path") from None

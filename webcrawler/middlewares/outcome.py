@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from scrapy import Request
-from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Response
+from scrapy import Request, signals
+from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
 from webcrawler import urls
@@ -25,12 +25,14 @@ from webcrawler.middlewares.answers import (
     reason_of_error,
     retry_after_seconds,
 )
+from webcrawler.middlewares.types import is_other_type
 from webcrawler.records import Entry, Fetch, Lease, Link
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+SMALL_BODY_BYTES = 64 * 1024
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 
 
@@ -47,7 +49,9 @@ class OutcomeMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> OutcomeMiddleware:
-        return cls(Crawl.of(crawler))
+        outcome = cls(Crawl.of(crawler))
+        crawler.signals.connect(outcome.stop_what_is_no_document, signals.headers_received)
+        return outcome
 
     def process_request(self, request: Request) -> None:
         if "lease" in request.meta:
@@ -57,7 +61,7 @@ class OutcomeMiddleware:
         lease: Lease | None = request.meta.get("lease")
         if lease is None:
             return response
-        target = self._target(lease, response)
+        target = self._target(request, response)
         if target and target.id == lease.id and request.meta.get("respelled", 0) < RESPELLINGS:
             return _respelled(request, target)
         now = time.time()
@@ -84,6 +88,15 @@ class OutcomeMiddleware:
         self._crawl.decide(Entry(fetch, archive=True))
         raise Decided
 
+    def stop_what_is_no_document(self, headers: Headers, body_length: object, request: Request) -> None:
+        """A video is not fetched to the end only to be dropped; small bodies are, to keep the connection."""
+        kind = (headers.get("Content-Type") or b"").decode("latin-1")
+        is_large = (
+            not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES
+        )  # Twisted's UNKNOWN_LENGTH
+        if "lease" in request.meta and is_large and is_other_type(kind):
+            raise StopDownload(fail=False)
+
     def failed(self, failure: Failure) -> None:
         """The errback of each leased request: whatever has not been decided by now, is."""
         error = failure.value
@@ -102,13 +115,13 @@ class OutcomeMiddleware:
         fetch = Fetch(lease, "failed", reason, now, seconds, retry=retry, error=message)
         self._crawl.decide(Entry(fetch, archive=True))
 
-    def _target(self, lease: Lease, response: Response) -> Link | None:
+    def _target(self, request: Request, response: Response) -> Link | None:
         """Where a redirect leads, as the frontier takes it in."""
         location = response.headers.get("Location")
         if response.status not in REDIRECTS or location is None:
             return None
         try:
-            found = urls.outlink(location.decode("utf-8", "replace"), lease.spelling, self._crawl.protocols)
+            found = urls.outlink(location.decode("utf-8", "replace"), request.url, self._crawl.protocols)
         except BadUrl:
             return None
         link = Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)

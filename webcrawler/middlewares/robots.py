@@ -51,6 +51,8 @@ class RobotsMiddleware:
         if request.meta.get("robots"):
             return
         robots = await self._robots(urls.server(request.url))
+        if robots.rules is None and self._crawl.is_refused_host(request.url):
+            raise Refused("address-refused")
         if robots.rules is None:
             raise Refused("robots-unreachable", retry=not robots.settled)
         if not robots.rules.allowed(request.url, self._user_agent):

@@ -21,6 +21,12 @@ _BINARY = re.compile(
 )
 
 
+def is_other_type(content_type: str) -> bool:
+    """Is it called something that is never a document, whatever it looks like?"""
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind not in DOCUMENT_TYPES and kind not in UNKNOWN_TYPES
+
+
 def is_document(content_type: str, body: bytes) -> bool:
     """By Content-Type where there is one, but never binary data; by sniffing where there is none."""
     kind = content_type.partition(";")[0].strip().lower()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Collection
 
@@ -59,11 +60,9 @@ def _read(html: str) -> Reader:
     reader = Reader()
     # lxml does without comment(), its stub does not
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)  # type: ignore[arg-type]
-    try:
-        parser.feed(html.encode("utf-8", "replace"))
+    with contextlib.suppress(etree.LxmlError):
+        parser.feed(b"<html>" + html.encode("utf-8", "replace"))
         parser.close()
-    except etree.LxmlError:
-        pass  # what was read until then stands
-    if any(error.type == etree.ErrorTypes.ERR_NO_MEMORY for error in parser.error_log):
+    if not reader.is_complete:  # out of memory, libxml2 stops in the middle and may not say so
         raise MemoryError
     return reader

@@ -34,6 +34,7 @@ class Reader(TextFlow):
     def __init__(self) -> None:
         super().__init__()
         self.title = self.description = self.keywords = self.base = ""
+        self.is_complete = False  # the end of the document was seen
         self.robots: set[str] = set()
         self.outlinks: list[Outlink] = []
         self.links_left_out = 0
@@ -64,6 +65,9 @@ class Reader(TextFlow):
         self._close_link("a")
 
     # The head.
+
+    def _close_html(self, _tag: str) -> None:
+        self.is_complete = True
 
     def _open_svg(self, _tag: str, _attributes: Attributes) -> None:
         self._foreign += 1
@@ -173,6 +177,7 @@ _CLOSED: dict[str, Callable[[Reader, str], None]] = {
     **dict.fromkeys(SIZES, Reader._close_size),
     **dict.fromkeys(HEADINGS, Reader._close_heading),
     "a": Reader._close_link,
+    "html": Reader._close_html,
     "svg": Reader._close_svg,
     "title": Reader._close_title,
 }

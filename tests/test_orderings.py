@@ -1,0 +1,275 @@
+"""In what order known URLs are visited: each mode against a reference of a few lines, with one request at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import redis
+from conftest import MakeFrontier
+from frontiers import breadth_first, done, fail, fetch, lease_one, let_pass, links, visit, visit_all
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Frontier, Politeness, inspect, ordering
+from webcrawler.frontier.orderings import BUILT_IN, PRIORITY_MAX
+from webcrawler.urls import url_id
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+Web = dict[str, tuple[str, Sequence[str]]]  # URL -> what it comes to, outlinks
+
+URLS = [f"http://s{n % 5}.test/{n}" for n in range(15)]
+ANSWERS = st.sampled_from(["document", "document", "redirect", "not-found"])
+webs = st.fixed_dictionaries(
+    {url: st.tuples(ANSWERS, st.lists(st.sampled_from(URLS), max_size=4)) for url in URLS}
+).map(lambda web: {url: (answer, found if answer != "not-found" else []) for url, (answer, found) in web.items()})
+seeds = st.lists(st.sampled_from(URLS), min_size=1, max_size=3, unique=True)
+of_small_webs = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def opened(client: redis.Redis, mode: str) -> Frontier:
+    client.flushdb()
+    frontier = Frontier(client, ordering(mode), politeness=Politeness(delay=0.0))
+    frontier.open(mode)
+    return frontier
+
+
+def crawl(frontier: Frontier, web: Web, seeds: Sequence[str]) -> list[str]:
+    """One request at a time, to the end."""
+    frontier.discover(links(*seeds))
+    order = []
+    while found := frontier.lease(1).leases:
+        lease = found[0]
+        order.append(lease.url)
+        fetch(frontier, lease)
+        answer, outlinks = web[lease.url]
+        if answer == "not-found":
+            fail(frontier, lease, answer, retry=False)
+        else:
+            frontier.complete([done(lease, *outlinks, reason=answer)])
+    return order
+
+
+def first_found_first(web: Web, seeds: Sequence[str]) -> list[str]:
+    order = list(dict.fromkeys(seeds))
+    for url in order:
+        order += [found for found in dict.fromkeys(web[url][1]) if found not in order]
+    return order
+
+
+# ---- breadth: Pinkerton 1994, indexing mode
+
+
+@given(web=webs, seeds=seeds)
+@of_small_webs
+def test_breadth_visits_in_the_order_of_the_reference(client: redis.Redis, web: Web, seeds: list[str]) -> None:
+    assert crawl(opened(client, "breadth"), web, seeds) == breadth_first(web, seeds)
+
+
+def test_breadth_visits_each_new_server_before_any_other_document(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("breadth")
+    frontier.discover(links(A))
+    visit(frontier, A + "1", A + "2", B, C)
+
+    assert visit(frontier, B + "1", "http://d.test/") == B
+    assert visit_all(frontier) == [C, "http://d.test/", A + "1", B + "1", A + "2"]
+
+
+def test_breadth_then_takes_servers_in_turn_least_recently_accessed_first(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("breadth")
+    frontier.discover(links(*(f"{server}{n}" for server in (A, B, C) for n in range(3))))
+
+    assert visit_all(frontier) == [f"{server}{n}" for n in range(3) for server in (A, B, C)]
+
+
+@pytest.mark.parametrize("answer", ["redirect", "not-found", "robots-disallowed", "not-indexable"])
+def test_an_answer_that_is_no_document_does_not_use_up_the_turn_of_a_new_server(
+    make_frontier: MakeFrontier, answer: str
+) -> None:
+    frontier = make_frontier("breadth")
+    frontier.discover(links(A, B, A + "2", A + "3"))
+
+    lease = lease_one(frontier)
+    fetch(frontier, lease)
+    if answer == "redirect":
+        frontier.complete([done(lease, reason=answer)])
+    else:
+        fail(frontier, lease, answer, retry=False)
+
+    assert visit_all(frontier) == [A + "2", B, A + "3"]
+
+
+def test_a_server_whose_known_urls_are_used_up_is_new_no_longer(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("breadth")
+    frontier.discover(links(A, B))
+    fail(frontier, lease_one(frontier), "not-found", retry=False)
+    visit(frontier, B + "1", A + "2", C)
+
+    assert visit_all(frontier) == [C, A + "2", B + "1"]
+
+
+def test_a_server_that_waits_for_a_retry_is_still_new(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("breadth", backoff=1.0)
+    frontier.discover(links(A, B, B + "1"))
+    fail(frontier, lease_one(frontier))
+    visit(frontier)
+    let_pass(frontier, 2)
+
+    assert visit_all(frontier) == [A, B + "1"]
+
+
+def test_two_urls_of_a_new_server_are_not_out_at_once_while_others_are_new(make_frontier: MakeFrontier) -> None:
+    """Its turn is being used; what it comes to is not known yet."""
+    frontier = make_frontier("breadth")
+    frontier.discover(links(A, A + "1", B, B + "1", C))
+
+    assert [lease.url for lease in frontier.lease(4).leases] == [A, B, C, A + "1"]
+
+
+# ---- fifo, random
+
+
+@given(web=webs, seeds=seeds)
+@of_small_webs
+def test_fifo_visits_first_found_first(client: redis.Redis, web: Web, seeds: list[str]) -> None:
+    assert crawl(opened(client, "fifo"), web, seeds) == first_found_first(web, seeds)
+
+
+@given(web=webs, seeds=seeds)
+@of_small_webs
+def test_random_visits_the_known_url_with_the_highest_draw(client: redis.Redis, web: Web, seeds: list[str]) -> None:
+    draw = ordering("random").first_priority
+    known, order = list(seeds), []
+    while waiting := [url for url in known if url not in order]:
+        best = max(waiting, key=lambda url: (draw(links(url)[0]), -known.index(url)))
+        order.append(best)
+        known += [url for url in dict.fromkeys(web[best][1]) if url not in known]
+
+    assert crawl(opened(client, "random"), web, seeds) == order
+
+
+def test_random_mixes_what_was_found_in_order() -> None:
+    draw = ordering("random").first_priority
+    urls = [f"http://a.test/{n}" for n in range(1000)]
+
+    priorities = [draw(links(url)[0]) for url in urls]
+
+    assert len(set(priorities)) > 990
+    sinking = sum(b < a for a, b in zip(priorities, priorities[1:], strict=False))
+    assert 450 < sinking < 550
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.sampled_from(sorted(BUILT_IN)))
+def test_a_priority_is_a_whole_number_within_its_bounds(id: int, mode: str) -> None:
+    priority = ordering(mode).first_priority(links(A)[0]._replace(id=id))
+
+    assert isinstance(priority, int) and abs(priority) <= PRIORITY_MAX
+
+
+class Extremes:
+    """An ordering of the tests, found by its class path: the path says the priority."""
+
+    servers_take_turns = False
+
+    def first_priority(self, link: object) -> int:
+        return int(link.url.rpartition("/")[2])  # type: ignore[attr-defined]
+
+
+def test_ties_go_to_the_oldest_even_at_the_bounds_of_a_priority(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("test_orderings.Extremes")
+    low, high = -PRIORITY_MAX, PRIORITY_MAX
+    found = [f"http://{host}.test/{priority}" for priority in (low, high, 0) for host in "zyx"]
+    frontier.discover(links(*found))
+
+    assert visit_all(frontier) == found[3:6] + found[6:] + found[:3]
+
+
+# ---- finding a mode
+
+
+@pytest.mark.parametrize("mode", ["", "nonsense", "breadth ", "no.such.module", "os.nonsense", "..x", ".", "json.loads", "x" * 9999])
+def test_an_unknown_mode_is_bad_input_that_names_the_known_ones(mode: str) -> None:
+    with pytest.raises(BadInput, match="breadth, fifo, random"):
+        ordering(mode)
+
+
+def test_a_class_that_is_no_ordering_is_bad_input() -> None:
+    with pytest.raises(BadInput):
+        ordering("collections.OrderedDict")
+
+
+# ---- peek, rescore
+
+
+@pytest.mark.parametrize("mode", sorted(BUILT_IN))
+@given(web=webs, seeds=seeds, steps=st.integers(0, 12))
+@settings(of_small_webs, max_examples=25)
+def test_peek_is_the_order_in_which_lease_gives(
+    client: redis.Redis, mode: str, web: Web, seeds: list[str], steps: int
+) -> None:
+    frontier = opened(client, mode)
+    frontier.discover(links(*seeds))
+    for _ in range(steps):
+        if frontier.lease(0).queued:
+            visit(frontier, *URLS[:steps])
+
+    foretold = inspect.peek(frontier, 100)
+
+    assert foretold == visit_all(frontier)
+
+
+def test_peek_shows_no_more_than_it_was_asked_for(frontier: Frontier) -> None:
+    frontier.discover(links(A, B, C))
+
+    assert inspect.peek(frontier, 2) == [A, B]
+    assert inspect.peek(frontier, 0) == []
+
+
+def test_rescore_keeps_the_order_of_discovery(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("random")
+    urls = [f"http://s{n % 3}.test/{n}" for n in range(30)]
+    frontier.discover(links(*urls))
+    assert inspect.peek(frontier, 30) != urls
+
+    changed = inspect.rescore(frontier, "fifo", ordering("fifo"))
+
+    assert sum(changed.values()) == 30
+    assert visit_all(make_frontier("fifo")) == urls
+
+
+def test_rescore_to_breadth_and_back_knows_new_servers(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("fifo")
+    frontier.discover(links(A, A + "1", A + "2", B))
+    visit(frontier)
+
+    inspect.rescore(frontier, "breadth", ordering("breadth"))
+    assert inspect.peek(frontier, 9) == [B, A + "1", A + "2"]
+    inspect.rescore(frontier, "fifo", ordering("fifo"))
+
+    assert visit_all(make_frontier("fifo")) == [A + "1", A + "2", B]
+
+
+def test_rescore_reaches_what_waits_for_a_retry(make_frontier: MakeFrontier) -> None:
+    """Its priority is of the mode that found it; it comes back in that of the mode that goes on."""
+    frontier = make_frontier("random", backoff=1.0)
+    urls = [f"http://a.test/{n}" for n in range(20)]
+    frontier.discover(links(*urls))
+    for lease in frontier.lease(10).leases:
+        fail(frontier, lease)
+
+    inspect.rescore(frontier, "fifo", ordering("fifo"))
+    let_pass(frontier, 2)
+
+    assert visit_all(make_frontier("fifo")) == urls
+
+
+def test_rescore_brings_nothing_back_that_is_out(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("random")
+    frontier.discover(links(A, B, C))
+    lease = lease_one(frontier)
+
+    inspect.rescore(frontier, "fifo", ordering("fifo"))
+
+    assert lease.url not in visit_all(make_frontier("fifo"))
+    assert url_id(lease.url) == lease.id
