@@ -67,10 +67,10 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Scrapyd:
-    """A Scrapyd in a folder of its own, with a home of its own."""
+    """A Scrapyd in a folder of its own, which is its home and holds what it crawls."""
 
     def __init__(self, folder: Path, python: Path) -> None:
-        self.folder, self.bin = folder, python.parent
+        self.folder, self.crawl_dir, self.bin = folder, folder / "crawl", python.parent
         self.url = f"http://127.0.0.1:{free_port()}/"
         self.environ = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
         port = self.url.rpartition(":")[2].rstrip("/")
@@ -99,6 +99,9 @@ class Scrapyd:
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        if (self.crawl_dir / "redis").exists():  # a job that was stopped halfway may leave its server
+            wait_for(lambda: is_free(self.crawl_dir / "index.lock"), "the follower", seconds=60)
+            connection.connect("", self.crawl_dir).close()  # who leaves last stops it
 
     def answers(self) -> bool:
         assert self._process.poll() is None, (self.folder / "scrapyd.log").read_text()
@@ -131,9 +134,11 @@ class Scrapyd:
 @pytest.fixture(scope="module")
 def scrapyd(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
     scrapyd = Scrapyd(tmp_path_factory.mktemp("scrapyd"), python)
-    scrapyd.start()
-    yield scrapyd
-    scrapyd.stop()
+    try:
+        scrapyd.start()
+        yield scrapyd
+    finally:
+        scrapyd.stop()
 
 
 @pytest.fixture(scope="module")
@@ -142,19 +147,15 @@ def egg(scrapyd: Scrapyd, clone: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def crawl_dir(scrapyd: Scrapyd, egg: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
     """The data folder of the job "demo", which has ended, as has its follower."""
-    folder = tmp_path_factory.mktemp("data") / "crawl"
+    folder = scrapyd.crawl_dir
     order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
-    try:
-        scrapyd.ask("schedule", [*order.items()])
-        wait_for(lambda: scrapyd.finished("demo"), "the job", seconds=120)
-        wait_for(lambda: is_indexed(folder), "the index", seconds=60)
-        wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
-        yield folder
-    finally:
-        if (folder / "redis").exists():  # of a job that was killed: who leaves last stops the server
-            connection.connect("", folder).close()
+    scrapyd.ask("schedule", [*order.items()])
+    wait_for(lambda: scrapyd.finished("demo"), "the job", seconds=120)
+    wait_for(lambda: is_indexed(folder), "the index", seconds=60)
+    wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
+    return folder
 
 
 @pytest.fixture(scope="module")

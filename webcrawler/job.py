@@ -65,12 +65,14 @@ def read_seeds(text: str) -> tuple[str, ...]:
     """Seeds from `URL,URL` or `@file` (one URL a line, `#` comments).
 
     Raises:
-        BadInput: the file is missing, or a seed is no http or https URL.
+        BadInput: the file is missing, there is no seed, or one is no http or https URL.
     """
     if text.startswith("@"):
         lines = _lines(Path(text[1:]))
     else:
         lines = [(part.strip(), "") for part in text.split(",") if part.strip()]
+    if text and not lines:  # else the demo web would be crawled in their place
+        raise BadInput(f"there is no seed in {text[:200]!r}: write -a seeds=URL,URL or -a seeds=@FILE")
     return tuple(_seed(seed, where) for seed, where in lines)
 
 
@@ -82,8 +84,8 @@ def seed_link(seed: str) -> Link:
 
 def _lines(file: Path) -> list[tuple[str, str]]:
     try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = file.read_text("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
         raise BadInput(f"cannot read the seeds file {file}: {error}; write -a seeds=@FILE") from None
     stripped = ((line.split(" #")[0].strip(), f" (line {n} of {file})") for n, line in enumerate(lines, 1))
     return [(line, where) for line, where in stripped if line and not line.startswith("#")]

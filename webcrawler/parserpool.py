@@ -183,4 +183,5 @@ def _work(timeout_s: float, *page: Any) -> Page:
 def _limit(seconds: float, address_space: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (address_space if hard == resource.RLIM_INFINITY else hard, hard))
+    bounds = [bound for bound in (address_space, hard) if bound != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(bounds, default=resource.RLIM_INFINITY), hard))

@@ -1,5 +1,6 @@
 """With one request at a time, documents come in the order of the mode; the rules are written anew here."""
 
+import os
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -10,7 +11,7 @@ from .truth import SEED, Truth, Visit
 
 pytestmark = pytest.mark.docweb
 
-PAGES = 300
+PAGES = int(os.environ.get("DOCWEB_PAGES", "300"))
 Web = dict[str, Visit]
 
 

@@ -29,7 +29,9 @@ class HttpThread:
         self._thread = threading.Thread(target=self._run, daemon=True, name="demo-web")
         self._lines: weakref.WeakSet[asyncio.BaseTransport] = weakref.WeakSet()
         _close_in_children(listeners)
+        self._ready = threading.Event()
         self._thread.start()
+        self._ready.wait()  # a stop before the loop runs for good would be forgotten
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -41,6 +43,7 @@ class HttpThread:
             loop.run_until_complete(loop.create_server(self._protocol(listener), sock=listener))
             for listener in self._listeners
         ]
+        loop.call_soon(self._ready.set)
         loop.run_forever()
         for server in servers:
             server.close()

@@ -37,6 +37,7 @@ class DemoWeb:
         self._file: Path | None = None
         self._pages: dict[int, dict[str, Answer]] = {}
         self._thread: HttpThread | None = None
+        self.shared = False  # whether another process serves it; it ends with that process
         if self._ports:
             self._build()
 
@@ -55,11 +56,6 @@ class DemoWeb:
     def seeds(self) -> list[str]:
         """Where to begin; known from the start on."""
         return [f"http://127.0.0.1:{self._ports[0]}/"] if self._ports else []
-
-    @property
-    def shared(self) -> bool:
-        """Whether another process serves it; it ends with that process."""
-        return bool(self._ports) and self._thread is None
 
     def start(self) -> None:
         """Serve from a thread of this process, unless another process serves the same web already.
@@ -110,7 +106,9 @@ class DemoWeb:
         self._build()
         if listeners:
             self._thread = HttpThread(listeners, self._answer)
-        elif not self._served_by_another():
+        elif self._served_by_another():
+            self.shared = True
+        else:
             where = f": stop it, or remove {self._file.parent} to begin anew" if self._file else ""
             raise BadInput(f"another program holds a port of {self._ports[0]}-{self._ports[-1]}{where}")
 

@@ -24,6 +24,13 @@ def source(operation: str) -> str:
 
 
 @cache
+def operations() -> tuple[str, ...]:
+    """Their names, from those of the files."""
+    names = (file.name for file in files("webcrawler.frontier").joinpath("lua").iterdir())
+    return tuple(name.removesuffix("-2.lua") for name in names if name.endswith("-2.lua"))
+
+
+@cache
 def _sha(operation: str) -> str:
     return hashlib.sha1(source(operation).encode()).hexdigest()  # Redis' own name for a script
 
@@ -45,7 +52,7 @@ class Scripts:
         answers = self._send(pending)
         unknown = [i for i, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
         if unknown:  # refused, so not run: only these are sent again
-            for operation in {pending[i][0] for i in unknown}:
+            for operation in operations():  # a server knows all or none, so calls keep their order
                 self.client.script_load(source(operation))
             for i, answer in zip(unknown, self._send([pending[i] for i in unknown]), strict=True):
                 answers[i] = answer

@@ -10,13 +10,14 @@ UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 # WHATWG MIME Sniffing, 7.1: tags by which an unlabelled body is known as HTML, after white space.
 _HTML = re.compile(
     rb"[\t\n\x0c\r ]*"
-    rb"<(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P|!--)"
-    rb"[\t\n\x0c\r >]",
+    rb"<(?:!--|(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P)"
+    rb"[\t\n\x0c\r >])",
     re.IGNORECASE,
 )
 # Binary data under the name of HTML: the signatures of 6.1, 6.2 and 7.1 that the web really mislabels.
 _BINARY = re.compile(
-    rb"\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF....WEBP|BM|%PDF-|%!PS-Adobe|PK\x03\x04|\x1f\x8b\x08|Rar |\x7fELF",
+    rb"\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF....WEBP|BM....\0{4}|%PDF-|%!PS-Adobe|PK\x03\x04|\x1f\x8b\x08"
+    rb"|Rar!\x1a|\x7fELF",
     re.DOTALL,
 )
 

@@ -31,6 +31,8 @@ local function is_due(server)
 end
 
 local answer, taken = {0, 0, -1}, 0
+-- Tokens follow the clock: a server that lost its last writes must not give one out twice.
+local token = math.max(tonumber(call('HGET', key('counts'), 'token') or 0), now * 1000)
 while taken < limit do
   local server = call('ZRANGE', key('ready'), 0, 0)[1]
   if not server then break end
@@ -40,7 +42,7 @@ while taken < limit do
       call('ZREM', key('ready'), server)
     else
       local path, url = head[1], server .. head[1]
-      local token = call('HINCRBY', key('counts'), 'token', 1)
+      token = token + 1
       local tries = string.match(call('HGET', key('tries'), server .. ' ' .. path) or '0 ', '^%d+')
       call('HSET', key('leases'), url, cmsgpack.pack({token, worker, server, path, head[2], 1}))
       call('ZADD', key('ends'), now + lease_ms, url)
@@ -63,6 +65,7 @@ while taken < limit do
   end
 end
 if taken > 0 then
+  call('HSET', key('counts'), 'token', token)
   count('queued', -taken)
   count('leased', taken)
 end

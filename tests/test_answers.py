@@ -1,0 +1,208 @@
+"""What an answer, or its absence, comes to; and which bodies are documents."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from scrapy.http import Response
+
+from webcrawler.job import seed_link
+from webcrawler.middlewares import Refused
+from webcrawler.middlewares.answers import (
+    RETRY_AFTER_MAX_SECONDS,
+    headers_of,
+    reason_of,
+    reason_of_error,
+    retry_after_seconds,
+)
+from webcrawler.middlewares.types import is_document, is_other_type
+from webcrawler.records import Lease
+
+HTML = b"<!doctype html><title>x</title>"
+A = seed_link("http://a.test/")
+LEASE = Lease(A.id, A.url, A.spelling, "http://a.test", 1)
+
+# ---- states and reasons
+
+ANSWERS = [
+    # (status, Content-Type, body, state, reason, worth a retry)
+    (200, "text/html", HTML, "done", "document", False),
+    (200, "application/xhtml+xml; charset=utf-8", HTML, "done", "document", False),
+    (200, "text/html", b"", "done", "document", False),  # an empty page is a page
+    (200, "text/plain", HTML, "failed", "not-indexable", False),
+    (200, "application/pdf", b"%PDF-1.4", "failed", "not-indexable", False),
+    (200, "", b"no tags at all", "failed", "not-indexable", False),
+    (204, "", b"", "failed", "not-indexable", False),
+    (206, "text/html", HTML, "failed", "not-indexable", False),  # nobody asked for a part
+    (304, "", b"", "done", "not-modified", False),
+    (300, "text/html", HTML, "failed", "server-error", False),
+    (302, "text/html", HTML, "failed", "server-error", False),  # to nowhere
+    (400, "text/html", HTML, "failed", "not-found", False),
+    (401, "text/html", HTML, "failed", "not-found", False),
+    (403, "text/html", HTML, "failed", "not-found", False),
+    (404, "text/html", HTML, "failed", "not-found", False),
+    (410, "text/html", HTML, "failed", "not-found", False),
+    (451, "text/html", HTML, "failed", "not-found", False),
+    (408, "text/html", HTML, "failed", "server-error", True),
+    (429, "text/html", HTML, "failed", "server-error", True),
+    (500, "text/html", HTML, "failed", "server-error", True),
+    (502, "text/html", HTML, "failed", "server-error", True),
+    (503, "text/html", HTML, "failed", "server-error", True),
+    (504, "text/html", HTML, "failed", "server-error", True),
+    (522, "text/html", HTML, "failed", "server-error", True),  # a CDN's "no connection to the server"
+    (501, "text/html", HTML, "failed", "server-error", False),
+    (505, "text/html", HTML, "failed", "server-error", False),
+    (999, "text/html", HTML, "failed", "server-error", False),  # no status of any standard, and seen
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "body", "state", "reason", "retry"), ANSWERS)
+def test_an_answer_comes_to_a_reason_of_the_table_of_states(
+    status: int, kind: str, body: bytes, state: str, reason: str, retry: bool
+) -> None:
+    response = Response("http://a.test/", status, {"Content-Type": kind} if kind else {}, body)
+
+    assert reason_of(response, None, LEASE) == (state, reason, retry)
+
+
+def test_a_redirect_is_done_and_one_to_itself_is_a_loop() -> None:
+    response = Response("http://a.test/", 301)
+
+    assert reason_of(response, seed_link("http://b.test/"), LEASE) == ("done", "redirect", False)
+    assert reason_of(response, A, LEASE) == ("failed", "redirect-loop", False)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "retry", "slow_down"),
+    [
+        (Refused("robots-disallowed"), "robots-disallowed", False, False),
+        (Refused("robots-unreachable", retry=True), "robots-unreachable", True, False),
+        (Refused("address-refused"), "address-refused", False, False),
+        (DownloadTimeoutError(), "timeout", True, True),
+        (DownloadCancelledError(), "too-large", False, False),
+        (IgnoreRequest("past the limit when inflated"), "too-large", False, False),
+        (CannotResolveHostError(), "unreachable", True, False),  # DNS failures are retried
+        (DownloadConnectionRefusedError(), "unreachable", True, False),
+        (DownloadFailedError(), "unreachable", True, False),
+        (OSError(), "unreachable", True, False),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
+)
+def test_a_download_without_an_answer_has_a_reason(
+    error: Exception, reason: str, retry: bool, slow_down: bool
+) -> None:
+    assert reason_of_error(error) == (reason, retry, slow_down)
+
+
+def test_every_value_of_a_header_is_kept_whatever_its_bytes() -> None:
+    response = Response("http://a.test/", headers={"Set-Cookie": [b"a=1", b"b=\xff"], "Age": b"1"})
+
+    assert sorted(headers_of(response)) == [("Age", "1"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=\xff")]
+
+
+# ---- Retry-After, RFC 9110 10.2.3
+
+NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (None, 0),
+        (b"", 0),
+        (b"120", 120),
+        (b" 120 ", 120),
+        (b"0", 0),
+        (b"-5", 0),
+        (b"1.5", 0),  # no delay-seconds by the grammar, and no date
+        (b"soon", 0),
+        (b"1e9", 0),
+        (b"\xb2", 0),  # a digit of Latin-1 that is none
+        (b"999999999", RETRY_AFTER_MAX_SECONDS),
+        (b"Fri, 20 Nov 2026 12:01:30 GMT", 90),
+        (b"Fri, 20 Nov 2026 11:00:00 GMT", 0),  # past
+        (b"Friday, 20-Nov-26 12:01:30 GMT", 90),  # obsolete formats: 5.6.7
+        (b"Fri Nov 20 12:01:30 2026", 90),
+        (b"Fri, 99 Nov 2026 12:01:30 GMT", 0),
+        (format_datetime(NOW + timedelta(days=400)).encode(), RETRY_AFTER_MAX_SECONDS),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(value: bytes | None, seconds: float) -> None:
+    assert retry_after_seconds(value, NOW.timestamp()) == seconds
+
+
+@given(st.binary() | st.from_regex(rb"\A[0-9]{1,400}\Z"))
+def test_no_retry_after_raises_or_leaves_its_bounds(value: bytes) -> None:
+    assert 0 <= retry_after_seconds(value, NOW.timestamp()) <= RETRY_AFTER_MAX_SECONDS
+
+
+# ---- types
+
+DOCUMENTS = [
+    # by name
+    ("text/html", HTML),
+    ("TEXT/HTML ; charset=x", HTML),
+    ("application/xhtml+xml", b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"/>'),
+    ("text/html", b"plain words under the name of HTML"),
+    ("text/html", b"BMW dealers in Berlin"),  # begins as a bitmap does, and is none
+    ("text/html", b"Rar books"),
+    # by looks, where there is no name
+    ("", HTML),
+    ("", b"\n\t <HTML>"),
+    ("", b"\xef\xbb\xbf<html lang=en>"),
+    ("", b"<p>x"),
+    ("", b"<!--comment--><p>x"),
+    ("*/*", b"<h1 class=x>x"),
+    ("application/unknown", b"<body>"),
+]
+OTHERS = [
+    ("text/plain", HTML),
+    ("application/json", b"{}"),
+    ("application/xml", b"<html/>"),
+    ("image/svg+xml", b"<svg>"),
+    ("nonsense", HTML),
+    # no name, no looks
+    ("", b""),
+    ("", b"words"),
+    ("", b"<b2>"),
+    ("", b"<pre>x"),
+    ("", b" " * 2000 + b"<html>"),  # beyond the resource header
+    # binary data under the name of HTML
+    ("text/html", b"\x89PNG\r\n\x1a\n"),
+    ("text/html", b"GIF89a..."),
+    ("text/html", b"\xff\xd8\xff\xe0"),
+    ("text/html", b"%PDF-1.7"),
+    ("text/html", b"PK\x03\x04\x14"),
+    ("text/html", b"\x1f\x8b\x08\x00"),
+    ("text/html", b"BM\x36\x00\x0c\x00\x00\x00\x00\x00"),
+    ("text/html", b"Rar!\x1a\x07\x00"),
+    ("text/html", b"RIFF\x0a\x0a\x0a\x0aWEBPVP8 "),
+]
+
+
+@pytest.mark.parametrize(("kind", "body"), DOCUMENTS)
+def test_html_is_a_document_by_name_or_by_looks(kind: str, body: bytes) -> None:
+    assert is_document(kind, body)
+    assert not is_other_type(kind)
+
+
+@pytest.mark.parametrize(("kind", "body"), OTHERS)
+def test_anything_else_is_no_document(kind: str, body: bytes) -> None:
+    assert not is_document(kind, body)
+
+
+@given(st.text(max_size=40), st.binary(max_size=40))
+def test_what_is_called_another_type_is_no_document_whatever_it_holds(kind: str, body: bytes) -> None:
+    assert not (is_other_type(kind) and is_document(kind, body))

@@ -1,0 +1,191 @@
+"""The documentation says all there is: each setting, command, argument, dependency, reason, key and table."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from webcrawler.job import Job
+from webcrawler.settings import SETTINGS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
+SOURCES = [path for room in ("webcrawler", "spiders", "pipelines") for path in (ROOT / room).rglob("*.py")]
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text("utf-8")
+
+
+def section(text: str, heading: str) -> str:
+    """What stands below a heading, up to the next one of any level; "" where there is none."""
+    found = re.search(rf"(?ms)^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text)
+    return found[1] if found else ""
+
+
+def cells(text: str) -> set[str]:
+    """What is set in code at the start of table rows."""
+    return set(re.findall(r"(?m)^\| `([^`]+)`", text))
+
+
+# ---- settings, commands, arguments
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_setting_has_a_heading_and_its_default(name: str) -> None:
+    default = str(SETTINGS[name].default)
+
+    text = section(page("reference/settings.md"), name)
+
+    assert text.startswith(f"Default `{default}` · " if default else "Default empty · ")
+
+
+def test_no_heading_is_about_a_setting_that_is_gone() -> None:
+    assert set(re.findall(r"(?m)^### (\w+)$", page("reference/settings.md"))) == set(SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "webcrawler" / "commands").glob("[!_]*.py")), ids=lambda p: p.stem
+)
+def test_each_command_has_a_heading_and_its_options(path: Path) -> None:
+    if path.stem == "base":
+        return
+    text = re.split(rf"(?m)^## {path.stem}\n", page("reference/commands.md"))
+
+    assert len(text) == 2
+    described = re.split(r"(?m)^## ", text[1])[0]
+    for option in re.findall(r"""add_argument\(\s*"(-[\w-]+)""", path.read_text("utf-8")):
+        assert option in described
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Job)])
+def test_each_spider_argument_has_a_heading(name: str) -> None:
+    assert section(page("reference/commands.md"), name)
+
+
+# ---- dependencies
+
+
+def test_each_dependency_has_a_row_with_its_bound_and_none_is_too_many() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    required = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+
+    described = cells(page("explanation/dependencies.md"))
+
+    assert described == {requirement.partition(";")[0].strip() for requirement in required}
+
+
+# ---- states, reasons, refusals
+
+
+def reasons_in_code() -> set[str]:
+    """Texts that are given to `reason` or `refused`, or returned by functions of such a name."""
+    return {reason for path in SOURCES for reason in _reasons(ast.parse(path.read_text("utf-8")))} - {""}
+
+
+def _reasons(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name="reason_of" | "reason_of_error" | "refusal"):
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Return) and inner.value:
+                        yield from _words(inner.value)
+            case ast.Assign(targets=[target], value=value) if "reason" in ast.unparse(target).split(", ")[0]:
+                yield from _words(value.elts[0] if isinstance(value, ast.Tuple) else value)
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name("refused"), slice=slice)]):
+                yield from _words(slice)
+            case ast.Call(func=ast.Name("Refused" | "UnfetchableUrl"), args=[*_, reason]):
+                yield from _words(reason)
+            case ast.keyword(arg="reason" | "refused", value=value):
+                yield from _words(value)
+
+
+def _words(node: ast.expr) -> Iterator[str]:
+    """The texts that an expression may give; what it compares is none of them."""
+    match node:
+        case ast.Constant(value=str(text)) if text not in ("done", "failed"):
+            yield text
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _words(body)
+            yield from _words(orelse)
+        case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _words(part)
+
+
+def test_the_reasons_are_found_in_the_code() -> None:
+    assert {"document", "duplicate", "server-error", "robots-unreachable", "unparsable"} <= reasons_in_code()
+    assert {"extension", "malformed", "domain", "too-many"} <= reasons_in_code()
+
+
+def test_each_reason_stands_in_the_table_of_states() -> None:
+    assert reasons_in_code() - {"max_pages", "max_time"} <= cells(page("reference/states.md"))
+
+
+def test_each_state_stands_in_the_table_of_states() -> None:
+    assert {"queued", "leased", "done", "failed", "quarantined"} <= cells(page("reference/states.md"))
+
+
+# ---- files, tables, keys
+
+
+def test_each_redis_key_is_described() -> None:
+    header = (ROOT / "webcrawler/frontier/lua/_common.lua").read_text("utf-8").split("\nlocal ")[0]
+    families = set(re.findall(r"(\w+(?::[A-Z]+)?)\s+(?:hash|set|zset)\b", header))
+
+    assert len(families) == 18
+    assert families | {"robots:S"} <= cells(page("reference/files.md"))
+
+
+def test_each_table_of_the_catalog_is_described() -> None:
+    sql = "".join(
+        path.read_text("utf-8") for path in (ROOT / "webcrawler/catalog/sql").glob("migration-*.sql")
+    )
+
+    assert set(re.findall(r"CREATE TABLE (\w+)", sql)) <= cells(page("reference/files.md"))
+
+
+# ---- the pages themselves
+
+
+def links(path: Path) -> list[str]:
+    text = re.sub(r"(?ms)^```.*?^```", "", path.read_text("utf-8"))
+    return re.findall(r"\]\(([^)\s]+)\)", text)
+
+
+def anchors(path: Path) -> set[str]:
+    headings = re.findall(r"(?m)^#+ (.+)$", path.read_text("utf-8"))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_pages_resolve(path: Path) -> None:
+    for link in links(path):
+        if not link.startswith(("https://", "http://")):
+            name, _, anchor = link.partition("#")
+            target = (path.parent / name).resolve() if name else path
+            assert target.is_file(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_is_linked_from_the_index() -> None:
+    index = DOCS / "README.md"
+    linked = {(DOCS / link).resolve() for link in links(index)}
+
+    assert set(DOCS.rglob("*.md")) - linked == {index}
+
+
+# Homes of one machine, and hosts of package registries: neither means anything to a reader.
+FOREIGN = re.compile(r"/(?:work|home|root|Users)/|\.\./shared|pypi|pythonhosted|file://", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_names_a_path_of_one_machine_or_a_package_registry(path: Path) -> None:
+    assert not FOREIGN.findall(path.read_text("utf-8"))

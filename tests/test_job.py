@@ -1,0 +1,156 @@
+"""What a crawl is asked for: every argument is checked before anything is opened, and told off in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webcrawler.errors import BadInput
+from webcrawler.job import Job, read_seeds, seed_link
+
+
+def test_without_arguments_the_mode_is_breadth_and_nothing_is_bounded() -> None:
+    assert Job.read() == Job("breadth", (), None, None, ())
+
+
+def test_every_argument_is_read() -> None:
+    seeds, domains = "http://a.test/, https://b.test/x", " A.org, .b.org. ,"
+    job = Job.read(mode="fifo", seeds=seeds, max_pages="10", max_time="1.5", domains=domains)
+
+    assert job.mode == "fifo"
+    assert job.seeds == ("http://a.test/", "https://b.test/x")
+    assert (job.max_pages, job.max_time) == (10, 1.5)
+    assert job.domains == ("a.org", "b.org")
+
+
+def test_arguments_of_scrapyd_are_not_ours() -> None:
+    assert Job.read(_job="4711", mode="random").mode == "random"
+
+
+BAD = [
+    # (arguments, what the one line says)
+    ({"seed": "http://a.test/"}, "no such argument: seed; there are .*seeds"),
+    ({"mode": "deepest"}, "unknown mode 'deepest'"),
+    ({"seeds": "nonsense"}, "seed 'nonsense' is no URL"),
+    ({"seeds": "http://a.test/,/b"}, "seed '/b' is no URL"),
+    ({"seeds": "file:///etc/passwd"}, "is no URL"),
+    ({"seeds": "ftp://a.test/"}, "is no URL"),
+    ({"seeds": "http://"}, "is no URL"),
+    ({"seeds": "http://a.test:99999/"}, "is no URL"),
+    ({"seeds": "http://[::1/"}, "is no URL"),
+    ({"seeds": "@no/such/file"}, "cannot read the seeds file no/such/file.*@FILE"),
+    ({"seeds": "@."}, "cannot read the seeds file"),
+    ({"seeds": "@a\0b"}, "cannot read the seeds file"),
+    ({"max_pages": "0"}, "max_pages=0 is no whole number"),
+    ({"max_pages": "-3"}, "max_pages=-3"),
+    ({"max_pages": "1.5"}, "max_pages=1.5"),
+    ({"max_pages": "many"}, "max_pages=many"),
+    ({"max_time": "0"}, "max_time=0"),
+    ({"max_time": "-1"}, "max_time=-1"),
+    ({"max_time": "nan"}, "max_time=nan"),
+    ({"max_time": "inf"}, "max_time=inf"),
+    ({"max_time": "soon"}, "max_time=soon"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), BAD, ids=[str(row[0])[:40] for row in BAD])
+def test_bad_input_is_told_off_in_one_line(arguments: dict[str, str], line: str) -> None:
+    with pytest.raises(BadInput, match=line) as raised:
+        Job.read(**arguments)
+
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("seeds", [",", " , ", "@{empty}"])
+def test_seeds_that_hold_no_seed_are_bad_input(seeds: str, tmp_path: Path) -> None:
+    """Else the demo web would be crawled in their place."""
+    (tmp_path / "seeds").write_text("# nothing but this\n\n")
+
+    with pytest.raises(BadInput):
+        Job.read(seeds=seeds.replace("{empty}", str(tmp_path / "seeds")))
+
+
+# ---- seeds files
+
+
+def read_file(tmp_path: Path, content: bytes) -> tuple[str, ...]:
+    file = tmp_path / "seeds.txt"
+    file.write_bytes(content)
+    return read_seeds(f"@{file}")
+
+
+@pytest.mark.parametrize(
+    ("content", "seeds"),
+    [
+        (b"http://a.test/\nhttp://b.test/\n", ("http://a.test/", "http://b.test/")),
+        (b"http://a.test/", ("http://a.test/",)),  # no newline at the end
+        (b"# all\n\n  http://a.test/  \n#http://b.test/\n", ("http://a.test/",)),
+        (b"http://a.test/ # the first\n", ("http://a.test/",)),
+        (b"http://a.test/#top\n", ("http://a.test/",)),  # a fragment is no comment
+        (b"http://a.test/\r\nhttp://b.test/\r\n", ("http://a.test/", "http://b.test/")),
+        (b"\xef\xbb\xbfhttp://a.test/\n", ("http://a.test/",)),  # as Windows' Notepad writes it
+        ("http://bücher.test/ü\n".encode(), ("http://xn--bcher-kva.test/%C3%BC",)),
+        (b"http://a.test/x,y\n", ("http://a.test/x,y",)),  # commas part seeds in an argument only
+    ],
+)
+def test_a_seeds_file_has_one_url_a_line(tmp_path: Path, content: bytes, seeds: tuple[str, ...]) -> None:
+    assert read_file(tmp_path, content) == seeds
+
+
+def test_a_bad_seed_of_a_file_is_named_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"'nonsense' \(line 3 of .*seeds.txt\)"):
+        read_file(tmp_path, b"http://a.test/\n\nnonsense\n")
+
+
+def test_a_seeds_file_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot read the seeds file"):
+        read_file(tmp_path, b"\xff\xfe\x00\x01")
+
+
+def test_a_very_long_seed_does_not_make_a_very_long_line() -> None:
+    with pytest.raises(BadInput) as raised:
+        read_seeds("x" * 100_000)
+
+    assert len(str(raised.value)) < 500
+
+
+@given(st.text())
+def test_no_text_is_more_than_bad_input(text: str) -> None:
+    for name in ("mode", "seeds", "max_pages", "max_time", "domains"):
+        try:
+            Job.read(**{name: text})
+        except BadInput as error:
+            assert str(error)
+
+
+def test_a_seed_is_fetched_as_spelled_and_known_by_its_canonical_url() -> None:
+    link = seed_link("http://A.test/index.html")
+
+    assert (link.url, link.spelling) == ("http://a.test/", "http://a.test/index.html")
+
+
+# ---- domains
+
+
+@pytest.mark.parametrize(
+    ("server", "within"),
+    [
+        ("http://a.org", True),
+        ("https://www.a.org", True),
+        ("http://www.a.org:8080", True),
+        ("http://b.example.net", True),
+        ("http://nota.org", False),  # ends alike, and is another one
+        ("http://a.org.evil.net", False),
+        ("http://example.net", False),
+        ("http://127.0.0.1", False),
+    ],
+)
+def test_domains_are_hosts_and_their_subdomains(server: str, within: bool) -> None:
+    assert Job.read(domains="a.org,b.example.net").admits(server) is within
+
+
+def test_without_domains_all_servers_are_within() -> None:
+    assert Job.read().admits("http://a.test")
