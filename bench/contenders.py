@@ -26,6 +26,7 @@ SEED = "http://directory.test/"
 PEER_PACKAGES = ("crawlee[parsel]==1.11.0", "py-spy==0.4.3")
 CATCH_UP_SECONDS = 600.0
 
+NOT_PASSED_ON = {*SETTINGS, "SCRAPY_SETTINGS_MODULE", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"}
 # No robots.txt, no delays, 32 connections to a server, http only, no retries.
 RULES = {
     "ROBOTSTXT_OBEY": "False",
@@ -66,7 +67,7 @@ class Result(NamedTuple):
 def ours(web: Web, folder: Path) -> Result:
     """Everything on: frontier, parser pool, duplicates, WARC, catalog, index follower."""
     command, environment = our_crawl(web, folder)
-    measured = _run(command, environment, folder)
+    measured = _run(command, environment, folder, ROOT)
     return _result(measured, folder, _catch_up(folder / "crawl"))
 
 
@@ -144,14 +145,16 @@ def _scrapy(command: str, what: str | Path, folder: Path, **settings: str) -> li
 
 def _environment(web: Web) -> dict[str, str]:
     """The caller's, without his settings of a crawl."""
-    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    kept = {name: value for name, value in kept.items() if name.lower() not in ("no_proxy", "all_proxy")}
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
     return kept | {"http_proxy": web.proxy, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, PEERS.parent)))}
 
 
-def _run(command: list[str], environment: dict[str, str], folder: Path) -> Measured:
+def _run(
+    command: list[str], environment: dict[str, str], folder: Path, project: Path | None = None
+) -> Measured:
+    """Peers run outside of our project: its settings are not theirs."""
     log = folder / "log"
-    measured = measure(command, environment, ROOT, log)
+    measured = measure(command, environment, project or folder, log)
     if measured.status or not (folder / "counts.json").exists():
         sys.exit(f"bench: {' '.join(command)} ended with {measured.status}:\n{log.read_text()[-3000:]}")
     return measured

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import time
 from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -10,7 +12,7 @@ import redis
 
 from webcrawler.frontier import Done, Failed, Frontier, Report
 from webcrawler.job import seed_link
-from webcrawler.records import Lease, Link
+from webcrawler.records import Entry, Fetch, Lease, Link, Text
 
 OWN_TIMES = ("wait", "retry", "ends", "workers")  # sorted sets whose scores are times
 
@@ -50,6 +52,15 @@ def visit_all(frontier: Frontier) -> list[str]:
 
 def fail(frontier: Frontier, lease: Lease, reason: str = "server-error", retry: bool = True) -> int:
     return frontier.fail([Failed(lease, f"failed/{reason}", retry)])[0]
+
+
+def page(lease: Lease, *outlinks: Link, body: bytes = b"", noindex: bool = False) -> Entry:
+    """A fetched document, as the pipelines hand it over."""
+    body = body or lease.url.encode()
+    html = (("Content-Type", "text/html"),)
+    fetch = Fetch(lease, "done", "document", time.time(), 0.1, 200, html, body)
+    text = Text(lease.url, "", "", "", "some words")
+    return Entry(fetch, hashlib.sha1(body).digest(), "", tuple(outlinks), text, noindex, archive=True)
 
 
 def let_pass(frontier: Frontier, seconds: float) -> None:

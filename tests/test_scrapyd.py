@@ -94,14 +94,18 @@ class Scrapyd:
     def stop(self) -> None:
         """Its jobs too, which close in good order."""
         os.killpg(self._process.pid, signal.SIGTERM)
-        try:
-            self._process.wait(30)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        self._process.wait(30)
+        wait_for(self._jobs_are_gone, "the jobs", seconds=60)
         if (self.crawl_dir / "redis").exists():  # a job that was stopped halfway may leave its server
             wait_for(lambda: is_free(self.crawl_dir / "index.lock"), "the follower", seconds=60)
             connection.connect("", self.crawl_dir).close()  # who leaves last stops it
+
+    def _jobs_are_gone(self) -> bool:
+        try:
+            os.killpg(self._process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
 
     def answers(self) -> bool:
         assert self._process.poll() is None, (self.folder / "scrapyd.log").read_text()
@@ -250,7 +254,8 @@ def test_the_egg_is_never_unpacked(scrapyd: Scrapyd, egg: Path, crawl_dir: Path)
 
 def tracked() -> list[str]:
     """The files of the project, by git."""
-    return needed("git", "-C", PROJECT, "ls-files", "-z").rstrip("\0").split("\0")
+    names = needed("git", "-C", PROJECT, "ls-files", "-z").split("\0")
+    return [name for name in names if name and (PROJECT / name).exists()]
 
 
 def needed(*command: str | Path) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.popen_forkserver import Popen
 from multiprocessing.process import BaseProcess
@@ -45,15 +46,19 @@ class CleanContext(ForkServerContext):
 
 
 def _start_server() -> None:
-    """Start the server, if there is none, with our sys.path: it must not preload another copy of a package.
+    """Start the server, if there is none, out of Ctrl-C's reach and with our sys.path.
 
-    Python 3.11 does not hand it over, and a package in an egg is found by nothing else.
+    With SIGINT blocked, since a process is open to it until its function runs. With our path, since Python
+    3.11 does not hand it over: what is preloaded would not come from an egg, or from another copy.
     """
+    resource_tracker.ensure_running()  # would unblock SIGINT
     before = os.environ.get("PYTHONPATH")
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     try:
         forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         del os.environ["PYTHONPATH"]
         if before is not None:
             os.environ["PYTHONPATH"] = before

@@ -131,7 +131,9 @@ class ParserPool:
             return ParserKilled(f"{url}: its parser wanted more than {self._memory_mb} MB")
         if status is not None:
             return ParserKilled(f"{url}: its parser died (exit status {status})")
-        return error or Unavailable("the parser pool is closed")  # an error of ours: fail loudly
+        if error is None or self._closed:  # killed while it wrote to a worker, pebble trips over itself
+            return Unavailable("the parser pool is closed")
+        return error  # ours: fail loudly
 
     def _fail(self, job: _Job, error: BaseException) -> None:
         self._jobs.discard(job)

@@ -1,0 +1,211 @@
+"""A crawl whose processes are killed: for kills.py. Processes are found by /proc, so on Linux only."""
+
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from redis import Redis, RedisError
+
+from webcrawler.connection.embedded import EmbeddedServer
+from webcrawler.frontier import Frontier, inspect, ordering
+from webcrawler.index import follower
+
+PROJECT = Path(__file__).parents[1]
+SEED = "http://directory.test/"
+SETTINGS = {"PROTOCOLS": "http", "FRONTIER_DELAY": "0", "CRAWL_DELAY_MAX": "0", "FRONTIER_BACKOFF": "0.2"}
+MARK = "KILLS_RUN"  # in the environment of all that a run starts
+LATER_SECONDS = 2.0
+PATIENCE_SECONDS = 120.0  # for what should take a few
+END_SECONDS = 900.0
+LEFTOVER_SECONDS = 30.0  # a busy parser ends by its page's deadline
+POLL_SECONDS = 0.02
+KILLED = "=== kill -9"  # a line in the log
+DOWNLOADED = re.compile(r"Crawled \(200\) <GET (\S+)>")
+
+
+class Kill(NamedTuple):
+    kind: str
+    documents: int  # in the catalog, when it came
+    in_flight: int  # leases out
+    resumed: float  # seconds
+
+
+class Victim:
+    """One crawl of docweb into `folder`; its settings go into this process' environment."""
+
+    def __init__(self, folder: Path, proxy: str, chance: random.Random) -> None:
+        folder.mkdir(parents=True)
+        self.folder, self.log, self._chance = folder, folder.with_suffix(".log"), chance
+        self.crashes: list[int] = []  # exit statuses of crawls that failed by themselves
+        self._mark = f"{MARK}={uuid4().hex}"
+        ours = [f"http_proxy={proxy}", f"CRAWL_DIR={folder}", "LOG_LEVEL=DEBUG", self._mark]
+        os.environ.update(SETTINGS | dict(one.split("=", 1) for one in ours))
+        os.environ.pop("REDIS_URL", None)
+        socket = EmbeddedServer(folder / "redis", "everysec", tuple).socket
+        self._frontier = Frontier(Redis(unix_socket_path=str(socket)), ordering("breadth"))
+        self._start()
+
+    def kill(self, kind: str, at: int) -> Kill:
+        """At that many documents, and a moment later; returns when work goes on."""
+        self._until(lambda: self.documents() >= at or self._ended(), END_SECONDS)
+        time.sleep(self._chance.uniform(0, LATER_SECONDS))
+        if self._ended():
+            self._start()
+        documents, in_flight = self.documents(), self._states()["leased"]
+        with self.log.open("a") as log:
+            print(KILLED, kind, file=log)
+        return Kill(kind, documents, in_flight, getattr(self, f"_kill_{kind}")())
+
+    def finish(self) -> int:
+        """Lets the crawl come to its end, the index too; returns the exit status."""
+        if self._ended():
+            self._start()
+        status = self._crawl.wait(END_SECONDS)
+        follower.wait_until_caught_up(self.folder)
+        return status
+
+    def documents(self) -> int:
+        return self._one("SELECT count(*) FROM documents")
+
+    def states(self) -> dict[str, Any]:
+        """The table of states, when all is over."""
+        command = [sys.executable, "-m", "scrapy", "frontier", "stats", "--json"]
+        states: dict[str, Any] = json.loads(subprocess.check_output(command, cwd=PROJECT))
+        return states
+
+    def refetches(self, kills: list[Kill]) -> list[int]:
+        """Documents downloaded anew because of each kill; of what no kill explains, in one more place.
+
+        Explained by the first kill of the crawl after the earlier download, else of the server.
+        """
+        counts, past = [0] * (len(kills) + 1), 0
+        last: dict[str, int] = {}  # kills before the newest download of a URL
+        for line in self.log.read_text("utf-8", "replace").splitlines():
+            past += line.startswith(KILLED)
+            found = DOWNLOADED.search(line)
+            if found and not found[1].endswith("/robots.txt"):
+                if found[1] in last:
+                    between = range(last[found[1]], past)
+                    suspects = [n for kind in ("crawl", "server") for n in between if kills[n].kind == kind]
+                    counts[suspects[0] if suspects else -1] += 1
+                last[found[1]] = past
+        return counts
+
+    def leftovers(self) -> list[str]:
+        """The command lines of processes that are still there when all should have ended."""
+
+        def left() -> list[Path]:
+            return [path for path in Path("/proc").glob("[0-9]*") if self._is_ours(path)]
+
+        with suppress(TimeoutError):
+            self._until(lambda: not left(), LEFTOVER_SECONDS)
+        return [(path / "cmdline").read_text().replace("\0", " ")[:120] for path in left()]
+
+    def _start(self) -> None:
+        """The crawl, from its seed or where it stands."""
+        command = [
+            sys.executable,
+            "-m",
+            "scrapy",
+            "crawl",
+            "index",
+            "-a",
+            "mode=breadth",
+            "-a",
+            f"seeds={SEED}",
+        ]
+        with self.log.open("ab") as log:
+            self._crawl = subprocess.Popen(command, cwd=PROJECT, stdout=log, stderr=log)
+
+    def _kill_crawl(self) -> float:
+        self._crawl.kill()
+        self._crawl.wait()
+        decided, began = self._decided(), time.monotonic()
+        self._start()
+        self._until(lambda: self._decided() > decided or self._ended())
+        return time.monotonic() - began
+
+    def _kill_server(self) -> float:
+        pid, decided = int((self.folder / "redis" / "server").read_text()), self._decided()
+        os.kill(pid, signal.SIGKILL)
+        began = time.monotonic()
+        self._until(lambda: self._decided() > decided or self._ended())
+        return time.monotonic() - began
+
+    def _kill_follower(self) -> float:
+        pid = self._follower()
+        if pid is None:  # it had caught up, or its crawl had not started one yet
+            follower.start(self.folder)
+            self._until(lambda: self._follower() is not None)
+        os.kill(pid or self._follower() or 0, signal.SIGKILL)
+        self._until(lambda: self._follower() is None)
+        applied, began = follower.applied_seq(self.folder / "index"), time.monotonic()
+        follower.start(self.folder)
+        self._until(lambda: follower.applied_seq(self.folder / "index") > applied or self._is_indexed())
+        return time.monotonic() - began
+
+    def _follower(self) -> int | None:
+        """Its process id, while it lives."""
+        with suppress(FileNotFoundError, ValueError):
+            pid = int((self.folder / "index.lock").read_text())
+            return pid if self._is_ours(Path(f"/proc/{pid}")) else None
+        return None
+
+    def _is_ours(self, process: Path) -> bool:
+        try:
+            return self._mark.encode() in (process / "environ").read_bytes()
+        except OSError:  # it has ended, or is somebody else's
+            return False
+
+    def _is_indexed(self) -> bool:
+        last = self._one("SELECT coalesce(max(seq), 0) FROM changes")
+        return follower.applied_seq(self.folder / "index") >= last
+
+    def _ended(self) -> bool:
+        """Has the crawl come to its end? One that failed is started anew."""
+        if self._crawl.poll():
+            self.crashes.append(self._crawl.returncode)
+            self._start()
+        return self._crawl.returncode is not None
+
+    def _decided(self) -> int:
+        states = self._states()
+        return int(states["done"] + states["failed"])
+
+    def _states(self) -> dict[str, Any]:
+        """Waits for a server that was killed."""
+        found: list[dict[str, Any]] = []
+
+        def ask() -> bool:
+            with suppress(RedisError):
+                found.append(inspect.stats(self._frontier))
+            return bool(found)
+
+        self._until(ask)
+        return found[0]
+
+    def _one(self, query: str) -> int:
+        try:
+            uri = f"file:{self.folder}/catalog.sqlite?mode=ro"
+            with closing(sqlite3.connect(uri, uri=True)) as catalog:
+                return int(catalog.execute(query).fetchone()[0])
+        except sqlite3.OperationalError:  # not made yet
+            return 0
+
+    def _until(self, condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                raise TimeoutError(f"waited {seconds:.0f} s in vain; the log is {self.log}")
+            time.sleep(POLL_SECONDS)

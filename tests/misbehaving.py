@@ -1,0 +1,40 @@
+"""A spider and a pipeline that fail on demand; loaded by crawls of test_scheduler.py in their own processes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy.core.engine import ExecutionEngine
+from scrapy.exceptions import DropItem
+from scrapy.http import Response
+
+from spiders.index import IndexSpider
+
+# Scrapy looks for work every five seconds; here only the scheduler's own waking counts.
+ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 3600.0
+
+
+class Misbehaving(IndexSpider):
+    name = "misbehaving"
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        if "callback-raises" in response.url:
+            raise RuntimeError("on purpose, before the page")
+        if "yields-nothing" in response.url:
+            return
+        async for item in super().parse(response):
+            yield item
+        if "raises-late" in response.url:
+            raise RuntimeError("on purpose, after the page")
+
+
+class Pipeline:
+    def process_item(self, item: Any) -> Any:
+        if "pipeline-raises" in item.url:
+            raise RuntimeError("on purpose, in a pipeline")
+        if "pipeline-drops" in item.url:
+            raise DropItem("on purpose")
+        if "pipeline-replaces" in item.url:
+            return {"url": item.url}
+        return item

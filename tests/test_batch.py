@@ -1,0 +1,404 @@
+"""When is it safe? Durable before acknowledged, and the same thing twice is done once.
+
+With the real page store, catalog and frontier; a crash is an `os._exit` between two steps of a real process.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import MakeFrontier
+from frontiers import lease_one, let_pass, links, page
+
+from webcrawler.batch import Batch
+from webcrawler.catalog import Catalog
+from webcrawler.connection import connect
+from webcrawler.frontier import Frontier, Politeness, inspect, ordering
+from webcrawler.pages import PageStore, records
+from webcrawler.records import Entry, Fetch, Lease, Link
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+FOREVER = 3600.0  # seconds: only what the test does makes the batch write
+Settled = queue.Queue[Sequence[Entry]]
+
+
+def failure(lease: Lease, reason: str, state: str = "failed", retry: bool = False) -> Entry:
+    return Entry(Fetch(lease, state, reason, time.time(), retry=retry), archive=True)
+
+
+def redirect(lease: Lease, target: Link) -> Entry:
+    fetch = Fetch(lease, "done", "redirect", time.time(), 0.1, 301, target=target._replace(rel="redirect"))
+    return Entry(fetch, archive=True)
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, f"in vain: {what}"
+        time.sleep(0.005)
+
+
+class Room:
+    """A data folder with a frontier, and batches on it."""
+
+    def __init__(self, folder: Path, frontier: Frontier) -> None:
+        self.folder, self.frontier = folder, frontier
+        self.settled: Settled = queue.Queue()
+        self.batches: list[Batch] = []
+
+    def lease(self, *urls: str) -> list[Lease]:
+        self.frontier.discover(links(*urls))
+        return [lease_one(self.frontier) for _ in urls]
+
+    def batch(self, **options: object) -> Batch:
+        options = {"seconds": FOREVER, "documents": 1000, **options}
+        store = PageStore(self.folder / "pages")
+        batch = Batch(store, self.catalog, self.frontier, self.settled.put, **options)  # type: ignore[arg-type]
+        self.batches.append(batch)
+        return batch
+
+    def catalog(self) -> Catalog:
+        return Catalog(self.folder / "catalog.sqlite")
+
+    def wait(self) -> Sequence[Entry]:
+        """The entries of the next batch that is decided."""
+        return self.settled.get(timeout=20)
+
+    def documents(self) -> list[str]:
+        catalog = self.catalog()
+        urls = dict(catalog.urls())
+        found = sorted(document.url for document in catalog.documents(list(urls)).values())
+        catalog.close()
+        return found
+
+    def archived(self) -> list[str]:
+        return [record.response.url for record in records(self.folder / "pages")]
+
+    def reasons(self) -> dict[str, int]:
+        found: dict[str, int] = inspect.stats(self.frontier)["reasons"]
+        return found
+
+    def lock_catalog(self) -> sqlite3.Connection:
+        """Another process is in the middle of a transaction."""
+        self.catalog().close()
+        other = sqlite3.connect(self.folder / "catalog.sqlite", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        return other
+
+
+@pytest.fixture
+def room(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Room]:
+    room = Room(tmp_path, make_frontier(backoff=1.0, tries=2))
+    yield room
+    for batch in room.batches:
+        batch.close()
+
+
+# ---- durable before acknowledged
+
+
+def test_a_page_is_in_warc_catalog_and_frontier_when_it_is_settled(room: Room) -> None:
+    (lease,) = room.lease(A)
+    batch = room.batch()
+
+    batch.put(page(lease, *links(B)))
+    batch.flush()
+    room.wait()
+
+    assert room.archived() == room.documents() == [A]
+    assert room.reasons() == {"document": 1}
+    assert inspect.peek(room.frontier, 9) == [B]
+
+
+def test_a_lease_is_not_completed_before_the_catalog_has_its_page(room: Room) -> None:
+    (lease,) = room.lease(A)
+    other = room.lock_catalog()
+    batch = room.batch()
+    batch.put(page(lease, *links(B)))
+    batch.flush()
+
+    until(room.archived, "the response is kept first")
+    assert room.settled.empty()
+    assert (inspect.stats(room.frontier)["leased"], room.reasons()) == (1, {})
+
+    other.execute("ROLLBACK")
+    room.wait()
+    assert room.reasons() == {"document": 1}
+
+
+def test_the_catalog_points_to_the_response_as_it_came(room: Room) -> None:
+    (lease,) = room.lease(A)
+    batch = room.batch()
+    batch.put(page(lease, body=b"<title>as it came</title>"))
+    batch.close()
+
+    document = room.catalog().find(A)
+
+    assert document is not None and document.place is not None
+    assert PageStore(room.folder / "pages").read(document.place).body == b"<title>as it came</title>"
+
+
+# ---- killed between two steps
+
+CRASH = """
+import os, sys, time
+from pathlib import Path
+import redis
+from webcrawler.batch import Batch
+from webcrawler.catalog import Catalog
+from webcrawler.frontier import Frontier, ordering
+from webcrawler.pages import PageStore
+sys.path.insert(0, "tests")
+from frontiers import lease_one, links, page
+
+folder, socket, step = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+
+def dies_after(cls, method):
+    class Dying(cls):
+        pass
+    def act(self, *arguments):
+        getattr(cls, method)(self, *arguments)
+        os._exit(9)
+    if step == method:
+        setattr(Dying, method, act)
+    return Dying
+
+client = redis.Redis(unix_socket_path=socket)
+frontier = dies_after(Frontier, "complete")(client, ordering("fifo"), worker="victim")
+frontier.expire(alive_seconds=5)
+store = dies_after(PageStore, "sync")(folder / "pages")
+batch = Batch(store, lambda: dies_after(Catalog, "write")(folder / "catalog.sqlite"), frontier, lambda entries: None)
+batch.put(page(lease_one(frontier), *links("http://b.test/")))
+batch.close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "decided"), [("sync", 0), ("write", 0), ("complete", 1)], ids=["WARC", "catalog", "frontier"]
+)
+def test_a_worker_killed_after_a_step_has_lost_nothing_and_nothing_is_done_twice(
+    room: Room, step: str, decided: int
+) -> None:
+    room.frontier.discover(links(A))
+    socket = room.frontier.client.get_connection_kwargs()["path"]
+    killed = subprocess.run([sys.executable, "-c", CRASH, str(room.folder), socket, step], timeout=30, check=False)
+    assert killed.returncode == 9
+    assert room.reasons() == ({"document": 1} if decided else {})
+
+    let_pass(room.frontier, 10)
+    assert room.frontier.expire() == 1 - decided
+    batch = room.batch()
+    for found in iter(lambda: room.frontier.lease(1).leases, []):
+        batch.put(page(found[0], *links(B) if found[0].url == A else ()))
+        batch.flush()
+        room.wait()
+
+    assert room.documents() == [A, B]
+    stats = inspect.stats(room.frontier)
+    assert (stats["seen"], stats["done"], stats["reasons"]) == (2, 2, {"document": 2})
+    catalog = room.catalog()
+    assert len(list(catalog.links())) == 1
+    kinds = [change.kind for change in catalog.changes(0, 9)]
+    assert kinds.count("insert") == 2
+
+
+def test_a_redis_that_dies_is_revived_and_the_batch_goes_on(tmp_path: Path) -> None:
+    with connect(None, tmp_path, "always") as connection:
+        frontier = Frontier(connection.client, ordering("fifo"), politeness=Politeness(delay=0.0))
+        frontier.open("fifo")
+        room = Room(tmp_path, frontier)
+        leases = room.lease(A, C)
+        batch = room.batch(revive=connection.revive)
+        connection.client.shutdown(nosave=True)
+
+        batch.put(page(leases[0], *links(B)))
+        batch.put(page(leases[1], *links(B)))
+        batch.close()
+
+        assert room.documents() == [A, C]
+        assert inspect.stats(frontier)["reasons"] == {"document": 2}
+        assert inspect.peek(frontier, 9) == [B]
+
+
+# ---- when a batch is written
+
+
+def test_a_batch_is_written_at_so_many_entries(room: Room) -> None:
+    leases = room.lease(A, B, C)
+    batch = room.batch(documents=3)
+
+    for lease in leases:
+        batch.put(page(lease))
+
+    assert len(room.wait()) == 3
+
+
+def test_a_batch_is_written_so_long_after_its_first_entry(room: Room) -> None:
+    (lease,) = room.lease(A)
+
+    room.batch(seconds=0.01).put(page(lease))
+
+    assert len(room.wait()) == 1
+
+
+def test_a_batch_is_written_when_somebody_waits_for_it(room: Room) -> None:
+    batch = room.batch()
+    for url in (A, B, C):  # and each time anew
+        batch.put(page(room.lease(url)[0]))
+        batch.flush()
+        assert [entry.fetch.lease.url for entry in room.wait()] == [url]
+
+
+def test_flush_of_an_empty_batch_does_nothing(room: Room) -> None:
+    batch = room.batch()
+    for _ in range(3):
+        batch.flush()
+    batch.put(page(room.lease(A)[0]))
+    batch.flush()
+
+    assert len(room.wait()) == 1
+
+
+def test_close_writes_what_is_left(room: Room) -> None:
+    batch = room.batch()
+    for lease in room.lease(A, B, C):
+        batch.put(page(lease))
+
+    batch.close()
+
+    assert room.documents() == [A, B, C]
+    assert sum(map(len, room.settled.queue)) == 3
+
+
+def test_close_gives_up_on_a_disk_that_does_not_come_back(room: Room) -> None:
+    other = room.lock_catalog()
+    batch = room.batch()
+    batch.put(page(room.lease(A)[0]))
+
+    batch.close(seconds=0.05)
+
+    assert inspect.stats(room.frontier)["leased"] == 1  # it goes back when the worker leaves or dies
+    other.execute("ROLLBACK")
+
+
+def test_put_never_waits_and_full_says_that_the_disk_is_behind(room: Room) -> None:
+    leases = room.lease(*(f"{A}{n}" for n in range(30)))
+    other = room.lock_catalog()
+    batch = room.batch(documents=5, limit=10)
+    assert not batch.full
+    for lease in leases[:6]:
+        batch.put(page(lease))
+    until(room.archived, "the first batch has begun")  # five of the six are out of the queue
+    for lease in leases[6:]:
+        batch.put(page(lease))
+    assert batch.full
+
+    other.execute("ROLLBACK")
+    until(lambda: not batch.full, "the disk catches up")
+
+
+def test_entries_are_settled_in_the_order_in_which_they_came(room: Room) -> None:
+    urls = [f"{A}{n}" for n in range(25)]
+    leases = room.lease(*urls)
+    batch = room.batch(documents=10)
+    for lease in leases:
+        batch.put(page(lease))
+    batch.close()
+
+    assert [entry.fetch.lease.url for entries in room.settled.queue for entry in entries] == urls
+
+
+# ---- what is decided
+
+
+def decide(room: Room, *entries: Entry) -> None:
+    batch = room.batch()
+    for entry in entries:
+        batch.put(entry)
+    batch.close()
+
+
+def test_good_and_bad_ends_of_one_batch_are_each_decided(room: Room) -> None:
+    a, b, c, d, e = room.lease(*(f"{A}{n}" for n in range(5)))
+
+    decide(
+        room,
+        page(a),
+        failure(b, "not-found"),
+        redirect(c, links(B)[0]),
+        failure(d, "timeout", retry=True),
+        failure(e, "", state="quarantined"),
+    )
+
+    stats = inspect.stats(room.frontier)
+    assert stats["reasons"] == {"document": 1, "redirect": 1, "not-found": 1}
+    assert (stats["quarantined"], stats["queued"]) == (1, 2)  # one to try again, one found
+
+
+def test_a_redirect_is_an_edge_and_a_new_url(room: Room) -> None:
+    (lease,) = room.lease(A)
+
+    decide(room, redirect(lease, links(B)[0]))
+
+    catalog = room.catalog()
+    urls = dict(catalog.urls())
+    assert [(urls[s], urls[t], rel) for s, t, _, rel in catalog.links()] == [(A, B, "redirect")]
+    assert lease_one(room.frontier).url == B
+
+
+def test_the_catalog_decides_which_page_is_the_duplicate(room: Room) -> None:
+    a, b = room.lease(A, B)
+
+    decide(room, page(a, body=b"twins"), page(b, body=b"twins"))
+
+    assert room.reasons() == {"document": 1, "duplicate": 1}
+    catalog = room.catalog()
+    original = catalog.find(A)
+    twin = catalog.find(B)
+    assert original and twin and twin.duplicate_of == original.number
+
+
+def test_a_noindex_page_is_a_document_without_a_text(room: Room) -> None:
+    (lease,) = room.lease(A)
+
+    decide(room, page(lease, *links(B), noindex=True))
+
+    assert room.reasons() == {"noindex": 1}
+    assert room.catalog().texts([1]) == {}
+    assert inspect.peek(room.frontier, 9) == [B]  # it is followed
+
+
+def test_refused_and_nofollow_links_are_recorded_and_counted_and_not_followed(room: Room) -> None:
+    (lease,) = room.lease(A)
+    plain, nofollow, archive, itself = links(B, C, A + "x.zip", A)
+    outlinks = (plain, nofollow._replace(rel="nofollow"), archive._replace(refused="extension"), itself)
+    entry = page(lease, *outlinks)
+    entry.refused = {"mailto": 2}
+
+    decide(room, entry)
+
+    stats = inspect.stats(room.frontier)
+    assert stats["refused"] == {"nofollow": 1, "extension": 1, "mailto": 2}
+    assert inspect.peek(room.frontier, 9) == [B]
+    assert {url for _, url in room.catalog().urls()} == {A, B, C, A + "x.zip"}
+
+
+def test_what_somebody_else_holds_by_now_is_kept_and_not_decided(room: Room) -> None:
+    """A worker that was away for too long comes back with a page."""
+    (old,) = room.lease(A)
+    let_pass(room.frontier, 10_000)
+    room.frontier.expire()
+    new = lease_one(room.frontier)
+
+    decide(room, page(old, *links(B)))
+
+    assert inspect.stats(room.frontier)["leased"] == 1
+    assert inspect.peek(room.frontier, 9) == []
+    assert room.frontier.release([new]) == 1
