@@ -28,8 +28,8 @@ ifdef UV
 	uv sync --frozen --no-dev --inexact
 else
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install -qq --upgrade pip
+	$(BIN)/pip install -qq --editable .
 endif
 	@touch $@
 
@@ -37,7 +37,7 @@ endif
 ifdef UV
 	uv sync --frozen --all-extras
 else
-	$(BIN)/pip install --quiet --editable . --group dev
+	$(BIN)/pip install -qq --editable . --group dev
 endif
 	@touch $@
 

@@ -4,10 +4,9 @@
 
 Crawls docweb (`../shared/docweb`, built into the folder DOCWEB and served behind the proxy). The crawl, the
 index follower and the embedded server are each killed --kills times, in random order, at random numbers of
-documents and up to 2 s later; crawl and follower are started again at once, the server is the crawl's to
-revive. Then the crawl runs to its end. In the table, "in flight" is what was leased at the kills;
+documents and up to 1 s later. The crawl is started again at once; follower and server are its to revive. Then the crawl runs to its end. In the table, "in flight" is what was leased at the kills;
 "refetched" are documents downloaded anew; "resumed" is the longest time from the new start (of the server:
-from its end) until another lease is decided, of the follower until the index has grown.
+from its end) until another lease is decided, for the follower until another one is at work.
 """
 
 import argparse
@@ -23,6 +22,7 @@ from rich.table import Table
 from victim import SEED, Victim
 
 KINDS = ("crawl", "follower", "server")
+DELAY_SECONDS = 0.002  # between fetches of a server, for each of the kills
 
 
 def measure(victim: Victim, chance: random.Random, kills: int, documents: int) -> dict[str, Any]:
@@ -74,7 +74,8 @@ def main() -> None:
     expected = next(seed["pages_by_robots"] for seed in web["seeds"] if seed["url"] == SEED)
     chance = random.Random(asked.seed)
     with tempfile.TemporaryDirectory() as temporary:
-        victim = Victim((asked.folder or Path(temporary)) / "crawl", asked.proxy, chance)
+        folder = (asked.folder or Path(temporary)) / "crawl"
+        victim = Victim(folder, asked.proxy, asked.kills * DELAY_SECONDS, chance)
         figures = measure(victim, chance, asked.kills, expected)
     show({"seed": asked.seed, "documents_expected": expected, **figures})
     if asked.json:

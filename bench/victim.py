@@ -23,9 +23,15 @@ from webcrawler.index import follower
 
 PROJECT = Path(__file__).parents[1]
 SEED = "http://directory.test/"
-SETTINGS = {"PROTOCOLS": "http", "FRONTIER_DELAY": "0", "CRAWL_DELAY_MAX": "0", "FRONTIER_BACKOFF": "0.2"}
+SETTINGS = {
+    "PROTOCOLS": "http",
+    "FRONTIER_SLOWNESS": "0",
+    "CRAWL_DELAY_MAX": "0",
+    "FRONTIER_BACKOFF": "0.2",
+    "LOG_LEVEL": "DEBUG",
+}
 MARK = "KILLS_RUN"  # in the environment of all that a run starts
-LATER_SECONDS = 2.0
+LATER_SECONDS = 1.0
 PATIENCE_SECONDS = 120.0  # for what should take a few
 END_SECONDS = 900.0
 LEFTOVER_SECONDS = 30.0  # a busy parser ends by its page's deadline
@@ -42,15 +48,20 @@ class Kill(NamedTuple):
 
 
 class Victim:
-    """One crawl of docweb into `folder`; its settings go into this process' environment."""
+    """One crawl of docweb into `folder`; its settings go into this process' environment.
 
-    def __init__(self, folder: Path, proxy: str, chance: random.Random) -> None:
+    Args:
+        delay: seconds between fetches of a server, so that the crawl lasts as long as its kills.
+    """
+
+    def __init__(self, folder: Path, proxy: str, delay: float, chance: random.Random) -> None:
         folder.mkdir(parents=True)
         self.folder, self.log, self._chance = folder, folder.with_suffix(".log"), chance
         self.crashes: list[int] = []  # exit statuses of crawls that failed by themselves
-        self._mark = f"{MARK}={uuid4().hex}"
-        ours = [f"http_proxy={proxy}", f"CRAWL_DIR={folder}", "LOG_LEVEL=DEBUG", self._mark]
-        os.environ.update(SETTINGS | dict(one.split("=", 1) for one in ours))
+        mark = uuid4().hex
+        self._mark = f"{MARK}={mark}".encode()
+        ours = {"http_proxy": proxy, "CRAWL_DIR": str(folder), "FRONTIER_DELAY": str(delay), MARK: mark}
+        os.environ.update(SETTINGS | ours)
         os.environ.pop("REDIS_URL", None)
         socket = EmbeddedServer(folder / "redis", "everysec", tuple).socket
         self._frontier = Frontier(Redis(unix_socket_path=str(socket)), ordering("breadth"))
@@ -144,15 +155,11 @@ class Victim:
         return time.monotonic() - began
 
     def _kill_follower(self) -> float:
-        pid = self._follower()
-        if pid is None:  # it had caught up, or its crawl had not started one yet
-            follower.start(self.folder)
-            self._until(lambda: self._follower() is not None)
-        os.kill(pid or self._follower() or 0, signal.SIGKILL)
-        self._until(lambda: self._follower() is None)
-        applied, began = follower.applied_seq(self.folder / "index"), time.monotonic()
-        follower.start(self.folder)
-        self._until(lambda: follower.applied_seq(self.folder / "index") > applied or self._is_indexed())
+        self._until(lambda: self._follower() is not None or self._ended())
+        began, pid = time.monotonic(), self._follower()
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+            self._until(lambda: self._follower() not in (None, pid) or self._ended())
         return time.monotonic() - began
 
     def _follower(self) -> int | None:
@@ -164,13 +171,9 @@ class Victim:
 
     def _is_ours(self, process: Path) -> bool:
         try:
-            return self._mark.encode() in (process / "environ").read_bytes()
+            return self._mark in (process / "environ").read_bytes()
         except OSError:  # it has ended, or is somebody else's
             return False
-
-    def _is_indexed(self) -> bool:
-        last = self._one("SELECT coalesce(max(seq), 0) FROM changes")
-        return follower.applied_seq(self.folder / "index") >= last
 
     def _ended(self) -> bool:
         """Has the crawl come to its end? One that failed is started anew."""
@@ -185,15 +188,16 @@ class Victim:
 
     def _states(self) -> dict[str, Any]:
         """Waits for a server that was killed."""
-        found: list[dict[str, Any]] = []
-
-        def ask() -> bool:
-            with suppress(RedisError):
-                found.append(inspect.stats(self._frontier))
-            return bool(found)
-
-        self._until(ask)
-        return found[0]
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return inspect.stats(self._frontier)
+            except RedisError:
+                if time.monotonic() > end:
+                    raise
+                if self._ended():  # nobody is there to revive it
+                    self._start()
+                time.sleep(POLL_SECONDS)
 
     def _one(self, query: str) -> int:
         try:

@@ -6,7 +6,6 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from webcrawler.extensions import Crawl
-from webcrawler.extensions.crawl import DIGEST_HINTS
 from webcrawler.items import CrawledPage
 
 if TYPE_CHECKING:
@@ -26,9 +25,7 @@ class DuplicatesPipeline:
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):
             digest = hashlib.sha1(item.entry.fetch.body, usedforsecurity=False).digest()
-            if len(self._crawl.digests) > DIGEST_HINTS:
-                self._crawl.digests.clear()
-            first = self._crawl.digests.setdefault(digest, item.url)
+            first = self._crawl.first_with(digest, item.url)
             item.entry.digest = digest
             if first != item.url:
                 item.duplicate_of = item.entry.duplicate_of = first

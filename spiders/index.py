@@ -9,7 +9,7 @@ from typing import Any
 from scrapy import Spider
 from scrapy.http import Response
 
-from webcrawler.errors import ParserKilled
+from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.extensions import Crawl
 from webcrawler.items import CrawledPage
 from webcrawler.job import Job
@@ -39,5 +39,7 @@ class IndexSpider(Spider):
             page = await asyncio.wrap_future(crawl.parse(fetch))
         except ParserKilled as error:
             crawl.quarantine(fetch, str(error))
+        except Unavailable:  # its parser was stopped from outside
+            await crawl.give_back(fetch.lease)
         else:
             yield CrawledPage.of(fetch, page)

@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from itertools import groupby
 from typing import TypeVar
 
@@ -19,13 +20,14 @@ from webcrawler.catalog import Catalog
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Done, Failed, Frontier
 from webcrawler.pages import PageStore
-from webcrawler.records import Entry, Link, Place
+from webcrawler.records import Entry, Lease, Link, Place
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-DOCUMENTS = frozenset({"document", "duplicate", "noindex", "not-modified"})  # reasons of a page that is there
-Settled = Callable[[Sequence[Entry]], None]
+# Outcomes of a page that is there.
+DOCUMENTS = frozenset({"done/document", "done/duplicate", "done/noindex", "done/not-modified"})
+Settled = Callable[[Sequence[tuple[Lease, str]]], None]
 
 
 class Batch:
@@ -33,7 +35,9 @@ class Batch:
 
     Args:
         catalog: opens the catalog, called in the thread.
-        settled: called in the thread with the entries of a batch that is durable and decided.
+        settled: called in the thread with the leases of a batch that is durable and decided, and what came of
+            each, as the frontier counts it; "retry/REASON" when it is to be tried again.
+        broken: called in the thread when it ends by an error of ours.
         revive: called when Redis does not answer, before the next try.
         documents, seconds: a batch is written at so many entries, or so long after its first.
         limit: entries waiting, from which on `full` is true.
@@ -45,13 +49,14 @@ class Batch:
         catalog: Callable[[], Catalog],
         frontier: Frontier,
         settled: Settled,
+        broken: Callable[[], object] = lambda: None,
         revive: Callable[[], object] = lambda: None,
         documents: int = 200,
         seconds: float = 1.0,
         limit: int = 400,
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
-        self._settled, self._revive = settled, revive
+        self._settled, self._broken, self._revive = settled, broken, revive
         self._documents, self._seconds, self._limit = documents, seconds, limit
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._hurry = False
@@ -81,13 +86,16 @@ class Batch:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        catalog = self._open_catalog()
-        while not (self._closing and self._queue.empty()):
-            entries = self._gather()
-            if entries:
-                self._write(catalog, entries)
-        self._pages.close()
-        catalog.close()
+        try:
+            with closing(self._open_catalog()) as catalog, closing(self._pages):
+                while not (self._closing and self._queue.empty()):
+                    entries = self._gather()
+                    if entries:
+                        self._write(catalog, entries)
+        except Exception:
+            # An error of ours. What was not written stays leased, and goes back when this worker ends.
+            logger.critical("cannot write what was fetched", exc_info=True)
+            self._broken()
 
     def _gather(self) -> list[Entry]:
         """The next batch: complete, or in time, or because somebody waits for it."""
@@ -111,20 +119,28 @@ class Batch:
         """Each step is repeated until it succeeds: what it did before, it does not do twice."""
         places = self._insist(lambda: self._keep(entries))
         duplicates = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
-        self._insist(lambda: self._decide(entries, duplicates))
-        self._settled(entries)
+        self._settled(self._insist(lambda: self._decide(entries, duplicates)))
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
         self._pages.sync()
         return places
 
-    def _decide(self, entries: list[Entry], duplicates: frozenset[int]) -> None:
+    def _decide(self, entries: list[Entry], duplicates: frozenset[int]) -> list[tuple[Lease, str]]:
+        outcomes: list[tuple[Lease, str]] = []
         for is_done, group in groupby(entries, lambda entry: entry.fetch.state == "done"):
             if is_done:
-                self._frontier.complete([_done(entry, duplicates) for entry in group])
+                done = [_done(entry, duplicates) for entry in group]
+                self._frontier.complete(done)
+                outcomes += [(one.lease, f"done/{one.reason}") for one in done]
             else:
-                self._frontier.fail([_failed(entry) for entry in group])
+                failed = [_failed(entry) for entry in group]
+                again = [answer > 0 for answer in self._frontier.fail(failed)]
+                outcomes += [
+                    (one.lease, "retry/" + one.outcome.rpartition("/")[2] if retry else one.outcome)
+                    for one, retry in zip(failed, again, strict=True)
+                ]
+        return outcomes
 
     def _insist(self, step: Callable[[], T]) -> T:
         pause = 0.1
@@ -159,7 +175,7 @@ def _done(entry: Entry, duplicates: frozenset[int]) -> Done:
             refused[why] = refused.get(why, 0) + 1
         elif link.id != lease.id:
             follow.append(link)
-    return Done(lease, reason, reason in DOCUMENTS, follow, refused)
+    return Done(lease, reason, f"done/{reason}" in DOCUMENTS, follow, refused)
 
 
 def _failed(entry: Entry) -> Failed:

@@ -122,14 +122,14 @@ class Scheduler(BaseScheduler):
             return POLL_SECONDS
         if crawl.open_leases:
             if self._exact or not (found.queued and crawl.downloading):
-                crawl.flush()  # nothing else to do: what is decided may lead on
+                crawl.stores.batch.flush()  # nothing else to do: what is decided may lead on
         elif not found.queued and not found.leased:
             self._finish()
         return min(POLL_SECONDS, found.wait) if found.wait is not None and limit else POLL_SECONDS
 
     def _limit(self) -> int:
         crawl = self._crawl
-        if crawl.batch_is_full or (self._exact and crawl.open_leases):
+        if crawl.stores.batch.full or (self._exact and crawl.open_leases):
             return 0
         return max(0, min(self._ahead - len(self._buffer), crawl.allowance()))
 

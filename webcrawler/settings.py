@@ -94,7 +94,7 @@ def _given(name: str) -> object:
     return os.environ.get(name, SETTINGS[name].default)
 
 
-def _version() -> str:
+def webcrawler_version() -> str:
     try:
         return version("webcrawler")
     except PackageNotFoundError:
@@ -104,9 +104,6 @@ def _version() -> str:
 globals().update({name: _given(name) for name in SETTINGS})
 
 BOT_NAME = "webcrawler"
-if not globals()["USER_AGENT"]:
-    contact = globals()["USER_AGENT_CONTACT"]
-    USER_AGENT = f"{BOT_NAME}/{_version()}" + (f" (+{contact})" if contact else "")
 
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"

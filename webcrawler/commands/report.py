@@ -32,13 +32,15 @@ class Report(Command):
         with closing(Catalog(path, readonly=True)) as catalog:
             stats, query = catalog.stats(), _sample_query(self.crawl_dir, catalog)
         print(
-            f"Crawled {stats['documents']:,} documents on {stats['servers']:,} servers "
-            f"({stats['duplicates']:,} of them duplicates), {stats['links']:,} links; "
-            f"all are in {self.crawl_dir}/\n"
+            f"Crawled {stats['documents']:,} documents ({stats['duplicates']:,} duplicates) on "
+            f"{stats['servers']:,} servers, with {stats['links']:,} links. All are in {self.crawl_dir}/\n"
         )
         if query:
             print(as_text(Searcher(self.crawl_dir).search(query, HITS)))
-        print(_next_commands(query or "your words"))
+            print(_next_commands(query))
+        else:
+            print("No page with a title was found. Why? Try\n  .venv/bin/scrapy frontier stats")
+            print("  .venv/bin/scrapy frontier explain URL")
 
 
 def _wait(crawl_dir: Path) -> None:

@@ -1,55 +1,39 @@
-"""Everything that one crawling process holds open, in one place, for all that Scrapy makes of it."""
+"""A crawl as the Scrapy side sees it: leases out, fetches in."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 from scrapy import Request, Spider, signals
 from scrapy.settings import BaseSettings
 
-from webcrawler import connection, urls
+from webcrawler import urls
 from webcrawler.addresses import AddressRules
-from webcrawler.batch import DOCUMENTS, Batch
-from webcrawler.catalog import Catalog
+from webcrawler.batch import DOCUMENTS
 from webcrawler.extensions import parts
-from webcrawler.extensions.demo import Demo
-from webcrawler.extensions.heartbeat import Heartbeat
-from webcrawler.extensions.resolver import GuardedResolver
-from webcrawler.frontier import Frontier, Leased, Report, ordering
+from webcrawler.extensions.stores import DIGEST_HINTS, Stores
+from webcrawler.frontier import Leased, Report
 from webcrawler.items import CrawledPage
 from webcrawler.job import Job, seed_link
-from webcrawler.pages import PageStore
 from webcrawler.records import Entry, Fetch, Lease, Link, Page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-logger = logging.getLogger(__name__)
-
-DIGEST_HINTS = 200_000  # about 40 MB
-
 
 class Crawl:
-    """Opens stores and frontier with the scheduler and closes them with it.
-
-    All of it lives on the event loop's thread, but for what its docstring says.
-    """
+    """Shared by scheduler, middlewares, pipelines and spider; on the event loop, but where it says so."""
 
     def __init__(self, crawler: Crawler, settings: BaseSettings) -> None:
         self.crawler, self.settings = crawler, settings
         self.folder = Path(settings["CRAWL_DIR"]).absolute()
-        self.addresses = AddressRules(settings.getlist("ADDRESSES_ALLOWED"))
         self.protocols = frozenset(settings.getlist("PROTOCOLS"))
         self.job = Job("fifo")
-        self.request_meta: dict[str, Any] = {"verbatim_url": True}  # what was checked is what is fetched
         self.open_leases: dict[str, Lease] = {}  # by URL: handed out here and not yet decided
         self.downloading: set[str] = set()  # those of them that have not come to an end
         self.documents = 0  # decided in this run
@@ -66,12 +50,13 @@ class Crawl:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
-        crawl = cls(crawler, crawler.settings)
+        settings = crawler.settings
+        if not settings["USER_AGENT"]:
+            settings.set("USER_AGENT", parts.user_agent(settings), priority="project")
+        crawl = cls(crawler, settings)
         connect = crawler.signals.connect
         connect(crawl._item_scraped, signals.item_scraped)
-        connect(
-            crawl._item_scraped, signals.item_dropped
-        )  # dropped by a pipeline of the user's: still fetched
+        connect(crawl._item_scraped, signals.item_dropped)  # by a pipeline of the user's: it was fetched
         connect(crawl._item_error, signals.item_error)
         connect(crawl._spider_error, signals.spider_error)
         return crawl
@@ -79,67 +64,23 @@ class Crawl:
     # ---- opening and closing
 
     def open(self, spider: Spider) -> None:
-        """Everything, in the order in which it is needed."""
+        """Opens the stores and takes the seeds in."""
         self.job = getattr(spider, "job", self.job)
         self._loop = asyncio.get_running_loop()
-        self._alive = parts.crawl_lock(self.folder)
-        self.connection = connection.from_settings(self.settings)
-        self.demo = Demo.for_run(self.folder, self.job, Frontier(self.connection.client, ordering("fifo")))
-        if self.demo:
-            self.addresses = self.demo.addresses
-            self.request_meta["proxy"] = None
-        self._guard_addresses()
-        self.politeness = parts.politeness(self.settings, no_delay=self.demo is not None)
-        self.frontier = self._new_frontier()
-        self.frontier.open(self.job.mode)
-        self.discover(self.demo.seeds if self.demo else self.job.seeds)
-        self.parsers = parts.parser_pool(self.settings)
-        self._batch = self._open_batch()
-        self._heartbeat = Heartbeat(self._new_frontier(), self.connection.revive)
+        self.stores = Stores(self.settings, self.job, self._settled, self._broken)
+        self.frontier, self.connection = self.stores.frontier, self.stores.connection
+        self.request_meta = self.stores.request_meta
         if self.job.max_time:
             self._loop.call_later(self.job.max_time, self.stop, "max_time")
 
     def close(self) -> None:
-        """Writes what is left, gives the rest back. Called in a thread, when nothing is in flight."""
-        self._batch.close()
-        self.parsers.close()
-        self._heartbeat.stop()
+        """Called in a thread, when nothing is in flight."""
         parts.insist(lambda: self.frontier.fetched(self._reports), self.connection.revive)
-        parts.insist(self.frontier.leave, self.connection.revive)
-        if self.demo:
-            self.demo.stop()
-        self.connection.close()
-        self._alive.close()
+        self.stores.close()
 
     def stop(self, reason: str) -> None:
         """Ends the crawl in good order: what is in flight is still decided."""
         self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
-
-    def _new_frontier(self) -> Frontier:
-        client = self.connection.new_client()
-        client.set_retry(Retry(NoBackoff(), 0))  # URLs leased by a call sent twice would be nobody's
-        return Frontier(client, ordering(self.job.mode), politeness=self.politeness)
-
-    def _open_batch(self) -> Batch:
-        path = self.folder / "catalog.sqlite"
-        catalog = Catalog(path)
-        self.digests = catalog.digests(DIGEST_HINTS)
-        catalog.close()
-        return Batch(
-            PageStore(self.folder / "pages"),
-            lambda: Catalog(path),
-            self._new_frontier(),
-            self._settled,
-            self.connection.revive,
-            self.settings.getint("BATCH_DOCUMENTS"),
-            self.settings.getfloat("BATCH_SECONDS"),
-        )
-
-    def _guard_addresses(self) -> None:
-        from twisted.internet import reactor  # importing it installs it: not before the crawl runs
-
-        self._resolver = GuardedResolver(reactor.nameResolver, self.addresses)
-        reactor.installNameResolver(self._resolver)
 
     # ---- what the scheduler asks
 
@@ -174,28 +115,20 @@ class Crawl:
     def is_enough(self) -> bool:
         return self.job.max_pages is not None and self.documents >= self.job.max_pages
 
-    @property
-    def batch_is_full(self) -> bool:
-        return self._batch.full
-
-    def flush(self) -> None:
-        self._batch.flush()
-
     def revive(self) -> None:
         """After an error of Redis; in the scheduler's thread. Leases lost on the way are given back."""
         parts.insist(self.connection.revive)
         parts.insist(lambda: self.frontier.reclaim(self.open_leases))
 
-    # ---- what downloads and pages come to
+    # ---- what middlewares and pipelines ask
 
-    def report(self, report: Report) -> None:
-        """A download is over."""
-        self._reports.append(report)
-        self.on_change()
+    @property
+    def addresses(self) -> AddressRules:
+        return self.stores.resolver.rules
 
     def is_refused_host(self, url: str) -> bool:
         """Was the connection refused as the host's addresses are special ones?"""
-        return urls.server(url).partition("://")[2].partition(":")[0] in self._resolver.refused
+        return urls.host_and_port(urls.server(url))[0] in self.stores.resolver.refused
 
     def within_job(self, link: Link) -> Link:
         """The link, refused when it leads out of the job's domains."""
@@ -203,10 +136,30 @@ class Crawl:
             return link
         return link._replace(refused="domain")
 
+    def first_with(self, digest: bytes, url: str) -> str:
+        """The first URL known here to have brought these bytes: a hint, never the verdict."""
+        if len(self.stores.digests) > DIGEST_HINTS:
+            self.stores.digests.clear()
+        return self.stores.digests.setdefault(digest, url)
+
+    # ---- what downloads and pages come to
+
+    def report(self, report: Report) -> None:
+        """A download is over."""
+        self.downloading.discard(report.lease.url)
+        self._reports.append(report)
+        self.on_change()
+
     def parse(self, fetch: Fetch) -> Future[Page]:
         """The page of a document, from a parser process; raises ParserKilled."""
         content_type = dict(fetch.headers).get("Content-Type", "")
-        return self.parsers.parse(fetch.body, fetch.lease.spelling, content_type, self.protocols)
+        return self.stores.parsers.parse(fetch.body, fetch.lease.spelling, content_type, self.protocols)
+
+    async def give_back(self, lease: Lease) -> None:
+        """A lease that came to nothing by no fault of its URL."""
+        await asyncio.to_thread(self.frontier.release, [lease])
+        self.open_leases.pop(lease.url, None)
+        self.on_change()
 
     def quarantine(self, fetch: Fetch, error: str) -> None:
         """A page that killed its parser: tried again while tries are left, then set aside."""
@@ -216,27 +169,29 @@ class Crawl:
     def decide(self, entry: Entry) -> None:
         """A fetch is on its way into a batch."""
         self.downloading.discard(entry.fetch.lease.url)
-        self._batch.put(entry)
+        self.stores.batch.put(entry)
         self.on_change()
 
-    def _settled(self, entries: Sequence[Entry]) -> None:
+    def _settled(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
         """In the batch's thread."""
-        self._loop.call_soon_threadsafe(self._forget, entries)
+        self._loop.call_soon_threadsafe(self._forget, outcomes)
 
-    def _forget(self, entries: Sequence[Entry]) -> None:
-        stats = self.crawler.stats
-        for entry in entries:
-            fetch = entry.fetch
-            self.open_leases.pop(fetch.lease.url, None)
-            stats.inc_value(f"webcrawler/{fetch.state}/{fetch.reason}")
-            self.documents += fetch.state == "done" and fetch.reason in DOCUMENTS
+    def _broken(self) -> None:
+        """In the batch's thread, at its end: nothing more can be written."""
+        self._loop.call_soon_threadsafe(self.stop, "batch_failed")
+
+    def _forget(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
+        for lease, outcome in outcomes:
+            self.open_leases.pop(lease.url, None)
+            self.crawler.stats.inc_value(f"webcrawler/{outcome}")
+            self.documents += outcome in DOCUMENTS
         if self.is_enough():
             self.stop("max_pages")
         self.on_change()
 
     async def _item_scraped(self, item: object) -> None:
         if isinstance(item, CrawledPage):
-            while self._batch.full:  # noqa: ASYNC110  (rare: the disk is behind)
+            while self.stores.batch.full:  # noqa: ASYNC110  (rare: the disk is behind)
                 await asyncio.sleep(0.01)
             self.decide(item.entry)
 

@@ -27,9 +27,11 @@ class Demo:
     @classmethod
     def for_run(cls, folder: Path, job: Job, frontier: Frontier) -> Demo | None:
         """None where there are seeds, or something else to resume."""
+        ports = folder / "demo.json"
         if job.seeds:
+            ports.unlink(missing_ok=True)  # from now on it is a crawl of other people's servers
             return None
-        if inspect.stats(frontier)["seen"] and not (folder / "demo.json").exists():
+        if inspect.stats(frontier)["seen"] and not ports.exists():
             return None
-        logger.warning("no seeds and nothing to resume: crawling the demo web that this package serves")
+        logger.warning("no seeds given: crawling the demo web, which this package serves on loopback")
         return cls(folder)

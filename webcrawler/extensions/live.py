@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
@@ -16,19 +17,21 @@ from scrapy.exceptions import NotConfigured
 
 from webcrawler.extensions.crawl import Crawl
 from webcrawler.frontier import inspect
-from webcrawler.index.follower import applied_seq
+from webcrawler.index.folder import indexed_documents
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 REFRESH_SECONDS = 1.0
+LABELS = {"servers": "servers", "waiting": "queued", "leased": "leased", "failed": "failed"}
 
 
 class LiveLine:
     """Drawn on standard error, once a second, where that is a terminal."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._states: dict[str, int] = {}
         self._live = Live(console=Console(stderr=True), auto_refresh=False)
         self._task: asyncio.Task[None] | None = None
 
@@ -36,12 +39,13 @@ class LiveLine:
     def from_crawler(cls, crawler: Crawler) -> LiveLine:
         if not sys.stderr.isatty():
             raise NotConfigured
-        line = cls(Crawl.of(crawler))
+        line = cls(crawler)
         crawler.signals.connect(line._open, signals.spider_opened)
         crawler.signals.connect(line._close, signals.spider_closed)
         return line
 
     def _open(self) -> None:
+        self._crawl = Crawl.of(self._crawler)  # extensions can be asked for when all of them are made
         self._began = time.monotonic()
         self._live.start()
         self._task = asyncio.ensure_future(self._draw())
@@ -49,23 +53,21 @@ class LiveLine:
     def _close(self) -> None:
         if self._task:
             self._task.cancel()
+        self._show()
         self._live.stop()
 
     async def _draw(self) -> None:
         while True:
-            try:
-                text = await asyncio.to_thread(self._text)
-                self._live.update(Text(text, overflow="ellipsis", no_wrap=True), refresh=True)
-            except RedisError:
-                pass  # the log says so already
+            with suppress(RedisError):  # the log says so already
+                self._states = await asyncio.to_thread(inspect.stats, self._crawl.frontier)
+                self._show()
             await asyncio.sleep(REFRESH_SECONDS)
 
-    def _text(self) -> str:
-        crawl = self._crawl
-        states = inspect.stats(crawl.frontier)
-        rate = crawl.documents / max(time.monotonic() - self._began, 0.001)
-        return (
-            f"{crawl.documents:,} pages · {rate:.1f} pages/s · {states['servers']:,} servers · "
-            f"{states['queued']:,} waiting · {states['leased']:,} leased · {states['failed']:,} failed · "
-            f"{applied_seq(crawl.folder / 'index'):,} indexed"
-        )
+    def _show(self) -> None:
+        crawl, states = self._crawl, self._states
+        seconds = max(time.monotonic() - self._began, 0.001)
+        parts = [f"{crawl.documents:,} pages", f"{crawl.documents / seconds:.1f} pages/s"]
+        for label, state in LABELS.items():
+            parts.append(f"{states.get(state, 0):,} {label}")
+        parts.append(f"{indexed_documents(crawl.folder / 'index'):,} indexed")
+        self._live.update(Text(" · ".join(parts), overflow="ellipsis", no_wrap=True), refresh=True)

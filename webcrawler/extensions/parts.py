@@ -19,6 +19,7 @@ from webcrawler.frontier import Politeness
 from webcrawler.index.follower import hold_crawl
 from webcrawler.parserpool import ParserPool
 from webcrawler.records import Fetch
+from webcrawler.settings import webcrawler_version
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,12 @@ def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
         tries=settings.getint("FRONTIER_TRIES"),
         backoff=0.2 if no_delay else settings.getfloat("FRONTIER_BACKOFF"),
     )
+
+
+def user_agent(settings: BaseSettings) -> str:
+    """An honest name, and where people can write to."""
+    contact = settings["USER_AGENT_CONTACT"]
+    return f"{settings['BOT_NAME']}/{webcrawler_version()}" + (f" (+{contact})" if contact else "")
 
 
 def parser_pool(settings: BaseSettings) -> ParserPool:

@@ -20,7 +20,7 @@ class GuardedResolver:
     """
 
     def __init__(self, resolver: Any, rules: AddressRules) -> None:
-        self.resolver, self._rules = resolver, rules
+        self.resolver, self.rules = resolver, rules
         self._proxies = {urlsplit(proxy).hostname for proxy in getproxies().values()}
         self.refused: set[str] = set()  # hosts of which no address was let through
 
@@ -30,7 +30,7 @@ class GuardedResolver:
         return self.resolver.resolveHostName(resolutionReceiver, hostName, *arguments, **options)
 
     def permits(self, address: Any) -> bool:
-        return self._rules.permits(address.host)
+        return self.rules.permits(address.host)
 
 
 @implementer(IResolutionReceiver)

@@ -61,6 +61,14 @@ def applied_seq(folder: Path, catalog: str | None = None) -> int:
         return 0
 
 
+def indexed_documents(folder: Path) -> int:
+    """How many documents a search would look at; 0 without an index. About 0.1 ms."""
+    try:
+        return sum(segment.doc_count() for segment in read_toc(folder).segments)
+    except Exception:  # none yet, or being exchanged
+        return 0
+
+
 def exchange(built: Path, folder: Path) -> None:
     """Puts the segments built aside in place of the folder's, in one step: searchers see old or new."""
     folder.mkdir(mode=0o700, exist_ok=True)

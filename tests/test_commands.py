@@ -1,0 +1,284 @@
+"""What people type: answers on stdout, one clear line on stderr for what was asked wrongly, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import networkx
+import pytest
+from frontiers import done, fail, lease_one, links, page
+from localweb import PROJECT, scrapy
+from scrapy.cmdline import execute
+
+from webcrawler.catalog import Catalog
+from webcrawler.connection import connect
+from webcrawler.frontier import Frontier, Politeness, ordering
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """A command in this process, in the project folder, on an empty data folder unless told otherwise."""
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.delenv("REDIS_URL", raising=False)
+
+    def act(*arguments: str, folder: Path = tmp_path / "crawl") -> Answer:
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", *arguments, "-s", f"CRAWL_DIR={folder}"])
+        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+
+    return act
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A page done, one failed, one leased by a dead worker, and three that wait; of mode fifo."""
+    folder = tmp_path_factory.mktemp("filled")
+    with connect(None, folder) as connection:
+        frontier = Frontier(connection.client, ordering("fifo"), politeness=Politeness(delay=0.0))
+        frontier.open("fifo")
+        frontier.discover(links(A))
+        lease = lease_one(frontier)
+        frontier.fetched([])
+        catalog = Catalog(folder / "catalog.sqlite")
+        catalog.write([(page(lease, *links(B, C, A + "x")), None)])
+        catalog.close()
+        frontier.complete([done(lease, B, C, A + "x", "http://d.test/", "http://e.test/")])
+        fail(frontier, lease_one(frontier), "not-found", retry=False)
+        lease_one(frontier)
+        yield folder
+
+
+# ---- asked wrongly: one clear line, exit status 2
+
+
+def assert_told_off(answer: Answer, line: str) -> None:
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    assert answer.err.count("\n") == 1, answer.err
+    assert re.search(line, answer.err), answer.err
+    assert len(answer.err) < 600
+
+
+def unused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        return int(closed.getsockname()[1])
+
+
+BAD_CRAWLS = [
+    (("-a", "seeds=nonsense"), "seed 'nonsense' is no URL; write http"),
+    (("-a", "seeds=@no/such/file"), "cannot read the seeds file no/such/file"),
+    (("-a", "mode=deepest"), "unknown mode 'deepest': choose one of breadth, fifo, random"),
+    (("-a", "sedes=http://a.test/"), "no such argument: sedes; there are .*seeds"),
+    (("-a", "max_pages=none"), "max_pages=none is no whole number"),
+    (("-a", "max_time=-1"), "max_time=-1"),
+    (("-s", "ADDRESSES_ALLOWED=everything"), "ADDRESSES_ALLOWED: .*127.0.0.1/32"),
+    (("-s", "FRONTIER_DELAY=soon"), "FRONTIER_DELAY=soon"),
+    (("-s", "REDIS_FSYNC=sometimes"), "REDIS_FSYNC"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), BAD_CRAWLS, ids=[row[0][1] for row in BAD_CRAWLS])
+def test_a_crawl_asked_for_wrongly(run: Run, tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+    assert_told_off(run("crawl", "index", *arguments), line)
+
+
+def test_a_spider_that_there_is_not(run: Run) -> None:
+    assert_told_off(run("crawl", "indx"), "no spider is called 'indx'; `scrapy list`")
+    assert_told_off(run("crawl"), "name one spider")
+
+
+def test_a_redis_that_does_not_answer(run: Run) -> None:
+    url = f"redis://user:secret@127.0.0.1:{unused_port()}/0"
+
+    for command in (("crawl", "index", "-a", f"seeds={A}"), ("frontier", "stats")):
+        answer = run(*command, "-s", f"REDIS_URL={url}")
+        assert_told_off(answer, "Redis at redis://127.0.0.1:.* does not answer.*REDIS_URL")
+        assert "secret" not in answer.err
+
+
+def test_a_data_folder_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+
+    for command in (("crawl", "index", "-a", f"seeds={A}"), ("frontier", "stats")):
+        assert_told_off(run(*command, folder=tmp_path / "file" / "crawl"), "cannot write.*CRAWL_DIR")
+
+
+def test_another_mode_on_a_frontier_that_is_not_empty(run: Run, filled: Path) -> None:
+    answer = run("crawl", "index", "-a", "mode=breadth", folder=filled)
+
+    assert_told_off(answer, "filled with mode=fifo: .*--rescore")
+
+
+def test_a_query_of_a_megabyte(run: Run, tmp_path: Path) -> None:
+    """In parts: the kernel takes no single argument as long."""
+    assert_told_off(run("search", *["word " * 20_000] * 10), "query")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("frontier",), "stats.*peek.*explain.*clear"),
+        (("frontier", "nonsense"), "stats.*peek.*explain.*clear"),
+        (("frontier", "stats", "nonsense"), "stats.*peek"),
+        (("frontier", "explain"), "explain URL"),
+        (("frontier", "explain", "nonsense"), "not a URL"),
+        (("frontier", "peek", "-n", "-1"), "-1"),
+        (("frontier", "stats", "--jsno"), "unknown option --jsno"),
+        (("graph",), "stats.*export"),
+        (("graph", "nonsense"), "stats.*export"),
+        (("graph", "export"), "export"),
+        (("graph", "export", "--format", "pdf", "x"), "no format 'pdf': .*graphml"),
+        (("graph", "stats"), "nothing was crawled into"),
+        (("graph", "export", "x"), "nothing was crawled into"),
+        (("reindex",), "no catalog"),
+        (("search", "words"), ""),
+    ],
+    ids=" ".join,
+)
+def test_other_commands_asked_for_wrongly(run: Run, arguments: tuple[str, ...], line: str) -> None:
+    assert_told_off(run(*arguments), line)
+
+
+def test_it_is_so_for_a_process_of_its_own_too(tmp_path: Path) -> None:
+    """No log before the line, no traceback after it."""
+    process = scrapy("crawl", "index", "-a", "seeds=nonsense", folder=tmp_path / "crawl")
+    out, err = process.communicate(timeout=60)
+
+    assert_told_off(Answer(process.returncode, out, err), "no URL")
+    assert not (tmp_path / "crawl").exists()  # nothing is made for somebody who asked for nothing
+
+
+# ---- scrapy frontier
+
+
+def test_frontier_stats_add_up(run: Run, filled: Path) -> None:
+    answer = run("frontier", "stats", "--json", folder=filled)
+
+    assert (answer.status, answer.err) == (0, "")
+    assert json.loads(answer.out) == {
+        "seen": 6,
+        "queued": 3,
+        "leased": 1,
+        "done": 1,
+        "failed": 1,
+        "quarantined": 0,
+        "servers": 5,
+        "reasons": {"document": 1, "not-found": 1},
+        "refused": {},
+    }
+
+
+def test_frontier_stats_for_people_say_the_same(run: Run, filled: Path) -> None:
+    out = run("frontier", "stats", folder=filled).out
+
+    assert re.search(r"^seen +6$", out, re.MULTILINE)
+    assert re.search(r"^  not-found +1$", out, re.MULTILINE)
+
+
+def test_frontier_stats_of_an_empty_folder_are_zeros(run: Run) -> None:
+    stats = json.loads(run("frontier", "stats", "--json").out)
+
+    assert {stats[name] for name in ("seen", "queued", "leased", "done", "failed", "quarantined", "servers")} == {0}
+
+
+def test_frontier_peek_shows_what_comes_next(run: Run, filled: Path) -> None:
+    answer = run("frontier", "peek", "-n", "2", folder=filled)
+
+    assert answer == (0, f"{A}x\nhttp://d.test/\n", "")
+    assert json.loads(run("frontier", "peek", "--json", folder=filled).out)[2] == "http://e.test/"
+
+
+def test_frontier_explain_joins_what_redis_and_the_catalog_know(run: Run, filled: Path) -> None:
+    def explain(url: str) -> Any:
+        return json.loads(run("frontier", "explain", url, "--json", folder=filled).out)
+
+    assert explain(A)["state"] == "done/document"
+    assert explain(A)["last_fetch"]["status"] == 200
+    assert explain(B)["state"] == "decided"  # the catalog of this machine does not know it
+    assert explain(C)["state"] == "leased"
+    assert explain(A + "x")["state"] == "queued"
+    assert explain("http://z.test/")["state"] == "unseen"
+    assert run("frontier", "explain", A, folder=filled).out.startswith("url ")
+
+
+def test_rescore_goes_on_in_another_mode(run: Run, tmp_path: Path) -> None:
+    with connect(None, tmp_path / "crawl") as connection:
+        frontier = Frontier(connection.client, ordering("random"))
+        frontier.open("random")
+        frontier.discover(links(*(f"{A}{n}" for n in range(20))))
+        assert_told_off(run("crawl", "index", "-a", "mode=fifo"), "--rescore")
+
+        process = scrapy(
+            *("crawl", "index", "--rescore", "-a", "mode=fifo", "-a", "max_time=0.01"),
+            folder=tmp_path / "crawl",
+        )
+        _, log = process.communicate(timeout=60)
+
+        assert process.returncode == 0, log
+        frontier.open("fifo")
+
+
+def test_frontier_clear_forgets_and_refuses_while_a_crawl_lives(run: Run, tmp_path: Path) -> None:
+    with connect(None, tmp_path / "crawl") as connection:
+        frontier = Frontier(connection.client, ordering("fifo"))
+        frontier.open("fifo")
+        frontier.discover(links(A, B))
+        frontier.expire(alive_seconds=60)
+        assert_told_off(run("frontier", "clear"), "stop it")
+        frontier.leave()
+
+        assert json.loads(run("frontier", "clear", "--json").out) == {"forgotten": 2}
+        assert json.loads(run("frontier", "stats", "--json").out)["seen"] == 0
+
+
+# ---- scrapy graph
+
+
+def test_graph_stats(run: Run, filled: Path) -> None:
+    answer = run("graph", "stats", "--json", folder=filled)
+
+    assert json.loads(answer.out) == {"servers": 1, "documents": 1, "duplicates": 0, "links": 3}
+    assert re.search(r"^links +3$", run("graph", "stats", folder=filled).out, re.MULTILINE)
+
+
+def test_graph_export_as_graphml(run: Run, filled: Path, tmp_path: Path) -> None:
+    file = tmp_path / "graph.graphml"
+
+    assert run("graph", "export", str(file), folder=filled).status == 0
+
+    graph = networkx.read_graphml(file)
+    urls = networkx.get_node_attributes(graph, "url")
+    assert {(urls[s], urls[t]) for s, t in graph.edges} == {(A, B), (A, C), (A, A + "x")}
+
+
+def test_graph_export_as_edge_list(run: Run, filled: Path, tmp_path: Path) -> None:
+    file = tmp_path / "edges.tsv"
+
+    assert run("graph", "export", "--format", "edgelist", str(file), folder=filled).status == 0
+
+    assert file.read_text() == "1\t2\n1\t3\n1\t4\n"
+    assert list(tmp_path.iterdir()) == [file]  # nothing half is left beside it
+
+
+def test_graph_export_to_where_nothing_can_be_written(run: Run, filled: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    for kind in ("graphml", "edgelist"):
+        answer = run("graph", "export", "--format", kind, str(tmp_path / "file" / "x"), folder=filled)
+        assert_told_off(answer, "cannot write")

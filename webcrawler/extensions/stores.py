@@ -1,0 +1,99 @@
+"""What one run holds open: made in the order in which it is needed, closed in the reverse order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from scrapy.settings import BaseSettings
+
+from webcrawler import connection
+from webcrawler.addresses import AddressRules
+from webcrawler.batch import Batch, Settled
+from webcrawler.catalog import Catalog
+from webcrawler.extensions import parts
+from webcrawler.extensions.demo import Demo
+from webcrawler.extensions.heartbeat import Heartbeat
+from webcrawler.extensions.resolver import GuardedResolver
+from webcrawler.frontier import Frontier, ordering
+from webcrawler.job import Job, seed_link
+from webcrawler.pages import PageStore
+
+DIGEST_HINTS = 200_000  # about 40 MB
+
+
+class Stores:
+    """Connection, frontier, parsers and batch of a crawl; what was opened is closed when the rest fails.
+
+    Args:
+        settled, broken: as for Batch, called in its thread.
+    """
+
+    def __init__(
+        self, settings: BaseSettings, job: Job, settled: Settled, broken: Callable[[], object]
+    ) -> None:
+        self._settings, self._job = settings, job
+        self._folder = Path(settings["CRAWL_DIR"]).absolute()
+        with ExitStack() as opened:
+            opened.enter_context(parts.crawl_lock(self._folder))
+            self.connection = opened.enter_context(connection.from_settings(settings))
+            self.demo = Demo.for_run(self._folder, job, Frontier(self.connection.client, ordering("fifo")))
+            if self.demo:
+                opened.callback(self.demo.stop)
+            self.resolver = self._guard_addresses()
+            self.politeness = parts.politeness(settings, no_delay=self.demo is not None)
+            self.frontier = self._new_frontier()
+            self.frontier.open(job.mode)
+            heartbeat = Heartbeat(self._new_frontier(), self.connection.revive)
+            opened.callback(parts.insist, self.frontier.leave, self.connection.revive)
+            opened.callback(heartbeat.stop)
+            seeds = self.demo.seeds if self.demo else job.seeds
+            self.frontier.discover([seed_link(seed) for seed in seeds])
+            self.parsers = parts.parser_pool(settings)
+            opened.callback(self.parsers.close)
+            self.batch = self._open_batch(settled, broken)
+            opened.callback(self.batch.close)
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Writes what is left, gives leases back, lets go. Blocks for as long as that takes."""
+        self._opened.close()
+
+    @property
+    def request_meta(self) -> dict[str, Any]:
+        """For every request: what was checked is what is fetched; the demo web needs no proxy."""
+        return {"verbatim_url": True, "proxy": None} if self.demo else {"verbatim_url": True}
+
+    def _new_frontier(self) -> Frontier:
+        client = self.connection.new_client()
+        client.set_retry(Retry(NoBackoff(), 0))  # URLs leased by a call sent twice would be nobody's
+        return Frontier(client, ordering(self._job.mode), politeness=self.politeness)
+
+    def _open_batch(self, settled: Settled, broken: Callable[[], object]) -> Batch:
+        path = self._folder / "catalog.sqlite"
+        with closing(Catalog(path)) as catalog:
+            self.digests = catalog.digests(DIGEST_HINTS)
+        return Batch(
+            PageStore(self._folder / "pages"),
+            lambda: Catalog(path),
+            self._new_frontier(),
+            settled,
+            broken,
+            self.connection.revive,
+            self._settings.getint("BATCH_DOCUMENTS"),
+            self._settings.getfloat("BATCH_SECONDS"),
+        )
+
+    def _guard_addresses(self) -> GuardedResolver:
+        from twisted.internet import reactor  # importing it installs it: not before the crawl runs
+
+        rules = (
+            self.demo.addresses if self.demo else AddressRules(self._settings.getlist("ADDRESSES_ALLOWED"))
+        )
+        resolver = GuardedResolver(reactor.nameResolver, rules)
+        reactor.installNameResolver(resolver)
+        return resolver
