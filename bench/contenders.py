@@ -26,7 +26,7 @@ SEED = "http://directory.test/"
 PEER_PACKAGES = ("crawlee[parsel]==1.11.0", "py-spy==0.4.3")
 CATCH_UP_SECONDS = 600.0
 
-NOT_PASSED_ON = {*SETTINGS, "SCRAPY_SETTINGS_MODULE", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"}
+NOT_PASSED_ON = {*SETTINGS, "SCRAPY_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"}
 # No robots.txt, no delays, 32 connections to a server, http only, no retries.
 RULES = {
     "ROBOTSTXT_OBEY": "False",

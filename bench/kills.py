@@ -4,9 +4,10 @@
 
 Crawls docweb (`../shared/docweb`, built into the folder DOCWEB and served behind the proxy). The crawl, the
 index follower and the embedded server are each killed --kills times, in random order, at random numbers of
-documents and up to 1 s later. The crawl is started again at once; follower and server are its to revive. Then the crawl runs to its end. In the table, "in flight" is what was leased at the kills;
-"refetched" are documents downloaded anew; "resumed" is the longest time from the new start (of the server:
-from its end) until another lease is decided, for the follower until another one is at work.
+documents and up to 1 s later. The crawl is started again at once; follower and server are its to revive.
+Then it runs to its end. In the table, "in flight" is what was leased at the kills; "refetched" are documents
+downloaded anew; "resumed" is the longest time from the new start (of the server: from its end) until another
+lease is decided, for the follower until another one is at work.
 """
 
 import argparse
@@ -22,14 +23,15 @@ from rich.table import Table
 from victim import SEED, Victim
 
 KINDS = ("crawl", "follower", "server")
-DELAY_SECONDS = 0.002  # between fetches of a server, for each of the kills
+SPREAD = 0.8  # of a crawl's documents: kills take their time, and the last one should find it alive
+DELAY_SECONDS = 0.003  # between fetches of a server, for each of the kills
 
 
 def measure(victim: Victim, chance: random.Random, kills: int, documents: int) -> dict[str, Any]:
     """Kills of each kind spread over a crawl of so many documents, then the crawl's end, as figures."""
     kinds = list(KINDS) * kills
     chance.shuffle(kinds)
-    points = sorted(chance.randrange(documents) for _ in kinds)
+    points = sorted(chance.randrange(round(documents * SPREAD)) for _ in kinds)
     began = time.monotonic()
     done = [victim.kill(kind, at) for kind, at in zip(kinds, points, strict=True)]
     status = victim.finish()

@@ -6,12 +6,10 @@ import os
 import subprocess
 import threading
 import time
-import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-MARK = "BENCH_RUN"  # in the environment of every process of one run
 SAMPLE_SECONDS = 0.25
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -25,18 +23,17 @@ class Measured(NamedTuple):
 
 def measure(command: list[str], environment: dict[str, str], folder: Path, log: Path) -> Measured:
     """Runs a command to its end; Linux, as it reads /proc."""
-    mark = uuid.uuid4().hex
     started = time.perf_counter()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, env=environment | {MARK: mark}, cwd=folder, stdout=output, stderr=subprocess.STDOUT
+            command, env=environment, cwd=folder, stdout=output, stderr=subprocess.STDOUT
         )
-    meter = _Meter(f"{MARK}={mark}".encode(), process.pid)
+    meter = _Meter(process.pid)
     try:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # its /proc entry stays until `wait`
         wall = time.perf_counter() - started
         others = meter.stop()
-        cpu = _cpu_seconds(process.pid)
+        cpu = _cpu_seconds(_status(process.pid))
         return Measured(process.wait(), wall, cpu, others)
     except BaseException:
         process.terminate()
@@ -45,11 +42,11 @@ def measure(command: list[str], environment: dict[str, str], folder: Path, log: 
 
 
 class _Meter(threading.Thread):
-    """Looks at all processes with the mark again and again: what ends is remembered as last seen."""
+    """Looks at a process's descendants again and again: those that end are remembered as last seen."""
 
-    def __init__(self, mark: bytes, main: int) -> None:
+    def __init__(self, main: int) -> None:
         super().__init__(daemon=True)
-        self._mark, self._main = mark, main
+        self._main = main
         self._cpu_seconds: dict[int, float] = {}
         self._ended = threading.Event()
         self.start()
@@ -65,14 +62,19 @@ class _Meter(threading.Thread):
         return sum(self._cpu_seconds.values())
 
     def _look(self) -> None:
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdecimal() and int(entry.name) != self._main:
-                with suppress(OSError):  # it has just ended, or is somebody else's
-                    if self._mark in (entry / "environ").read_bytes().split(b"\0"):
-                        self._cpu_seconds[int(entry.name)] = _cpu_seconds(int(entry.name))
+        for pid in sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()):
+            with suppress(OSError):  # it has just ended
+                status = _status(pid)
+                parent = int(status[1])
+                if pid in self._cpu_seconds or parent == self._main or parent in self._cpu_seconds:
+                    self._cpu_seconds[pid] = _cpu_seconds(status)
 
 
-def _cpu_seconds(pid: int) -> float:
+def _status(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the third on: state, parent, …"""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def _cpu_seconds(status: list[str]) -> float:
     """User and system time of a process and its threads, without its children."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+    return (int(status[11]) + int(status[12])) / TICKS_PER_SECOND

@@ -74,9 +74,15 @@ class Victim:
         if self._ended():
             self._start()
         documents, in_flight = self.documents(), self._states()["leased"]
+        is_back = getattr(self, f"_kill_{kind}")()
+        began = time.monotonic()
         with self.log.open("a") as log:
             print(KILLED, kind, file=log)
-        return Kill(kind, documents, in_flight, getattr(self, f"_kill_{kind}")())
+        if kind == "crawl":
+            in_flight = self._states()["leased"]  # it stands still now
+            self._start()
+        self._until(lambda: is_back() or self._ended())
+        return Kill(kind, documents, in_flight, time.monotonic() - began)
 
     def finish(self) -> int:
         """Lets the crawl come to its end, the index too; returns the exit status."""
@@ -139,28 +145,24 @@ class Victim:
         with self.log.open("ab") as log:
             self._crawl = subprocess.Popen(command, cwd=PROJECT, stdout=log, stderr=log)
 
-    def _kill_crawl(self) -> float:
+    def _kill_crawl(self) -> Callable[[], bool]:
+        """As all of these, returns whether work goes on, to be asked."""
         self._crawl.kill()
         self._crawl.wait()
-        decided, began = self._decided(), time.monotonic()
-        self._start()
-        self._until(lambda: self._decided() > decided or self._ended())
-        return time.monotonic() - began
+        decided = self._decided()
+        return lambda: self._decided() > decided
 
-    def _kill_server(self) -> float:
+    def _kill_server(self) -> Callable[[], bool]:
         pid, decided = int((self.folder / "redis" / "server").read_text()), self._decided()
         os.kill(pid, signal.SIGKILL)
-        began = time.monotonic()
-        self._until(lambda: self._decided() > decided or self._ended())
-        return time.monotonic() - began
+        return lambda: self._decided() > decided
 
-    def _kill_follower(self) -> float:
+    def _kill_follower(self) -> Callable[[], bool]:
         self._until(lambda: self._follower() is not None or self._ended())
-        began, pid = time.monotonic(), self._follower()
+        pid = self._follower()
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
-            self._until(lambda: self._follower() not in (None, pid) or self._ended())
-        return time.monotonic() - began
+        return lambda: self._follower() not in (None, pid)
 
     def _follower(self) -> int | None:
         """Its process id, while it lives."""

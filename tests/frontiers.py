@@ -99,7 +99,9 @@ def places(frontier: Frontier) -> dict[str, list[str]]:
 
 def seen(client: redis.Redis, prefix: str) -> int:
     """How many ids the sets of seen URLs hold."""
-    return sum(client.scard(key) for key in client.scan_iter(match="*:seen:*") if key.startswith(prefix.encode()))
+    return sum(
+        client.scard(key) for key in client.scan_iter(match="*:seen:*") if key.startswith(prefix.encode())
+    )
 
 
 def breadth_first(web: dict[str, tuple[str, Sequence[str]]], seeds: Sequence[str]) -> list[str]:
@@ -120,7 +122,9 @@ def breadth_first(web: dict[str, tuple[str, Sequence[str]]], seeds: Sequence[str
 
     find(seeds)
     while any(waiting.values()):
-        servers = [s for s in new if waiting[s]] or sorted((s for s in waiting if waiting[s]), key=accessed.get)
+        servers = [s for s in new if waiting[s]] or sorted(
+            (s for s in waiting if waiting[s]), key=accessed.get
+        )
         url = waiting[servers[0]].pop(0)
         order.append(url)
         accessed[servers[0]] = len(order)

@@ -156,7 +156,12 @@ def environment(folder: Path, **variables: object) -> dict[str, str]:
     """That of this process without what would change a crawl."""
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and k != "REDIS_URL"}
     tests = str(Path(__file__).parent)
-    return {**kept, "CRAWL_DIR": str(folder), "PYTHONPATH": tests, **{k: str(v) for k, v in variables.items()}}
+    return {
+        **kept,
+        "CRAWL_DIR": str(folder),
+        "PYTHONPATH": tests,
+        **{k: str(v) for k, v in variables.items()},
+    }
 
 
 def scrapy(*arguments: str, folder: Path, **variables: object) -> subprocess.Popen[str]:
@@ -231,5 +236,7 @@ def crawl(folder: Path, *arguments: str, seconds: float = 60.0, **settings: obje
         _, log = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
-        raise AssertionError(f"it does not end:\n{process.communicate()[1]}") from None
+        log = process.communicate()[1]
+        connect(None, folder).close()  # the last user stops the server that a kill leaves
+        raise AssertionError(f"it does not end:\n{log}") from None
     return Crawled(folder, process.returncode, log)

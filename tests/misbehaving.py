@@ -1,4 +1,4 @@
-"""A spider and a pipeline that fail on demand; loaded by crawls of test_scheduler.py in their own processes."""
+"""A spider and a pipeline that fail on demand, for the crawls of test_scheduler.py."""
 
 from __future__ import annotations
 
@@ -37,4 +37,6 @@ class Pipeline:
             raise DropItem("on purpose")
         if "pipeline-replaces" in item.url:
             return {"url": item.url}
+        if "breaks-batch" in item.url:
+            item.entry.links = (item.page.links[0]._replace(anchor="\ud800"),)  # what no database takes
         return item

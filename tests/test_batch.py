@@ -9,6 +9,7 @@ import queue
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ from webcrawler.records import Entry, Fetch, Lease, Link
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 FOREVER = 3600.0  # seconds: only what the test does makes the batch write
-Settled = queue.Queue[Sequence[Entry]]
+Settled = queue.Queue[Sequence[tuple[Lease, str]]]  # what came of each lease, batch by batch
 
 
 def failure(lease: Lease, reason: str, state: str = "failed", retry: bool = False) -> Entry:
@@ -67,8 +68,8 @@ class Room:
     def catalog(self) -> Catalog:
         return Catalog(self.folder / "catalog.sqlite")
 
-    def wait(self) -> Sequence[Entry]:
-        """The entries of the next batch that is decided."""
+    def wait(self) -> Sequence[tuple[Lease, str]]:
+        """What came of the leases of the next batch that is decided."""
         return self.settled.get(timeout=20)
 
     def documents(self) -> list[str]:
@@ -174,7 +175,8 @@ client = redis.Redis(unix_socket_path=socket)
 frontier = dies_after(Frontier, "complete")(client, ordering("fifo"), worker="victim")
 frontier.expire(alive_seconds=5)
 store = dies_after(PageStore, "sync")(folder / "pages")
-batch = Batch(store, lambda: dies_after(Catalog, "write")(folder / "catalog.sqlite"), frontier, lambda entries: None)
+catalog = dies_after(Catalog, "write")
+batch = Batch(store, lambda: catalog(folder / "catalog.sqlite"), frontier, lambda settled: None)
 batch.put(page(lease_one(frontier), *links("http://b.test/")))
 batch.close()
 """
@@ -188,7 +190,9 @@ def test_a_worker_killed_after_a_step_has_lost_nothing_and_nothing_is_done_twice
 ) -> None:
     room.frontier.discover(links(A))
     socket = room.frontier.client.get_connection_kwargs()["path"]
-    killed = subprocess.run([sys.executable, "-c", CRASH, str(room.folder), socket, step], timeout=30, check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", CRASH, str(room.folder), socket, step], timeout=30, check=False
+    )
     assert killed.returncode == 9
     assert room.reasons() == ({"document": 1} if decided else {})
 
@@ -227,6 +231,20 @@ def test_a_redis_that_dies_is_revived_and_the_batch_goes_on(tmp_path: Path) -> N
         assert inspect.peek(frontier, 9) == [B]
 
 
+def test_an_error_of_ours_ends_the_batch_and_says_so(room: Room) -> None:
+    """Not in silence: nothing would be decided any more, and the crawl would never end."""
+    good, bad = room.lease(A, B)
+    told = threading.Event()
+    batch = room.batch(broken=told.set)
+
+    batch.put(page(good))
+    batch.put(page(bad, links(C)[0]._replace(anchor="\ud800")))  # what no database takes
+    batch.flush()
+
+    assert told.wait(20)
+    assert inspect.stats(room.frontier)["leased"] == 2  # and goes back when the worker leaves
+
+
 # ---- when a batch is written
 
 
@@ -253,7 +271,7 @@ def test_a_batch_is_written_when_somebody_waits_for_it(room: Room) -> None:
     for url in (A, B, C):  # and each time anew
         batch.put(page(room.lease(url)[0]))
         batch.flush()
-        assert [entry.fetch.lease.url for entry in room.wait()] == [url]
+        assert [lease.url for lease, _ in room.wait()] == [url]
 
 
 def test_flush_of_an_empty_batch_does_nothing(room: Room) -> None:
@@ -312,7 +330,7 @@ def test_entries_are_settled_in_the_order_in_which_they_came(room: Room) -> None
         batch.put(page(lease))
     batch.close()
 
-    assert [entry.fetch.lease.url for entries in room.settled.queue for entry in entries] == urls
+    assert [lease.url for batch in room.settled.queue for lease, _ in batch] == urls
 
 
 # ---- what is decided
@@ -337,6 +355,9 @@ def test_good_and_bad_ends_of_one_batch_are_each_decided(room: Room) -> None:
         failure(e, "", state="quarantined"),
     )
 
+    assert [outcome for _, outcome in room.wait()] == [
+        *("done/document", "failed/not-found", "done/redirect", "retry/timeout", "quarantined"),
+    ]
     stats = inspect.stats(room.frontier)
     assert stats["reasons"] == {"document": 1, "redirect": 1, "not-found": 1}
     assert (stats["quarantined"], stats["queued"]) == (1, 2)  # one to try again, one found

@@ -1,4 +1,4 @@
-"""What a crawl is asked for: every argument is checked before anything is opened, and told off in one line."""
+"""What a crawl is asked for: arguments are checked before anything is opened, and told off in one line."""
 
 from __future__ import annotations
 

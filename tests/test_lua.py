@@ -1,4 +1,4 @@
-"""The Lua operations: names, headers and code say the same, and every script runs where the server has forgotten it."""
+"""The Lua operations: names, headers and code say the same; who has forgotten them gets them again."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ def test_every_script_loads(client: redis.Redis, name: str) -> None:
 def test_the_shared_part_says_what_each_key_holds() -> None:
     described = set(re.findall(r"^--   ([a-z]+)(?::\w+)? ", TEXTS["_common.lua"], re.MULTILINE))
     described |= set(re.findall(r" {3,}(held|workers)(?::\w+)? ", TEXTS["_common.lua"]))
-    used = {name for text in TEXTS.values() for name in re.findall(r"key\('(\w+):?'", text)} | {"queue", "server"}
+    used = {name for text in TEXTS.values() for name in re.findall(r"key\('(\w+):?'", text)} | {
+        "queue",
+        "server",
+    }
 
     assert used == described
 
@@ -102,7 +105,9 @@ def test_scripts_are_sent_again_to_a_server_that_has_forgotten_them(make_frontie
     assert lease_one(frontier).url == "http://a.test/"
 
 
-def test_a_report_counts_before_the_lease_also_where_the_server_knows_one_script_only(make_frontier: MakeFrontier) -> None:
+def test_a_report_counts_before_the_lease_also_where_the_server_knows_one_script_only(
+    make_frontier: MakeFrontier,
+) -> None:
     frontier = make_frontier(server_concurrency=1)
     frontier.discover(links("http://a.test/1", "http://a.test/2", "http://b.test/"))
     frontier.client.script_flush()

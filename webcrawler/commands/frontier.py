@@ -31,6 +31,8 @@ class FrontierCommand(Command):
         verb, rest = (args[0], args[1:]) if args else ("", [])
         if verb not in ("stats", "peek", "explain", "clear") or len(rest) != (verb == "explain"):
             raise BadInput(USAGE)
+        if opts.limit < 0:
+            raise BadInput(f"-n wants a number of URLs, not {opts.limit}")
         with connection.from_settings(self.project) as connected:
             frontier = Frontier(connected.client, ordering("fifo"))
             if verb == "stats":
