@@ -13,6 +13,7 @@ lease is decided, for the follower until another one is at work.
 import argparse
 import json
 import random
+import re
 import tempfile
 import time
 from pathlib import Path
@@ -20,9 +21,10 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from victim import SEED, Victim
+from victim import KILLED, SEED, Kill, Victim
 
 KINDS = ("crawl", "follower", "server")
+DOWNLOADED = re.compile(r"Crawled \(200\) <GET (\S+)>")
 SPREAD = 0.8  # of a crawl's documents: kills take their time, and the last one should find it alive
 DELAY_SECONDS = 0.003  # between fetches of a server, for each of the kills
 
@@ -35,7 +37,7 @@ def measure(victim: Victim, chance: random.Random, kills: int, documents: int) -
     began = time.monotonic()
     done = [victim.kill(kind, at) for kind, at in zip(kinds, points, strict=True)]
     status = victim.finish()
-    *refetched, unexplained = victim.refetches(done)
+    *refetched, unexplained = refetches(victim.log, done)
     return {
         "seconds": time.monotonic() - began,
         "exit_status": status,
@@ -46,6 +48,25 @@ def measure(victim: Victim, chance: random.Random, kills: int, documents: int) -
         "refetched_unexplained": unexplained,
         "leftovers": victim.leftovers(),
     }
+
+
+def refetches(log: Path, kills: list[Kill]) -> list[int]:
+    """Documents downloaded anew because of each kill; of what no kill explains, in one more place.
+
+    Explained by the first kill of the crawl after the earlier download, else of the server.
+    """
+    counts, past = [0] * (len(kills) + 1), 0
+    last: dict[str, int] = {}  # kills before the newest download of a URL
+    for line in log.read_text("utf-8", "replace").splitlines():
+        past += line.startswith(KILLED)
+        found = DOWNLOADED.search(line)
+        if found and not found[1].endswith("/robots.txt"):
+            if found[1] in last:
+                between = range(last[found[1]], past)
+                suspects = [n for kind in ("crawl", "server") for n in between if kills[n].kind == kind]
+                counts[suspects[0] if suspects else -1] += 1
+            last[found[1]] = past
+    return counts
 
 
 def show(figures: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import re
 import signal
 import sqlite3
 import subprocess
@@ -37,7 +36,6 @@ END_SECONDS = 900.0
 LEFTOVER_SECONDS = 30.0  # a busy parser ends by its page's deadline
 POLL_SECONDS = 0.02
 KILLED = "=== kill -9"  # a line in the log
-DOWNLOADED = re.compile(r"Crawled \(200\) <GET (\S+)>")
 
 
 class Kill(NamedTuple):
@@ -100,24 +98,6 @@ class Victim:
         command = [sys.executable, "-m", "scrapy", "frontier", "stats", "--json"]
         states: dict[str, Any] = json.loads(subprocess.check_output(command, cwd=PROJECT))
         return states
-
-    def refetches(self, kills: list[Kill]) -> list[int]:
-        """Documents downloaded anew because of each kill; of what no kill explains, in one more place.
-
-        Explained by the first kill of the crawl after the earlier download, else of the server.
-        """
-        counts, past = [0] * (len(kills) + 1), 0
-        last: dict[str, int] = {}  # kills before the newest download of a URL
-        for line in self.log.read_text("utf-8", "replace").splitlines():
-            past += line.startswith(KILLED)
-            found = DOWNLOADED.search(line)
-            if found and not found[1].endswith("/robots.txt"):
-                if found[1] in last:
-                    between = range(last[found[1]], past)
-                    suspects = [n for kind in ("crawl", "server") for n in between if kills[n].kind == kind]
-                    counts[suspects[0] if suspects else -1] += 1
-                last[found[1]] = past
-        return counts
 
     def leftovers(self) -> list[str]:
         """The command lines of processes that are still there when all should have ended."""

@@ -13,7 +13,7 @@ from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.extensions import Crawl
 from webcrawler.items import CrawledPage
 from webcrawler.job import Job
-from webcrawler.records import Fetch
+from webcrawler.records import Entry
 
 
 class IndexSpider(Spider):
@@ -34,12 +34,12 @@ class IndexSpider(Spider):
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[CrawledPage]:
         crawl = Crawl.of(self.crawler)
         assert response.request is not None
-        fetch: Fetch = response.request.meta["fetch"]
+        entry: Entry = response.request.meta["entry"]
         try:
-            page = await asyncio.wrap_future(crawl.parse(fetch))
+            page = await asyncio.wrap_future(crawl.parse(entry.fetch))
         except ParserKilled as error:
-            crawl.quarantine(fetch, str(error))
+            crawl.quarantine(response, str(error))
         except Unavailable:  # its parser was stopped from outside
-            await crawl.give_back(fetch.lease)
+            await crawl.give_back(response)
         else:
-            yield CrawledPage.of(fetch, page)
+            yield CrawledPage.of(entry, page)

@@ -39,16 +39,23 @@ def client(connection: Connection) -> redis.Redis:
 
 
 @pytest.fixture
-def make_frontier(client: redis.Redis) -> MakeFrontier:
-    """Opens frontiers: impolite unless told otherwise, so that a test of one rule sees that rule alone."""
+def make_frontier(connection: Connection, client: redis.Redis) -> Iterator[MakeFrontier]:
+    """Opens frontiers: impolite unless told otherwise, so that a test of one rule sees that rule alone.
+
+    Each has connections of its own, as in a crawl.
+    """
+    clients: list[redis.Redis] = []
 
     def make(mode: str = "fifo", name: str = "index", worker: str = "ann", **politeness: float) -> Frontier:
         polite = Politeness(**{"delay": 0.0, "server_concurrency": 10_000, **politeness})  # type: ignore[arg-type]
-        frontier = Frontier(client, ordering(mode), name, polite, worker)
+        clients.append(connection.new_client())
+        frontier = Frontier(clients[-1], ordering(mode), name, polite, worker)
         frontier.open(mode)
         return frontier
 
-    return make
+    yield make
+    for own in clients:
+        own.close()
 
 
 @pytest.fixture

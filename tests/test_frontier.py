@@ -85,9 +85,6 @@ def test_thousands_of_links_are_taken_in_by_parts_that_keep_their_order(frontier
     assert inspect.peek(frontier, 2500) == urls
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Frontier._known outlives what a killed Redis has forgotten: URLs are lost"
-)
 def test_links_of_a_lost_server_are_taken_in_again(frontier: Frontier) -> None:
     """A server that was killed may have forgotten its last seconds: nobody may rely on knowing more."""
     frontier.discover(links(A))
@@ -334,7 +331,6 @@ def test_a_url_that_is_tried_again_keeps_spelling_and_place(make_frontier: MakeF
     assert lease_one(frontier).spelling == "http://a.test/index.html"
 
 
-@pytest.mark.xfail(strict=True, reason="the back-off of retries doubles without a cap")
 def test_many_tries_never_put_a_url_off_for_longer_than_the_longest_back_off(
     make_frontier: MakeFrontier,
 ) -> None:

@@ -266,7 +266,6 @@ def test_rescore_to_breadth_and_back_knows_new_servers(make_frontier: MakeFronti
     assert visit_all(make_frontier("fifo")) == [A + "1", A + "2", B]
 
 
-@pytest.mark.xfail(strict=True, reason="rescore leaves out what stands in `retry`")
 def test_rescore_reaches_what_waits_for_a_retry(make_frontier: MakeFrontier) -> None:
     """Its priority is of the mode that found it; it comes back in that of the mode that goes on."""
     frontier = make_frontier("random", backoff=1.0)

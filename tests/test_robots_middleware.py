@@ -156,7 +156,6 @@ def test_too_many_redirects_are_no_rules(web: Web) -> None:
     assert web.loops.times("/robots.txt") == 6
 
 
-@pytest.mark.xfail(strict=True, reason="a robots.txt past DOWNLOAD_MAXSIZE is taken for an absent server")
 def test_rules_count_however_large_their_file(web: Web) -> None:
     """2.5: at least 500 KiB are parsed; a file past DOWNLOAD_MAXSIZE is no absent server."""
     assert reason(web, "huge", "/page") == "done/document"
@@ -171,7 +170,6 @@ def test_a_crawl_delay_ends_in_the_frontier(web: Web) -> None:
     assert "delay" not in web.crawled.frontier["servers"][web.gone.url]
 
 
-@pytest.mark.xfail(run=False, reason="each disallowed URL costs a FRONTIER_DELAY; here an hour")
 def test_a_page_that_was_not_downloaded_does_not_cost_its_server_a_pause(tmp_path: Path) -> None:
     """Nobody was asked, so nobody has to rest; else ten thousand disallowed URLs take three hours."""
     with sites(strict={"/robots.txt": robots(ALL, "Disallow: /")}) as opened:

@@ -270,9 +270,6 @@ def test_every_response_is_kept_failures_too(web: Web) -> None:
 # ---- spiders and pipelines that fail; the scheduler wakes the engine
 
 
-hangs = pytest.mark.xfail(run=False, reason="the lease stays open and the crawl never ends")
-
-
 @pytest.fixture(scope="module")
 def trouble(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     """All pages of one server, a tenth of a second apart, while the engine itself would look once an hour."""
@@ -322,8 +319,8 @@ def test_a_dropped_page_is_fetched_and_its_links_are_followed(trouble: Web) -> N
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("pipeline-replaces", marks=hangs),
-        pytest.param("yields-nothing", marks=hangs),
+        "pipeline-replaces",
+        "yields-nothing",
         "breaks-batch",
     ],
 )

@@ -228,6 +228,12 @@ def test_a_job_logs_no_errors(scrapyd: Scrapyd, crawl_dir: Path) -> None:
     assert "Traceback" not in log
 
 
+def test_a_job_names_its_version(scrapyd: Scrapyd, crawl_dir: Path) -> None:
+    version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+
+    assert f"'USER_AGENT': 'webcrawler/{version}'" in scrapyd.log("demo")
+
+
 def test_its_follower_indexed_the_pages(crawl_dir: Path, scrapy: Callable[..., Any]) -> None:
     found = scrapy("search", "molecular biology")
 

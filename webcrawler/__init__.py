@@ -3,3 +3,5 @@
 Start at `webcrawler.frontier.Frontier` (which URL next?), `webcrawler.catalog.Catalog` (what did I
 fetch?) and `webcrawler.scheduler.Scheduler` (the same for any Scrapy spider).
 """
+
+__version__ = "0.1.0"  # as in pyproject.toml; an egg's own metadata goes by the name of its file

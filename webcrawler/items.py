@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from webcrawler.records import Entry, Fetch, Page
+from webcrawler.records import Entry, Page
 
 
 @dataclass(slots=True, repr=False)
@@ -24,13 +24,15 @@ class CrawledPage:
     entry: Entry = field(kw_only=True)  # what the pipelines hand to the batch
 
     @classmethod
-    def of(cls, fetch: Fetch, page: Page) -> CrawledPage:
+    def of(cls, entry: Entry, page: Page) -> CrawledPage:
+        fetch = entry.fetch
+        entry.noindex = page.noindex
         when = datetime.fromtimestamp(fetch.fetched, UTC).isoformat(timespec="milliseconds")
         outlinks = [link.url for link in page.links]
         lease = fetch.lease
         return cls(
             lease.url, page.title, page.text, when, fetch.status, lease.server, outlinks, None,
-            page=page, entry=Entry(fetch, noindex=page.noindex),
+            page=page, entry=entry,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@ from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from webcrawler import urls
 from webcrawler.errors import BadUrl
 from webcrawler.extensions import Crawl
 from webcrawler.records import Lease
@@ -76,10 +77,11 @@ class Scheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Takes in the URL of a request that a spider made; one that holds a lease goes on at once."""
-        if "lease" in request.meta:
-            self._again.append(request)
-            return True
         try:
+            lease: Lease | None = request.meta.get("lease")
+            if lease and lease.url in self._crawl.open_leases and urls.canonical(request.url) == lease.url:
+                self._again.append(request)
+                return True
             self._crawl.discover([request.url])
         except BadUrl:
             return False

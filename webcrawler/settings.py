@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 
@@ -18,6 +17,7 @@ class Setting(NamedTuple):
     default: object
     unit: str
     reason: str
+    least: float = 0
 
 
 SETTINGS: dict[str, Setting] = {
@@ -29,8 +29,8 @@ SETTINGS: dict[str, Setting] = {
     "FRONTIER_DELAY": Setting(1.0, "seconds", "between fetches of one server; what most robots keep"),
     "CRAWL_DELAY_MAX": Setting(60.0, "seconds", "cap on a robots.txt Crawl-delay; 0 ignores it"),
     "FRONTIER_SLOWNESS": Setting(10.0, "times", "pause as a multiple of the last download time (EW)"),
-    "FRONTIER_SERVER_CONCURRENCY": Setting(1, "downloads", "at a time from one server"),
-    "FRONTIER_TRIES": Setting(3, "fetches", "before a URL has failed"),
+    "FRONTIER_SERVER_CONCURRENCY": Setting(1, "downloads", "at a time from one server", 1),
+    "FRONTIER_TRIES": Setting(3, "fetches", "before a URL has failed", 1),
     "FRONTIER_BACKOFF": Setting(30.0, "seconds", "before the first retry; doubles"),
     "FRONTIER_PARTITIONS": Setting(1, "slots", "one exact global order; more is for Redis Cluster"),
     # What is fetched
@@ -39,16 +39,16 @@ SETTINGS: dict[str, Setting] = {
     "ROBOTSTXT_OBEY": Setting(True, "yes or no", "RFC 9309"),
     "USER_AGENT": Setting("", "text", "empty: webcrawler/VERSION with USER_AGENT_CONTACT"),
     "USER_AGENT_CONTACT": Setting("", "URL or e-mail", "so that people can write in; please set it"),
-    "DOWNLOAD_MAXSIZE": Setting(10 * 2**20, "bytes", "of a body, also after inflating"),
-    "DOWNLOAD_TIMEOUT": Setting(30.0, "seconds", "for one download, in all"),
-    "CONCURRENT_REQUESTS": Setting(32, "downloads", "1 gives the exact order of a mode"),
+    "DOWNLOAD_MAXSIZE": Setting(10 * 2**20, "bytes", "of a body, also after inflating", 1),
+    "DOWNLOAD_TIMEOUT": Setting(30.0, "seconds", "for one download, in all", 0.1),
+    "CONCURRENT_REQUESTS": Setting(32, "downloads", "1 gives the exact order of a mode", 1),
     # Parsing
     "PARSER_WORKERS": Setting(0, "processes", "0: one less than the cores, at least one"),
-    "PARSER_TIMEOUT": Setting(20.0, "seconds", "for one page; its parser is killed then"),
-    "PARSER_MEMORY": Setting(512, "MiB", "for one parser process"),
+    "PARSER_TIMEOUT": Setting(20.0, "seconds", "for one page; its parser is killed then", 0.1),
+    "PARSER_MEMORY": Setting(512, "MiB", "for one parser process", 64),
     # Batch, index and search
-    "BATCH_DOCUMENTS": Setting(200, "documents", "written in one transaction"),
-    "BATCH_SECONDS": Setting(1.0, "seconds", "a batch waits at most so long"),
+    "BATCH_DOCUMENTS": Setting(200, "documents", "written in one transaction", 1),
+    "BATCH_SECONDS": Setting(1.0, "seconds", "a batch waits at most so long", 0.01),
     "INDEX_ENGINE": Setting("whoosh", "name", "the embedded engine"),
     "SEARCH_REFERENCE": Setting("", "file", "'word frequency' lines in place of general English"),
 }
@@ -81,24 +81,17 @@ def complaint(name: str, value: object) -> str:
             case bool():
                 is_yes(value)
             case int():
-                good = int(str(value)) >= 0
+                good = int(str(value)) >= setting.least
             case float():
-                good = 0 <= float(str(value)) < float("inf")
+                good = setting.least <= float(str(value)) < float("inf")
     except ValueError:
         good = False
-    return "" if good else f"{name}={value} will not do: {setting.unit}, from 0 up"
+    return "" if good else f"{name}={value} will not do: {setting.unit}, from {setting.least:g} up"
 
 
 def _given(name: str) -> object:
     """From the environment, else the default; Scrapy's getters turn text into numbers."""
     return os.environ.get(name, SETTINGS[name].default)
-
-
-def webcrawler_version() -> str:
-    try:
-        return version("webcrawler")
-    except PackageNotFoundError:
-        return "0"
 
 
 globals().update({name: _given(name) for name in SETTINGS})
@@ -124,9 +117,9 @@ EXTENSIONS = {
     "scrapy.extensions.memusage.MemoryUsage": None,
 }
 DOWNLOADER_MIDDLEWARES = {
-    "webcrawler.middlewares.OutcomeMiddleware": 10,  # outermost: sees every end of a download
     "webcrawler.middlewares.AddressMiddleware": 20,
     "webcrawler.middlewares.RobotsMiddleware": 30,
+    "webcrawler.middlewares.OutcomeMiddleware": 100,  # its clock starts when robots.txt has been asked
     # What the frontier decides, or ours do.
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
@@ -136,6 +129,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
 }
 SPIDER_MIDDLEWARES = {
+    "webcrawler.middlewares.UndecidedMiddleware": 10,
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import ClassVar
 
 from scrapy.commands import BaseRunSpiderCommand
@@ -11,7 +11,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.spiderloader import get_spider_loader
 
 from spiders.index import IndexSpider
-from webcrawler import connection
+from webcrawler import connection, extensions
 from webcrawler.addresses import AddressRules
 from webcrawler.commands.base import Command
 from webcrawler.connection import Connection
@@ -53,8 +53,11 @@ class Crawl(Command, BaseRunSpiderCommand):
         held = self._check(opts) if issubclass(spider, IndexSpider) else nullcontext()
         with held:
             self.crawler_process = AsyncCrawlerProcess(self.project)
-            self.crawler_process.crawl(self._create_crawler(spider), **opts.spargs)
+            crawler = self._create_crawler(spider)
+            self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
+            with suppress(RuntimeError):  # it did not come so far as to have extensions
+                extensions.Crawl.of(crawler).abandon()
         if self.crawler_process.bootstrap_failed:
             raise Unavailable("the crawl could not start, the log says why")
 

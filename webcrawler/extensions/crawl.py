@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider, signals
+from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from webcrawler import urls
@@ -18,7 +19,6 @@ from webcrawler.batch import DOCUMENTS
 from webcrawler.extensions import parts
 from webcrawler.extensions.stores import DIGEST_HINTS, Stores
 from webcrawler.frontier import Leased, Report
-from webcrawler.items import CrawledPage
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Page
 
@@ -77,6 +77,11 @@ class Crawl:
         """Called in a thread, when nothing is in flight."""
         parts.insist(lambda: self.frontier.fetched(self._reports), self.connection.revive)
         self.stores.close()
+
+    def abandon(self) -> None:
+        """After the run: closes what Scrapy left open, as when it was stopped before its engine ran."""
+        if hasattr(self, "stores"):
+            self.stores.close()
 
     def stop(self, reason: str) -> None:
         """Ends the crawl in good order: what is in flight is still decided."""
@@ -155,16 +160,21 @@ class Crawl:
         content_type = dict(fetch.headers).get("Content-Type", "")
         return self.stores.parsers.parse(fetch.body, fetch.lease.spelling, content_type, self.protocols)
 
-    async def give_back(self, lease: Lease) -> None:
-        """A lease that came to nothing by no fault of its URL."""
-        await asyncio.to_thread(self.frontier.release, [lease])
-        self.open_leases.pop(lease.url, None)
-        self.on_change()
+    async def give_back(self, response: Response) -> None:
+        """Its lease came to nothing by no fault of the URL."""
+        entry = _undecided(response)
+        if entry is not None:
+            lease = entry.fetch.lease
+            await asyncio.to_thread(self.frontier.release, [lease])
+            self.open_leases.pop(lease.url, None)
+            self.on_change()
 
-    def quarantine(self, fetch: Fetch, error: str) -> None:
+    def quarantine(self, response: Response, error: str) -> None:
         """A page that killed its parser: tried again while tries are left, then set aside."""
-        poison = replace(fetch, state="quarantined", reason="", retry=True, error=error)
-        self.decide(Entry(poison, archive=True))
+        entry = _undecided(response)
+        if entry is not None:
+            poison = replace(entry.fetch, state="quarantined", reason="", retry=True, error=error)
+            self.decide(Entry(poison, archive=True))
 
     def decide(self, entry: Entry) -> None:
         """A fetch is on its way into a batch."""
@@ -189,20 +199,30 @@ class Crawl:
             self.stop("max_pages")
         self.on_change()
 
-    async def _item_scraped(self, item: object) -> None:
-        if isinstance(item, CrawledPage):
-            while self.stores.batch.full:  # noqa: ASYNC110  (rare: the disk is behind)
-                await asyncio.sleep(0.01)
-            self.decide(item.entry)
+    async def _item_scraped(self, response: Response | None) -> None:
+        while self.stores.batch.full:  # noqa: ASYNC110  (rare: the disk is behind)
+            await asyncio.sleep(0.01)
+        self.decide_response(response)
 
-    def _item_error(self, item: object) -> None:
-        if isinstance(item, CrawledPage):
-            self._give_up(item.entry.fetch, "a pipeline failed, see the log")
+    def decide_response(self, response: object) -> None:
+        """Hands on what the pipelines made of a response, once."""
+        entry = _undecided(response)
+        if entry is not None:
+            self.decide(entry)
+
+    def _item_error(self, response: Response | None) -> None:
+        self._give_up(response, "a pipeline failed, see the log")
 
     def _spider_error(self, response: object) -> None:
-        request = getattr(response, "request", None)
-        if request is not None and "fetch" in request.meta:
-            self._give_up(request.meta["fetch"], "the spider failed, see the log")
+        self._give_up(response, "the spider failed, see the log")
 
-    def _give_up(self, fetch: Fetch, error: str) -> None:
-        self.decide(Entry(parts.broken(fetch, error), archive=True))
+    def _give_up(self, response: object, error: str) -> None:
+        entry = _undecided(response)
+        if entry is not None:
+            self.decide(Entry(parts.broken(entry.fetch, error), archive=True))
+
+
+def _undecided(response: object) -> Entry | None:
+    """Takes the entry off a response, so that nobody decides it again."""
+    request = getattr(response, "request", None)
+    return None if request is None else request.meta.pop("entry", None)

@@ -14,12 +14,12 @@ from typing import IO
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
+from webcrawler import __version__
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Politeness
 from webcrawler.index.follower import hold_crawl
 from webcrawler.parserpool import ParserPool
 from webcrawler.records import Fetch
-from webcrawler.settings import webcrawler_version
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
 def user_agent(settings: BaseSettings) -> str:
     """An honest name, and where people can write to."""
     contact = settings["USER_AGENT_CONTACT"]
-    return f"{settings['BOT_NAME']}/{webcrawler_version()}" + (f" (+{contact})" if contact else "")
+    return f"{settings['BOT_NAME']}/{__version__}" + (f" (+{contact})" if contact else "")
 
 
 def parser_pool(settings: BaseSettings) -> ParserPool:

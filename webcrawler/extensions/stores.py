@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import secrets
+import socket
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -38,6 +41,8 @@ class Stores:
     ) -> None:
         self._settings, self._job = settings, job
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
+        # A restarted container has the name and the process id of the one before: it must not pass for it.
+        self._worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         with ExitStack() as opened:
             opened.enter_context(parts.crawl_lock(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
@@ -71,7 +76,8 @@ class Stores:
     def _new_frontier(self) -> Frontier:
         client = self.connection.new_client()
         client.set_retry(Retry(NoBackoff(), 0))  # URLs leased by a call sent twice would be nobody's
-        return Frontier(client, ordering(self._job.mode), politeness=self.politeness)
+        mode = ordering(self._job.mode)
+        return Frontier(client, mode, politeness=self.politeness, worker=self._worker)
 
     def _open_batch(self, settled: Settled, broken: Callable[[], object]) -> Batch:
         path = self._folder / "catalog.sqlite"

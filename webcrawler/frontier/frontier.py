@@ -7,6 +7,7 @@ import random
 import socket
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 import msgpack
 
@@ -44,6 +45,10 @@ class Frontier:
         self.worker = worker or f"{socket.gethostname()}-{os.getpid()}"
         self._scripts = Scripts(client, self.base, self.prefix)
         self._known: set[int] = set()
+        self._lines = 0  # connections made so far
+        # A server that died may come back without its last writes: what it knew is then not known.
+        # (Holds for connections made from now on: crawls give each frontier a client of its own.)
+        client.connection_pool.connection_kwargs["redis_connect_func"] = self._connected
 
     def open(self, mode: str) -> None:
         """Claims the frontier for a mode.
@@ -65,11 +70,18 @@ class Frontier:
         """Takes links in, once each; returns how many were new."""
         fresh, links = 0, list(links)
         for start in range(0, len(links), LINKS_PER_CALL):
-            part = self._unknown(links[start : start + LINKS_PER_CALL])
-            if part:
-                fresh += self._scripts.run("discover", len(part), *self._arguments(part))
-                self._remember(part)
+            part, lines = links[start : start + LINKS_PER_CALL], self._lines
+            fresh += self._discover(self._unknown(part))
+            if self._lines != lines:  # what was left out may be unknown there
+                fresh += self._discover(self._unknown(part))
         return fresh
+
+    def _discover(self, links: Sequence[Link]) -> int:
+        if not links:
+            return 0
+        fresh = self._scripts.run("discover", len(links), *self._arguments(links))
+        self._remember(links)
+        return int(fresh)
 
     def lease(self, limit: int, reports: Sequence[Report] = ()) -> Leased:
         """Up to `limit` URLs, best first, from servers that are due and have a place free.
@@ -98,7 +110,7 @@ class Frontier:
         """Decides leases as done and takes in their links; -1 for each that somebody else holds by now."""
         answers: list[int] = []
         for chunk in _chunks(done):
-            unknown = [self._unknown(one.links) for one in chunk]
+            unknown, lines = [self._unknown(one.links) for one in chunk], self._lines
             arguments: list[Argument] = [len(chunk)]
             for one, links in zip(chunk, unknown, strict=True):
                 arguments += [one.lease.url, one.lease.token, one.reason, int(one.is_document)]
@@ -110,12 +122,15 @@ class Frontier:
             for links, new in zip(unknown, taken, strict=True):
                 if new >= 0:
                     self._remember(links)
+            if self._lines != lines:
+                self.discover(link for one in chunk for link in one.links)
             answers += taken
         return answers
 
     def fail(self, failed: Sequence[Failed]) -> list[int]:
         """1 for each that is queued again, 0 for each that is decided, -1 as in `complete`."""
-        arguments: list[Argument] = [self.politeness.tries, _ms(self.politeness.backoff)]
+        polite = self.politeness
+        arguments: list[Argument] = [polite.tries, _ms(polite.backoff), _ms(polite.backoff_max)]
         for one in failed:
             arguments += [one.lease.url, one.lease.token, one.outcome, int(one.retry)]
         return self._scripts.run("fail", *arguments)  # type: ignore[no-any-return]
@@ -159,10 +174,15 @@ class Frontier:
         arguments: list[Argument] = [_ms(polite.delay), _ms(polite.backoff)]
         arguments += [_ms(polite.backoff_max), _ms(polite.crawl_delay_max)]
         for report in reports:
-            pause = max(polite.pause(report.seconds), report.retry_after)
-            arguments += [report.lease.url, report.lease.token, _ms(pause), int(report.slow_down)]
+            pause = _ms(max(polite.pause(report.seconds), report.retry_after)) if report.downloaded else -1
+            arguments += [report.lease.url, report.lease.token, pause, int(report.slow_down)]
             arguments.append(round(random.uniform(0.5, 1.5), 3))
         return [("fetched", arguments)]
+
+    def _connected(self, line: Any) -> None:
+        line.on_connect()
+        self._known.clear()
+        self._lines += 1
 
     def _unknown(self, links: Sequence[Link]) -> list[Link]:
         """Those that this process has not yet seen taken in: most links of a page are old ones."""

@@ -126,15 +126,23 @@ def rescore(frontier: Frontier, mode: str, ordering: Ordering) -> Counter[str]:
         server = key.decode().partition(":queue:")[2]
         scores = {}
         for path, score in client.zrange(key, 0, -1, withscores=True):
-            url = server + path.decode()
-            number = int(score) % 2**32
-            scores[path] = number - ordering.first_priority(Link(url, urls.url_id(url), url)) * 2**32
+            scores[path] = _score(server + path.decode(), int(score), ordering)
         client.zadd(key, scores, xx=True)
         changed[server] = len(scores)
+    for member, value in client.hgetall(frontier.prefix + "tries").items():
+        url, (tries, score) = member.decode().replace(" ", ""), value.split()
+        client.hset(
+            frontier.prefix + "tries", member, b"%s %d" % (tries, _score(url, int(float(score)), ordering))
+        )
     client.hset(frontier.prefix + "meta", mapping={"mode": mode, "turns": int(ordering.servers_take_turns)})
     for server in changed:
         frontier.postpone(server, 0.0)  # its rank follows its new head
     return changed
+
+
+def _score(url: str, score: int, ordering: Ordering) -> int:
+    """The score of a URL by another ordering: the discovery number is what the old one leaves of 2^32."""
+    return score % 2**32 - ordering.first_priority(Link(url, urls.url_id(url), url)) * 2**32
 
 
 def _batches(keys: Iterator[bytes], size: int) -> Iterator[list[bytes]]:

@@ -38,6 +38,7 @@ class Report(NamedTuple):
     seconds: float
     slow_down: bool = False  # 429, 503, no answer in time
     retry_after: float = 0.0
+    downloaded: bool = True  # False: refused before the server was asked, so no pause is due
 
 
 class Done(NamedTuple):

@@ -83,7 +83,7 @@ class OutcomeMiddleware:
             target,
         )
         if reason == "document":
-            request.meta["fetch"] = fetch
+            request.meta["entry"] = Entry(fetch)
             return response
         self._crawl.decide(Entry(fetch, archive=True))
         raise Decided
@@ -109,8 +109,7 @@ class OutcomeMiddleware:
             reason, retry = "address-refused", False
         now = time.time()
         seconds = now - request.meta.get("started", now)
-        if "started" in request.meta:
-            self._crawl.report(Report(lease, seconds, slow_down))
+        self._crawl.report(Report(lease, seconds, slow_down, downloaded="started" in request.meta))
         message = f"{type(error).__name__}: {error}"[:500]
         fetch = Fetch(lease, "failed", reason, now, seconds, retry=retry, error=message)
         self._crawl.decide(Entry(fetch, archive=True))

@@ -13,15 +13,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from redis.exceptions import RedisError
-from scrapy import Request
-from scrapy.exceptions import NotConfigured
+from scrapy import Request, signals
+from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
 from webcrawler import urls
 from webcrawler.errors import BadUrl
 from webcrawler.extensions import Crawl
 from webcrawler.middlewares.refused import Refused
-from webcrawler.middlewares.robotscache import Robots, RobotsCache
+from webcrawler.middlewares.robotscache import BODY_MAX, Robots, RobotsCache
 from webcrawler.settings import is_yes
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 REDIRECTS_MAX = 5  # RFC 9309 2.3.1.2: at least five
+DOWNLOAD_MAX = 64 * 2**20  # bytes, also when inflated; the download is stopped long before
 SERVERS_MAX = 10_000  # kept in this process; the others are in Redis
 
 
@@ -45,10 +46,19 @@ class RobotsMiddleware:
     def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
         if not is_yes(crawler.settings["ROBOTSTXT_OBEY"]):
             raise NotConfigured
-        return cls(Crawl.of(crawler), crawler.settings["USER_AGENT"])
+        robots = cls(Crawl.of(crawler), crawler.settings["USER_AGENT"])
+        crawler.signals.connect(robots.stop_when_long_enough, signals.bytes_received)
+        return robots
+
+    def stop_when_long_enough(self, data: bytes, request: Request) -> None:
+        """What is over the part that is read (RFC 9309 2.5) is not downloaded."""
+        if "robots" in request.meta:
+            request.meta["robots"] += len(data)
+            if request.meta["robots"] > BODY_MAX:
+                raise StopDownload(fail=False)
 
     async def process_request(self, request: Request) -> None:
-        if request.meta.get("robots"):
+        if "robots" in request.meta:
             return
         robots = await self._robots(urls.server(request.url))
         if robots.rules is None and self._crawl.is_refused_host(request.url):
@@ -84,9 +94,8 @@ class RobotsMiddleware:
     def _slow_down(self, server: str, robots: Robots) -> None:
         """Tells the frontier of a Crawl-delay, or when a server that was not reached may be asked again."""
         if robots.rules is not None:
-            crawl_delay = robots.rules.crawl_delay(self._user_agent)
-            if crawl_delay is not None:
-                self._crawl.frontier.postpone(server, 0.0, crawl_delay)
+            crawl_delay = robots.rules.crawl_delay(self._user_agent) or 0.0
+            self._crawl.frontier.postpone(server, 0.0, crawl_delay)
         elif not robots.settled:
             self._crawl.frontier.postpone(server, robots.until - time.time())
 
@@ -108,7 +117,11 @@ class RobotsMiddleware:
 
     async def _get(self, url: str) -> Response | None:
         """Through the same middlewares as pages, so the same rules on addresses hold."""
-        request = Request(url, meta={**self._crawl.request_meta, "robots": True}, dont_filter=True)
+        request = Request(
+            url,
+            meta={**self._crawl.request_meta, "robots": 0, "download_maxsize": DOWNLOAD_MAX},
+            dont_filter=True,
+        )
         try:
             return await self._crawl.crawler.engine.download_async(request)
         except Exception as error:
