@@ -24,6 +24,8 @@ class IndexSpider(Spider):
     def __init__(self, **arguments: str) -> None:
         super().__init__()
         self.job = Job.read(**arguments)
+        self._last = asyncio.Event()  # set when the page fetched last has been handed on
+        self._last.set()
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: seeds go straight into the frontier, by the scheduler."""
@@ -35,11 +37,15 @@ class IndexSpider(Spider):
         crawl = Crawl.of(self.crawler)
         assert response.request is not None
         entry: Entry = response.request.meta["entry"]
+        before, self._last = self._last, asyncio.Event()
+        is_over = self._last
         try:
             page = await asyncio.wrap_future(crawl.parse(entry.fetch))
+            await before.wait()  # several parsers must not change the order of fetching
+            yield CrawledPage.of(entry, page)
         except ParserKilled as error:
             crawl.quarantine(response, str(error))
         except Unavailable:  # its parser was stopped from outside
             await crawl.give_back(response)
-        else:
-            yield CrawledPage.of(entry, page)
+        finally:
+            is_over.set()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,6 +42,25 @@ def user_agent(settings: BaseSettings) -> str:
     """An honest name, and where people can write to."""
     contact = settings["USER_AGENT_CONTACT"]
     return f"{settings['BOT_NAME']}/{__version__}" + (f" (+{contact})" if contact else "")
+
+
+def worker_name() -> str:
+    """Of this process and no other: a restarted container has the host and process id of the one before."""
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def is_dead_process(worker: str) -> bool:
+    """Has the process of a worker of this machine ended? False where that cannot be told."""
+    host, _, rest = worker.rpartition("-")[0].rpartition("-")
+    if host != socket.gethostname() or not rest.isdecimal():
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 def parser_pool(settings: BaseSettings) -> ParserPool:

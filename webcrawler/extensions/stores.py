@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import socket
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -41,8 +38,7 @@ class Stores:
     ) -> None:
         self._settings, self._job = settings, job
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
-        # A restarted container has the name and the process id of the one before: it must not pass for it.
-        self._worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._worker = parts.worker_name()
         with ExitStack() as opened:
             opened.enter_context(parts.crawl_lock(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
@@ -53,6 +49,8 @@ class Stores:
             self.politeness = parts.politeness(settings, no_delay=self.demo is not None)
             self.frontier = self._new_frontier()
             self.frontier.open(job.mode)
+            if self.connection.embedded:  # so all workers are of this machine
+                self.frontier.bury(parts.is_dead_process)
             heartbeat = Heartbeat(self._new_frontier(), self.connection.revive)
             opened.callback(parts.insist, self.frontier.leave, self.connection.revive)
             opened.callback(heartbeat.stop)

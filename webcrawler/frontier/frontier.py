@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import socket
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -161,6 +161,13 @@ class Frontier:
         self.client.zadd(self.prefix + "workers", {self.worker: 0})
         while self.expire():  # so many a call
             pass
+
+    def bury(self, is_dead: Callable[[str], bool]) -> int:
+        """Takes back the leases of workers that somebody knows to be dead, before their time has run out."""
+        workers = self.prefix + "workers"
+        for worker in filter(is_dead, (name.decode() for name in self.client.zrange(workers, 0, -1))):
+            self.client.zadd(workers, {worker: 0}, xx=True)
+        return self.expire()
 
     def postpone(self, server: str, seconds: float, crawl_delay: float | None = None) -> None:
         """The server is not due before that time; a Crawl-delay holds from now on, for all frontiers."""

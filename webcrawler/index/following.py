@@ -56,7 +56,8 @@ class Follower:
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         """Follows until all is applied while nothing is `alive`, or until it is `stopped` between commits."""
-        waits_since: float | None = None
+        # What is there at the start has waited long enough.
+        waits_since: float | None = time.monotonic() - patience_seconds
         while not stopped():
             crawling, waiting, now = alive(), self.waiting(), time.monotonic()
             waits_since = (waits_since or now) if waiting else None
