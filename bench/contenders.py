@@ -26,7 +26,9 @@ SEED = "http://directory.test/"
 PEER_PACKAGES = ("crawlee[parsel]==1.11.0", "py-spy==0.4.3")
 CATCH_UP_SECONDS = 600.0
 
-NOT_PASSED_ON = {*SETTINGS, "SCRAPY_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"}
+# The caller's settings of a crawl; and everybody may keep compiled modules, as a newcomer's Python does.
+NOT_PASSED_ON = {*SETTINGS, "SCRAPY_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE"}
+NOT_PASSED_ON |= {"no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"}
 # No robots.txt, no delays, 32 connections to a server, http only, no retries.
 RULES = {
     "ROBOTSTXT_OBEY": "False",

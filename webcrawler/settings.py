@@ -120,6 +120,7 @@ DOWNLOADER_MIDDLEWARES = {
     "webcrawler.middlewares.AddressMiddleware": 20,
     "webcrawler.middlewares.RobotsMiddleware": 30,
     "webcrawler.middlewares.OutcomeMiddleware": 100,  # its clock starts when robots.txt has been asked
+    "webcrawler.middlewares.CompressedMiddleware": 595,  # sees responses just before they are inflated (590)
     # What the frontier decides, or ours do.
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
@@ -140,6 +141,7 @@ DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}
 
 DOWNLOAD_DELAY = 0  # politeness is the frontier's
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000
+CONCURRENT_ITEMS = 1  # of one response, which has one item; Scrapy starts so many tasks for each response
 REACTOR_THREADPOOL_MAXSIZE = 32  # DNS
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a truncated page is a page

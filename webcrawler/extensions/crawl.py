@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -53,6 +54,8 @@ class Crawl:
         settings = crawler.settings
         if not settings["USER_AGENT"]:
             settings.set("USER_AGENT", parts.user_agent(settings), priority="project")
+        # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
+        logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler, settings)
         connect = crawler.signals.connect
         connect(crawl._item_scraped, signals.item_scraped)

@@ -1,9 +1,17 @@
-"""May I fetch this, and what came of it? The three of ours between frontier and download."""
+"""May I fetch this, and what came of it? What stands between frontier and download."""
 
 from webcrawler.middlewares.addresses import AddressMiddleware
+from webcrawler.middlewares.compressed import CompressedMiddleware
 from webcrawler.middlewares.outcome import OutcomeMiddleware
 from webcrawler.middlewares.refused import Refused
 from webcrawler.middlewares.robots import RobotsMiddleware
 from webcrawler.middlewares.undecided import UndecidedMiddleware
 
-__all__ = ["AddressMiddleware", "OutcomeMiddleware", "Refused", "RobotsMiddleware", "UndecidedMiddleware"]
+__all__ = [
+    "AddressMiddleware",
+    "CompressedMiddleware",
+    "OutcomeMiddleware",
+    "Refused",
+    "RobotsMiddleware",
+    "UndecidedMiddleware",
+]
