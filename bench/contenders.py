@@ -85,7 +85,9 @@ def scrapy_redis(web: Web, folder: Path) -> Result:
         command = _scrapy(
             "runspider", PEERS / "plain.py", folder, **SCRAPY_REDIS, REDIS_URL=f"unix://{socket}"
         )
-        return _result(_run(command, _environment(web), folder), folder)
+        result = _result(_run(command, _environment(web), folder), folder)
+        used = connection.client.info("cpu")  # the server is ours, not the crawl's
+        return result._replace(others_cpu_seconds=used["used_cpu_user"] + used["used_cpu_sys"])
 
 
 def crawlee(web: Web, folder: Path) -> Result:
@@ -126,7 +128,7 @@ def peer_program(environment: Path, name: str) -> Path:
             "--quiet",
             "--disable-pip-version-check",
         ]
-        subprocess.run([*pip, *PEER_PACKAGES], check=True)
+        subprocess.run([*pip, *PEER_PACKAGES], check=True, stderr=subprocess.DEVNULL)
         ready.write_text(str(PEER_PACKAGES))
     return environment / "bin" / name
 

@@ -4,7 +4,10 @@
 
 All start at http://directory.test/ with the same rules: no robots.txt, no delays, 32 connections to a
 server, http only, no retries. Rounds are interleaved, the table shows medians. Wall time is that of the
-crawling process from its start to its exit; the index follower goes on after it, which is its own column.
+crawling process from its start to its exit.
+
+    CPU s   of the crawling process            others  of those it started (parsers, Redis, follower)
+    index   seconds after its exit until the index held every document (ours alone has one)
 """
 
 from __future__ import annotations
@@ -110,12 +113,12 @@ def _ratio(medians: dict[str, Result], name: str, peer: str) -> float | None:
 COLUMNS: dict[str, Callable[[dict[str, Result], str], str]] = {
     "wall s": lambda all, name: f"{all[name].wall_seconds:.1f}",
     "CPU s": lambda all, name: f"{all[name].cpu_seconds:.1f}",
-    "CPU s of others": lambda all, name: f"{all[name].others_cpu_seconds:.1f}",
+    "others": lambda all, name: f"{all[name].others_cpu_seconds:.1f}",
     "requests": lambda all, name: f"{all[name].requests:,.0f}",
     "documents": lambda all, name: f"{all[name].documents:,.0f}",
     "× plain": lambda all, name: _number(_ratio(all, name, "plain")),
     "× scrapy-redis": lambda all, name: _number(_ratio(all, name, "scrapy-redis")),
-    "index after s": lambda all, name: _number(all[name].catch_up_seconds),
+    "index": lambda all, name: _number(all[name].catch_up_seconds),
 }
 
 
@@ -123,7 +126,7 @@ def _print(medians: dict[str, Result]) -> None:
     table = Table("", *COLUMNS)
     for name in medians:
         table.add_row(name, *(column(medians, name) for column in COLUMNS.values()))
-    Console().print(table)
+    Console(width=100).print(table)
     requests = [result.requests for result in medians.values()]
     spread = max(requests) / min(requests) - 1
     verdict = "within" if spread <= REQUESTS_TOLERANCE else "NOT within"
