@@ -31,7 +31,7 @@ NOT_PASSED_ON = {*SETTINGS, "SCRAPY_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE"}
 NOT_PASSED_ON |= {"no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"}
 # No robots.txt, no delays, 32 connections to a server, http only, no retries.
 RULES = {
-    "ROBOTSTXT_OBEY": "False",
+    "ROBOTSTXT_OBEY": "no",
     "PROTOCOLS": "http",
     "CONCURRENT_REQUESTS": "32",
     "FRONTIER_SERVER_CONCURRENCY": "32",
