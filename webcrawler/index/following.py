@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +89,8 @@ class Follower:
         writer.schema.applied_seq = seq
         writer.commit(mergetype=merge)
         self.applied = seq
+        # Whoosh's readers stand in cycles and keep merged segments mapped: 1.3 GB after 33,000 documents.
+        gc.collect()
 
 
 def _indexable(document: Document) -> bool:

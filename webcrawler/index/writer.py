@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -32,11 +33,12 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
     def delete_numbers(self, numbers: Iterable[int]) -> None:
         """Deletes the committed documents with these page numbers."""
         terms = [b"%d" % number for number in numbers]
-        for reader, offset in self.searcher().reader().leaf_readers():
-            for term in terms:
-                if ("number", term) in reader:
-                    for document in reader.postings("number", term).all_ids():
-                        self.delete_document(offset + document)
+        with self.searcher() as searcher:
+            for reader, offset in searcher.reader().leaf_readers():
+                for term in terms:
+                    if ("number", term) in reader:
+                        for document in reader.postings("number", term).all_ids():
+                            self.delete_document(offset + document)
 
     def add_postings_to_pool(self, reader: Any, startdoc: int, docmap: dict[int, int] | None) -> None:
         """Called per merged segment, after its stored fields and columns were copied."""
@@ -53,10 +55,15 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         self.fieldwriter.close()
 
     def _rows(self, segment: Any, table: list[int]) -> Iterator[Row]:
-        storage = segment.open_compound_file(self.storage) if segment.is_compound() else self.storage
-        terms = segment.codec().terms_reader(storage, segment)
-        yield from terms.rows(table)
-        terms.close()
+        if segment.is_compound():
+            with closing(segment.open_compound_file(self.storage)) as storage:  # unmaps the merged segment
+                yield from self._rows_in(storage, segment, table)
+        else:
+            yield from self._rows_in(self.storage, segment, table)
+
+    def _rows_in(self, storage: Any, segment: Any, table: list[int]) -> Iterator[Row]:
+        with closing(segment.codec().terms_reader(storage, segment)) as terms:
+            yield from terms.rows(table)
 
     def _lengths(self) -> dict[str, bytes]:
         reader, lengths = self.per_document_reader(), {}
