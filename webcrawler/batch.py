@@ -36,11 +36,12 @@ class Batch:
     Args:
         catalog: opens the catalog, called in the thread.
         settled: called in the thread with the leases of a batch that is durable and decided, and what came of
-            each, as the frontier counts it; "retry/REASON" when it is to be tried again.
+            each, as the frontier counts it; "retry/REASON" when it is to be tried again, "stale" when
+            somebody else holds it by now.
         broken: called in the thread when it ends by an error of ours.
         revive: called when Redis does not answer, before the next try.
         documents, seconds: a batch is written at so many entries, or so long after its first.
-        limit: entries waiting, from which on `full` is true.
+        limit: entries waiting, from which on `full` is true; 0: two batches.
     """
 
     def __init__(
@@ -53,11 +54,11 @@ class Batch:
         revive: Callable[[], object] = lambda: None,
         documents: int = 200,
         seconds: float = 1.0,
-        limit: int = 400,
+        limit: int = 0,
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
         self._settled, self._broken, self._revive = settled, broken, revive
-        self._documents, self._seconds, self._limit = documents, seconds, limit
+        self._documents, self._seconds, self._limit = documents, seconds, limit or 2 * documents
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._hurry = False
         self._closing = False
@@ -67,7 +68,7 @@ class Batch:
     @property
     def full(self) -> bool:
         """The disk is behind: whoever can should wait."""
-        return self._queue.qsize() >= self._limit
+        return self._thread.is_alive() and self._queue.qsize() >= self._limit
 
     def put(self, entry: Entry) -> None:
         """Hands an entry over; never waits."""
@@ -135,11 +136,9 @@ class Batch:
                 outcomes += [(one.lease, f"done/{one.reason}") for one in done]
             else:
                 failed = [_failed(entry) for entry in group]
-                again = [answer > 0 for answer in self._frontier.fail(failed)]
-                outcomes += [
-                    (one.lease, "retry/" + one.outcome.rpartition("/")[2] if retry else one.outcome)
-                    for one, retry in zip(failed, again, strict=True)
-                ]
+                for lost, answer in zip(failed, self._frontier.fail(failed), strict=True):
+                    named = {-1: "stale", 0: lost.outcome, 1: "retry/" + lost.outcome.rpartition("/")[2]}
+                    outcomes.append((lost.lease, named[answer]))
         return outcomes
 
     def _insist(self, step: Callable[[], T]) -> T:

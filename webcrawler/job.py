@@ -21,8 +21,6 @@ class Job:
     max_pages: int | None = None  # documents of this run
     max_time: float | None = None  # seconds
     domains: tuple[str, ...] = ()  # hosts and their subdomains; empty: all
-    query: str = ""  # for modes that ask for one
-    then: str = ""  # the second ordering of mode=hot
 
     @classmethod
     def read(cls, **given: str | None) -> Job:
@@ -49,8 +47,6 @@ class Job:
                 for part in words.get("domains", "").split(",")
                 if part.strip()
             ),
-            words.get("query", ""),
-            words.get("then", ""),
         )
 
     def admits(self, server: str) -> bool:

@@ -44,6 +44,7 @@ class Scheduler(BaseScheduler):
         self._ahead = 1 if self._exact else max(2, concurrency // 2)
         self._buffer: deque[Lease] = deque()
         self._again: deque[Request] = deque()
+        self._asked: list[str] = []  # URLs on their way into the frontier
         self._finished = False
         self._changed = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "frontier")
@@ -57,6 +58,7 @@ class Scheduler(BaseScheduler):
         self._crawl.open(spider)
         self._crawl.on_change = self._changed.set
         self._feeder = asyncio.ensure_future(self._feed())
+        self._feeder.add_done_callback(self._fed)
 
     def close(self, reason: str) -> Deferred[None]:
         return deferred_from_coro(self._close(reason))
@@ -76,15 +78,25 @@ class Scheduler(BaseScheduler):
         return self._crawl.request(lease)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Takes in the URL of a request that a spider made; one that holds a lease goes on at once."""
+        """Takes in the URL of a request that a spider made; one that holds a lease goes on at once.
+
+        So far a URL is all that is kept: what has a method, a body or a callback of its own is dropped, and
+        said so.
+        """
+        lease: Lease | None = request.meta.get("lease")
         try:
-            lease: Lease | None = request.meta.get("lease")
-            if lease and lease.url in self._crawl.open_leases and urls.canonical(request.url) == lease.url:
-                self._again.append(request)
-                return True
-            self._crawl.discover([request.url])
+            canonical = urls.canonical(request.url)
         except BadUrl:
             return False
+        if lease and lease.url in self._crawl.open_leases and canonical == lease.url:
+            self._again.append(request)
+        elif request.method != "GET" or request.body or request.callback or request.cb_kwargs:
+            logger.error(
+                "dropped %s: so far only requests without callback, body and the like are kept", request
+            )
+            return False
+        else:
+            self._asked.append(request.url)
         self._changed.set()
         return True
 
@@ -98,6 +110,13 @@ class Scheduler(BaseScheduler):
             if not self._finished:
                 wait = await self._try_to_refill()
                 await asyncio.sleep(PAUSE_SECONDS)
+
+    def _fed(self, feeder: asyncio.Task[None]) -> None:
+        """Ends the crawl when the task broke by an error of ours: nothing would be leased any more."""
+        if not feeder.cancelled() and feeder.exception():
+            logger.critical("the scheduler broke", exc_info=feeder.exception())
+            self._finished = True
+            self._crawl.stop("scheduler_failed")
 
     async def _try_to_refill(self) -> float:
         try:
@@ -113,10 +132,15 @@ class Scheduler(BaseScheduler):
         crawl = self._crawl
         limit = self._limit()
         reports = crawl.take_reports()
+        asked, self._asked = self._asked, []
         try:
+            if asked:
+                await self._in_thread(crawl.discover, asked)
+                asked = []
             found = await self._in_thread(crawl.lease, limit, reports)
         except BaseException:
             crawl.put_back_reports(reports)
+            self._asked = asked + self._asked
             raise
         if found.leases:
             self._buffer.extend(found.leases)
@@ -125,7 +149,7 @@ class Scheduler(BaseScheduler):
         if crawl.open_leases:
             if self._exact or not (found.queued and crawl.downloading):
                 crawl.stores.batch.flush()  # nothing else to do: what is decided may lead on
-        elif not found.queued and not found.leased:
+        elif not (found.queued or found.leased or self._asked):
             self._finish()
         return min(POLL_SECONDS, found.wait) if found.wait is not None and limit else POLL_SECONDS
 
@@ -152,6 +176,6 @@ class Scheduler(BaseScheduler):
         self._finished = True
         if self._feeder:
             self._changed.set()
-            await self._feeder
+            await asyncio.wait([self._feeder])
         await self._in_thread(self._crawl.close)
         self._thread.shutdown()

@@ -54,6 +54,7 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
+SCHEMES = {"http", "https"}
 ONLY = {"FRONTIER_PARTITIONS": "1", "INDEX_ENGINE": "whoosh"}  # settings of which one value is there so far
 
 
@@ -76,6 +77,8 @@ def complaint(name: str, value: object) -> str:
     setting, good = SETTINGS[name], True
     if name in ONLY and str(value) != ONLY[name]:
         return f"{name}={value}: so far there is {ONLY[name]} only"
+    if name == "PROTOCOLS" and not {word.strip().lower() for word in str(value).split(",")} <= SCHEMES:
+        return f"PROTOCOLS={value}: there are {', '.join(sorted(SCHEMES))}"
     try:
         match setting.default:
             case bool():
@@ -103,11 +106,11 @@ NEWSPIDER_MODULE = "spiders"
 COMMANDS_MODULE = "webcrawler.commands"
 
 SCHEDULER = "webcrawler.scheduler.Scheduler"
-ITEM_PIPELINES = {
-    "pipelines.duplicates.DuplicatesPipeline": 100,
-    "pipelines.pages.PagesPipeline": 200,
-    "pipelines.linkgraph.LinkGraphPipeline": 300,
-    "pipelines.fulltext.FullTextPipeline": 400,
+ITEM_PIPELINES = {  # before any of the user's: an item that is dropped was fetched all the same
+    "pipelines.duplicates.DuplicatesPipeline": 1,
+    "pipelines.pages.PagesPipeline": 2,
+    "pipelines.linkgraph.LinkGraphPipeline": 3,
+    "pipelines.fulltext.FullTextPipeline": 4,
 }
 FEED_EXPORT_FIELDS = ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"]
 EXTENSIONS = {

@@ -30,7 +30,7 @@ def fifo(web: Web) -> list[str]:
 def breadth(web: Web) -> list[str]:
     """A server without a document yet, first found first; else all servers in turn, least recently accessed
     first; within a server first found first. A server stays new until a document of it is there or its known
-    URLs are used up (design.md, section 5)."""
+    URLs are used up (Pinkerton 1994, "The Search Engine")."""
     waiting, seen, documents = {_server(SEED): [SEED]}, {SEED}, []
     new, accessed = [_server(SEED)], {_server(SEED): 0}
     while any(waiting.values()):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 import sys
 import unicodedata
 from abc import abstractmethod
 from pathlib import Path
 from typing import ClassVar, TextIO
 
+from redis.exceptions import RedisError
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
@@ -42,7 +44,7 @@ class Command(ScrapyCommand):
             self._fail(error, 2 if isinstance(error, BadInput) else 1)
         except BrokenPipeError:  # the reader has seen enough: `scrapy search … | head -1`
             sys.stdout = None  # else the interpreter flushes it and complains
-        except OSError as error:  # a full disk, a file without rights
+        except (OSError, RedisError, sqlite3.Error) as error:  # a full disk, a file without rights
             self._fail(error, 1)
 
     def _fail(self, error: Exception, exitcode: int) -> None:

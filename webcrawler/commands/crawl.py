@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from contextlib import nullcontext, suppress
 from typing import ClassVar
 
@@ -20,6 +21,8 @@ from webcrawler.extensions import parts
 from webcrawler.frontier import Frontier, inspect, ordering
 from webcrawler.job import Job
 from webcrawler.settings import SETTINGS, complaint
+
+BROKEN = ("batch_failed", "scheduler_failed")
 
 
 class Crawl(Command, BaseRunSpiderCommand):
@@ -60,14 +63,19 @@ class Crawl(Command, BaseRunSpiderCommand):
                 extensions.Crawl.of(crawler).abandon()
         if self.crawler_process.bootstrap_failed:
             raise Unavailable("the crawl could not start, the log says why")
+        if crawler.stats.get_value("finish_reason") in BROKEN:
+            raise Unavailable("the crawl broke, the log says why; the same command goes on where it stood")
 
     def _check(self, opts: argparse.Namespace) -> Connection:
         """Opens all that can be asked wrongly; the connection keeps an embedded server up for the crawl."""
+        for name in {*self.project, *os.environ}:
+            if name == "FRONTIER_MAX_URLS" or name.startswith("BUDGET_"):
+                raise BadInput(f"{name} is not there yet: unset it")
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
         job = Job.read(**opts.spargs)
-        AddressRules(self.project.getlist("ADDRESSES_ALLOWED"))
+        AddressRules(parts.words(self.project["ADDRESSES_ALLOWED"]))
         parts.crawl_lock(self.crawl_dir).close()
         held = connection.from_settings(self.project)
         try:

@@ -14,7 +14,7 @@ from redis.retry import Retry
 from webcrawler.connection import remote
 from webcrawler.connection.binaries import installed_binaries
 from webcrawler.connection.embedded import EmbeddedServer
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, Unavailable
 
 FSYNCS = ("always", "everysec", "no")
 
@@ -56,7 +56,10 @@ class Connection:
             Unavailable: it does not answer (a remote one), or cannot be started.
         """
         if self._server is not None:
-            self._server.ensure_running()
+            try:
+                self._server.ensure_running()
+            except (OSError, BadInput) as error:  # a full disk, no descriptors left
+                raise Unavailable(f"the embedded Redis cannot be started now: {error}") from error
         else:
             remote.check(self.client)
 

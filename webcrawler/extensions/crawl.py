@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ class Crawl:
     def __init__(self, crawler: Crawler, settings: BaseSettings) -> None:
         self.crawler, self.settings = crawler, settings
         self.folder = Path(settings["CRAWL_DIR"]).absolute()
-        self.protocols = frozenset(settings.getlist("PROTOCOLS"))
+        self.protocols = frozenset(parts.words(settings["PROTOCOLS"]))
         self.job = Job("fifo")
         self.open_leases: dict[str, Lease] = {}  # by URL: handed out here and not yet decided
         self.downloading: set[str] = set()  # those of them that have not come to an end
@@ -68,9 +69,10 @@ class Crawl:
 
     def open(self, spider: Spider) -> None:
         """Opens the stores and takes the seeds in."""
-        self.job = getattr(spider, "job", self.job)
+        job = getattr(spider, "job", None)  # other people's spiders have none
+        self.job = job or self.job
         self._loop = asyncio.get_running_loop()
-        self.stores = Stores(self.settings, self.job, self._settled, self._broken)
+        self.stores = Stores(self.settings, job, self._settled, self._broken)
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
         if self.job.max_time:
@@ -90,6 +92,12 @@ class Crawl:
         """Ends the crawl in good order: what is in flight is still decided."""
         self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
 
+    @property
+    def is_closing(self) -> bool:
+        """Has somebody asked for the end, here or by a signal?"""
+        slot = self.crawler.engine._slot
+        return slot is None or slot.closing is not None
+
     # ---- what the scheduler asks
 
     def discover(self, spellings: Iterable[str]) -> int:
@@ -97,9 +105,12 @@ class Crawl:
 
     def lease(self, limit: int, reports: Sequence[Report]) -> Leased:
         """In the scheduler's thread: one round trip."""
+        before = self.frontier.connections
         found = self.frontier.lease(limit, reports)
         self.open_leases.update((lease.url, lease) for lease in found.leases)
         self.downloading.update(lease.url for lease in found.leases)
+        if self.frontier.connections != before:  # a Redis that came back may hold leases that were decided
+            self.frontier.reclaim(self.open_leases)
         return found
 
     def request(self, lease: Lease) -> Request:
@@ -168,7 +179,8 @@ class Crawl:
         entry = _undecided(response)
         if entry is not None:
             lease = entry.fetch.lease
-            await asyncio.to_thread(self.frontier.release, [lease])
+            release = partial(self.frontier.release, [lease])
+            await asyncio.to_thread(parts.insist, release, self.connection.revive)
             self.open_leases.pop(lease.url, None)
             self.on_change()
 
@@ -203,7 +215,7 @@ class Crawl:
         self.on_change()
 
     async def _item_scraped(self, response: Response | None) -> None:
-        while self.stores.batch.full:  # noqa: ASYNC110  (rare: the disk is behind)
+        while self.stores.batch.full and not self.is_closing:  # noqa: ASYNC110  (rare: the disk is behind)
             await asyncio.sleep(0.01)
         self.decide_response(response)
 

@@ -6,10 +6,15 @@ import logging
 from pathlib import Path
 
 from webcrawler.addresses import AddressRules
-from webcrawler.frontier import Frontier, inspect
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Frontier
 from webcrawler.job import Job
 
 logger = logging.getLogger(__name__)
+
+
+def is_demo(server: str) -> bool:
+    return server.startswith("http://127.0.0.1:")
 
 
 class Demo:
@@ -29,9 +34,11 @@ class Demo:
         """None where there are seeds, or something else to resume."""
         ports = folder / "demo.json"
         if job.seeds:
+            if ports.exists() and frontier.workers():
+                raise BadInput("the demo web is being crawled in this folder: wait, or set CRAWL_DIR")
             ports.unlink(missing_ok=True)  # from now on it is a crawl of other people's servers
             return None
-        if inspect.stats(frontier)["seen"] and not ports.exists():
+        if frontier.servers() and not (ports.exists() and all(map(is_demo, frontier.servers()))):
             return None
         logger.warning("no seeds given: crawling the demo web, which this package serves on loopback")
         return cls(folder)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import resource
 import secrets
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,12 @@ from webcrawler.records import Fetch
 logger = logging.getLogger(__name__)
 
 
+def words(value: str | Sequence[str]) -> list[str]:
+    """The words of a list setting, "http, https" as well; lower case."""
+    found = value.split(",") if isinstance(value, str) else value
+    return [word.strip().lower() for word in found if word.strip()]
+
+
 def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
     """How servers are treated; the demo web is ours and needs no pauses."""
     return Politeness(
@@ -42,6 +49,15 @@ def user_agent(settings: BaseSettings) -> str:
     """An honest name, and where people can write to."""
     contact = settings["USER_AGENT_CONTACT"]
     return f"{settings['BOT_NAME']}/{__version__}" + (f" (+{contact})" if contact else "")
+
+
+def raise_file_limit() -> None:
+    """As many descriptors as we may have: a broad crawl keeps connections to many servers open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft < wanted:
+        with suppress(ValueError, OSError):  # macOS has a limit of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def worker_name() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -21,7 +22,8 @@ class GuardedResolver:
 
     def __init__(self, resolver: Any, rules: AddressRules) -> None:
         self.resolver, self.rules = resolver, rules
-        self._proxies = {urlsplit(proxy).hostname for proxy in getproxies().values()}
+        self._proxies = proxy_hosts()
+        self.proxy_names = frozenset(host for host in self._proxies if not is_literal(host))
         self.refused: set[str] = set()  # hosts of which no address was let through
 
     def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
@@ -31,6 +33,22 @@ class GuardedResolver:
 
     def permits(self, address: Any) -> bool:
         return self.rules.permits(address.host)
+
+
+def proxy_hosts() -> frozenset[str]:
+    """Hosts of the proxies that the operator names, with or without a scheme before them."""
+    named = (proxy for scheme, proxy in getproxies().items() if scheme in ("http", "https"))
+    hosts = (urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname for proxy in named)
+    return frozenset(host for host in hosts if host)
+
+
+def is_literal(host: str) -> bool:
+    """An address, and no name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 @implementer(IResolutionReceiver)

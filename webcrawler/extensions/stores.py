@@ -34,27 +34,28 @@ class Stores:
     """
 
     def __init__(
-        self, settings: BaseSettings, job: Job, settled: Settled, broken: Callable[[], object]
+        self, settings: BaseSettings, job: Job | None, settled: Settled, broken: Callable[[], object]
     ) -> None:
-        self._settings, self._job = settings, job
+        self._settings, self._mode = settings, job.mode if job else "fifo"
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
         self._worker = parts.worker_name()
         with ExitStack() as opened:
+            parts.raise_file_limit()
             opened.enter_context(parts.crawl_lock(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
-            self.demo = Demo.for_run(self._folder, job, Frontier(self.connection.client, ordering("fifo")))
+            if self.connection.embedded:  # so all workers are of this machine
+                Frontier(self.connection.client, ordering("fifo")).bury(parts.is_dead_process)
+            self.demo = None if job is None else self._demo(job)
             if self.demo:
                 opened.callback(self.demo.stop)
             self.resolver = self._guard_addresses()
             self.politeness = parts.politeness(settings, no_delay=self.demo is not None)
             self.frontier = self._new_frontier()
-            self.frontier.open(job.mode)
-            if self.connection.embedded:  # so all workers are of this machine
-                self.frontier.bury(parts.is_dead_process)
+            self.frontier.open(self._mode)
             heartbeat = Heartbeat(self._new_frontier(), self.connection.revive)
             opened.callback(parts.insist, self.frontier.leave, self.connection.revive)
             opened.callback(heartbeat.stop)
-            seeds = self.demo.seeds if self.demo else job.seeds
+            seeds = self.demo.seeds if self.demo else job.seeds if job else ()
             self.frontier.discover([seed_link(seed) for seed in seeds])
             self.parsers = parts.parser_pool(settings)
             opened.callback(self.parsers.close)
@@ -71,10 +72,14 @@ class Stores:
         """For every request: what was checked is what is fetched; the demo web needs no proxy."""
         return {"verbatim_url": True, "proxy": None} if self.demo else {"verbatim_url": True}
 
+    def _demo(self, job: Job) -> Demo | None:
+        frontier = Frontier(self.connection.client, ordering("fifo"))
+        return Demo.for_run(self._folder, job, frontier)
+
     def _new_frontier(self) -> Frontier:
         client = self.connection.new_client()
         client.set_retry(Retry(NoBackoff(), 0))  # URLs leased by a call sent twice would be nobody's
-        mode = ordering(self._job.mode)
+        mode = ordering(self._mode)
         return Frontier(client, mode, politeness=self.politeness, worker=self._worker)
 
     def _open_batch(self, settled: Settled, broken: Callable[[], object]) -> Batch:
@@ -95,9 +100,8 @@ class Stores:
     def _guard_addresses(self) -> GuardedResolver:
         from twisted.internet import reactor  # importing it installs it: not before the crawl runs
 
-        rules = (
-            self.demo.addresses if self.demo else AddressRules(self._settings.getlist("ADDRESSES_ALLOWED"))
-        )
+        allowed = parts.words(self._settings["ADDRESSES_ALLOWED"])
+        rules = self.demo.addresses if self.demo else AddressRules(allowed)
         resolver = GuardedResolver(reactor.nameResolver, rules)
         reactor.installNameResolver(resolver)
         return resolver

@@ -25,7 +25,8 @@ KNOWN_MAX = 1_000_000  # ids remembered in this process, about 60 MB
 class Frontier:
     """One named frontier. Every method is one round trip, or one per 1,000 links.
 
-    Safe from several threads when each has its own instance; several processes share one frontier.
+    Several processes share one frontier. Several threads may share an instance, but for `discover` and
+    `complete`, which want one each.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Frontier:
         self.worker = worker or f"{socket.gethostname()}-{os.getpid()}"
         self._scripts = Scripts(client, self.base, self.prefix)
         self._known: set[int] = set()
-        self._lines = 0  # connections made so far
+        self.connections = 0  # made so far
         # A server that died may come back without its last writes: what it knew is then not known.
         # (Holds for connections made from now on: crawls give each frontier a client of its own.)
         client.connection_pool.connection_kwargs["redis_connect_func"] = self._connected
@@ -70,9 +71,9 @@ class Frontier:
         """Takes links in, once each; returns how many were new."""
         fresh, links = 0, list(links)
         for start in range(0, len(links), LINKS_PER_CALL):
-            part, lines = links[start : start + LINKS_PER_CALL], self._lines
+            part, before = links[start : start + LINKS_PER_CALL], self.connections
             fresh += self._discover(self._unknown(part))
-            if self._lines != lines:  # what was left out may be unknown there
+            if self.connections != before:  # what was left out may be unknown there
                 fresh += self._discover(self._unknown(part))
         return fresh
 
@@ -110,7 +111,7 @@ class Frontier:
         """Decides leases as done and takes in their links; -1 for each that somebody else holds by now."""
         answers: list[int] = []
         for chunk in _chunks(done):
-            unknown, lines = [self._unknown(one.links) for one in chunk], self._lines
+            unknown, before = [self._unknown(one.links) for one in chunk], self.connections
             arguments: list[Argument] = [len(chunk)]
             for one, links in zip(chunk, unknown, strict=True):
                 arguments += [one.lease.url, one.lease.token, one.reason, int(one.is_document)]
@@ -122,7 +123,7 @@ class Frontier:
             for links, new in zip(unknown, taken, strict=True):
                 if new >= 0:
                     self._remember(links)
-            if self._lines != lines:
+            if self.connections != before:
                 self.discover(link for one in chunk for link in one.links)
             answers += taken
         return answers
@@ -162,11 +163,18 @@ class Frontier:
         while self.expire():  # so many a call
             pass
 
+    def workers(self) -> list[str]:
+        """Those that are alive, or were until a few seconds ago."""
+        return [name.decode() for name in self.client.zrange(self.prefix + "workers", 0, -1)]
+
+    def servers(self) -> list[str]:
+        """All servers that were ever seen."""
+        return [name.decode() for name in self.client.hkeys(self.prefix + "turns")]
+
     def bury(self, is_dead: Callable[[str], bool]) -> int:
         """Takes back the leases of workers that somebody knows to be dead, before their time has run out."""
-        workers = self.prefix + "workers"
-        for worker in filter(is_dead, (name.decode() for name in self.client.zrange(workers, 0, -1))):
-            self.client.zadd(workers, {worker: 0}, xx=True)
+        for worker in filter(is_dead, self.workers()):
+            self.client.zadd(self.prefix + "workers", {worker: 0}, xx=True)
         return self.expire()
 
     def postpone(self, server: str, seconds: float, crawl_delay: float | None = None) -> None:
@@ -189,7 +197,7 @@ class Frontier:
     def _connected(self, line: Any) -> None:
         line.on_connect()
         self._known.clear()
-        self._lines += 1
+        self.connections += 1
 
     def _unknown(self, links: Sequence[Link]) -> list[Link]:
         """Those that this process has not yet seen taken in: most links of a page are old ones."""

@@ -34,5 +34,8 @@ class AddressMiddleware:
         parts = urlsplit(request.url)
         rules = self._crawl.addresses
         port = parts.port if parts.port is not None else PORTS[parts.scheme]
-        if not (rules.permits_host(parts.hostname or "") and rules.permits_port(port)):
+        host = (parts.hostname or "").rstrip(".")
+        # The resolver lets connections to a proxy's name through: no page may lead there.
+        is_proxy = host in self._crawl.stores.resolver.proxy_names
+        if is_proxy or not (rules.permits_host(host) and rules.permits_port(port)):
             raise Refused("address-refused")

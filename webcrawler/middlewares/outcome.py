@@ -70,13 +70,15 @@ class OutcomeMiddleware:
         wait = retry_after_seconds(response.headers.get("Retry-After"), now) if slow_down else 0.0
         self._crawl.report(Report(lease, seconds, slow_down, wait))
         state, reason, retry = reason_of(response, target, lease)
+        if reason == "document" and self._is_cut_short(response, lease):
+            state, reason, retry = "failed", "unreachable", True
         fetch = Fetch(
             lease,
             state,
             reason,
             now,
             seconds,
-            response.status,
+            min(response.status, 999),  # a status line may hold any number, a database does not
             headers_of(response),
             response.body,
             retry,
@@ -87,6 +89,10 @@ class OutcomeMiddleware:
             return response
         self._crawl.decide(Entry(fetch, archive=True))
         raise Decided
+
+    def _is_cut_short(self, response: Response, lease: Lease) -> bool:
+        """Half a page has half of its links: it is asked for again. The last try takes what came."""
+        return "dataloss" in response.flags and lease.tries + 1 < self._crawl.frontier.politeness.tries
 
     def stop_what_is_no_document(self, headers: Headers, body_length: object, request: Request) -> None:
         """A video is not fetched to the end only to be dropped; small bodies are, to keep the connection."""

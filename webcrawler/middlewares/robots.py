@@ -81,18 +81,19 @@ class RobotsMiddleware:
         frontier = self._crawl.frontier
         polite = frontier.politeness
         cache = RobotsCache(frontier.client, frontier.base, polite.tries)
-        known = await _insist(cache.get, server)
+        known = await self._insist(cache.get, server)
         if known is not None and not known.is_old:
             return known
         status, body = await self._download(server)
         failures = known.failures if known else 0
         robots = Robots.of(status, body, failures, polite.tries, polite.backoff)
-        await _insist(cache.put, server, robots)
-        await _insist(self._slow_down, server, robots)
+        await self._insist(cache.put, server, robots)
+        await self._insist(self._slow_down, server, robots)
         return robots
 
-    def _slow_down(self, server: str, robots: Robots) -> None:
+    def _slow_down(self, asked: str, robots: Robots) -> None:
         """Tells the frontier of a Crawl-delay, or when a server that was not reached may be asked again."""
+        server = urls.server(urls.canonical(asked + "/"))  # as leases name it: without a root's dot
         if robots.rules is not None:
             crawl_delay = robots.rules.crawl_delay(self._user_agent) or 0.0
             self._crawl.frontier.postpone(server, 0.0, crawl_delay)
@@ -128,12 +129,13 @@ class RobotsMiddleware:
             logger.debug("no %s: %s", url, error)
             return None
 
-
-async def _insist(function: Callable[..., T], *arguments: object) -> T:
-    """In a thread, again and again while Redis is away: that is no fault of the page."""
-    while True:
-        try:
-            return await asyncio.to_thread(function, *arguments)
-        except RedisError as error:
-            logger.warning("robots.txt waits for Redis: %s", error)
-            await asyncio.sleep(0.5)
+    async def _insist(self, function: Callable[..., T], *arguments: object) -> T:
+        """In a thread, again and again while Redis is away: that is no fault of the page."""
+        while True:
+            try:
+                return await asyncio.to_thread(function, *arguments)
+            except RedisError as error:
+                if self._crawl.is_closing:
+                    raise
+                logger.warning("robots.txt waits for Redis: %s", error)
+                await asyncio.sleep(0.5)

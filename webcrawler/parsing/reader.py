@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from webcrawler.parsing.text import BLOCKS, CELLS, HEADINGS, HIDDEN, SIZES, Attributes, TextFlow
 
-MAX_LINKS = 50_000  # different ones a page; more is an attack (C2), the rest is counted only
+MAX_LINKS = 50_000  # different ones a page; more is an attack, the rest is counted only
 
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
@@ -27,7 +27,7 @@ class Outlink(NamedTuple):
 class Reader(TextFlow):
     """Takes lxml's events and keeps what the page says.
 
-    Events, not a tree: libxml2's trees lose all below level 2,048 (C1), its events do not, and cost less.
+    Events, not a tree: libxml2's trees lose all below level 2,048, its events do not, and cost less.
     The events of one element nest properly, whatever the tags do.
     """
 
