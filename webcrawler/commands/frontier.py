@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from webcrawler import connection
@@ -13,6 +14,8 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, ordering
 
 USAGE = "say `scrapy frontier stats`, `peek`, `explain URL` or `clear`"
+
+MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in a unit
 
 
 class FrontierCommand(Command):
@@ -40,7 +43,8 @@ class FrontierCommand(Command):
             elif verb == "peek":
                 _print(inspect.peek(frontier, opts.limit), opts.json)
             elif verb == "explain":
-                _print(self._explain(frontier, rest[0]), opts.json)
+                found = self._explain(frontier, rest[0])
+                _print(found if opts.json else readable(found), opts.json)
             else:
                 _print({"forgotten": inspect.clear(frontier)}, opts.json)
 
@@ -63,9 +67,23 @@ def _print(answer: Any, as_json: bool) -> None:
     if as_json:
         print(json.dumps(answer, indent=2))
     elif isinstance(answer, list):
-        print("\n".join(map(printable, answer)))
+        print("\n".join(map(printable, answer)) or "nothing waits")
     else:
         print("\n".join(_rows(answer, "")))
+
+
+def readable(found: dict[str, Any]) -> dict[str, Any]:
+    """For people: times as such, and only what says something."""
+    shown: dict[str, Any] = {}
+    for name, value in found.items():
+        if isinstance(value, dict):
+            shown[name] = readable(value)
+        elif name in MOMENTS and value:
+            when = datetime.fromtimestamp(value * MOMENTS[name], UTC)
+            shown[name.removesuffix("_ms")] = when.isoformat(sep=" ", timespec="seconds")
+        elif value or name == "waiting":
+            shown[name] = str(value) if name in ("id", "offset") else value
+    return shown
 
 
 def _rows(table: dict[str, Any], indent: str) -> list[str]:
@@ -74,6 +92,6 @@ def _rows(table: dict[str, Any], indent: str) -> list[str]:
         if isinstance(value, dict):
             rows += [f"{indent}{name}:", *_rows(value, indent + "  ")]
         else:
-            shown = f"{value:,}" if isinstance(value, int) and name not in ("id", "next") else str(value)
+            shown = f"{value:,}" if isinstance(value, int) else str(value)
             rows.append(f"{indent}{name:<{20 - len(indent)}} {printable(shown)}")
     return rows
