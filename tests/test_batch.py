@@ -231,18 +231,36 @@ def test_a_redis_that_dies_is_revived_and_the_batch_goes_on(tmp_path: Path) -> N
         assert inspect.peek(frontier, 9) == [B]
 
 
+def test_a_page_that_cannot_be_stored_fails_alone(room: Room) -> None:
+    """Tried again while tries are left; the pages beside it are written, and the crawl goes on."""
+    good, bad = room.lease(A, B)
+    batch = room.batch()
+
+    batch.put(page(bad, links(C)[0]._replace(anchor="\ud800")))  # what no database takes
+    batch.put(page(good))
+    batch.close()
+
+    assert room.documents() == [A]
+    assert room.reasons() == {"document": 1}
+    assert inspect.explain(room.frontier, B)["tries"] == 1
+
+
 def test_an_error_of_ours_ends_the_batch_and_says_so(room: Room) -> None:
     """Not in silence: nothing would be decided any more, and the crawl would never end."""
-    good, bad = room.lease(A, B)
+
+    class Broken(queue.Queue):  # type: ignore[type-arg]
+        def put(self, *_: object, **__: object) -> None:
+            raise RuntimeError("on purpose")
+
+    (lease,) = room.lease(A)
     told = threading.Event()
+    room.settled = Broken()
     batch = room.batch(broken=told.set)
 
-    batch.put(page(good))
-    batch.put(page(bad, links(C)[0]._replace(anchor="\ud800")))  # what no database takes
+    batch.put(page(lease))
     batch.flush()
 
     assert told.wait(20)
-    assert inspect.stats(room.frontier)["leased"] == 2  # and goes back when the worker leaves
 
 
 # ---- when a batch is written

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import groupby
 from typing import TypeVar
 
@@ -20,7 +21,7 @@ from webcrawler.catalog import Catalog
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Done, Failed, Frontier
 from webcrawler.pages import PageStore
-from webcrawler.records import Entry, Lease, Link, Place
+from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -117,6 +118,20 @@ class Batch:
         return entries
 
     def _write(self, catalog: Catalog, entries: list[Entry]) -> None:
+        """The batch; where an entry cannot be written, each by itself, and that one as a failure."""
+        try:
+            self._write_all(catalog, entries)
+        except Exception:
+            (first, *others) = entries
+            if not others and first.fetch.reason == "unparsable":
+                raise
+            logger.error(
+                "cannot write %d entries, first %s", len(entries), first.fetch.lease.url, exc_info=True
+            )
+            for entry in entries:
+                self._write(catalog, [entry] if others else [Entry(broken(entry.fetch, "cannot be stored"))])
+
+    def _write_all(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Each step is repeated until it succeeds: what it did before, it does not do twice."""
         places = self._insist(lambda: self._keep(entries))
         duplicates = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
@@ -158,6 +173,11 @@ class Batch:
             self._revive()
         except WebcrawlerError as error:
             logger.error("Redis is still away: %s", error)
+
+
+def broken(fetch: Fetch, error: str) -> Fetch:
+    """The same fetch, of a page that nothing could be made of."""
+    return replace(fetch, state="failed", reason="unparsable", retry=True, target=None, error=error)
 
 
 def _done(entry: Entry, duplicates: frozenset[int]) -> Done:

@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 
 from webcrawler import urls
 from webcrawler.addresses import AddressRules
-from webcrawler.batch import DOCUMENTS
+from webcrawler.batch import DOCUMENTS, broken
 from webcrawler.extensions import parts
 from webcrawler.extensions.stores import DIGEST_HINTS, Stores
 from webcrawler.frontier import Leased, Report
@@ -234,7 +234,7 @@ class Crawl:
     def _give_up(self, response: object, error: str) -> None:
         entry = _undecided(response)
         if entry is not None:
-            self.decide(Entry(parts.broken(entry.fetch, error), archive=True))
+            self.decide(Entry(broken(entry.fetch, error), archive=True))
 
 
 def _undecided(response: object) -> Entry | None:

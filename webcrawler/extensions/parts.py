@@ -10,7 +10,6 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +21,6 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Politeness
 from webcrawler.index.follower import hold_crawl
 from webcrawler.parserpool import ParserPool
-from webcrawler.records import Fetch
 
 logger = logging.getLogger(__name__)
 
@@ -96,11 +94,6 @@ def crawl_lock(folder: Path) -> IO[str]:
         return hold_crawl(folder)
     except OSError as error:
         raise BadInput(f"cannot write the data folder {folder}: {error.strerror}; set CRAWL_DIR") from None
-
-
-def broken(fetch: Fetch, error: str) -> Fetch:
-    """The same fetch, of a page that nothing could be made of."""
-    return replace(fetch, state="failed", reason="unparsable", retry=True, error=error)
 
 
 def insist(step: Callable[[], object], mend: Callable[[], object] | None = None, tries: int = 20) -> None:
