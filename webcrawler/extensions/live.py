@@ -70,4 +70,4 @@ class LiveLine:
         for label, state in LABELS.items():
             parts.append(f"{states.get(state, 0):,} {label}")
         parts.append(f"{indexed_documents(crawl.folder / 'index'):,} indexed")
-        self._live.update(Text(" · ".join(parts), overflow="ellipsis", no_wrap=True), refresh=True)
+        self._live.update(Text("  ".join(parts), overflow="ellipsis", no_wrap=True), refresh=True)
