@@ -234,6 +234,7 @@ class Crawl:
     def _give_up(self, response: object, error: str) -> None:
         entry = _undecided(response)
         if entry is not None:
+            self.stores.digests.pop(entry.digest, None)  # no later page may count on this one's bytes
             self.decide(Entry(broken(entry.fetch, error), archive=True))
 
 

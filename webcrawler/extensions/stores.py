@@ -50,16 +50,16 @@ class Stores:
                 opened.callback(self.demo.stop)
             self.resolver = self._guard_addresses()
             self.politeness = parts.politeness(settings, no_delay=self.demo is not None)
-            self.frontier = self._new_frontier()
+            self.frontier = self._new_frontier(opened)
             self.frontier.open(self._mode)
-            heartbeat = Heartbeat(self._new_frontier(), self.connection.revive)
+            heartbeat = Heartbeat(self._new_frontier(opened), self.connection.revive)
             opened.callback(parts.insist, self.frontier.leave, self.connection.revive)
             opened.callback(heartbeat.stop)
             seeds = self.demo.seeds if self.demo else job.seeds if job else ()
             self.frontier.discover([seed_link(seed) for seed in seeds])
             self.parsers = parts.parser_pool(settings)
             opened.callback(self.parsers.close)
-            self.batch = self._open_batch(settled, broken)
+            self.batch = self._open_batch(opened, settled, broken)
             opened.callback(self.batch.close)
             self._opened = opened.pop_all()
 
@@ -76,20 +76,20 @@ class Stores:
         frontier = Frontier(self.connection.client, ordering("fifo"))
         return Demo.for_run(self._folder, job, frontier)
 
-    def _new_frontier(self) -> Frontier:
-        client = self.connection.new_client()
+    def _new_frontier(self, opened: ExitStack) -> Frontier:
+        client = opened.enter_context(closing(self.connection.new_client()))
         client.set_retry(Retry(NoBackoff(), 0))  # URLs leased by a call sent twice would be nobody's
         mode = ordering(self._mode)
         return Frontier(client, mode, politeness=self.politeness, worker=self._worker)
 
-    def _open_batch(self, settled: Settled, broken: Callable[[], object]) -> Batch:
+    def _open_batch(self, opened: ExitStack, settled: Settled, broken: Callable[[], object]) -> Batch:
         path = self._folder / "catalog.sqlite"
         with closing(Catalog(path)) as catalog:
             self.digests = catalog.digests(DIGEST_HINTS)
         return Batch(
             PageStore(self._folder / "pages"),
             lambda: Catalog(path),
-            self._new_frontier(),
+            self._new_frontier(opened),
             settled,
             broken,
             self.connection.revive,

@@ -186,13 +186,10 @@ def _try_lock(path: Path) -> IO[str] | None:
 
 def _take_over(path: Path) -> IO[str]:
     """Waits for the follower's lock; a follower that runs as long as a crawl does is told to end."""
-    lock = _try_lock(path)
-    if lock is None:
-        with suppress(ValueError, ProcessLookupError):
+    while (lock := _try_lock(path)) is None:
+        with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
             os.kill(int(path.read_text()), signal.SIGTERM)
-        lock = path.open("a+")
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        lock.truncate(0)
+        time.sleep(POLL_SECONDS)
     return lock
 
 
