@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
-from webcrawler.extensions import Crawl
+from webcrawler.extensions import CrawlPart
 from webcrawler.items import CrawledPage
 
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
-
-class DuplicatesPipeline:
+class DuplicatesPipeline(CrawlPart):
     """The mark is a hint from what this process knows; the catalog decides when the batch is written."""
-
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> DuplicatesPipeline:
-        return cls(Crawl.of(crawler))
 
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):

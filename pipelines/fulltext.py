@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
-from webcrawler.extensions import Crawl
+from webcrawler.extensions import CrawlPart
 from webcrawler.index import follower
 from webcrawler.items import CrawledPage
 from webcrawler.records import Text
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
 WATCH_SECONDS = 5.0
 
 
-class FullTextPipeline:
+class FullTextPipeline(CrawlPart):
     """Without it the index stays empty; noindex pages are left out."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
-        self._watch: asyncio.Task[None] | None = None
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> FullTextPipeline:
-        return cls(Crawl.of(crawler))
+    _watch: asyncio.Task[None] | None = None
 
     def open_spider(self) -> None:
         self._watch = asyncio.ensure_future(self._keep_following())

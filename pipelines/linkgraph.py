@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from webcrawler.extensions import Crawl
+from webcrawler.extensions import CrawlPart
 from webcrawler.items import CrawledPage
 
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
-
-class LinkGraphPipeline:
+class LinkGraphPipeline(CrawlPart):
     """Every outlink is recorded; those refused, nofollow, or out of the job's domains are not followed."""
-
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> LinkGraphPipeline:
-        return cls(Crawl.of(crawler))
 
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
@@ -236,6 +236,17 @@ class Crawl:
         if entry is not None:
             self.stores.digests.pop(entry.digest, None)  # no later page may count on this one's bytes
             self.decide(Entry(broken(entry.fetch, error), archive=True))
+
+
+class CrawlPart:
+    """A middleware or pipeline: one of the things that Scrapy makes for a crawler, at work on its Crawl."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(Crawl.of(crawler))
 
 
 def _undecided(response: object) -> Entry | None:

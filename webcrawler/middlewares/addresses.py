@@ -6,29 +6,18 @@ name cannot be public when checked and private when connected to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scrapy import Request
 
-from webcrawler.extensions import Crawl
+from webcrawler.extensions import CrawlPart
 from webcrawler.middlewares.refused import Refused
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 PORTS = {"http": 80, "https": 443}
 
 
-class AddressMiddleware:
+class AddressMiddleware(CrawlPart):
     """Refuses special addresses written in a URL, in every spelling, and ports that are no web server's."""
-
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> AddressMiddleware:
-        return cls(Crawl.of(crawler))
 
     def process_request(self, request: Request) -> None:
         parts = urlsplit(request.url)

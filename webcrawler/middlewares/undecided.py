@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import Request
 from scrapy.http import Response
 
-from webcrawler.extensions import Crawl
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+from webcrawler.extensions import CrawlPart
 
 
-class UndecidedMiddleware:
+class UndecidedMiddleware(CrawlPart):
     """Decides a page of which the callback yields no item; items decide theirs when they are through."""
-
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> UndecidedMiddleware:
-        return cls(Crawl.of(crawler))
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
