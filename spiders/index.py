@@ -9,6 +9,7 @@ from typing import Any
 from scrapy import Spider
 from scrapy.http import Response
 
+from webcrawler import wiring
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.extensions import Crawl
 from webcrawler.items import CrawledPage
@@ -20,6 +21,7 @@ class IndexSpider(Spider):
     """Its arguments are those of docs/reference/commands.md."""
 
     name = "index"
+    custom_settings = wiring.SETTINGS
 
     def __init__(self, **arguments: str) -> None:
         super().__init__()

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import networkx
 import pytest
 from frontiers import done, fail, lease_one, links, page
-from localweb import PROJECT, scrapy
+from localweb import PROJECT, scrapy, sites
+from localweb import page as page_with_links
 from scrapy.cmdline import execute
 
 from webcrawler.catalog import Catalog
@@ -283,3 +284,15 @@ def test_graph_export_to_where_nothing_can_be_written(run: Run, filled: Path, tm
     for kind in ("graphml", "edgelist"):
         answer = run("graph", "export", "--format", kind, str(tmp_path / "file" / "x"), folder=filled)
         assert_told_off(answer, "cannot write")
+
+
+def test_scrapys_own_commands_know_nothing_of_the_frontier(tmp_path: Path) -> None:
+    """`scrapy fetch` and `scrapy shell` in the project folder fetch one page, and leave no data folder."""
+    with sites(site={"/": page_with_links("/next")}) as opened:
+        process = scrapy("fetch", "--nolog", f"{opened['site'].url}/", folder=tmp_path / "crawl")
+        fetched, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert "to /next" in fetched
+    assert "/next" not in opened["site"].asked
+    assert not (tmp_path / "crawl").exists()

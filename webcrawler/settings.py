@@ -10,6 +10,8 @@ import os
 import sys
 from typing import NamedTuple
 
+from webcrawler import __version__
+
 
 class Setting(NamedTuple):
     """One setting: what it is when nobody says otherwise, its unit, and why that default."""
@@ -100,57 +102,18 @@ def _given(name: str) -> object:
 globals().update({name: _given(name) for name in SETTINGS})
 
 BOT_NAME = "webcrawler"
+USER_AGENT = globals()["USER_AGENT"] or f"{BOT_NAME}/{__version__}"
 
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"
 COMMANDS_MODULE = "webcrawler.commands"
 
-SCHEDULER = "webcrawler.scheduler.Scheduler"
-ITEM_PIPELINES = {  # before any of the user's: an item that is dropped was fetched all the same
-    "pipelines.duplicates.DuplicatesPipeline": 1,
-    "pipelines.pages.PagesPipeline": 2,
-    "pipelines.linkgraph.LinkGraphPipeline": 3,
-    "pipelines.fulltext.FullTextPipeline": 4,
-}
-FEED_EXPORT_FIELDS = ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"]
-EXTENSIONS = {
-    "webcrawler.extensions.Crawl": 0,
-    "webcrawler.extensions.LiveLine": 500,
-    "scrapy.extensions.logstats.LogStats": None,
-    "scrapy.extensions.memusage.MemoryUsage": None,
-}
-DOWNLOADER_MIDDLEWARES = {
-    "webcrawler.middlewares.AddressMiddleware": 20,
-    "webcrawler.middlewares.RobotsMiddleware": 30,
-    "webcrawler.middlewares.OutcomeMiddleware": 100,  # its clock starts when robots.txt has been asked
-    "webcrawler.middlewares.CompressedMiddleware": 595,  # sees responses just before they are inflated (590)
-    # What the frontier decides, or ours do.
-    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
-    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
-    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
-    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
-}
-SPIDER_MIDDLEWARES = {
-    "webcrawler.middlewares.UndecidedMiddleware": 10,
-    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
-    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
-    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
-    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
-}
 # http and https only: a link to file:///etc/passwd must not end in a public index.
 DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}
 
-DOWNLOAD_DELAY = 0  # politeness is the frontier's
-CONCURRENT_REQUESTS_PER_DOMAIN = 1000
-CONCURRENT_ITEMS = 1  # of one response, which has one item; Scrapy starts so many tasks for each response
 REACTOR_THREADPOOL_MAXSIZE = 32  # DNS
 DOWNLOAD_WARNSIZE = 0
-DOWNLOAD_FAIL_ON_DATALOSS = False  # a truncated page is a page
 COOKIES_ENABLED = False
-REDIRECT_ENABLED = False
-RETRY_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # runs any Python that it is sent
 # A terminal has the live line, and only what needs attention beside it.

@@ -47,14 +47,13 @@ class Crawl:
     def of(cls, crawler: Crawler) -> Crawl:
         """The one of this crawler."""
         crawl = crawler.get_extension(cls)
-        assert crawl is not None, "EXTENSIONS lacks webcrawler.extensions.Crawl"
+        assert crawl is not None, "the spider's custom_settings are not webcrawler.wiring.SETTINGS"
         return crawl
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
         settings = crawler.settings
-        if not settings["USER_AGENT"]:
-            settings.set("USER_AGENT", parts.user_agent(settings), priority="project")
+        settings.set("USER_AGENT", parts.user_agent(settings), priority="cmdline")
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
         logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler, settings)

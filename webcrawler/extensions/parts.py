@@ -16,7 +16,6 @@ from typing import IO
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from webcrawler import __version__
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Politeness
 from webcrawler.index.follower import hold_crawl
@@ -45,8 +44,8 @@ def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
 
 def user_agent(settings: BaseSettings) -> str:
     """An honest name, and where people can write to."""
-    contact = settings["USER_AGENT_CONTACT"]
-    return f"{settings['BOT_NAME']}/{__version__}" + (f" (+{contact})" if contact else "")
+    name, contact = settings["USER_AGENT"], settings["USER_AGENT_CONTACT"]
+    return f"{name} (+{contact})" if contact and contact not in name else str(name)
 
 
 def raise_file_limit() -> None:

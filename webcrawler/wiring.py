@@ -1,0 +1,51 @@
+"""What Scrapy makes a crawl of: the settings that a spider of ours brings along.
+
+They are the spider's and not the project's, so that `scrapy shell` and `scrapy fetch` are Scrapy's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+SETTINGS: dict[str, Any] = {
+    "SCHEDULER": "webcrawler.scheduler.Scheduler",
+    "ITEM_PIPELINES": {  # before any of the user's: an item that is dropped was fetched all the same
+        "pipelines.duplicates.DuplicatesPipeline": 1,
+        "pipelines.pages.PagesPipeline": 2,
+        "pipelines.linkgraph.LinkGraphPipeline": 3,
+        "pipelines.fulltext.FullTextPipeline": 4,
+    },
+    "FEED_EXPORT_FIELDS": ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"],
+    "EXTENSIONS": {
+        "webcrawler.extensions.Crawl": 0,
+        "webcrawler.extensions.LiveLine": 500,
+        "scrapy.extensions.logstats.LogStats": None,
+        "scrapy.extensions.memusage.MemoryUsage": None,
+    },
+    "DOWNLOADER_MIDDLEWARES": {
+        "webcrawler.middlewares.AddressMiddleware": 20,
+        "webcrawler.middlewares.RobotsMiddleware": 30,
+        "webcrawler.middlewares.OutcomeMiddleware": 100,  # its clock starts when robots.txt has been asked
+        "webcrawler.middlewares.CompressedMiddleware": 595,  # just before bodies are inflated (590)
+        # What the frontier decides, or ours do.
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+        "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    },
+    "SPIDER_MIDDLEWARES": {
+        "webcrawler.middlewares.UndecidedMiddleware": 10,
+        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+        "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+        "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    },
+    "DOWNLOAD_DELAY": 0,  # politeness is the frontier's
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
+    "CONCURRENT_ITEMS": 1,  # of one response, which has one; Scrapy starts so many tasks for each
+    "DOWNLOAD_FAIL_ON_DATALOSS": False,  # half a page is better than none, after the last try
+    "REDIRECT_ENABLED": False,
+    "RETRY_ENABLED": False,
+}
