@@ -27,7 +27,7 @@ dev: .venv/dev-ready
 ifdef UV
 	uv sync --frozen --no-dev --inexact
 else
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	$(BIN)/pip install -qq --upgrade pip
 	$(BIN)/pip install -qq --editable .
 endif

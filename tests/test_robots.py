@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.robots import ALLOW_ALL, DISALLOW_ALL, MAX_BYTES, Rules, product_token, verdict
+from webcrawler.robots import ALLOW_ALL, MAX_BYTES, Rules, product_token, verdict
 
 UA = "FooBot/1.0 (+https://foo.example/bot; mail@foo.example)"
 
@@ -233,9 +233,11 @@ def test_status_decides_what_an_answer_means(status: int | None, x_is_allowed: b
 
 
 def test_all_and_nothing() -> None:
+    nothing = Rules.parse(b"User-agent: *\nDisallow: /")
+
     assert ALLOW_ALL.allowed("http://h/x", UA)
-    assert not DISALLOW_ALL.allowed("http://h/x", UA)
-    assert DISALLOW_ALL.allowed("http://h/robots.txt", UA)
+    assert not nothing.allowed("http://h/x", UA)
+    assert nothing.allowed("http://h/robots.txt", UA)
 
 
 def test_real_robots_txt_files_all_parse() -> None:

@@ -156,4 +156,3 @@ def _delay(value: str) -> list[float]:
 
 
 ALLOW_ALL = Rules.parse(b"")
-DISALLOW_ALL = Rules.parse(b"User-agent: *\nDisallow: /")

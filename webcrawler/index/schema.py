@@ -15,7 +15,6 @@ from webcrawler.index.hits import HitList, hit_lists
 from webcrawler.records import Document, Text
 
 VERSION = 1  # of fields, analysis and hit lists together; another one in a folder means: follow again
-TEXT_FIELDS = ("title", "headings", "meta", "body", "words")
 
 
 class Hits(FieldType):  # type: ignore[misc]

@@ -6,24 +6,20 @@ name cannot be public when checked and private when connected to.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from scrapy import Request
 
+from webcrawler import urls
 from webcrawler.extensions import CrawlPart
 from webcrawler.middlewares.refused import Refused
-
-PORTS = {"http": 80, "https": 443}
 
 
 class AddressMiddleware(CrawlPart):
     """Refuses special addresses written in a URL, in every spelling, and ports that are no web server's."""
 
     def process_request(self, request: Request) -> None:
-        parts = urlsplit(request.url)
         rules = self._crawl.addresses
-        port = parts.port if parts.port is not None else PORTS[parts.scheme]
-        host = (parts.hostname or "").rstrip(".")
+        host, port = urls.host_and_port(urls.server(request.url))
+        host = host.rstrip(".")
         # The resolver lets connections to a proxy's name through: no page may lead there.
         is_proxy = host in self._crawl.stores.resolver.proxy_names
         if is_proxy or not (rules.permits_host(host) and rules.permits_port(port)):
