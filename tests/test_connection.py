@@ -417,7 +417,8 @@ def test_redis_that_loads_its_data_is_waited_for(
     loading = b"-LOADING Redis is loading the dataset in memory\r\n"
     url = redis_speaking([loading, loading, b"+PONG\r\n"])
 
-    connect(url, tmp_path).close()
+    with connect(url, tmp_path) as connection:
+        assert not connection.embedded
 
 
 def test_remote_redis_that_is_gone_cannot_be_revived(crawl_dir: Path, tmp_path: Path) -> None:

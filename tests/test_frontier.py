@@ -606,7 +606,9 @@ def test_another_mode_on_a_frontier_that_is_not_empty_is_refused(make_frontier: 
 
 def test_an_empty_frontier_takes_any_mode(make_frontier: MakeFrontier) -> None:
     make_frontier("breadth")
-    make_frontier("fifo")
+    frontier = make_frontier("fifo")
+
+    assert frontier.client.hget(frontier.prefix + "meta", "mode") == b"fifo"
 
 
 def test_clear_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> None:
@@ -617,6 +619,16 @@ def test_clear_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> None
     with pytest.raises(BadInput, match="stop it"):
         inspect.clear(frontier)
     assert inspect.stats(frontier)["seen"] == 1
+
+
+def test_rescore_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> None:
+    """What it has leased would come back with its old priority."""
+    frontier = make_frontier()
+    frontier.discover(links(A))
+    frontier.expire(alive_seconds=6)
+
+    with pytest.raises(BadInput, match="stop it"):
+        inspect.rescore(frontier, "random", ordering("random"))
 
 
 def test_clear_forgets_all_of_one_frontier(make_frontier: MakeFrontier) -> None:

@@ -103,7 +103,7 @@ class AddressRules:
             return False
         if _is_local_name(name):
             return self.permits("127.0.0.1") or self.permits("::1")
-        return not _is_address(name) or self.permits(name)
+        return not is_address(name) or self.permits(name)
 
     def permits_port(self, port: int) -> bool:
         """Say whether a port may speak HTTP; `allowed` networks do not change that."""
@@ -157,7 +157,7 @@ def _is_local_name(name: str) -> bool:
     return name.rpartition(".")[2] in _LOCAL_NAMES or name in _IP6_NAMES
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
     try:
         ip_address(name)
     except ValueError:

@@ -91,7 +91,10 @@ def complaint(name: str, value: object) -> str:
                 good = setting.least <= float(str(value)) < float("inf")
     except ValueError:
         good = False
-    return "" if good else f"{name}={value} will not do: {setting.unit}, from {setting.least:g} up"
+    wanted = (
+        setting.unit if isinstance(setting.default, bool) else f"{setting.unit}, from {setting.least:g} up"
+    )
+    return "" if good else f"{name}={value} will not do: {wanted}"
 
 
 def _given(name: str) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -10,7 +9,7 @@ from urllib.request import getproxies
 from twisted.internet.interfaces import IAddress, IHostnameResolver, IHostResolution, IResolutionReceiver
 from zope.interface import implementer
 
-from webcrawler.addresses import AddressRules
+from webcrawler.addresses import AddressRules, is_address
 
 
 @implementer(IHostnameResolver)
@@ -23,7 +22,7 @@ class GuardedResolver:
     def __init__(self, resolver: Any, rules: AddressRules) -> None:
         self.resolver, self.rules = resolver, rules
         self._proxies = proxy_hosts()
-        self.proxy_names = frozenset(host for host in self._proxies if not is_literal(host))
+        self.proxy_names = frozenset(host for host in self._proxies if not is_address(host))
         self.refused: set[str] = set()  # hosts of which no address was let through
 
     def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
@@ -40,15 +39,6 @@ def proxy_hosts() -> frozenset[str]:
     named = (proxy for scheme, proxy in getproxies().items() if scheme in ("http", "https"))
     hosts = (urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname for proxy in named)
     return frozenset(host for host in hosts if host)
-
-
-def is_literal(host: str) -> bool:
-    """An address, and no name."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 @implementer(IResolutionReceiver)

@@ -101,16 +101,20 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
     }
 
 
+def _refuse_while_in_use(frontier: Frontier) -> None:
+    while frontier.expire():  # so many a call
+        pass
+    if frontier.workers():
+        raise BadInput("a crawl is using this frontier: stop it first; after a kill -9 wait ten seconds")
+
+
 def clear(frontier: Frontier) -> int:
     """Forgets all that this frontier has seen; pages and catalog stay. Returns how many URLs.
 
     Raises:
         BadInput: a crawl is alive.
     """
-    while frontier.expire():  # so many a call
-        pass
-    if frontier.client.zcard(frontier.prefix + "workers"):
-        raise BadInput("a crawl is using this frontier: stop it first")
+    _refuse_while_in_use(frontier)
     seen = stats(frontier)["seen"]
     for pattern in (frontier.prefix + "*", frontier.base + "server:*"):
         for keys in _batches(frontier.client.scan_iter(match=pattern.replace("{", "\\{"), count=1000), 1000):
@@ -119,7 +123,12 @@ def clear(frontier: Frontier) -> int:
 
 
 def rescore(frontier: Frontier, mode: str, ordering: Ordering) -> Counter[str]:
-    """Gives every waiting URL the priority of another ordering; discovery numbers stay."""
+    """Gives every waiting URL the priority of another ordering; discovery numbers stay.
+
+    Raises:
+        BadInput: a crawl is alive; what it has leased would come back with its old priority.
+    """
+    _refuse_while_in_use(frontier)
     changed: Counter[str] = Counter()
     client = frontier.client
     for key in client.scan_iter(match=frontier.prefix.replace("{", "\\{") + "queue:*", count=1000):
