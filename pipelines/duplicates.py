@@ -1,9 +1,10 @@
-"""Marks a page whose bytes are those of an earlier one."""
+"""Marks a page whose bytes are those of an earlier one; hands on the simhash for those that nearly are."""
 
 from __future__ import annotations
 
 import hashlib
 
+from webcrawler import failpoints
 from webcrawler.extensions import CrawlPart
 from webcrawler.items import CrawledPage
 
@@ -15,7 +16,9 @@ class DuplicatesPipeline(CrawlPart):
         if isinstance(item, CrawledPage):
             digest = hashlib.sha1(item.entry.fetch.body, usedforsecurity=False).digest()
             first = self._crawl.first_with(digest, item.url)
+            failpoints.reach("duplicates.hinted")
             item.entry.digest = digest
+            item.entry.simhash = item.page.simhash
             if first != item.url:
                 item.duplicate_of = item.entry.duplicate_of = first
         return item

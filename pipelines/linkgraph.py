@@ -7,13 +7,13 @@ from webcrawler.items import CrawledPage
 
 
 class LinkGraphPipeline(CrawlPart):
-    """Every outlink is recorded; those refused, nofollow, or out of the job's domains are not followed."""
+    """Every outlink is recorded; those refused, nofollow, or out of the job's bounds are not followed."""
 
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):
             page, within_job = item.page, self._crawl.within_job
             links = page.links
-            if self._crawl.job.domains:
+            if self._crawl.is_bounded:
                 links = tuple(map(within_job, links))
             if page.nofollow:
                 links = tuple(link._replace(rel="nofollow") for link in links)

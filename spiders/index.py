@@ -9,7 +9,7 @@ from typing import Any
 from scrapy import Spider
 from scrapy.http import Response
 
-from webcrawler import wiring
+from webcrawler import failpoints, wiring
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.extensions import Crawl
 from webcrawler.items import CrawledPage
@@ -43,6 +43,7 @@ class IndexSpider(Spider):
         is_over = self._last
         try:
             page = await asyncio.wrap_future(crawl.parse(entry.fetch))
+            failpoints.reach("parse.after")
             await before.wait()  # several parsers must not change the order of fetching
             yield CrawledPage.of(entry, page)
         except ParserKilled as error:

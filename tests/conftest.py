@@ -12,7 +12,7 @@ import redis
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, Politeness, ordering
+from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
 
 MakeFrontier = Callable[..., Frontier]
 
@@ -46,10 +46,17 @@ def make_frontier(connection: Connection, client: redis.Redis) -> Iterator[MakeF
     """
     clients: list[redis.Redis] = []
 
-    def make(mode: str = "fifo", name: str = "index", worker: str = "ann", **politeness: float) -> Frontier:
+    def make(
+        mode: str = "fifo",
+        name: str = "index",
+        worker: str = "ann",
+        budgets: Budgets | None = None,
+        partitions: int = 1,
+        **politeness: float,
+    ) -> Frontier:
         polite = Politeness(**{"delay": 0.0, "server_concurrency": 10_000, **politeness})  # type: ignore[arg-type]
         clients.append(connection.new_client())
-        frontier = Frontier(clients[-1], ordering(mode), name, polite, worker)
+        frontier = Frontier(clients[-1], ordering(mode), name, polite, worker, budgets, partitions)
         frontier.open(mode)
         return frontier
 

@@ -10,11 +10,17 @@ from urllib.parse import urlsplit
 
 import redis
 
-from webcrawler.frontier import Done, Failed, Frontier, Report
+from webcrawler.frontier import Done, Failed, Frontier, Report, ordering, upkeep
 from webcrawler.job import seed_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 
 OWN_TIMES = ("wait", "retry", "ends", "workers")  # sorted sets whose scores are times
+
+
+def prefix_of(frontier: Frontier) -> str:
+    """Of a frontier of one partition."""
+    (partition,) = frontier.partitions
+    return partition.prefix
 
 
 def links(*urls: str) -> list[Link]:
@@ -63,12 +69,17 @@ def page(lease: Lease, *outlinks: Link, body: bytes = b"", noindex: bool = False
     return Entry(fetch, hashlib.sha1(body).digest(), "", tuple(outlinks), text, noindex, archive=True)
 
 
+def rescore(frontier: Frontier, mode: str) -> int:
+    frontier.ordering = ordering(mode)
+    return upkeep.rescore(frontier, mode)
+
+
 def let_pass(frontier: Frontier, seconds: float) -> None:
     """Time goes by: every time that stands in Redis moves back by as much. No test sleeps."""
     client, ms = frontier.client, seconds * 1000
-    for name in OWN_TIMES:
-        for member, _ in client.zrange(frontier.prefix + name, 0, -1, withscores=True):
-            client.zincrby(frontier.prefix + name, -ms, member)
+    for key in (partition.prefix + name for partition in frontier.partitions for name in OWN_TIMES):
+        for member, _ in client.zrange(key, 0, -1, withscores=True):
+            client.zincrby(key, -ms, member)
     for key in client.scan_iter(match="*}:server:*"):
         if client.hexists(key, "next"):
             client.hincrby(key, "next", -round(ms))
@@ -77,13 +88,13 @@ def let_pass(frontier: Frontier, seconds: float) -> None:
 def next_due_ms(frontier: Frontier, server: str) -> int:
     """Milliseconds from now until a server is due, by Redis' own clock."""
     seconds, micros = frontier.client.time()
-    due = frontier.client.hget(f"{frontier.base}server:{server}", "next") or 0
+    due = frontier.client.hget(frontier.shared_key("server", server), "next") or 0
     return int(due) - (seconds * 1000 + micros // 1000)
 
 
 def places(frontier: Frontier) -> dict[str, list[str]]:
     """Every URL that waits or is out, with each place it stands at; decided ones stand nowhere."""
-    client, prefix = frontier.client, frontier.prefix
+    client, prefix = frontier.client, prefix_of(frontier)
     found: dict[str, list[str]] = {}
     for key in client.scan_iter(match="*"):
         server = key.decode().removeprefix(prefix + "queue:")

@@ -42,6 +42,13 @@ class Answer(NamedTuple):
 Route = Answer | Callable[["Site"], Answer | None]  # None: no answer, ever
 
 
+class Received(NamedTuple):
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: str
+
+
 _numbers = itertools.count()
 
 
@@ -65,6 +72,7 @@ class Site:
 
     routes: dict[str, Route] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)  # the same, whole
     host: str = "127.0.0.1"
     quit: threading.Event = field(default_factory=threading.Event)
 
@@ -74,20 +82,29 @@ class Site:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def do_POST(self) -> None:
+                self.do_GET()
+
             def do_GET(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+                site.received.append(Received(self.command, self.path, dict(self.headers), body))
                 site.asked.append(self.path)
                 route = site.routes.get(self.path, site.routes.get("*", Answer("gone", 404)))
                 answer = route if isinstance(route, Answer) else route(site)
                 if answer is None:
                     site.quit.wait(30)
                     return
-                body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+                content = answer.body.encode() if isinstance(answer.body, str) else answer.body
                 self.send_response(answer.status)
-                headers = {"Content-Type": answer.kind, "Content-Length": str(len(body)), **answer.headers}
+                headers = {
+                    "Content-Type": answer.kind,
+                    "Content-Length": str(len(content)),
+                    **answer.headers,
+                }
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(body)
+                self.wfile.write(content)
 
             def log_message(self, *_: object) -> None:
                 pass

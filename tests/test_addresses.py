@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
+import random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from twisted.internet.address import IPv4Address, IPv6Address
 
 from webcrawler.addresses import AddressRules
 from webcrawler.errors import BadInput
+from webcrawler.extensions.resolver import GuardedResolver
+from webcrawler.settings import DOWNLOAD_HANDLERS
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.216.34", "192.0.1.1", "172.32.0.1", "100.128.0.1", "223.255.255.255"]
 PUBLIC_IPV6 = ["2001:4860:4860::8888", "2606:4700::1111", "2a00:1450::1"]
@@ -27,6 +32,8 @@ SPECIAL_IPV4 = [
     "172.16.0.1",
     "172.31.255.255",
     "192.0.0.1",
+    "192.0.0.9",
+    "192.0.0.170",
     "192.0.0.192",
     "192.0.2.1",
     "192.88.99.1",
@@ -74,6 +81,7 @@ def test_public_unicast_is_permitted(ip: str) -> None:
 
 @pytest.mark.parametrize("ip", SPECIAL_IPV4 + SPECIAL_IPV6)
 def test_special_addresses_are_refused(ip: str) -> None:
+    """CVE-2024-4032: `is_private` is wrong about some of them. GHSA-j2hp-6m75-v4j4: 0.0.0.0 is here, too."""
     assert not AddressRules().permits(ip)
 
 
@@ -222,3 +230,55 @@ def test_ports_of_other_protocols_are_refused(port: int) -> None:
 @pytest.mark.parametrize("port", [80, 443, 81, 1024, 3000, 5000, 8000, 8080, 8443, 8800, 49_152, 65_534])
 def test_ports_of_the_web_are_permitted(port: int) -> None:
     assert AddressRules().permits_port(port)
+
+
+# --- names: S4, at the moment they are connected to ---
+
+
+class Dns:
+    """A name server that never says the same twice, and who asks it and would connect to the answer."""
+
+    def __init__(self) -> None:
+        self.answers: list[str] = []
+        self.passed: list[str] = []
+
+    def resolveHostName(self, receiver: Any, host: str, *_: Any, **__: Any) -> None:
+        receiver.resolutionBegan(None)
+        for ip in self.answers:
+            kind = IPv6Address if ":" in ip else IPv4Address
+            receiver.addressResolved(kind("TCP", ip, 80))
+        receiver.resolutionComplete()
+
+    def resolutionBegan(self, _: object) -> None: ...
+
+    def addressResolved(self, address: Any) -> None:
+        self.passed.append(address.host)
+
+    def resolutionComplete(self) -> None: ...
+
+
+def test_name_that_is_bound_anew_at_each_question_never_leads_to_a_special_address() -> None:
+    """DNS rebinding: there is no check before, whose answer could be another one."""
+    dns, chance = Dns(), random.Random(4)
+    guard = GuardedResolver(dns, AddressRules())
+    public = {*PUBLIC, *PUBLIC_IPV6}
+
+    for number in range(1_000):
+        dns.answers = chance.sample([*public, *SPECIAL_IPV4, *SPECIAL_IPV6], chance.randrange(4))
+        dns.passed = []
+        guard.resolveHostName(dns, f"h{number}.example")
+
+        assert dns.passed == [ip for ip in dns.answers if ip in public]
+        assert (f"h{number}.example" in guard.refused) is (dns.answers != [] and dns.passed == [])
+
+
+# --- schemes: S6 ---
+
+
+def test_there_is_no_way_to_a_file_or_another_protocol() -> None:
+    """GHSA-23j4-mw76-5v7h, a redirect to file://, and links to it, which plain Scrapy follows."""
+    from scrapy.settings import default_settings
+
+    on = {**default_settings.DOWNLOAD_HANDLERS_BASE, **DOWNLOAD_HANDLERS}
+
+    assert {scheme for scheme, handler in on.items() if handler} == {"http", "https"}

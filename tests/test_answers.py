@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -122,25 +123,68 @@ NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
     [
         (None, 0),
         (b"", 0),
+        (b"   ", 0),
         (b"120", 120),
         (b" 120 ", 120),
         (b"0", 0),
+        (b"0000120", 120),
         (b"-5", 0),
+        (b"-1", 0),
+        (b"+5", 0),
+        (b"120s", 0),
+        (b"120 60", 0),
+        (b"120, 60", 0),  # two headers in one; the back-off holds all the same
+        (b"1_000", 0),  # Python would take it
+        (b"0x10", 0),
+        (b"nan", 0),
+        (b"inf", 0),
+        (b"-inf", 0),
         (b"1.5", 0),  # no delay-seconds by the grammar, and no date
         (b"soon", 0),
         (b"1e9", 0),
         (b"\xb2", 0),  # a digit of Latin-1 that is none
+        ("١٢٠".encode(), 0),  # digits of Arabic
+        (b"\x00", 0),
+        (b"12\x000", 0),
+        (b"\xff" * 100, 0),
+        (b"86400", RETRY_AFTER_MAX_SECONDS),
+        (b"86401", RETRY_AFTER_MAX_SECONDS),
         (b"999999999", RETRY_AFTER_MAX_SECONDS),
+        (b"1000000000000", RETRY_AFTER_MAX_SECONDS),
+        (b"9" * 1_000_000, RETRY_AFTER_MAX_SECONDS),  # no float holds it
+        (b"(" * 1_000_000, 0),  # comments within comments, to a parser of dates
+        (b"," * 1_000_000, 0),
         (b"Fri, 20 Nov 2026 12:01:30 GMT", 90),
         (b"Fri, 20 Nov 2026 11:00:00 GMT", 0),  # past
         (b"Friday, 20-Nov-26 12:01:30 GMT", 90),  # obsolete formats: 5.6.7
         (b"Fri Nov 20 12:01:30 2026", 90),
+        (b"Fri, 20 Nov 2026 12:01:30 -0000", 90),
+        (b"Fri, 20 Nov 2026 07:01:30 EST", 90),  # no HTTP date, and clear
+        (b"Fri, 20 Nov 2026 12:01:30 " + b"+" * 1_000_000, 90),
+        (b"Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        (b"Wed, 01 Jan 0000 00:00:00 GMT", 0),
+        (b"Mon, 01 Jan 0001 00:00:00 +2359", 0),
+        (b"Fri, 31 Dec 9999 23:59:59 GMT", RETRY_AFTER_MAX_SECONDS),
+        (b"Fri, 31 Dec 99999 23:59:59 GMT", 0),
+        (b"Fri, 20 Nov 2026 12:01:30 +9999999999", 0),
+        (b"Fri, 20 Nov 2026 25:61:61 GMT", 0),
+        (b"2026-11-20T12:01:30Z", 0),
         (b"Fri, 99 Nov 2026 12:01:30 GMT", 0),
         (format_datetime(NOW + timedelta(days=400)).encode(), RETRY_AFTER_MAX_SECONDS),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value: bytes | None, seconds: float) -> None:
     assert retry_after_seconds(value, NOW.timestamp()) == seconds
+
+
+def test_a_date_without_a_zone_is_gmt_wherever_the_crawler_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert retry_after_seconds(b"Fri Nov 20 12:01:30 2026", NOW.timestamp()) == 90
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @given(st.binary() | st.from_regex(rb"\A[0-9]{1,400}\Z"))
@@ -189,6 +233,7 @@ OTHERS = [
     ("text/html", b"BM\x36\x00\x0c\x00\x00\x00\x00\x00"),
     ("text/html", b"Rar!\x1a\x07\x00"),
     ("text/html", b"RIFF\x0a\x0a\x0a\x0aWEBPVP8 "),
+    ("text/html", bytes(range(256)) * 4),  # noise
 ]
 
 

@@ -21,7 +21,7 @@ from frontiers import lease_one, let_pass, links, page
 from webcrawler.batch import Batch
 from webcrawler.catalog import Catalog
 from webcrawler.connection import connect
-from webcrawler.frontier import Frontier, Politeness, inspect, ordering
+from webcrawler.frontier import Done, Frontier, Politeness, inspect, ordering
 from webcrawler.pages import PageStore, records
 from webcrawler.records import Entry, Fetch, Lease, Link
 
@@ -441,3 +441,50 @@ def test_what_somebody_else_holds_by_now_is_kept_and_not_decided(room: Room) -> 
     assert inspect.stats(room.frontier)["leased"] == 1
     assert inspect.peek(room.frontier, 9) == []
     assert room.frontier.release([new]) == 1
+
+
+def test_a_worker_that_wakes_up_after_its_lease_overwrites_nothing(
+    room: Room, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its clock ran on meanwhile: what it fetched looks newer than what the other one did."""
+    (old,) = room.lease(A)
+    let_pass(room.frontier, 10_000)
+    room.frontier.expire()
+    other = Room(room.folder, make_frontier(worker="bob"))
+    new = lease_one(other.frontier)
+    decide(other, page(new, *links(B), body=b"what bob found"))
+    catalog = room.catalog()
+    known, seq = catalog.find(A), catalog.last_seq()
+    answers: list[int] = []
+    complete = room.frontier.complete
+    monkeypatch.setattr(
+        room.frontier, "complete", lambda done: answers.extend(found := complete(done)) or found
+    )
+
+    decide(room, page(old, *links(C), body=b"what ann found"))
+
+    assert answers == [-1]
+    assert known is not None and catalog.find(A) == known
+    assert catalog.last_seq() == seq
+    assert [urls_of[target] for urls_of in [dict(catalog.urls())] for _, target, *_ in catalog.links()] == [B]
+    assert room.reasons() == {"document": 1}
+    assert inspect.peek(room.frontier, 9) == [B]
+
+
+def test_the_frontier_is_told_what_says_the_same_as_another(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, twin, near, far = room.lease(*(f"{A}{n}" for n in range(4)))
+    entries = [page(lease) for lease in (first, twin, near, far)]
+    entries[1].digest = entries[0].digest
+    for entry, simhash in zip(entries, (0b1111, 0b1111, 0b1110, -1), strict=True):
+        entry.simhash = simhash
+    told: list[Done] = []
+    complete = room.frontier.complete
+    monkeypatch.setattr(room.frontier, "complete", lambda done: told.extend(done) or complete(done))
+
+    decide(room, *entries)
+
+    assert [(done.reason, done.repeats) for done in told] == [
+        *(("document", False), ("duplicate", True), ("document", True), ("document", False)),
+    ]

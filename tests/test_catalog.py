@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webcrawler.catalog import Catalog
+from webcrawler.catalog import Catalog, Verdict
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Entry, Fetch, Lease, Link, Place, Text
 from webcrawler.urls import server, url_id
@@ -59,7 +59,7 @@ def redirect(url: str, time: float, target: str) -> Entry:
     return Entry(fetch(url, time, "redirect", status=302, target=link(target)))
 
 
-def write(catalog: Catalog, *entries: Entry) -> frozenset[int]:
+def write(catalog: Catalog, *entries: Entry) -> Verdict:
     return catalog.write([(entry, None) for entry in entries])
 
 
@@ -170,7 +170,7 @@ def test_many_links_are_written_whatever_sqlite_takes_in_one_statement(catalog: 
 
 
 def test_empty_batch_changes_nothing(catalog: Catalog) -> None:
-    assert write(catalog) == frozenset()
+    assert write(catalog) == Verdict()
     assert catalog.last_seq() == 0
 
 
@@ -255,8 +255,9 @@ def test_failure_and_document_of_one_url_fit_into_one_batch(catalog: Catalog) ->
 
 
 def test_first_document_with_a_digest_is_the_original_of_all_later_ones(catalog: Catalog) -> None:
-    assert write(catalog, page(A, 1, "same"), page(B, 2, "same"), page(C, 3, "other")) == {url_id(B)}
-    assert write(catalog, page(D, 0.5, "same")) == {url_id(D)}
+    verdict = write(catalog, page(A, 1, "same"), page(B, 2, "same"), page(C, 3, "other"))
+    assert verdict.duplicates == {url_id(B)}
+    assert write(catalog, page(D, 0.5, "same")).duplicates == {url_id(D)}
 
     assert twins(catalog) == {A: "", B: A, C: "", D: A}
     assert catalog.stats()["duplicates"] == 2
@@ -265,7 +266,7 @@ def test_first_document_with_a_digest_is_the_original_of_all_later_ones(catalog:
 def test_a_document_is_never_its_own_duplicate(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "same"))
 
-    assert write(catalog, page(A, 2, "same")) == frozenset()
+    assert write(catalog, page(A, 2, "same")) == Verdict()
     assert twins(catalog) == {A: ""}
 
 
@@ -296,7 +297,7 @@ def test_when_an_original_leaves_its_digest_the_next_oldest_takes_its_part(
 def test_changed_document_comes_after_those_that_had_its_new_digest_before(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "first"), page(B, 2, "second"))
 
-    assert write(catalog, page(A, 3, "second")) == {url_id(A)}
+    assert write(catalog, page(A, 3, "second")).duplicates == {url_id(A)}
     assert twins(catalog) == {A: B, B: ""}
 
 
@@ -314,7 +315,7 @@ def test_pages_without_a_digest_are_no_duplicates(catalog: Catalog) -> None:
     one, other = page(A, 1), page(B, 2)
     one.digest = other.digest = b""
 
-    assert write(catalog, one, other) == frozenset()
+    assert write(catalog, one, other) == Verdict()
 
 
 def test_digests_name_the_originals_newest_first(catalog: Catalog) -> None:

@@ -333,6 +333,8 @@ def redis_speaking() -> Iterator[Callable[[list[bytes]], str]]:
             with line:
                 while readable(line) and (commands := line.recv(4096)):
                     line.sendall(b"+OK\r\n" * commands.count(b"SETINFO"))
+                    if b"INFO\r\n" in commands and b"cluster" in commands:
+                        line.sendall(b"+cluster_enabled:0\r\n")
                     if b"PING" in commands and replies:
                         line.sendall(replies.pop(0))
 

@@ -139,11 +139,17 @@ def test_each_state_stands_in_the_table_of_states() -> None:
 
 
 def test_each_redis_key_is_described() -> None:
-    header = (ROOT / "webcrawler/frontier/lua/_common.lua").read_text("utf-8").split("\nlocal ")[0]
+    header = (ROOT / "webcrawler/frontier/lua/_1_names.lua").read_text("utf-8").split("\nlocal ")[0]
     families = set(re.findall(r"(\w+(?::[A-Z]+)?)\s+(?:hash|set|zset)\b", header))
 
-    assert len(families) == 18
-    assert families | {"robots:S"} <= cells(page("reference/files.md"))
+    assert len(families) == 25
+    assert families | {"robots:S"} <= cells(page("reference/redis.md"))
+
+
+def test_each_operation_on_redis_is_described() -> None:
+    lua = (ROOT / "webcrawler/frontier/lua").glob("*-2.lua")
+
+    assert {path.name.removesuffix("-2.lua") for path in lua} <= cells(page("reference/redis.md"))
 
 
 def test_each_table_of_the_catalog_is_described() -> None:

@@ -19,6 +19,8 @@ from frontiers import (
     links,
     next_due_ms,
     places,
+    prefix_of,
+    rescore,
     seen,
     visit,
     visit_all,
@@ -28,7 +30,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Done, Failed, Frontier, Politeness, Report, inspect, ordering
+from webcrawler.frontier import Done, Failed, Frontier, Politeness, Report, inspect, ordering, upkeep
 from webcrawler.records import Lease
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -545,7 +547,7 @@ class States(RuleBasedStateMachine):
     def states_add_up(self) -> None:
         stats = inspect.stats(self.frontiers[0])
         states = [stats[name] for name in ("queued", "leased", "done", "failed", "quarantined")]
-        prefix = self.frontiers[0].prefix
+        prefix = prefix_of(self.frontiers[0])
         assert stats["seen"] == sum(states) == seen(self.client, prefix) == len(self.found)
 
     @invariant()
@@ -558,7 +560,7 @@ class States(RuleBasedStateMachine):
 
     @invariant()
     def a_lease_is_held_by_one_worker_and_has_an_end(self) -> None:
-        prefix = self.frontiers[0].prefix
+        prefix = prefix_of(self.frontiers[0])
         leased = sorted(self.client.hkeys(prefix + "leases"))
         held = [url for name in "ab" for url in self.client.smembers(f"{prefix}held:{name}")]
         assert leased == sorted(held) == sorted(self.client.zrange(prefix + "ends", 0, -1))
@@ -581,7 +583,8 @@ class States(RuleBasedStateMachine):
         assert stats["seen"] == stats["done"] + stats["failed"] == len(self.found)
         # What is decided leaves nothing behind but its id and its count.
         left = {
-            key.decode().removeprefix(frontier.prefix).partition(":")[0] for key in self.client.scan_iter()
+            key.decode().removeprefix(prefix_of(frontier)).partition(":")[0]
+            for key in self.client.scan_iter()
         }
         assert not left & {"queue", "retry", "tries", "spelling", "leases", "ends", "held", "open", "trying"}
 
@@ -608,7 +611,7 @@ def test_an_empty_frontier_takes_any_mode(make_frontier: MakeFrontier) -> None:
     make_frontier("breadth")
     frontier = make_frontier("fifo")
 
-    assert frontier.client.hget(frontier.prefix + "meta", "mode") == b"fifo"
+    assert frontier.client.hget(prefix_of(frontier) + "meta", "mode") == b"fifo"
 
 
 def test_clear_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> None:
@@ -617,7 +620,7 @@ def test_clear_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> None
     frontier.expire(alive_seconds=6)
 
     with pytest.raises(BadInput, match="stop it"):
-        inspect.clear(frontier)
+        upkeep.clear(frontier)
     assert inspect.stats(frontier)["seen"] == 1
 
 
@@ -628,7 +631,7 @@ def test_rescore_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> No
     frontier.expire(alive_seconds=6)
 
     with pytest.raises(BadInput, match="stop it"):
-        inspect.rescore(frontier, "random", ordering("random"))
+        rescore(frontier, "random")
 
 
 def test_clear_forgets_all_of_one_frontier(make_frontier: MakeFrontier) -> None:
@@ -639,9 +642,9 @@ def test_clear_forgets_all_of_one_frontier(make_frontier: MakeFrontier) -> None:
     let_pass(frontier, 100)
     frontier.expire()
 
-    assert inspect.clear(frontier) == 2
+    assert upkeep.clear(frontier) == 2
 
-    assert frontier.client.keys(frontier.prefix + "*") == []
+    assert frontier.client.keys(prefix_of(frontier) + "*") == []
     assert inspect.stats(other)["seen"] == 1
     assert make_frontier(worker="bob").discover(links(A)) == 1
 
@@ -653,7 +656,7 @@ def test_clear_works_when_a_worker_died_with_many_leases(make_frontier: MakeFron
     frontier.lease(1200)
     let_pass(frontier, 10)
 
-    assert inspect.clear(frontier) == 1200
+    assert upkeep.clear(frontier) == 1200
 
 
 # ---- questions that people ask

@@ -75,8 +75,8 @@ def test_the_header_says_what_is_returned_and_what_it_costs(name: str) -> None:
 @of_each
 def test_every_key_comes_from_the_two_prefixes(name: str) -> None:
     """Else Redis Cluster could not know where it lies."""
-    named_keys = re.findall(r"call\('[A-Z]+', *([^,)]+)", code(name))
-    local = re.compile(r"key\(|queue_of\(|server_of\(|PREFIX \.\.|politeness$|key$")
+    named_keys = re.findall(r"(?:call|bulk)\('[A-Z]+', *([^,)]+)", code(name))
+    local = re.compile(r"key\(|queue_of\(|site_of\(|server_of\(|SEEN|PREFIX \.\.|politeness$|site$|key$")
 
     assert [key for key in named_keys if not local.match(key.strip())] == []
 
@@ -87,11 +87,13 @@ def test_every_script_loads(client: redis.Redis, name: str) -> None:
 
 
 def test_the_shared_part_says_what_each_key_holds() -> None:
-    described = set(re.findall(r"^--   ([a-z]+)(?::\w+)? ", TEXTS["_common.lua"], re.MULTILINE))
-    described |= set(re.findall(r" {3,}(held|workers)(?::\w+)? ", TEXTS["_common.lua"]))
+    described = set(re.findall(r"^--   ([a-z]+)(?::\w+)? ", TEXTS["_1_names.lua"], re.MULTILINE))
     used = {name for text in TEXTS.values() for name in re.findall(r"key\('(\w+):?'", text)} | {
         "queue",
         "server",
+        "site",
+        *re.findall(r"\b([a-z]+) = \d", re.findall(r"BESIDE = \{.*\}", TEXTS["_4_leases.lua"])[0]),
+        *("seen", "ready", "doubtful"),
     }
 
     assert used == described

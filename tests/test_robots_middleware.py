@@ -6,8 +6,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgpack
 import pytest
 from localweb import Answer, Canary, Crawled, Site, crawl, page, redirect, robots, sites
+
+from webcrawler.connection import connect
 
 TRIES = 3
 ALL = "User-agent: *"
@@ -177,6 +180,36 @@ def test_a_page_that_was_not_downloaded_does_not_cost_its_server_a_pause(tmp_pat
         crawled = crawl(tmp_path, "index", "-a", f"seeds={seeds}", FRONTIER_DELAY=3600, seconds=20)
 
     assert crawled.frontier["states"]["reasons"] == {"robots-disallowed": 5}
+
+
+def test_old_copy_holds_for_thirty_days_while_its_server_is_unreachable(tmp_path: Path) -> None:
+    """2.3.1.4, 2.4; over a restart: what is known is in Redis."""
+    rules = robots(ALL, "Disallow: /secret")
+    with sites(young={"*": lambda _: page()}, old={"*": lambda _: page()}) as opened:
+        for days, site in ((29, opened["young"]), (31, opened["old"])):
+            site.routes["/robots.txt"] = rules
+            assert crawl(tmp_path, "index", "-a", f"seeds={site.url}/first").status == 0
+            make_older(tmp_path, site.url, days)
+            site.routes["/robots.txt"] = robots(status=503)
+        seeds = ",".join(f"{site.url}/{path}" for site in opened.values() for path in ("page", "secret"))
+        crawled = crawl(tmp_path, "index", "-a", f"seeds={seeds}")
+
+        assert [crawled.reason(seed) for seed in seeds.split(",")] == [
+            *("done/document", "failed/robots-disallowed"),
+            *("failed/robots-unreachable", "failed/robots-unreachable"),
+        ]
+        assert opened["young"].times("/robots.txt") > 1
+        assert opened["old"].times("/robots.txt") == 1 + TRIES
+
+
+def make_older(folder: Path, server: str, days: int) -> None:
+    """Lets days go by for what is known of a robots.txt."""
+    with connect(None, folder) as connection:
+        [key] = connection.client.scan_iter(match=f"*:robots:{server}")
+        known = msgpack.unpackb(connection.client.get(key))
+        for time_of in ("fetched", "until"):
+            known[time_of] -= days * 24 * 3600
+        connection.client.set(key, msgpack.packb(known))
 
 
 # ---- addresses

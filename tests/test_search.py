@@ -256,6 +256,52 @@ def test_any_text_is_answered_or_refused_as_bad_input(searcher: Searcher, text: 
     assert all(0 <= hit.relevance <= 1000 for hit in results.hits)
 
 
+# Near-duplicates and blocked servers
+
+MIRRORS = [(f"http://mirror-{n}.test/", "Yeast", f"yeast genome, copy {n}") for n in range(30)]
+OTHERS = [(f"http://other-{n}.test/", "Other", "yeast " + "and flour " * (n + 9)) for n in range(3)]
+
+
+def publish_mirrors(folder: Path) -> Searcher:
+    """Thirty near-duplicates that all rank before three other pages."""
+    with closing(Catalog(folder / "catalog.sqlite")) as catalog:
+        for number, row in enumerate(MIRRORS + OTHERS):
+            written, _ = entry(row)
+            written.simhash = 0x0F0F if row in MIRRORS else 0x1234_5678_9ABC_DEF0 >> number
+            catalog.write([(written, None)])
+    publish(folder, [])
+    return Searcher(folder, REFERENCE, deadline_seconds=60)
+
+
+def test_near_duplicates_are_folded_into_the_first_and_give_their_places_to_others(tmp_path: Path) -> None:
+    results = publish_mirrors(tmp_path).search("yeast", limit=3)
+
+    assert [hit.url for hit in results.hits] == [MIRRORS[0][0], OTHERS[0][0], OTHERS[1][0]]
+    assert results.near_duplicates == [29, 0, 0]
+    assert (results.total, len(results.explanations)) == (33, 3)
+
+
+def test_near_duplicates_are_documents_that_a_query_of_their_own_finds(tmp_path: Path) -> None:
+    results = publish_mirrors(tmp_path).search("site:mirror-7.test yeast")
+
+    assert [hit.url for hit in results.hits] == ["http://mirror-7.test/"]
+    assert results.near_duplicates == [0]
+
+
+def test_a_blocked_server_is_no_longer_found_once_the_follower_has_followed(tmp_path: Path) -> None:
+    publish(tmp_path, PAGES)
+    searcher = Searcher(tmp_path, REFERENCE)
+    assert found(searcher, "molecular") == ["a.test/1", "b.test/3"]
+
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        assert catalog.block("http://a.test") == 2
+    publish(tmp_path, [])
+
+    assert found(searcher, "molecular") == ["b.test/3"]
+    publish(tmp_path, PAGES[:1], fetched=FETCHED + 1)
+    assert found(searcher, "molecular") == ["b.test/3"]
+
+
 # Snippets
 
 
@@ -339,6 +385,21 @@ def test_command_explains_each_hit(
 
 
 @pytest.mark.usefixtures("project")
+def test_command_counts_what_is_folded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    publish_mirrors(tmp_path)
+    assert run(tmp_path, "yeast", "-n", "2") == 0
+
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[3:7] == [
+        "1000 Yeast",
+        "     http://mirror-0.test/",
+        "     yeast genome, copy 0",
+        "     and 29 near-duplicates",
+    ]
+    assert shown.count("near-duplicate") == 1
+
+
+@pytest.mark.usefixtures("project")
 def test_command_gives_programs_json(crawl_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(crawl_dir, "--json", "sourdough") == 0
 
@@ -355,6 +416,7 @@ def test_command_gives_programs_json(crawl_dir: Path, capsys: pytest.CaptureFixt
                 "server": "http://c.test:8080",
                 "fetched": "2023-11-14T22:13:20+00:00",
                 "snippet": "Sourdough rises",
+                "near_duplicates": 0,
             }
         ],
     }

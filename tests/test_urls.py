@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import lzma
-import os
-from pathlib import Path
-from typing import Any
-
 import pytest
 from ada_url import URL
 from hypothesis import example, given
@@ -28,7 +21,6 @@ from webcrawler.urls import (
 )
 
 BASE = "http://a/b/c/d;p?q"
-SHARED = Path(os.environ.get("SHARED_DIR", Path(__file__).parents[1] / "../shared")) / "data"
 
 
 # --- what a page wrote ---
@@ -307,45 +299,3 @@ def test_outlink_has_all_that_a_parser_wants() -> None:
 
 def test_spelling_too_long_to_fetch_is_refused_even_when_its_canonical_form_is_short() -> None:
     assert outlink("/a?utm_source=" + "x" * 2_083, "http://h/").refused == "length"
-
-
-# --- against what others have collected ---
-
-
-def _shared(name: str) -> Path:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"{name} is not there (SHARED_DIR)")
-    return path
-
-
-def test_whatwg_cases_for_http_and_https_all_hold() -> None:
-    with gzip.open(_shared("url-conformance/urltestdata.json.gz")) as file:
-        cases: list[dict[str, Any]] = [case for case in json.load(file) if isinstance(case, dict)]
-
-    wrong = [case for case in cases if _whatwg(case["input"], case.get("base")) != _expected(case)]
-
-    assert len(cases) > 800 and wrong == []
-
-
-def _whatwg(href: str, base: str | None) -> str:
-    try:
-        return resolve(href, base)
-    except UnfetchableUrl:
-        return "refused"
-
-
-def _expected(case: dict[str, str]) -> str:
-    """The href without what `resolve` leaves out: fragment, user name and password."""
-    if case.get("failure") or case["protocol"] not in ("http:", "https:"):
-        return "refused"
-    search = case["search"] or "?" * case["href"].partition("#")[0].endswith("?")
-    return f"{case['protocol']}//{case['host']}{case['pathname']}{search}"
-
-
-def test_real_urls_have_a_stable_canonical_form() -> None:
-    with lzma.open(_shared("urls-real/urls.txt.xz"), "rt", errors="replace") as file:
-        urls = [canonical(line) for line in file.read().splitlines()[::5]]
-
-    assert len(urls) > 4_000
-    assert [url for url in urls if canonical(url) != url] == []

@@ -17,7 +17,8 @@ from typing import TypeVar
 
 from redis.exceptions import RedisError
 
-from webcrawler.catalog import Catalog
+from webcrawler import failpoints
+from webcrawler.catalog import Catalog, Verdict
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Done, Failed, Frontier
 from webcrawler.pages import PageStore
@@ -26,8 +27,12 @@ from webcrawler.records import Entry, Fetch, Lease, Link, Place
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
+PAUSE_MAX_SECONDS = 5.0  # between tries of a disk or a Redis that is away: work goes on soon after
+
 # Outcomes of a page that is there.
 DOCUMENTS = frozenset({"done/document", "done/duplicate", "done/noindex", "done/not-modified"})
+BODY_BYTES = 16 * 2**20  # of one batch; memory holds about twice that, with the texts
+BODY_BYTES_WAITING = 2 * BODY_BYTES
 Settled = Callable[[Sequence[tuple[Lease, str]]], None]
 
 
@@ -61,6 +66,7 @@ class Batch:
         self._settled, self._broken, self._revive = settled, broken, revive
         self._documents, self._seconds, self._limit = documents, seconds, limit or 2 * documents
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        self._bytes_in = self._bytes_out = 0  # of bodies; each is counted by one thread
         self._hurry = False
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="batch", daemon=True)
@@ -69,11 +75,15 @@ class Batch:
     @property
     def full(self) -> bool:
         """The disk is behind: whoever can should wait."""
-        return self._thread.is_alive() and self._queue.qsize() >= self._limit
+        is_long = self._queue.qsize() >= self._limit
+        return self._thread.is_alive() and (is_long or self._bytes_in - self._bytes_out >= BODY_BYTES_WAITING)
 
     def put(self, entry: Entry) -> None:
         """Hands an entry over; never waits."""
+        failpoints.reach("batch.before-put")
+        self._bytes_in += len(entry.fetch.body)
         self._queue.put(entry)
+        failpoints.reach("batch.after-put")
 
     def flush(self) -> None:
         """Write what is there now: somebody waits for its outlinks."""
@@ -94,6 +104,7 @@ class Batch:
                     entries = self._gather()
                     if entries:
                         self._write(catalog, entries)
+                        self._bytes_out += sum(len(entry.fetch.body) for entry in entries)
         except Exception:
             # An error of ours. What was not written stays leased, and goes back when this worker ends.
             logger.critical("cannot write what was fetched", exc_info=True)
@@ -102,8 +113,9 @@ class Batch:
     def _gather(self) -> list[Entry]:
         """The next batch: complete, or in time, or because somebody waits for it."""
         entries: list[Entry] = []
+        room = BODY_BYTES
         end = time.monotonic() + self._seconds
-        while len(entries) < self._documents:
+        while len(entries) < self._documents and room > 0:
             wait = end - time.monotonic() if not (self._hurry or self._closing) else 0.0
             try:
                 entry = self._queue.get(timeout=max(0.0, wait)) if wait > 0 else self._queue.get_nowait()
@@ -113,6 +125,7 @@ class Batch:
                 if not entries:
                     end = time.monotonic() + self._seconds
                 entries.append(entry)
+                room -= len(entry.fetch.body)
         if self._queue.empty():
             self._hurry = False
         return entries
@@ -134,27 +147,37 @@ class Batch:
 
     def _write_all(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Each step is repeated until it succeeds: what it did before, it does not do twice."""
+        failpoints.reach("batch.gathered")
         places = self._insist(lambda: self._keep(entries))
-        duplicates = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
-        self._settled(self._insist(lambda: self._decide(entries, duplicates)))
+        failpoints.reach("batch.stored")
+        verdict = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
+        failpoints.reach("batch.catalogued")
+        failpoints.reach("batch.settled")
+        self._settled(self._insist(lambda: self._decide(entries, verdict)))
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
         self._pages.sync()
         return places
 
-    def _decide(self, entries: list[Entry], duplicates: frozenset[int]) -> list[tuple[Lease, str]]:
+    def _decide(self, entries: list[Entry], verdict: Verdict) -> list[tuple[Lease, str]]:
         outcomes: list[tuple[Lease, str]] = []
         for is_done, group in groupby(entries, lambda entry: entry.fetch.state == "done"):
             if is_done:
-                done = [_done(entry, duplicates) for entry in group]
+                done = [_done(entry, verdict) for entry in group]
+                failpoints.reach("complete.before")
                 self._frontier.complete(done)
+                failpoints.reach("complete.after")
                 outcomes += [(one.lease, f"done/{one.reason}") for one in done]
             else:
                 failed = [_failed(entry) for entry in group]
-                for lost, answer in zip(failed, self._frontier.fail(failed), strict=True):
+                failpoints.reach("fail.before")
+                answers = self._frontier.fail(failed)
+                failpoints.reach("fail.after")
+                for lost, answer in zip(failed, answers, strict=True):
                     named = {-1: "stale", 0: lost.outcome, 1: "retry/" + lost.outcome.rpartition("/")[2]}
                     outcomes.append((lost.lease, named[answer]))
+            failpoints.reach("decide.between")
         return outcomes
 
     def _insist(self, step: Callable[[], T]) -> T:
@@ -165,7 +188,7 @@ class Batch:
             except (OSError, Unavailable, RedisError) as error:
                 logger.error("cannot write a batch, trying again in %.1f s: %s", pause, error)
                 time.sleep(pause)
-                pause = min(pause * 2, 10.0)
+                pause = min(pause * 2, PAUSE_MAX_SECONDS)
                 if isinstance(error, RedisError):
                     self._try_to_revive()
 
@@ -181,10 +204,10 @@ def broken(fetch: Fetch, error: str) -> Fetch:
     return replace(fetch, state="failed", reason="unparsable", retry=True, target=None, error=error)
 
 
-def _done(entry: Entry, duplicates: frozenset[int]) -> Done:
+def _done(entry: Entry, verdict: Verdict) -> Done:
     lease, reason = entry.fetch.lease, entry.fetch.reason
     if reason == "document":
-        reason = "duplicate" if lease.id in duplicates else "noindex" if entry.noindex else reason
+        reason = "duplicate" if lease.id in verdict.duplicates else "noindex" if entry.noindex else reason
     target = entry.fetch.target
     links = (*entry.links, target) if target else entry.links
     refused = dict(entry.refused)
@@ -195,7 +218,8 @@ def _done(entry: Entry, duplicates: frozenset[int]) -> Done:
             refused[why] = refused.get(why, 0) + 1
         elif link.id != lease.id:
             follow.append(link)
-    return Done(lease, reason, f"done/{reason}" in DOCUMENTS, follow, refused)
+    repeats = lease.id in verdict.duplicates or lease.id in verdict.near
+    return Done(lease, reason, f"done/{reason}" in DOCUMENTS, follow, refused, repeats)
 
 
 def _failed(entry: Entry) -> Failed:

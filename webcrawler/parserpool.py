@@ -6,6 +6,8 @@ libraries too, and cannot hit another page. Pebble notices and starts the next w
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import resource
 import signal
@@ -20,6 +22,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
+from webcrawler import failpoints
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.forkserver import CleanContext
 from webcrawler.parsing import parse
@@ -29,6 +32,7 @@ _OUT_OF_MEMORY = 77  # exit status of a worker
 _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
 _PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
+_M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>: what is larger goes back to the system when freed
 _GRACE_S = 5.0  # pebble's own deadline, behind the worker's timer
 
 
@@ -164,6 +168,9 @@ _address_space = resource.RLIM_INFINITY  # bytes that this process may have whil
 
 def _prepare_worker(memory_mb: int) -> None:
     global _address_space
+    with contextlib.suppress(AttributeError, OSError):  # a C library without it
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)  # else holes add up from page to page
+    failpoints.arm(os.environ)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler would wait for C code to return
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     statm = Path("/proc/self/statm")
@@ -175,7 +182,10 @@ def _work(timeout_s: float, *page: Any) -> Page:
     """Parse under the limits, which end with the page: taking and handing over must not fail."""
     _limit(timeout_s, _address_space)
     try:
-        return parse(*page)
+        failpoints.reach("parser.before")
+        parsed = parse(*page)
+        failpoints.reach("parser.after")
+        return parsed
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)  # a heap that was full is no place for the next page
     finally:

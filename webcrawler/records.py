@@ -19,6 +19,7 @@ class Link(NamedTuple):
     context: str = ""  # the words around the link, anchor left out
     rel: str = ""  # "", "nofollow", "redirect"
     refused: str = ""  # why it is not worth fetching ("scheme", "extension", …), or ""
+    request: str = ""  # JSON of what is sent where it is no plain GET of `spelling`
 
 
 class Page(NamedTuple):
@@ -34,6 +35,7 @@ class Page(NamedTuple):
     refused: dict[str, int]  # links that are no record (mailto:, javascript:, malformed), by reason
     noindex: bool = False
     nofollow: bool = False
+    simhash: int = 0  # of the text, signed; 0 where that is too short
 
 
 class Lease(NamedTuple):
@@ -45,6 +47,8 @@ class Lease(NamedTuple):
     server: str  # "http://a.example:8080"
     token: int  # fencing: only the newest token of a URL may report on it
     tries: int = 0  # fetches that failed before
+    request: str = ""  # as the link's
+    doubtful: bool = False  # its server did not answer in time, or has not been asked yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ class Entry:
     noindex: bool = False
     refused: dict[str, int] = field(default_factory=dict)
     archive: bool = False  # set by the pages pipeline: keep the response
+    simhash: int = 0  # as the page's
 
 
 class Change(NamedTuple):

@@ -19,9 +19,9 @@ from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from webcrawler import urls
-from webcrawler.errors import BadUrl
-from webcrawler.extensions import Crawl
+from webcrawler import failpoints
+from webcrawler.dropin import worker_of
+from webcrawler.extensions import Worker
 from webcrawler.records import Lease
 
 if TYPE_CHECKING:
@@ -32,82 +32,78 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PAUSE_SECONDS = 0.004  # between round trips, so that each carries several reports
+AHEAD_MAX = 256  # where Scrapy has no limit
+RETRY_SECONDS = (0.1, 2.0)  # while Redis is away or refuses: the first pause and, doubling, the longest
 POLL_SECONDS = 1.0  # other workers may find something, or end the crawl
 
 
 class Scheduler(BaseScheduler):
     """Leases URLs ahead, in small batches; with one request at a time the order is exact."""
 
-    def __init__(self, crawler: Crawler, crawl: Crawl, concurrency: int) -> None:
-        self._crawler, self._crawl = crawler, crawl
+    def __init__(self, crawler: Crawler, worker: Worker) -> None:
+        self._crawler, self._worker = crawler, worker
+        concurrency = worker.downloads.limit
         self._exact = concurrency == 1
-        self._ahead = 1 if self._exact else max(2, concurrency // 2)
+        self._ahead = 1 if self._exact else max(2, (concurrency or AHEAD_MAX) // 2)
         self._buffer: deque[Lease] = deque()
-        self._again: deque[Request] = deque()
-        self._asked: list[str] = []  # URLs on their way into the frontier
-        self._finished = False
+        self._empty = False  # nothing is left here or, as far as known, anywhere
+        self._closed = False
+        self._retry_seconds = RETRY_SECONDS[0]
         self._changed = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "frontier")
         self._feeder: asyncio.Task[None] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Scheduler:
-        return cls(crawler, Crawl.of(crawler), crawler.settings.getint("CONCURRENT_REQUESTS"))
+        return cls(crawler, worker_of(crawler))
 
     def open(self, spider: Spider) -> None:
-        self._crawl.open(spider)
-        self._crawl.on_change = self._changed.set
+        self._worker.open(spider)
+        self._worker.on_change = self._changed.set
         self._feeder = asyncio.ensure_future(self._feed())
         self._feeder.add_done_callback(self._fed)
 
     def close(self, reason: str) -> Deferred[None]:
-        return deferred_from_coro(self._close(reason))
+        return deferred_from_coro(self._close())
 
     def has_pending_requests(self) -> bool:
-        return not self._finished
-
-    def next_request(self) -> Request | None:
-        if self._again:
-            return self._again.popleft()
-        if not self._buffer:
-            self._changed.set()
-            return None
-        lease = self._buffer.popleft()
-        if len(self._buffer) < self._ahead // 2:
-            self._changed.set()
-        return self._crawl.request(lease)
+        return not self._empty
 
     def enqueue_request(self, request: Request) -> bool:
-        """Takes in the URL of a request that a spider made; one that holds a lease goes on at once.
+        self._empty = False
+        return self._worker.enqueue(request)
 
-        So far a URL is all that is kept: what has a method, a body or a callback of its own is dropped, and
-        said so.
-        """
-        lease: Lease | None = request.meta.get("lease")
-        try:
-            canonical = urls.canonical(request.url)
-        except BadUrl:
-            return False
-        if lease and lease.url in self._crawl.open_leases and canonical == lease.url:
-            self._again.append(request)
-        elif request.method != "GET" or request.body or request.callback or request.cb_kwargs:
-            logger.error(
-                "dropped %s: so far only requests without callback, body and the like are kept", request
-            )
-            return False
-        else:
-            self._asked.append(request.url)
+    def next_request(self) -> Request | None:
+        worker = self._worker
+        worker.before_request()
+        if worker.again:
+            return worker.again.popleft()
+        while self._buffer:
+            if wait := worker.downloads.wait():
+                self._wake_in(wait)
+                return None
+            request = worker.request(self._take())
+            if request is not None:
+                return request
         self._changed.set()
-        return True
+        return None
+
+    def _take(self) -> Lease:
+        lease = self._buffer.popleft()
+        failpoints.reach("lease.request")
+        if len(self._buffer) < self._ahead // 2:
+            self._changed.set()
+        return lease
 
     async def _feed(self) -> None:
         """One round trip after the other, as long as the crawl lasts."""
         wait: float | None = 0.0
-        while not self._finished:
+        while not self._closed:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), timeout=wait)
             self._changed.clear()
-            if not self._finished:
+            if not self._closed:
                 wait = await self._try_to_refill()
                 await asyncio.sleep(PAUSE_SECONDS)
 
@@ -115,53 +111,58 @@ class Scheduler(BaseScheduler):
         """Ends the crawl when the task broke by an error of ours: nothing would be leased any more."""
         if not feeder.cancelled() and feeder.exception():
             logger.critical("the scheduler broke", exc_info=feeder.exception())
-            self._finished = True
-            self._crawl.stop("scheduler_failed")
+            self._worker.stop("scheduler_failed")
 
     async def _try_to_refill(self) -> float:
         try:
-            return await self._refill()
+            wait = await self._refill()
         except RedisError as error:
-            logger.warning("Redis does not answer, trying again: %s", error)
-            await self._in_thread(self._crawl.revive)
+            logger.warning("Redis does not do it, trying again in %.1f s: %s", self._retry_seconds, error)
+            await self._in_thread(self._worker.revive)
+            await asyncio.sleep(self._retry_seconds)
+            self._retry_seconds = min(2 * self._retry_seconds, RETRY_SECONDS[1])
             self._changed.set()
             return POLL_SECONDS
+        self._retry_seconds = RETRY_SECONDS[0]
+        return wait
 
     async def _refill(self) -> float:
         """Reports what is over and leases what there is room for; returns seconds until the next time."""
-        crawl = self._crawl
-        limit = self._limit()
-        reports = crawl.take_reports()
-        asked, self._asked = self._asked, []
+        worker = self._worker
+        limit, doubtful = self._limit(), self._doubtful()
+        reports = worker.take_reports()
+        asked, worker.asked = worker.asked, []
         try:
             if asked:
-                await self._in_thread(crawl.discover, asked)
+                await self._in_thread(worker.frontier.discover, asked)
                 asked = []
-            found = await self._in_thread(crawl.lease, limit, reports)
+            found = await self._in_thread(worker.lease, limit, reports, doubtful)
         except BaseException:
-            crawl.put_back_reports(reports)
-            self._asked = asked + self._asked
+            worker.put_back_reports(reports)
+            worker.asked = asked + worker.asked
             raise
         if found.leases:
+            self._empty = False
             self._buffer.extend(found.leases)
             self._wake()
             return POLL_SECONDS
-        if crawl.open_leases:
-            if self._exact or not (found.queued and crawl.downloading):
-                crawl.stores.batch.flush()  # nothing else to do: what is decided may lead on
-        elif not (found.queued or found.leased or self._asked):
-            self._finish()
+        if worker.open_leases:
+            if self._exact or not (found.queued and worker.downloading):
+                worker.hurry()
+        elif not (found.queued or found.leased or worker.asked or worker.is_expecting):
+            self._empty = True
+            self._wake()
         return min(POLL_SECONDS, found.wait) if found.wait is not None and limit else POLL_SECONDS
 
     def _limit(self) -> int:
-        crawl = self._crawl
-        if crawl.stores.batch.full or (self._exact and crawl.open_leases):
+        worker = self._worker
+        if worker.is_behind or worker.is_closing or (self._exact and worker.open_leases):
             return 0
-        return max(0, min(self._ahead - len(self._buffer), crawl.allowance()))
+        return max(0, min(self._ahead - len(self._buffer), worker.allowance()))
 
-    def _finish(self) -> None:
-        self._finished = True
-        self._wake()
+    def _doubtful(self) -> int:
+        """Of those leased next: else servers that hang would have all places before it shows."""
+        return max(0, self._worker.downloads.doubtful_room() - sum(lease.doubtful for lease in self._buffer))
 
     def _wake(self) -> None:
         # Private, so kept in one place; a test fails when an upgrade of Scrapy breaks it.
@@ -169,13 +170,17 @@ class Scheduler(BaseScheduler):
         if slot is not None:
             slot.nextcall.schedule()
 
+    def _wake_in(self, seconds: float) -> None:
+        if self._alarm is None or self._alarm.when() <= asyncio.get_running_loop().time():
+            self._alarm = asyncio.get_running_loop().call_later(seconds, self._wake)
+
     async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
-    async def _close(self, reason: str) -> None:
-        self._finished = True
+    async def _close(self) -> None:
+        self._closed = True
         if self._feeder:
             self._changed.set()
             await asyncio.wait([self._feeder])
-        await self._in_thread(self._crawl.close)
+            await self._in_thread(self._worker.close)
         self._thread.shutdown()

@@ -7,6 +7,7 @@ docs/reference/settings.md says the same for people; a test holds the two togeth
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import NamedTuple
 
@@ -31,13 +32,30 @@ SETTINGS: dict[str, Setting] = {
     "FRONTIER_DELAY": Setting(1.0, "seconds", "between fetches of one server; what most robots keep"),
     "CRAWL_DELAY_MAX": Setting(60.0, "seconds", "cap on a robots.txt Crawl-delay; 0 ignores it"),
     "FRONTIER_SLOWNESS": Setting(10.0, "times", "pause as a multiple of the last download time (EW)"),
+    "FRONTIER_SLOW": Setting(
+        3.0, "seconds", "a download so long is slow: one at a time from there (UO)", 0.1
+    ),
     "FRONTIER_SERVER_CONCURRENCY": Setting(1, "downloads", "at a time from one server", 1),
     "FRONTIER_TRIES": Setting(3, "fetches", "before a URL has failed", 1),
+    "FRONTIER_DEATHS": Setting(3, "workers", "died with a URL; then it is leased alone. 0: never"),
     "FRONTIER_BACKOFF": Setting(30.0, "seconds", "before the first retry; doubles"),
-    "FRONTIER_PARTITIONS": Setting(1, "slots", "one exact global order; more is for Redis Cluster"),
+    "FRONTIER_PARTITIONS": Setting(1, "slots", "one exact global order; more is for Redis Cluster", 1),
+    # Budgets; 0: any number
+    "FRONTIER_MAX_URLS": Setting(0, "URLs", "waiting; from then on a page brings in one new URL (EW)"),
+    "BUDGET_SERVER": Setting(1_000_000, "URLs", "taken in of one server"),
+    "BUDGET_DOMAIN": Setting(1_000_000, "URLs", "taken in of one registrable domain"),
+    "BUDGET_DOMAIN_SERVERS": Setting(10_000, "servers", "of one registrable domain: wildcard names"),
+    "BUDGET_PREFIX": Setting(100_000, "URLs", "taken in of one path prefix of a server"),
+    "BUDGET_DOMAIN_SHARE": Setting("", "K/N", "K new URLs of a domain in every N fetches (EW); empty: any"),
+    "BUDGET_REPEATS": Setting(20, "pages", "more repeats than news of a prefix: it goes behind the others"),
+    # Spiders that are not ours
+    "FRONTIER_NAME": Setting("", "name", "empty: the spider's; spiders of one name share a frontier"),
+    "FRONTIER_MODE": Setting("priority", "mode", "Scrapy's: highest Request.priority first"),
+    "FRONTIER_IDLE": Setting(0.0, "seconds", "a spider waits for seeds when nothing is left"),
     # What is fetched
     "PROTOCOLS": Setting("http,https", "schemes", "others are counted as refused"),
     "ADDRESSES_ALLOWED": Setting("", "networks", "special addresses are refused unless named here"),
+    "TRAP_PATHS": Setting("", "texts", "paths that hold one of them are refused, as /cgi-bin/ always is"),
     "ROBOTSTXT_OBEY": Setting(True, "yes or no", "RFC 9309"),
     "USER_AGENT": Setting("", "text", "empty: webcrawler/VERSION with USER_AGENT_CONTACT"),
     "USER_AGENT_CONTACT": Setting("", "URL or e-mail", "so that people can write in; please set it"),
@@ -46,8 +64,8 @@ SETTINGS: dict[str, Setting] = {
     "CONCURRENT_REQUESTS": Setting(32, "downloads", "1 gives the exact order of a mode", 1),
     # Parsing
     "PARSER_WORKERS": Setting(0, "processes", "0: one less than the cores, at least one"),
-    "PARSER_TIMEOUT": Setting(20.0, "seconds", "for one page; its parser is killed then", 0.1),
-    "PARSER_MEMORY": Setting(512, "MiB", "for one parser process", 64),
+    "PARSER_TIMEOUT": Setting(10.0, "seconds", "for one page; its parser is killed then", 0.1),
+    "PARSER_MEMORY": Setting(448, "MiB", "for one parser process", 64),
     # Batch, index and search
     "BATCH_DOCUMENTS": Setting(200, "documents", "written in one transaction", 1),
     "BATCH_SECONDS": Setting(1.0, "seconds", "a batch waits at most so long", 0.01),
@@ -57,7 +75,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 SCHEMES = {"http", "https"}
-ONLY = {"FRONTIER_PARTITIONS": "1", "INDEX_ENGINE": "whoosh"}  # settings of which one value is there so far
+ONLY = {"INDEX_ENGINE": "whoosh"}  # settings of which one value is there so far
 
 
 def is_yes(value: object) -> bool:
@@ -81,6 +99,8 @@ def complaint(name: str, value: object) -> str:
         return f"{name}={value}: so far there is {ONLY[name]} only"
     if name == "PROTOCOLS" and not {word.strip().lower() for word in str(value).split(",")} <= SCHEMES:
         return f"PROTOCOLS={value}: there are {', '.join(sorted(SCHEMES))}"
+    if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):
+        return f"{name}={value} will not do: K/N, such as 10/1000"
     try:
         match setting.default:
             case bool():

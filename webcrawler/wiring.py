@@ -26,7 +26,8 @@ SETTINGS: dict[str, Any] = {
         "webcrawler.middlewares.AddressMiddleware": 20,
         "webcrawler.middlewares.RobotsMiddleware": 30,
         "webcrawler.middlewares.OutcomeMiddleware": 100,  # its clock starts when robots.txt has been asked
-        "webcrawler.middlewares.CompressedMiddleware": 595,  # just before bodies are inflated (590)
+        "webcrawler.middlewares.CompressedMiddleware": 590,
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
         # What the frontier decides, or ours do.
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
@@ -34,6 +35,11 @@ SETTINGS: dict[str, Any] = {
         "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
         "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    },
+    "DOWNLOAD_HANDLERS": {
+        "http": "webcrawler.middlewares.BoundedHandler",
+        "https": "webcrawler.middlewares.BoundedHandler",
+        **dict.fromkeys(("file", "ftp", "s3", "data")),  # a link to file:///etc/passwd must not be followed
     },
     "SPIDER_MIDDLEWARES": {
         "webcrawler.middlewares.UndecidedMiddleware": 10,

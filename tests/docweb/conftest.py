@@ -11,11 +11,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
+from testdata import absent
 from warcio.archiveiterator import ArchiveIterator
 
 from webcrawler.urls import canonical
@@ -116,12 +117,12 @@ class Crawled:
 def docweb() -> Docweb:
     folder = os.environ.get("DOCWEB_DIR", "")
     if not (Path(folder) / "web.json").is_file() or not folder:
-        _absent("DOCWEB_DIR names no folder that docweb.py has built")
+        absent("DOCWEB_DIR names no folder that docweb.py has built")
     docweb = Docweb(os.environ.get("DOCWEB_PROXY", "http://127.0.0.1:8800"), Path(folder).absolute())
     try:
         build_opener(ProxyHandler({"http": docweb.proxy})).open(SEED, timeout=5).close()
     except (URLError, OSError) as error:
-        _absent(f"docweb is not served at DOCWEB_PROXY={docweb.proxy}: {error}")
+        absent(f"docweb is not served at DOCWEB_PROXY={docweb.proxy}: {error}")
     return docweb
 
 
@@ -142,9 +143,3 @@ def crawl(docweb: Docweb, tmp_path_factory: pytest.TempPathFactory) -> Callable[
         return crawled
 
     return run
-
-
-def _absent(why: str) -> NoReturn:
-    if os.environ.get("CI"):
-        pytest.fail(why)
-    pytest.skip(why)

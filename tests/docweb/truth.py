@@ -114,8 +114,10 @@ class Truth:
         )
 
     def _is_skipped(self, url: str) -> bool:
-        name = urlsplit(url).path.rpartition("/")[2]
-        return "." in name.lstrip(".") and name.rpartition(".")[2].lower() in self._skipped
+        path = urlsplit(url).path
+        name = path.rpartition("/")[2]
+        ending = name.rpartition(".")[2].lower() if "." in name.lstrip(".") else ""
+        return "/cgi-bin/" in path or ending in self._skipped
 
 
 def _is_special(host: str) -> bool:

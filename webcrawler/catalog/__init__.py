@@ -3,7 +3,7 @@
 Documents, the history of fetches, links, texts, and the changes that views follow (design: truth and views).
 """
 
-from webcrawler.catalog._rows import LinkRow, PastFetch, Stats
+from webcrawler.catalog._rows import LinkRow, PastFetch, Stats, Verdict
 from webcrawler.catalog.catalog import Catalog
 
-__all__ = ["Catalog", "LinkRow", "PastFetch", "Stats"]
+__all__ = ["Catalog", "LinkRow", "PastFetch", "Stats", "Verdict"]

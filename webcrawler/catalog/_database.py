@@ -27,7 +27,8 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
     """Open a catalog with the newest tables; not for two threads at the same time.
 
     Raises:
-        BadInput: it is missing (readonly), no catalog, newer than this program, or cannot be written.
+        BadInput: it is missing or older than this program (readonly), no catalog, newer than this program, or
+            cannot be written.
     """
     try:
         if not readonly:
@@ -66,6 +67,10 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
                 for statement in statements(name):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {number}")
+    if 0 < _version(db) < len(migrations):
+        raise BadInput(
+            f"The catalog {path} is of an older version: `scrapy crawl index` brings it up to date."
+        )
     if _version(db) != len(migrations):
         raise BadInput(f"The catalog {path} is of another version of this program, or no catalog.")
 

@@ -16,8 +16,8 @@ DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 # The server answered, and no document stands there. Other failures do not tell: what is known stays.
 GONE = frozenset({"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable"})
 
-COLUMNS = """position, number, fetched, status, state, reason, retry, tries, found, seconds, digest, error,
-    file, "offset", content_type, etag, last_modified, word_count, noindex, packed, fresh"""
+COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
+    simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -36,6 +36,13 @@ class PastFetch(NamedTuple):
     seconds: float
     error: str
     place: Place | None
+
+
+class Verdict(NamedTuple):
+    """URL ids of the documents of a batch that say what another has said."""
+
+    duplicates: frozenset[int] = frozenset()  # its bytes
+    near: frozenset[int] = frozenset()  # nearly
 
 
 class LinkRow(NamedTuple):
@@ -57,14 +64,15 @@ class Stats(TypedDict):
 
 
 def batch_row(entry: Entry, place: Place | None) -> Row:
-    """The columns of `batch` from `fetched` on."""
+    """The columns of `batch` from `token` on."""
     fetch = entry.fetch
     headers = {name.lower(): value for name, value in fetch.headers}
     found = _found(entry)
     text = None if entry.noindex or not found else entry.text
     return (
-        *(fetch.fetched, fetch.status, fetch.state, fetch.reason, fetch.retry, fetch.lease.tries, found),
-        *(fetch.seconds, entry.digest or None, fetch.error or None, *(place or (None, None))),
+        *(fetch.lease.token, fetch.fetched, fetch.status, fetch.state, fetch.reason, fetch.retry),
+        *(fetch.lease.tries, found, fetch.seconds, entry.digest or None, entry.simhash or None),
+        *(fetch.error or None, *(place or (None, None))),
         headers.get("content-type", "").partition(";")[0].strip().lower(),
         headers.get("etag"),
         headers.get("last-modified"),

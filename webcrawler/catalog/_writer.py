@@ -1,4 +1,4 @@
-"""Writes batches: one transaction, and about thirty statements whatever the number of links."""
+"""Writes batches: one transaction, and about forty statements whatever the number of links."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
+from webcrawler import failpoints
 from webcrawler.catalog._database import insert_many, statements, transaction
-from webcrawler.catalog._rows import COLUMNS, Arrival, Row, batch_row, outlinks, runs
+from webcrawler.catalog._near import NearDuplicates
+from webcrawler.catalog._rows import COLUMNS, Arrival, Row, Verdict, batch_row, outlinks, runs
 from webcrawler.records import Entry
 from webcrawler.urls import split
 
@@ -21,16 +23,29 @@ NUMBER_URLS = """
     SELECT b.id, s.number, b.path FROM batch_urls b JOIN servers s ON s.name = b.server ORDER BY b.position"""
 NUMBERS = """
     SELECT json_group_object(CAST(u.id AS TEXT), u.number) FROM batch_urls b JOIN urls u ON u.id = b.id"""
+# A lease that came later fences off the earlier, whatever it came to and whatever the clocks of workers say.
 MARK_STALE = """
     UPDATE batch SET fresh = 0
     WHERE EXISTS (SELECT 1 FROM fetches f
-                  WHERE f.number = batch.number AND f.fetched >= batch.fetched AND f.found IS NOT NULL)"""
+                  WHERE f.number = batch.number
+                    AND (f.token > batch.token
+                         OR coalesce(f.token, batch.token) = batch.token
+                            AND f.fetched >= batch.fetched AND f.found IS NOT NULL))
+       OR EXISTS (SELECT 1 FROM urls u JOIN servers s ON s.number = u.server
+                  WHERE u.number = batch.number AND s.blocked)"""
 FRESH = "SELECT json_group_array(position) FROM batch WHERE fresh"
 DROP_LINKS = "DELETE FROM links WHERE source IN (SELECT number FROM batch WHERE fresh)"
-DUPLICATES = """
-    SELECT json_group_array(b.position)
+REPEATS = """
+    SELECT json_group_array(b.position) FILTER (WHERE d.duplicate_of IS NOT NULL),
+           json_group_array(b.position) FILTER (WHERE d.near_duplicate_of IS NOT NULL)
     FROM batch b JOIN documents d ON d.number = b.number
-    WHERE b.found AND d.duplicate_of IS NOT NULL"""
+    WHERE b.found"""
+BLOCK = "INSERT INTO servers (name, blocked) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET blocked = 1"
+REMOVE = """
+    INSERT INTO batch (position, number, found, fresh)
+    SELECT d.number, d.number, 0, 1
+    FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server
+    WHERE s.name = ?"""
 
 
 class Writer:
@@ -39,36 +54,68 @@ class Writer:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._numbers: dict[int, int] = {}
-        self._apply = statements("apply.sql")
+        self._apply, self._history = statements("apply.sql"), statements("history.sql")
+        self._near = NearDuplicates(db)
         for statement in statements("batch.sql"):
             db.execute(statement)
 
-    def write(self, arrivals: Sequence[Arrival]) -> frozenset[int]:
+    def write(self, arrivals: Sequence[Arrival]) -> Verdict:
         """As `Catalog.write`. A URL that comes twice is written in two steps of the same transaction."""
         prepared = [
             ([entry for entry, _ in run], [batch_row(*arrival) for arrival in run]) for run in runs(arrivals)
         ]
-        duplicates: dict[int, bool] = {}
+        verdicts: dict[int, tuple[bool, bool]] = {}  # URL id: duplicate, near-duplicate
         try:
+            failpoints.reach("catalog.before-begin")
             with transaction(self._db):
+                failpoints.reach("catalog.after-begin")
                 for entries, rows in prepared:
-                    duplicates.update(self._write_run(entries, rows))
+                    verdicts.update(self._write_run(entries, rows))
+                failpoints.reach("catalog.before-commit")
+            failpoints.reach("catalog.after-commit")
         except BaseException:
             self._numbers.clear()  # the new ones are undone
             raise
         if len(self._numbers) > REMEMBERED:
             self._numbers.clear()
-        return frozenset(id for id, is_duplicate in duplicates.items() if is_duplicate)
+        return Verdict(
+            frozenset(id for id, (is_duplicate, _) in verdicts.items() if is_duplicate),
+            frozenset(id for id, (_, is_near) in verdicts.items() if is_near),
+        )
 
-    def _write_run(self, entries: list[Entry], rows: list[Row]) -> dict[int, bool]:
+    def block(self, server: str) -> int:
+        """As `Catalog.block`; keeps links and history, hands texts on as when a page is gone."""
+        with transaction(self._db):
+            self._db.execute(BLOCK, (server,))
+            self._clear_batch()
+            removed = self._db.execute(REMOVE, (server,)).rowcount
+            self._apply_batch()
+        return removed
+
+    def unblock(self, server: str) -> None:
+        with transaction(self._db):
+            self._db.execute("UPDATE servers SET blocked = 0 WHERE name = ?", (server,))
+
+    def _write_run(self, entries: list[Entry], rows: list[Row]) -> dict[int, tuple[bool, bool]]:
         self._learn_numbers(entries)
+        failpoints.reach("catalog.numbered")
         self._fill_batch(entries, rows)
         self._replace_links(entries)
+        failpoints.reach("catalog.linked")
+        self._apply_batch()
+        for statement in self._history:
+            self._db.execute(statement)
+            failpoints.reach("catalog.history")
+        duplicates, near = map(set, map(json.loads, self._db.execute(REPEATS).fetchone()))
+        failpoints.reach("catalog.after-verdict")
+        return {e.fetch.lease.id: (place in duplicates, place in near) for place, e in enumerate(entries)}
+
+    def _apply_batch(self) -> None:
         before = self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0]
         for statement in self._apply:
             self._db.execute(statement, {"before": before})
-        duplicates = set(json.loads(self._db.execute(DUPLICATES).fetchone()[0]))
-        return {entry.fetch.lease.id: place in duplicates for place, entry in enumerate(entries)}
+            failpoints.reach("catalog.statement")
+        self._near.mark(before)
 
     def _learn_numbers(self, entries: list[Entry]) -> None:
         known = self._numbers
@@ -89,10 +136,13 @@ class Writer:
     def _fill_batch(self, entries: list[Entry], rows: list[Row]) -> None:
         numbers = [self._numbers[entry.fetch.lease.id] for entry in entries]
         batch = [(place, number, *row) for place, (number, row) in enumerate(zip(numbers, rows, strict=True))]
-        self._db.execute("DELETE FROM batch")
-        self._db.execute("DELETE FROM vacated")
+        self._clear_batch()
         insert_many(self._db, f"INSERT INTO batch ({COLUMNS})", batch)
         self._db.execute(MARK_STALE)
+
+    def _clear_batch(self) -> None:
+        self._db.execute("DELETE FROM batch")
+        self._db.execute("DELETE FROM vacated")
 
     def _replace_links(self, entries: list[Entry]) -> None:
         self._db.execute(DROP_LINKS)

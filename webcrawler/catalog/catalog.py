@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from webcrawler.catalog._database import connect
-from webcrawler.catalog._rows import Arrival, LinkRow, PastFetch, Stats, document, past_fetch, unpack
+from webcrawler.catalog._rows import Arrival, LinkRow, PastFetch, Stats, Verdict, document, past_fetch, unpack
 from webcrawler.catalog._writer import Writer
 from webcrawler.records import Change, Document, Place, Text
 from webcrawler.urls import url_id
@@ -34,19 +34,33 @@ class Catalog:
     def close(self) -> None:
         self._db.close()
 
-    def write(self, arrivals: Sequence[Arrival]) -> frozenset[int]:
+    def write(self, arrivals: Sequence[Arrival]) -> Verdict:
         """Write a batch of fetches in one transaction, with the places of their WARC records.
 
-        A fetch that is there already changes nothing, nor does one that is older than what is known.
+        A fetch that is there already changes nothing. One under an older lease than what is known, or of a
+        blocked server, is history only; where leases tell nothing, the time of the fetch decides.
 
-        Returns:
-            The URL ids of those entries that are duplicates by the catalog's verdict.
         Raises:
             Unavailable: nothing was written; the batch may be tried again.
         """
+        return self._for_writing.write(arrivals) if arrivals else Verdict()
+
+    def block(self, server: str) -> int:
+        """Remove the documents and texts of a server, and store none any more; returns how many there were.
+
+        What it linked to and the history stay; the changes take it out of the index. Raises as `write`.
+        """
+        return self._for_writing.block(server)
+
+    def unblock(self, server: str) -> None:
+        """Store what is fetched there from now on; what was removed comes back with its next fetch."""
+        self._for_writing.unblock(server)
+
+    @property
+    def _for_writing(self) -> Writer:
         if self._writer is None:
             raise TypeError("this catalog was opened for reading")
-        return self._writer.write(arrivals) if arrivals else frozenset()
+        return self._writer
 
     @property
     def identity(self) -> str:
@@ -71,6 +85,13 @@ class Catalog:
         query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
         return {number: unpack(packed) for number, packed in self._db.execute(query, (_array(numbers),))}
 
+    def near_duplicates(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Those that nearly repeat an older document, by page number: the number of the oldest."""
+        query = """
+            SELECT number, near_duplicate_of FROM documents
+            WHERE number IN (SELECT value FROM json_each(?)) AND near_duplicate_of IS NOT NULL"""
+        return dict(self._db.execute(query, (_array(numbers),)))
+
     def find(self, url: str) -> Document | None:
         """The document at a canonical URL."""
         row = self._db.execute(f"{DOCUMENT} WHERE u.id = ?", (url_id(url),)).fetchone()
@@ -82,7 +103,7 @@ class Catalog:
             SELECT f.fetched, f.status, f.state, f.reason, f.retry, f.tries, f.found, f.seconds,
                    coalesce(f.error, ''), f.file, f."offset"
             FROM fetches f JOIN urls u ON u.number = f.number
-            WHERE u.id = ? ORDER BY f.fetched DESC LIMIT 1"""
+            WHERE u.id = ? ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
         row = self._db.execute(query, (url_id(url),)).fetchone()
         return past_fetch(row) if row else None
 

@@ -12,13 +12,13 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.spiderloader import get_spider_loader
 
 from spiders.index import IndexSpider
-from webcrawler import connection, extensions
+from webcrawler import connection, extensions, failpoints
 from webcrawler.addresses import AddressRules
 from webcrawler.commands.base import Command
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.extensions import parts
-from webcrawler.frontier import Frontier, inspect, ordering
+from webcrawler.frontier import Frontier, ordering, upkeep
 from webcrawler.job import Job
 from webcrawler.settings import SETTINGS, complaint
 
@@ -68,9 +68,7 @@ class Crawl(Command, BaseRunSpiderCommand):
 
     def _check(self, opts: argparse.Namespace) -> Connection:
         """Opens all that can be asked wrongly; the connection keeps an embedded server up for the crawl."""
-        for name in {*self.project, *os.environ}:
-            if name == "FRONTIER_MAX_URLS" or name.startswith("BUDGET_"):
-                raise BadInput(f"{name} is not there yet: unset it")
+        failpoints.arm(os.environ)
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
@@ -79,10 +77,11 @@ class Crawl(Command, BaseRunSpiderCommand):
         parts.crawl_lock(self.crawl_dir).close()
         held = connection.from_settings(self.project)
         try:
-            frontier = Frontier(held.client, ordering(job.mode))
+            partitions = self.project.getint("FRONTIER_PARTITIONS")
+            frontier = Frontier(held.client, ordering(job.mode), partitions=partitions)
             if opts.rescore:
-                inspect.rescore(frontier, job.mode, ordering(job.mode))
-            frontier.open(job.mode)
+                upkeep.rescore(frontier, job.mode)
+            parts.wait_out(lambda: frontier.open(job.mode), held.revive)
         except BaseException:
             held.close()
             raise

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
-from webcrawler import connection
+from webcrawler import connection, urls
 from webcrawler.catalog import Catalog
 from webcrawler.commands.base import Command, printable
-from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, inspect, ordering
+from webcrawler.errors import BadInput, BadUrl
+from webcrawler.frontier import Frontier, inspect, ordering, upkeep
+from webcrawler.index import follower
 
-USAGE = "say `scrapy frontier stats`, `peek`, `explain URL` or `clear`"
+USAGE = "say `scrapy frontier stats`, `peek`, `explain URL`, `block SERVER`, `unblock SERVER` or `clear`"
+WITH_ONE = ("explain", "block", "unblock")
 
 MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in a unit
 
 
 class FrontierCommand(Command):
     def syntax(self) -> str:
-        return "[options] stats | peek | explain URL | clear"
+        return "[options] stats | peek | explain URL | block SERVER | unblock SERVER | clear"
 
     def short_desc(self) -> str:
-        return "Show or empty the frontier: the URLs known and not yet fetched"
+        return "Show, empty or stop the frontier: the URLs known and not yet fetched"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -32,7 +35,7 @@ class FrontierCommand(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         verb, rest = (args[0], args[1:]) if args else ("", [])
-        if verb not in ("stats", "peek", "explain", "clear") or len(rest) != (verb == "explain"):
+        if verb not in ("stats", "peek", "clear", *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(USAGE)
         if opts.limit < 0:
             raise BadInput(f"-n wants a number of URLs, not {opts.limit}")
@@ -45,8 +48,29 @@ class FrontierCommand(Command):
             elif verb == "explain":
                 found = self._explain(frontier, rest[0])
                 _print(found if opts.json else readable(found), opts.json)
+            elif verb in ("block", "unblock"):
+                _print(self._block(frontier, rest[0], verb == "block"), opts.json)
             else:
-                _print({"forgotten": inspect.clear(frontier)}, opts.json)
+                _print({"forgotten": upkeep.clear(frontier)}, opts.json)
+
+    def _block(self, frontier: Frontier, name: str, blocked: bool) -> dict[str, Any]:
+        """In Redis for all workers; in the catalog of this machine, from where the index follows."""
+        servers = servers_named(name)
+        decided = sum(frontier.block(server, blocked) for server in servers)
+        removed = 0
+        if (self.crawl_dir / "catalog.sqlite").exists():
+            with closing(Catalog(self.crawl_dir / "catalog.sqlite")) as catalog:
+                for server in servers:
+                    if blocked:
+                        removed += catalog.block(server)
+                    else:
+                        catalog.unblock(server)
+            follower.wait_until_caught_up(self.crawl_dir)
+        return {
+            "blocked" if blocked else "unblocked": servers,
+            "urls_decided": decided,
+            "documents_removed": removed,
+        }
 
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
         """What Redis says, and the newest fetch that the catalog knows."""
@@ -61,6 +85,19 @@ class FrontierCommand(Command):
                 if found["state"] == "decided":
                     found["state"] = f"{fetch.state}/{fetch.reason}".rstrip("/")
         return found
+
+
+def servers_named(name: str) -> list[str]:
+    """The servers that a person means by http://host:port, or by a host: those of http and https.
+
+    Raises:
+        BadInput: with one line on what to write instead.
+    """
+    meant = [name] if "://" in name else [f"http://{name}", f"https://{name}"]
+    try:
+        return [urls.server(urls.canonical(url)) for url in meant]
+    except BadUrl:
+        raise BadInput(f"{name[:200]!r} is no server: write http://host or https://host:port") from None
 
 
 def _print(answer: Any, as_json: bool) -> None:
@@ -92,6 +129,11 @@ def _rows(table: dict[str, Any], indent: str) -> list[str]:
         if isinstance(value, dict):
             rows += [f"{indent}{name}:", *_rows(value, indent + "  ")]
         else:
-            shown = f"{value:,}" if isinstance(value, int) else str(value)
-            rows.append(f"{indent}{name:<{20 - len(indent)}} {printable(shown)}")
+            rows.append(f"{indent}{name:<{20 - len(indent)}} {printable(_shown(value))}")
     return rows
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -58,7 +58,7 @@ def as_text(results: Results, explain: bool = False) -> str:
         f"{found} in {results.seconds:.3f} s",
     ]
     for position, hit in enumerate(results.hits):
-        lines += ["", *_hit(hit)]
+        lines += ["", *_hit(hit), *_folded(results.near_duplicates[position])]
         if explain:
             lines += [_contribution(part) for part in results.explanations[position]]
     return "\n".join(lines)
@@ -66,7 +66,10 @@ def as_text(results: Results, explain: bool = False) -> str:
 
 def as_json(results: Results) -> str:
     """The contract with programs; `fetched` is ISO 8601, UTC."""
-    hits = [hit._asdict() | {"fetched": _iso(hit.fetched)} for hit in results.hits]
+    hits = [
+        hit._asdict() | {"fetched": _iso(hit.fetched), "near_duplicates": folded}
+        for hit, folded in zip(results.hits, results.near_duplicates, strict=True)
+    ]
     answer = {"query": results.query, "total": results.total, "seconds": results.seconds, "hits": hits}
     return json.dumps(answer, indent=2)
 
@@ -75,6 +78,10 @@ def _hit(hit: Hit) -> list[str]:
     snippet = fill(printable(hit.snippet), 100, initial_indent=_INDENT, subsequent_indent=_INDENT)
     lines = [f"{hit.relevance:04d} {printable(hit.title)}", f"{_INDENT}{printable(hit.url)}", snippet]
     return [line for line in lines if line]
+
+
+def _folded(number: int) -> list[str]:
+    return [f"{_INDENT}and {number:,} near-duplicate{'s' if number > 1 else ''}"] if number else []
 
 
 def _contribution(part: Contribution) -> str:

@@ -1,4 +1,4 @@
-"""Where is Redis: at a URL, or in a private server inside the crawl's data folder?
+"""Where is Redis: at a URL, in a cluster, or in a private server inside the crawl's data folder?
 
 `connect` gives a `Connection`. The one room that touches scrapy-redis: its connection and setting names
 (REDIS_URL, REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_PARAMS) mean here what they mean there.

@@ -13,14 +13,16 @@ from redis.retry import Retry
 
 from webcrawler.connection import remote
 from webcrawler.connection.binaries import installed_binaries
+from webcrawler.connection.cluster import Cluster
 from webcrawler.connection.embedded import EmbeddedServer
 from webcrawler.errors import BadInput, Unavailable
 
 FSYNCS = ("always", "everysec", "no")
 
 # RESP2 is all we need. Few and short retries: redis-py's own ten would hold
-# the reactor thread for 4.6 s on a dead server.
-CLIENT_OPTIONS: dict[str, Any] = {"protocol": 2, "socket_timeout": 10.0, "socket_connect_timeout": 2.0}
+# the reactor thread for 4.6 s on a dead server. A line that died in silence is given up before a worker's
+# heartbeat is missed (six seconds), and not by an answer that is two seconds late.
+CLIENT_OPTIONS: dict[str, Any] = {"protocol": 2, "socket_timeout": 4.0, "socket_connect_timeout": 2.0}
 
 
 def _retry() -> Retry:
@@ -42,6 +44,11 @@ class Connection:
     @property
     def embedded(self) -> bool:
         return self._server is not None
+
+    @property
+    def is_cluster(self) -> bool:
+        """Then only commands on keys of one {tag} go together, and a frontier wants several partitions."""
+        return isinstance(self.client, Cluster)
 
     def new_client(self) -> redis.Redis:
         """A client with connections of its own, to be closed by the caller."""
@@ -89,6 +96,7 @@ def connect(
     """Connect to the Redis at `redis_url`, or to the embedded server of `crawl_dir`, started if need be.
 
     Args:
+        redis_url: of a server, or of any node of a Redis Cluster: which of both, it says itself.
         fsync: when the embedded server's log reaches the disk: always, everysec or no. With everysec a power
             cut costs up to 2 s of answered writes, and a kill of the server those answered while an fsync
             ran (the server holds writes back then); with always neither costs any.
@@ -112,8 +120,8 @@ def from_settings(settings: Mapping[str, Any]) -> Connection:
 
 
 def _connect_remote(settings: Mapping[str, Any]) -> Connection:
-    remote.wait_until_it_answers(settings)
-    return Connection(lambda: remote.client(settings, retry=_retry(), **CLIENT_OPTIONS))
+    cluster = remote.wait_until_it_answers(settings)
+    return Connection(lambda: remote.client(settings, cluster, retry=_retry(), **CLIENT_OPTIONS))
 
 
 def _connect_embedded(crawl_dir: Path, fsync: str, binaries: Callable[[], Iterable[Path]]) -> Connection:

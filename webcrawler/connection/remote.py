@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from webcrawler.connection.cluster import Cluster
 from webcrawler.errors import BadInput, Unavailable
 
 SETTINGS = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_ENCODING", "REDIS_PARAMS")
 LOADING_SECONDS = 30.0
-PROBE_SECONDS = 2.0
+PROBE_SECONDS = 5.0  # a slow Redis is no wrong one
 
 
-def client(settings: Mapping[str, Any], **options: Any) -> redis.Redis:
-    """A redis-py client as scrapy-redis builds it; REDIS_PARAMS override `options`."""
+def client(settings: Mapping[str, Any], cluster: bool = False, **options: Any) -> Any:
+    """A redis-py client as scrapy-redis builds it, or a `Cluster`; REDIS_PARAMS override `options`."""
     # Imported here: it costs half a second, and the embedded server needs none of it.
     from scrapy.settings import BaseSettings
     from scrapy_redis.connection import get_redis_from_settings
 
     params = {**options, **dict(settings.get("REDIS_PARAMS") or {})}
-    built: redis.Redis = get_redis_from_settings(BaseSettings({**settings, "REDIS_PARAMS": params}))
-    return built
+    if cluster:
+        params["redis_cls"] = Cluster
+    return get_redis_from_settings(BaseSettings({**settings, "REDIS_PARAMS": params}))
 
 
-def wait_until_it_answers(settings: Mapping[str, Any]) -> None:
-    """Return when Redis answers a PING; one that is loading its data gets 30 s.
+def wait_until_it_answers(settings: Mapping[str, Any]) -> bool:
+    """Return when Redis answers a PING, and whether it is a node of a cluster.
+
+    One that is loading its data gets 30 s, as does a cluster of which a node is away.
 
     Raises:
         BadInput: it does not; the message names it, without password, and says what to do.
@@ -44,7 +48,12 @@ def wait_until_it_answers(settings: Mapping[str, Any]) -> None:
     params = {**dict(settings.get("REDIS_PARAMS") or {}), **impatient}
     try:
         with client({**settings, "REDIS_PARAMS": params}) as probe:
-            _ping_while_loading(probe)
+            _wait(probe.ping)
+            if not _is_in_cluster(probe):
+                return False
+        with client({**settings, "REDIS_PARAMS": params}, cluster=True) as whole:
+            _wait(whole.check)
+            return True
     except (redis.RedisError, ValueError, OSError) as error:
         raise BadInput(
             f"Redis at {_where(settings)} does not answer ({_one_line(error)}): start it, correct REDIS_URL,"
@@ -52,28 +61,39 @@ def wait_until_it_answers(settings: Mapping[str, Any]) -> None:
         ) from error
 
 
-def check(live: redis.Redis) -> None:
-    """Ping once.
+def check(live: redis.Redis | Cluster) -> None:
+    """Ping once; each primary of a cluster.
 
     Raises:
         Unavailable: no answer.
     """
     try:
-        live.ping()
+        if isinstance(live, Cluster):
+            live.check()
+        else:
+            live.ping()
     except redis.RedisError as error:
         raise Unavailable(f"Redis does not answer: {_one_line(error)}") from error
 
 
-def _ping_while_loading(probe: redis.Redis) -> None:
+def _wait(ask: Callable[[], object]) -> None:
+    """Until it no longer says that it will be there soon."""
     deadline = time.monotonic() + LOADING_SECONDS
     while True:
         try:
-            probe.ping()
+            ask()
             return
-        except redis.exceptions.BusyLoadingError:
+        except (redis.exceptions.BusyLoadingError, redis.exceptions.ClusterDownError):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
+
+
+def _is_in_cluster(probe: redis.Redis) -> bool:
+    try:
+        return bool(probe.info("cluster").get("cluster_enabled"))
+    except redis.ResponseError:  # an access list, or a proxy, that lets no INFO through
+        return False
 
 
 def _where(settings: Mapping[str, Any]) -> str:

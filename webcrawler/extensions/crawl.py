@@ -1,10 +1,10 @@
-"""A crawl as the Scrapy side sees it: leases out, fetches in."""
+"""The worker of an index crawl: what is fetched is archived, and decided by what the pipelines make of it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -15,40 +15,35 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from webcrawler import urls
+from webcrawler import failpoints, urls
 from webcrawler.addresses import AddressRules
 from webcrawler.batch import DOCUMENTS, broken
+from webcrawler.errors import BadUrl
 from webcrawler.extensions import parts
 from webcrawler.extensions.stores import DIGEST_HINTS, Stores
-from webcrawler.frontier import Leased, Report
+from webcrawler.extensions.worker import Worker
+from webcrawler.frontier import Report
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+logger = logging.getLogger(__name__)
 
-class Crawl:
+
+class Crawl(Worker):
     """Shared by scheduler, middlewares, pipelines and spider; on the event loop, but where it says so."""
 
     def __init__(self, crawler: Crawler, settings: BaseSettings) -> None:
-        self.crawler, self.settings = crawler, settings
+        super().__init__(crawler)
+        self.settings = settings
         self.folder = Path(settings["CRAWL_DIR"]).absolute()
         self.protocols = frozenset(parts.words(settings["PROTOCOLS"]))
+        self.trap_paths = tuple(parts.words(settings["TRAP_PATHS"]))
         self.job = Job("fifo")
-        self.open_leases: dict[str, Lease] = {}  # by URL: handed out here and not yet decided
-        self.downloading: set[str] = set()  # those of them that have not come to an end
         self.documents = 0  # decided in this run
-        self.on_change: Callable[[], None] = lambda: None  # the scheduler's: something is over or decided
         self.on_failure: Callable[[Any], None] | None = None  # the outcome middleware's errback
-        self._reports: list[Report] = []
-
-    @classmethod
-    def of(cls, crawler: Crawler) -> Crawl:
-        """The one of this crawler."""
-        crawl = crawler.get_extension(cls)
-        assert crawl is not None, "the spider's custom_settings are not webcrawler.wiring.SETTINGS"
-        return crawl
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
@@ -57,6 +52,7 @@ class Crawl:
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
         logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler, settings)
+        settings.set("CONCURRENT_REQUESTS", crawl.downloads.scrapy_limit, priority="cmdline")
         connect = crawler.signals.connect
         connect(crawl._item_scraped, signals.item_scraped)
         connect(crawl._item_scraped, signals.item_dropped)  # by a pipeline of the user's: it was fetched
@@ -77,9 +73,7 @@ class Crawl:
         if self.job.max_time:
             self._loop.call_later(self.job.max_time, self.stop, "max_time")
 
-    def close(self) -> None:
-        """Called in a thread, when nothing is in flight."""
-        parts.insist(lambda: self.frontier.fetched(self._reports), self.connection.revive)
+    def leave(self) -> None:
         self.stores.close()
 
     def abandon(self) -> None:
@@ -87,42 +81,39 @@ class Crawl:
         if hasattr(self, "stores"):
             self.stores.close()
 
-    def stop(self, reason: str) -> None:
-        """Ends the crawl in good order: what is in flight is still decided."""
-        self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
-
-    @property
-    def is_closing(self) -> bool:
-        """Has somebody asked for the end, here or by a signal?"""
-        slot = self.crawler.engine._slot
-        return slot is None or slot.closing is not None
-
     # ---- what the scheduler asks
 
-    def discover(self, spellings: Iterable[str]) -> int:
-        return self.frontier.discover([seed_link(spelling) for spelling in spellings])
-
-    def lease(self, limit: int, reports: Sequence[Report]) -> Leased:
-        """In the scheduler's thread: one round trip."""
-        before = self.frontier.connections
-        found = self.frontier.lease(limit, reports)
-        self.open_leases.update((lease.url, lease) for lease in found.leases)
-        self.downloading.update(lease.url for lease in found.leases)
-        if self.frontier.connections != before:  # a Redis that came back may hold leases that were decided
-            self.frontier.reclaim(self.open_leases)
-        return found
-
     def request(self, lease: Lease) -> Request:
-        """The download of a lease."""
+        self.downloads.begin(lease.url, lease.doubtful)
         meta = {"lease": lease, **self.request_meta}
         return Request(lease.spelling, meta=meta, errback=self.on_failure, dont_filter=True)
 
-    def take_reports(self) -> list[Report]:
-        reports, self._reports = self._reports, []
-        return reports
+    def enqueue(self, request: Request) -> bool:
+        """One that holds a lease goes on at once; of another, the URL is all that is kept.
 
-    def put_back_reports(self, reports: list[Report]) -> None:
-        self._reports = reports + self._reports
+        What has a method, a body or a callback of its own is dropped, and said so.
+        """
+        lease: Lease | None = request.meta.get("lease")
+        try:
+            link = seed_link(request.url)
+        except BadUrl:
+            return False
+        if lease and lease.url in self.open_leases and link.url == lease.url:
+            self.again.append(request)
+        elif request.method != "GET" or request.body or request.callback or request.cb_kwargs:
+            logger.error("dropped %s: this crawl keeps URLs only; see webcrawler.addon for more", request)
+            return False
+        else:
+            self.asked.append(link)
+        self.on_change()
+        return True
+
+    @property
+    def is_behind(self) -> bool:
+        return self.stores.batch.full
+
+    def hurry(self) -> None:
+        self.stores.batch.flush()
 
     def allowance(self) -> int:
         """How many more URLs may be leased without passing max_pages, should all be documents."""
@@ -133,11 +124,6 @@ class Crawl:
     def is_enough(self) -> bool:
         return self.job.max_pages is not None and self.documents >= self.job.max_pages
 
-    def revive(self) -> None:
-        """After an error of Redis; in the scheduler's thread. Leases lost on the way are given back."""
-        parts.insist(self.connection.revive)
-        parts.insist(lambda: self.frontier.reclaim(self.open_leases))
-
     # ---- what middlewares and pipelines ask
 
     @property
@@ -145,14 +131,20 @@ class Crawl:
         return self.stores.resolver.rules
 
     def is_refused_host(self, url: str) -> bool:
-        """Was the connection refused as the host's addresses are special ones?"""
         return urls.host_and_port(urls.server(url))[0] in self.stores.resolver.refused
 
+    @property
+    def is_bounded(self) -> bool:
+        """May `within_job` refuse anything?"""
+        return bool(self.job.domains or self.trap_paths)
+
     def within_job(self, link: Link) -> Link:
-        """The link, refused when it leads out of the job's domains."""
-        if link.refused or self.job.admits(urls.server(link.url)):
+        """The link, refused when it leads out of the job's domains or to a path of TRAP_PATHS."""
+        if link.refused:
             return link
-        return link._replace(refused="domain")
+        if not self.job.admits(urls.server(link.url)):
+            return link._replace(refused="domain")
+        return link._replace(refused="location") if urls.is_at(link.url, self.trap_paths) else link
 
     def first_with(self, digest: bytes, url: str) -> str:
         """The first URL known here to have brought these bytes: a hint, never the verdict."""
@@ -163,13 +155,12 @@ class Crawl:
     # ---- what downloads and pages come to
 
     def report(self, report: Report) -> None:
-        """A download is over."""
-        self.downloading.discard(report.lease.url)
-        self._reports.append(report)
-        self.on_change()
+        self.downloads.end(report.lease.url)
+        super().report(report)
 
     def parse(self, fetch: Fetch) -> Future[Page]:
         """The page of a document, from a parser process; raises ParserKilled."""
+        failpoints.reach("parse.before")
         content_type = dict(fetch.headers).get("Content-Type", "")
         return self.stores.parsers.parse(fetch.body, fetch.lease.spelling, content_type, self.protocols)
 
@@ -179,7 +170,9 @@ class Crawl:
         if entry is not None:
             lease = entry.fetch.lease
             release = partial(self.frontier.release, [lease])
+            failpoints.reach("release.before")
             await asyncio.to_thread(parts.insist, release, self.connection.revive)
+            failpoints.reach("release.after")
             self.open_leases.pop(lease.url, None)
             self.on_change()
 
@@ -193,6 +186,7 @@ class Crawl:
     def decide(self, entry: Entry) -> None:
         """A fetch is on its way into a batch."""
         self.downloading.discard(entry.fetch.lease.url)
+        self.downloads.end(entry.fetch.lease.url)
         self.stores.batch.put(entry)
         self.on_change()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from redis.exceptions import RedisError
 
+from webcrawler import failpoints
 from webcrawler.errors import WebcrawlerError
 from webcrawler.frontier import Frontier
 
@@ -40,7 +41,9 @@ class Heartbeat:
                 self._try_to_revive()
 
     def _beat(self) -> None:
+        failpoints.reach("heartbeat.before")
         expired = self._frontier.expire(ALIVE_SECONDS)
+        failpoints.reach("heartbeat.after")
         if expired:
             logger.info("%d leases of workers that died are back in the queue", expired)
 

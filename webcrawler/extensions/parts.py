@@ -11,17 +11,20 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.frontier import Politeness
+from webcrawler.frontier import Budgets, Politeness
 from webcrawler.index.follower import hold_crawl
 from webcrawler.parserpool import ParserPool
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+START_SECONDS = 30.0  # that a crawl waits for a Redis that answers and refuses
 
 
 def words(value: str | Sequence[str]) -> list[str]:
@@ -36,9 +39,26 @@ def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
         delay=0.0 if no_delay else settings.getfloat("FRONTIER_DELAY"),
         crawl_delay_max=0.0 if no_delay else settings.getfloat("CRAWL_DELAY_MAX"),
         slowness=settings.getfloat("FRONTIER_SLOWNESS"),
+        slow=settings.getfloat("FRONTIER_SLOW"),
         server_concurrency=settings.getint("FRONTIER_SERVER_CONCURRENCY"),
         tries=settings.getint("FRONTIER_TRIES"),
         backoff=0.2 if no_delay else settings.getfloat("FRONTIER_BACKOFF"),
+        deaths=settings.getint("FRONTIER_DEATHS"),
+    )
+
+
+def budgets(settings: BaseSettings) -> Budgets:
+    """How much of each server, domain and path prefix is taken in."""
+    share, _, of = str(settings["BUDGET_DOMAIN_SHARE"]).partition("/")
+    return Budgets(
+        server=settings.getint("BUDGET_SERVER"),
+        domain=settings.getint("BUDGET_DOMAIN"),
+        domain_servers=settings.getint("BUDGET_DOMAIN_SERVERS"),
+        prefix=settings.getint("BUDGET_PREFIX"),
+        share=int(share or 0),
+        share_of=int(of or 0),
+        queued=settings.getint("FRONTIER_MAX_URLS"),
+        repeats=settings.getint("BUDGET_REPEATS"),
     )
 
 
@@ -93,6 +113,25 @@ def crawl_lock(folder: Path) -> IO[str]:
         return hold_crawl(folder)
     except OSError as error:
         raise BadInput(f"cannot write the data folder {folder}: {error.strerror}; set CRAWL_DIR") from None
+
+
+def wait_out(step: Callable[[], T], mend: Callable[[], object], seconds: float = START_SECONDS) -> T:
+    """What it gives, at a start: tried again while Redis is away, loads, or takes no writes. Blocks.
+
+    Raises:
+        RedisError, Unavailable: it is so all that time.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return step()
+        except (RedisError, Unavailable) as error:
+            if time.monotonic() > deadline:
+                raise
+            logger.warning("the crawl waits for Redis: %s", error)
+        time.sleep(0.5)
+        with suppress(RedisError, Unavailable):
+            mend()
 
 
 def insist(step: Callable[[], object], mend: Callable[[], object] | None = None, tries: int = 20) -> None:

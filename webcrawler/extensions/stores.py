@@ -7,17 +7,15 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 from scrapy.settings import BaseSettings
 
-from webcrawler import connection
+from webcrawler import connection, failpoints
 from webcrawler.addresses import AddressRules
 from webcrawler.batch import Batch, Settled
 from webcrawler.catalog import Catalog
 from webcrawler.extensions import parts
 from webcrawler.extensions.demo import Demo
-from webcrawler.extensions.heartbeat import Heartbeat
+from webcrawler.extensions.member import Member, bury_the_dead
 from webcrawler.extensions.resolver import GuardedResolver
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.job import Job, seed_link
@@ -27,7 +25,7 @@ DIGEST_HINTS = 200_000  # about 40 MB
 
 
 class Stores:
-    """Connection, frontier, parsers and batch of a crawl; what was opened is closed when the rest fails.
+    """Membership of the frontier, parsers and batch; what was opened is closed when the rest fails.
 
     Args:
         settled, broken: as for Batch, called in its thread.
@@ -36,27 +34,27 @@ class Stores:
     def __init__(
         self, settings: BaseSettings, job: Job | None, settled: Settled, broken: Callable[[], object]
     ) -> None:
-        self._settings, self._mode = settings, job.mode if job else "fifo"
+        self._settings = settings
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
-        self._worker = parts.worker_name()
         with ExitStack() as opened:
             parts.raise_file_limit()
             opened.enter_context(parts.crawl_lock(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
-            if self.connection.embedded:  # so all workers are of this machine
-                Frontier(self.connection.client, ordering("fifo")).bury(parts.is_dead_process)
+            parts.wait_out(lambda: bury_the_dead(self.connection), self.connection.revive)
             self.demo = None if job is None else self._demo(job)
             if self.demo:
                 opened.callback(self.demo.stop)
             self.resolver = self._guard_addresses()
-            self.politeness = parts.politeness(settings, no_delay=self.demo is not None)
-            self.frontier = self._new_frontier(opened)
-            self.frontier.open(self._mode)
-            heartbeat = Heartbeat(self._new_frontier(opened), self.connection.revive)
-            opened.callback(parts.insist, self.frontier.leave, self.connection.revive)
-            opened.callback(heartbeat.stop)
+            polite = parts.politeness(settings, no_delay=self.demo is not None)
+            mode = job.mode if job else "fifo"
+            shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
+            self._member = opened.enter_context(Member(self.connection, mode, polite, *shape))
+            self.frontier = self._member.frontier
             seeds = self.demo.seeds if self.demo else job.seeds if job else ()
-            self.frontier.discover([seed_link(seed) for seed in seeds])
+            failpoints.reach("discover.before")
+            links = [seed_link(seed) for seed in seeds]
+            parts.wait_out(lambda: self.frontier.discover(links), self.connection.revive)
+            failpoints.reach("discover.after")
             self.parsers = parts.parser_pool(settings)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(opened, settled, broken)
@@ -76,12 +74,6 @@ class Stores:
         frontier = Frontier(self.connection.client, ordering("fifo"))
         return Demo.for_run(self._folder, job, frontier)
 
-    def _new_frontier(self, opened: ExitStack) -> Frontier:
-        client = opened.enter_context(closing(self.connection.new_client()))
-        client.set_retry(Retry(NoBackoff(), 0))  # URLs leased by a call sent twice would be nobody's
-        mode = ordering(self._mode)
-        return Frontier(client, mode, politeness=self.politeness, worker=self._worker)
-
     def _open_batch(self, opened: ExitStack, settled: Settled, broken: Callable[[], object]) -> Batch:
         path = self._folder / "catalog.sqlite"
         with closing(Catalog(path)) as catalog:
@@ -89,7 +81,7 @@ class Stores:
         return Batch(
             PageStore(self._folder / "pages"),
             lambda: Catalog(path),
-            self._new_frontier(opened),
+            self._member.new_frontier(opened),
             settled,
             broken,
             self.connection.revive,

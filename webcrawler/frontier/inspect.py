@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import msgpack
 
 from webcrawler import urls
-from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
-from webcrawler.frontier.orderings import Ordering
-from webcrawler.records import Link
+from webcrawler.frontier.scripts import Partition
 
-TURN = 2**40  # as in _common.lua
+TURN = 2**40  # these two as in _1_names.lua
+BEHIND = 2**52
 PLAIN = ("seen", "queued", "leased", "quarantined")
 
 
 def stats(frontier: Frontier) -> dict[str, Any]:
     """The table of states; `seen` is the sum of the five."""
-    counts = {
-        name.decode(): int(n) for name, n in frontier.client.hgetall(frontier.prefix + "counts").items()
-    }
+    counts: Counter[str] = Counter()
+    for partition in frontier.partitions:
+        found = frontier.client.hgetall(partition.prefix + "counts")
+        counts.update({name.decode(): int(n) for name, n in found.items()})
     states: dict[str, Any] = {name: counts.get(name, 0) for name in PLAIN}
     reasons = {name: n for name, n in sorted(counts.items()) if name.startswith(("done/", "failed/")) and n}
     for state in ("done", "failed"):
@@ -39,46 +38,67 @@ def stats(frontier: Frontier) -> dict[str, Any]:
 
 
 def peek(frontier: Frontier, limit: int) -> list[str]:
-    """The URLs that would come next, one at a time, if all servers were due and nothing new were found."""
-    return list(islice(_next(frontier), limit))
+    """The URLs that would come next, one at a time, if all servers were due and nothing new were found.
+
+    Of several partitions, one URL of each in turn.
+    """
+    orders = [_next(frontier, partition, limit) for partition in frontier.partitions]
+    found: list[str] = []
+    while orders and len(found) < limit:
+        order = orders.pop(0)
+        if (url := next(order, None)) is not None:
+            found.append(url)
+            orders.append(order)
+    return found
 
 
-def _next(frontier: Frontier) -> Iterator[str]:
-    client, prefix = frontier.client, frontier.prefix
-    servers = {s.decode() for name in ("ready", "wait") for s in client.zrange(prefix + name, 0, -1)}
-    queues = {server: _queue(frontier, server) for server in servers}
-    if client.hget(prefix + "meta", "turns") != b"1":
-        waiting = ((score, server + path) for server, queue in queues.items() for path, score in queue)
-        yield from (url for _, url in sorted(waiting))
-        return
-    newcomers, turns = client.hgetall(prefix + "newcomers"), client.hgetall(prefix + "turns")
-
-    def rank(server: str) -> int:
-        name = server.encode()
-        return int(newcomers[name]) if name in newcomers else TURN + int(turns.get(name, 0))
-
+def _next(frontier: Frontier, partition: Partition, limit: int) -> Iterator[str]:
+    client, prefix = frontier.client, partition.prefix
+    waiting = [client.zrange(prefix + name, 0, -1) for name in ("ready", "doubtful", "wait")]
+    queues = {
+        server.decode(): _Queue(frontier, prefix, server.decode(), limit)
+        for part in waiting
+        for server in part
+    }
+    in_turn = client.hget(prefix + "meta", "turns") == b"1"
     while queues:
-        for server in sorted(queues, key=rank):
-            path, _ = queues[server].pop(0)
-            yield server + path
-            if not queues[server]:
+        order = sorted(queues, key=lambda server: queues[server].rank(in_turn))
+        for server in order if in_turn else order[:1]:
+            yield queues[server].pop()
+            if not queues[server].entries:
                 del queues[server]
 
 
-def _queue(frontier: Frontier, server: str) -> list[tuple[str, float]]:
-    entries = frontier.client.zrange(f"{frontier.prefix}queue:{server}", 0, -1, withscores=True)
-    return [(path.decode(), score) for path, score in entries]
+class _Queue:
+    """The first URLs of one server."""
+
+    def __init__(self, frontier: Frontier, prefix: str, server: str, limit: int) -> None:
+        self.server = server
+        self.entries = frontier.client.zrange(f"{prefix}queue:{server}", 0, limit, withscores=True)
+        turn = frontier.client.hget(prefix + "turns", server)
+        newcomer = frontier.client.hget(f"{prefix}site:{server}", "newcomer")
+        self._turn = int(newcomer) if newcomer else TURN + int(turn or 0)
+
+    def rank(self, in_turn: bool) -> float:
+        head = float(self.entries[0][1])
+        if not in_turn:
+            return head
+        return self._turn + (TURN if head >= BEHIND else 0)
+
+    def pop(self) -> str:
+        return self.server + str(self.entries.pop(0)[0].decode())
 
 
 def explain(frontier: Frontier, url: str) -> dict[str, Any]:
     """Where a URL stands and how its server is treated; `state` is "decided" where the catalog knows more."""
     target = urls.outlink(url, url)
     server, path = urls.split(target.url)
-    client, prefix, member = frontier.client, frontier.prefix, f"{server} {path}"
+    partition = frontier.partitions.of_server(server)
+    client, prefix, member = frontier.client, partition.prefix, f"{server} {path}"
     lease = client.hget(prefix + "leases", target.url)
     retry = client.zscore(prefix + "retry", member)
     score = client.zscore(f"{prefix}queue:{server}", path)
-    shard = int(str(target.id)[-6:]) % 4096  # as in _common.lua
+    shard = str(target.id)[-4:]
     state = "unseen"
     if lease:
         state = "leased"
@@ -87,7 +107,7 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
     elif client.sismember(f"{prefix}seen:{shard}", target.id):
         state = "decided"
     politeness = {
-        k.decode(): int(float(v)) for k, v in client.hgetall(f"{frontier.base}server:{server}").items()
+        k.decode(): int(float(v)) for k, v in client.hgetall(f"{partition.base}server:{server}").items()
     }
     return {
         "url": target.url,
@@ -97,63 +117,22 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
         "worker": msgpack.unpackb(lease)[1] if lease else None,
         "not_before_ms": retry,
         "tries": int((client.hget(prefix + "tries", member) or b"0 ").split()[0]),
+        "behind": score is not None and score >= BEHIND,
         "server": {"name": server, "waiting": client.zcard(f"{prefix}queue:{server}"), **politeness},
+        **_budgets(frontier, partition, server, path),
     }
 
 
-def _refuse_while_in_use(frontier: Frontier) -> None:
-    while frontier.expire():  # so many a call
-        pass
-    if frontier.workers():
-        raise BadInput("a crawl is using this frontier: stop it first; after a kill -9 wait ten seconds")
-
-
-def clear(frontier: Frontier) -> int:
-    """Forgets all that this frontier has seen; pages and catalog stay. Returns how many URLs.
-
-    Raises:
-        BadInput: a crawl is alive.
-    """
-    _refuse_while_in_use(frontier)
-    seen = stats(frontier)["seen"]
-    for pattern in (frontier.prefix + "*", frontier.base + "server:*"):
-        for keys in _batches(frontier.client.scan_iter(match=pattern.replace("{", "\\{"), count=1000), 1000):
-            frontier.client.unlink(*keys)
-    return int(seen)
-
-
-def rescore(frontier: Frontier, mode: str, ordering: Ordering) -> Counter[str]:
-    """Gives every waiting URL the priority of another ordering; discovery numbers stay.
-
-    Raises:
-        BadInput: a crawl is alive; what it has leased would come back with its old priority.
-    """
-    _refuse_while_in_use(frontier)
-    changed: Counter[str] = Counter()
-    client = frontier.client
-    for key in client.scan_iter(match=frontier.prefix.replace("{", "\\{") + "queue:*", count=1000):
-        server = key.decode().partition(":queue:")[2]
-        scores = {}
-        for path, score in client.zrange(key, 0, -1, withscores=True):
-            scores[path] = _score(server + path.decode(), int(score), ordering)
-        client.zadd(key, scores, xx=True)
-        changed[server] = len(scores)
-    for member, value in client.hgetall(frontier.prefix + "tries").items():
-        url, (tries, score) = member.decode().replace(" ", ""), value.split()
-        client.hset(
-            frontier.prefix + "tries", member, b"%s %d" % (tries, _score(url, int(float(score)), ordering))
-        )
-    client.hset(frontier.prefix + "meta", mapping={"mode": mode, "turns": int(ordering.servers_take_turns)})
-    for server in changed:
-        frontier.postpone(server, 0.0)  # its rank follows its new head
-    return changed
-
-
-def _score(url: str, score: int, ordering: Ordering) -> int:
-    """The score of a URL by another ordering: the discovery number is what the old one leaves of 2^32."""
-    return score % 2**32 - ordering.first_priority(Link(url, urls.url_id(url), url)) * 2**32
-
-
-def _batches(keys: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
-    while batch := list(islice(keys, size)):
-        yield batch
+def _budgets(frontier: Frontier, partition: Partition, server: str, path: str) -> dict[str, Any]:
+    """How much was taken in of a server, its domain, and the URL's path prefix."""
+    prefix, domain = urls.path_prefix(path), urls.registrable_domain(server)
+    of_server = frontier.client.hget(partition.prefix + "taken", server)
+    of_prefix = frontier.client.hget(f"{partition.prefix}site:{server}", prefix)
+    of_domain = frontier.client.hget(partition.prefix + "domains", domain)
+    return {
+        "taken": {
+            "server": int(of_server or 0),
+            "domain": {domain: int(of_domain or 0)},
+            "prefix": {prefix: abs(int(of_prefix or 0))},
+        }
+    }

@@ -18,8 +18,10 @@ class Politeness:
     crawl_delay_max: float = 60.0
     slowness: float = 10.0
     slowness_max: float = 30.0
+    slow: float = 3.0  # a download that takes so long is a slow one: its server gets one connection
     server_concurrency: int = 1
     tries: int = 3
+    deaths: int = 3  # of workers that held a URL, until it is leased alone
     backoff: float = 30.0
     backoff_max: float = 3600.0
     lease: float = 900.0
@@ -29,6 +31,20 @@ class Politeness:
         if not self.delay:
             return 0.0
         return max(self.delay, min(self.slowness * download_seconds, self.slowness_max))
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How much a frontier takes in, in URLs; 0: any number. Sources: EW "Frontier"; IRLbot (Lee 2008)."""
+
+    server: int = 0
+    domain: int = 0  # registrable domain
+    domain_servers: int = 0  # servers
+    prefix: int = 0  # path prefix of a server
+    share: int = 0  # of one domain in every `share_of` leases (EW: k in every n)
+    share_of: int = 0  # leases
+    queued: int = 0  # from which on a page brings in one new URL (EW)
+    repeats: int = 0  # repeats less fresh pages of a path prefix, from which on it goes behind all others
 
 
 class Report(NamedTuple):
@@ -49,6 +65,7 @@ class Done(NamedTuple):
     is_document: bool
     links: Sequence[Link] = ()
     refused: Mapping[str, int] = MappingProxyType({})
+    repeats: bool = False  # it says what another page has said: a duplicate, or nearly
 
 
 class Failed(NamedTuple):

@@ -6,6 +6,7 @@ servers are chosen: in turn (WC), or by the best URL that any of them has.
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Protocol
@@ -13,7 +14,7 @@ from typing import Protocol
 from webcrawler.errors import BadInput
 from webcrawler.records import Link
 
-PRIORITY_MAX = 2**20
+PRIORITY_MAX = 2**20 - 1  # below it is what goes behind all others
 
 
 class Ordering(Protocol):
@@ -59,10 +60,27 @@ class Random:
     servers_take_turns = False
 
     def first_priority(self, link: Link) -> int:
-        return (link.id * 0x9E3779B97F4A7C15 >> 40) % PRIORITY_MAX
+        return (link.id * 0x9E3779B97F4A7C15 >> 40) % (PRIORITY_MAX + 1)
 
 
-BUILT_IN: dict[str, type[Ordering]] = {"breadth": Breadth, "fifo": Fifo, "random": Random}
+class Priority:
+    """Highest Scrapy priority first: for spiders whose requests have one."""
+
+    servers_take_turns = False
+
+    def first_priority(self, link: Link) -> int:
+        if not link.request.startswith('{"priority":'):
+            return 0
+        wanted = int(json.loads(link.request)["priority"])
+        return max(-PRIORITY_MAX, min(wanted, PRIORITY_MAX))
+
+
+BUILT_IN: dict[str, type[Ordering]] = {
+    "breadth": Breadth,
+    "fifo": Fifo,
+    "random": Random,
+    "priority": Priority,
+}
 
 
 def ordering(mode: str) -> Ordering:

@@ -1,25 +1,43 @@
-"""Loads the Lua operations and runs them; a script unknown to the server is sent again."""
+"""Loads the Lua operations and runs them; a script unknown to a server is sent again."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from redis.exceptions import NoScriptError
 
 Argument = str | bytes | int | float
-Client = Any  # a redis.Redis that answers in bytes; redis-py types every answer as bytes or str
+Client = (
+    Any  # a redis.Redis or RedisCluster that answers in bytes; redis-py types every answer as bytes or str
+)
+
+
+class Partition(NamedTuple):
+    """A slot of a frontier: all its keys begin with one of the two, and lie on one node of a cluster."""
+
+    base: str  # of what all frontiers share
+    prefix: str  # of this frontier
+
+
+class Call(NamedTuple):
+    """One operation on one partition."""
+
+    partition: Partition
+    operation: str
+    arguments: Sequence[Argument]
 
 
 @cache
 def source(operation: str) -> str:
     """The text of `OPERATION-2.lua` with what the operations share before it, comments left out."""
     folder = files("webcrawler.frontier").joinpath("lua")
-    texts = [folder.joinpath(f"{name}.lua").read_text("utf-8") for name in ("_common", f"{operation}-2")]
+    shared = sorted(file.name for file in folder.iterdir() if file.name.startswith("_"))
+    texts = [folder.joinpath(name).read_text("utf-8") for name in (*shared, f"{operation}-2.lua")]
     return re.sub(r"(?m)^\s*--.*\n", "", "\n".join(texts))
 
 
@@ -35,34 +53,34 @@ def _sha(operation: str) -> str:
     return hashlib.sha1(source(operation).encode()).hexdigest()  # Redis' own name for a script
 
 
-class Scripts:
-    """The operations of one frontier: `base` is the prefix that all frontiers share, `prefix` its own."""
+def run(client: Client, calls: Iterable[Call]) -> list[Any]:
+    """Several operations in one round trip; in order on each partition, each atomic, not all together."""
+    pending = list(calls)
+    answers = _send(client, pending)
+    unknown = [i for i, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
+    if unknown:  # refused, so not run: only these are sent again
+        for operation in operations():  # a server knows all or none, so calls keep their order
+            client.script_load(source(operation))
+        for i, answer in zip(unknown, _send(client, [pending[i] for i in unknown]), strict=True):
+            answers[i] = answer
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    return answers
 
-    def __init__(self, client: Client, base: str, prefix: str) -> None:
-        self.client = client
-        self._keys = (base, prefix)
 
-    def run(self, operation: str, *arguments: Argument) -> Any:
-        """One round trip; the answer as Redis gives it."""
-        return self.pipeline([(operation, arguments)])[0]
+def _send(client: Client, calls: Sequence[Call]) -> list[Any]:
+    if len(calls) == 1:
+        return [_send_one(client, calls[0])]
+    pipe = client.pipeline(transaction=False)
+    for call in calls:
+        pipe.execute_command("EVALSHA", _sha(call.operation), 2, *call.partition, *call.arguments)
+    return list(pipe.execute(raise_on_error=False))
 
-    def pipeline(self, calls: Iterable[tuple[str, Iterable[Argument]]]) -> list[Any]:
-        """Several operations in order in one round trip, each atomic, not all together."""
-        pending = [(operation, tuple(arguments)) for operation, arguments in calls]
-        answers = self._send(pending)
-        unknown = [i for i, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
-        if unknown:  # refused, so not run: only these are sent again
-            for operation in operations():  # a server knows all or none, so calls keep their order
-                self.client.script_load(source(operation))
-            for i, answer in zip(unknown, self._send([pending[i] for i in unknown]), strict=True):
-                answers[i] = answer
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise answer
-        return answers
 
-    def _send(self, calls: list[tuple[str, tuple[Argument, ...]]]) -> list[Any]:
-        pipe = self.client.pipeline(transaction=False)
-        for operation, arguments in calls:
-            pipe.execute_command("EVALSHA", _sha(operation), 2, *self._keys, *arguments)
-        return list(pipe.execute(raise_on_error=False))
+def _send_one(client: Client, call: Call) -> Any:
+    """Without a pipeline, which costs as much again as the call."""
+    try:
+        return client.evalsha(_sha(call.operation), 2, *call.partition, *call.arguments)
+    except NoScriptError as error:
+        return error

@@ -20,6 +20,7 @@ from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import IO
 
+from webcrawler import failpoints
 from webcrawler.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.index.folder import applied_seq, exchange
@@ -89,6 +90,7 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool
         return False
     with lock:
         print(os.getpid(), file=lock, flush=True)
+        failpoints.reach("index.locked")
         if follower := _opened(crawl_dir, stopped):
             with follower:
                 _follow(follower, crawl_dir, lock, stopped)
@@ -127,6 +129,7 @@ def main(arguments: list[str]) -> int:
     stops: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
     os.nice(10)  # the crawl goes first
+    failpoints.arm(os.environ)
     crawl_dir = Path(arguments[0])
     if "--once" in arguments:
         wait_until_caught_up(crawl_dir)

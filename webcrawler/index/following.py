@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from webcrawler import failpoints
 from webcrawler.catalog import Catalog
 from webcrawler.index.folder import open_index
 from webcrawler.index.merging import FEW_SEGMENTS, MergePolicy, tiered
@@ -73,9 +74,11 @@ class Follower:
     def optimize(self) -> None:
         """Makes one segment of more than a few; takes about 1.3 ms a document."""
         if len(self._index._segments()) > FEW_SEGMENTS:
+            failpoints.reach("index.optimizing")
             BulkWriter(self._index).commit(optimize=True)
 
     def _commit(self, numbers: set[int], seq: int, merge: MergePolicy) -> None:
+        failpoints.reach("index.read")
         documents = self._catalog.documents(sorted(numbers))
         texts = self._catalog.texts([number for number in documents if _indexable(documents[number])])
         writer = BulkWriter(self._index)
@@ -86,9 +89,12 @@ class Follower:
         except BaseException:
             writer.cancel()
             raise
+        failpoints.reach("index.added")
         writer.schema.applied_seq = seq
         writer.commit(mergetype=merge)
+        failpoints.reach("index.committed")
         self.applied = seq
+        failpoints.reach("index.applied")
         # Whoosh's readers stand in cycles and keep merged segments mapped: 1.3 GB after 33,000 documents.
         gc.collect()
 

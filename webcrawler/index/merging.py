@@ -8,6 +8,8 @@ from typing import Any
 
 from whoosh.writing import OPTIMIZE
 
+from webcrawler import failpoints
+
 SEGMENTS_PER_TIER = 8
 FEW_SEGMENTS = 3  # not worth an optimize
 
@@ -26,6 +28,8 @@ def tiered(max_documents: int) -> MergePolicy:
         for members in _tiers(segments):
             if len(members) >= SEGMENTS_PER_TIER and _documents(merged + members) <= max_documents:
                 merged += members
+        if merged:
+            failpoints.reach("index.merging")
         OPTIMIZE(writer, merged)
         return [segment for segment in segments if segment not in merged]
 

@@ -14,6 +14,7 @@ from whoosh.codec.whoosh3 import LENGTHS_COLUMN
 from whoosh.index import FileIndex
 from whoosh.writing import SegmentWriter
 
+from webcrawler import failpoints
 from webcrawler.index.codec import BulkCodec, Postings, Row
 
 _by_term = itemgetter(0, 1)
@@ -53,6 +54,7 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         sources = [self.pool.rows(), *(self._rows(*merged) for merged in self._merged)]
         self.fieldwriter.add_rows(self.schema, _join(sources), self._lengths())
         self.fieldwriter.close()
+        failpoints.reach("index.written")
 
     def _rows(self, segment: Any, table: list[int]) -> Iterator[Row]:
         if segment.is_compound():

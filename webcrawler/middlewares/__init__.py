@@ -2,6 +2,7 @@
 
 from webcrawler.middlewares.addresses import AddressMiddleware
 from webcrawler.middlewares.compressed import CompressedMiddleware
+from webcrawler.middlewares.http import BoundedHandler
 from webcrawler.middlewares.outcome import OutcomeMiddleware
 from webcrawler.middlewares.refused import Refused
 from webcrawler.middlewares.robots import RobotsMiddleware
@@ -9,6 +10,7 @@ from webcrawler.middlewares.undecided import UndecidedMiddleware
 
 __all__ = [
     "AddressMiddleware",
+    "BoundedHandler",
     "CompressedMiddleware",
     "OutcomeMiddleware",
     "Refused",

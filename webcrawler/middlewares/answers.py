@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from scrapy.exceptions import (
@@ -21,6 +21,7 @@ from webcrawler.records import Lease, Link
 SLOW_DOWN = frozenset({429, 503})
 WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 507, 509, *range(520, 528)})
 RETRY_AFTER_MAX_SECONDS = 24 * 3600.0
+_RETRY_AFTER_BYTES = 64  # twice what a date takes; the rest of a longer one is garbage or more digits
 
 
 def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[str, str, bool]:
@@ -65,10 +66,17 @@ def headers_of(response: Response) -> tuple[tuple[str, str], ...]:
 
 
 def retry_after_seconds(value: bytes | None, now: float) -> float:
-    """Seconds of a Retry-After header (RFC 9110 10.2.3); 0 for anything else than seconds or a later date."""
-    text = (value or b"").decode("latin-1").strip()
+    """Seconds of a Retry-After header (RFC 9110 10.2.3), up to a day; 0 for no number and no later date."""
+    text = (value or b"")[:_RETRY_AFTER_BYTES].decode("latin-1").strip()
     try:
-        seconds = float(text) if text.isdecimal() else parsedate_to_datetime(text).timestamp() - now
+        seconds = float(text) if text.isdecimal() else _timestamp(text) - now
     except (ValueError, TypeError, OverflowError):
         return 0.0
-    return min(max(seconds, 0.0), RETRY_AFTER_MAX_SECONDS) if math.isfinite(seconds) else 0.0
+    return min(max(seconds, 0.0), RETRY_AFTER_MAX_SECONDS)
+
+
+def _timestamp(text: str) -> float:
+    date = parsedate_to_datetime(text)
+    if date.tzinfo is None:  # asctime's format names no zone, and HTTP knows GMT alone (RFC 9110, 5.6.7)
+        date = date.replace(tzinfo=UTC)
+    return date.timestamp()

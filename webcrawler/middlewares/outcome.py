@@ -14,7 +14,7 @@ from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
-from webcrawler import urls
+from webcrawler import failpoints, urls
 from webcrawler.errors import BadUrl
 from webcrawler.extensions import Crawl
 from webcrawler.frontier import Report
@@ -43,24 +43,30 @@ class Decided(IgnoreRequest):
 class OutcomeMiddleware:
     """Reports the end of each leased download and decides it, unless it is a document."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, crawl: Crawl, timeout_s: float = 30.0) -> None:
+        """Have a lease's downloads, from one spelling to the next, end within `timeout_s`."""
+        self._crawl, self._timeout_s = crawl, timeout_s
         crawl.on_failure = self.failed
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> OutcomeMiddleware:
-        outcome = cls(Crawl.of(crawler))
+        outcome = cls(Crawl.of(crawler), crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
         crawler.signals.connect(outcome.stop_what_is_no_document, signals.headers_received)
         return outcome
 
     def process_request(self, request: Request) -> None:
         if "lease" in request.meta:
-            request.meta["started"] = time.time()
+            failpoints.reach("download.before")
+            now = time.time()
+            request.meta.setdefault("started", now)
+            deadline = request.meta.setdefault("deadline", now + self._timeout_s)
+            request.meta["download_timeout"] = max(0.1, deadline - now)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         lease: Lease | None = request.meta.get("lease")
         if lease is None:
             return response
+        failpoints.reach("download.after")
         target = self._target(request, response)
         if target and target.id == lease.id and request.meta.get("respelled", 0) < RESPELLINGS:
             return _respelled(request, target)
@@ -108,6 +114,7 @@ class OutcomeMiddleware:
         error = failure.value
         if error is None or isinstance(error, Decided):
             return
+        failpoints.reach("download.failed")
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         lease: Lease = request.meta["lease"]
         reason, retry, slow_down = reason_of_error(error)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from webcrawler import failpoints
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.pages._reader import Record, Response, records_from
 from webcrawler.pages._writer import record, warcinfo
@@ -51,7 +52,9 @@ class PageStore:
         if self._file is None:
             self._start_file()
         place = Place(self._name, self._end)
+        failpoints.reach("pages.before-append")
         self._put(record(entry))
+        failpoints.reach("pages.after-append")
         return place
 
     def sync(self) -> None:
@@ -64,9 +67,12 @@ class PageStore:
             return
         pending, self._pending = self._pending, []
         try:
+            failpoints.reach("pages.before-write")
             self._file.write(b"".join(pending))
             self._file.flush()
+            failpoints.reach("pages.before-fsync")
             os.fsync(self._file.fileno())
+            failpoints.reach("pages.after-fsync")
         except OSError as error:
             self._leave_file()
             raise Unavailable(f"{self._folder / self._name} cannot be written now: {error}.") from error
@@ -98,6 +104,7 @@ class PageStore:
         self._name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"
         try:
             self._file = (self._folder / self._name).open("xb")
+            failpoints.reach("pages.new-file")
             _sync_folder(self._folder)
         except OSError as error:
             raise Unavailable(f"{self._folder / self._name} cannot be written now: {error}.") from error

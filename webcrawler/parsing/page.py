@@ -13,6 +13,7 @@ from webcrawler.parsing.links import base_url, merge
 from webcrawler.parsing.nesting import flatten
 from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page
+from webcrawler.simhash import simhash
 
 # In XHTML these may be empty elements; read as HTML they would swallow the rest of the page.
 _EMPTY_XHTML = re.compile(r"<(script|style|title|textarea|iframe|noscript|a)\b([^<>]*)/>", re.IGNORECASE)
@@ -53,6 +54,7 @@ def parse(
         refused=dict(refused),
         noindex=not reader.robots.isdisjoint(("noindex", "none")),
         nofollow=not reader.robots.isdisjoint(("nofollow", "none")),
+        simhash=simhash(text),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_HEAD_BYTES = 4_096  # the standard names 1,024 and lets the parser correct itself later; ours does not
+_HEAD_BYTES = 16_384  # the standard names 1,024 and lets the parser correct itself later; ours does not
 
 _MARKUP = re.compile(
     r"""<!--(?:(?<=<!--)-?>|.*?(?:-->|\Z))     # a comment, to its end
@@ -32,6 +32,8 @@ _XML = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*(?:"([^"\x00-\x20]+)"|'([^'
 def declared_labels(body: bytes) -> Iterator[str]:
     """The encoding labels of a page, lower case, meta elements first; also such that no standard knows."""
     head = body[:_HEAD_BYTES].decode("latin-1")
+    if "charset" not in (lower := head.lower()) and "encoding" not in lower:
+        return  # saves up to 5 ms
     at = 0
     while found := _MARKUP.search(head, at):
         at = found.end()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -14,7 +14,8 @@ from whoosh.reading import IndexReader
 
 from webcrawler.catalog import Catalog
 from webcrawler.errors import BadInput
-from webcrawler.records import Hit, Text
+from webcrawler.records import Hit
+from webcrawler.search.folding import Ranked, fold
 from webcrawler.search.live import LiveIndex
 from webcrawler.search.matches import Contribution
 from webcrawler.search.postings import Postings
@@ -36,6 +37,7 @@ class Results:
     total: int  # documents that satisfy the query
     seconds: float
     hits: list[Hit]
+    near_duplicates: list[int] = field(default_factory=list)  # of each hit: those folded into it
     explanations: list[list[Contribution]] = field(default_factory=list)  # of each hit, word by word
     snippets: Snippets | None = None  # marks the query's words in a snippet
     note: str = ""  # one line on what limits the answer: nothing indexed yet, the deadline
@@ -77,41 +79,63 @@ class Searcher:
         last = started + self._deadline_seconds * _READING
         matches = Postings(reader, lambda: monotonic() >= last).match(query)
         scores = order.scores(query.words, matches)
-        best = _best(scores, limit, reader.column_reader("number", translate=False))
         snippets = Snippets(query.words)
-        hits = self._hits(reader, {document: scores[document] for document in best}, snippets)
+        with self._catalog() as catalog:
+            best = fold(_ranked(scores, limit, reader, catalog), limit)
+            hits = _hits(reader, {document: scores[document] for document in best}, snippets, catalog)
         return Results(
             query.text,
             len(scores),
             monotonic() - started,
             hits,
+            list(best.values()),
             [order.explain(query.words, matches, document) for document in best],
             snippets,
             f"stopped after {self._deadline_seconds:g} s: there may be more" if matches.partial else "",
         )
 
-    def _hits(self, reader: IndexReader, scores: Mapping[int, float], snippets: Snippets) -> list[Hit]:
-        rows = [(reader.stored_fields(document), score) for document, score in scores.items()]
-        texts = self._texts([stored["number"] for stored, _ in rows])
-        highest = max(scores.values(), default=0.0) or 1.0
-        return [
-            Hit(
-                url=stored["url"],
-                title=stored["title"],
-                relevance=round(1000 * score / highest),
-                server=stored["server"],
-                fetched=stored["fetched"],
-                snippet=snippets.cut(texts[stored["number"]].body) if stored["number"] in texts else "",
-            )
-            for stored, score in rows
-        ]
-
-    def _texts(self, numbers: Sequence[int]) -> dict[int, Text]:
+    @contextmanager
+    def _catalog(self) -> Iterator[Catalog | None]:
+        """Without it there are hits all the same, with no snippets."""
         path = self._crawl_dir / "catalog.sqlite"
-        if not numbers or not path.exists():
-            return {}
+        if not path.exists():
+            yield None
+            return
         with closing(Catalog(path, readonly=True)) as catalog:
-            return catalog.texts(numbers)
+            yield catalog
+
+
+def _hits(
+    reader: IndexReader, scores: Mapping[int, float], snippets: Snippets, catalog: Catalog | None
+) -> list[Hit]:
+    rows = [(reader.stored_fields(document), score) for document, score in scores.items()]
+    texts = catalog.texts([stored["number"] for stored, _ in rows]) if catalog else {}
+    highest = max(scores.values(), default=0.0) or 1.0
+    return [
+        Hit(
+            url=stored["url"],
+            title=stored["title"],
+            relevance=round(1000 * score / highest),
+            server=stored["server"],
+            fetched=stored["fetched"],
+            snippet=snippets.cut(texts[stored["number"]].body) if stored["number"] in texts else "",
+        )
+        for stored, score in rows
+    ]
+
+
+def _ranked(
+    scores: Mapping[int, float], limit: int, reader: IndexReader, catalog: Catalog | None
+) -> Iterator[Ranked]:
+    """All documents, best first; sorted only as far as somebody reads, and one further than is shown."""
+    numbers = reader.column_reader("number", translate=False)
+    start, end = 0, limit + 1
+    while start < len(scores):
+        best = [(document, numbers[document]) for document in _best(scores, end, numbers)[start:]]
+        older = catalog.near_duplicates([number for _, number in best]) if catalog else {}
+        for document, number in best:
+            yield Ranked(document, number, older.get(number, number))
+        start, end = end, 4 * end
 
 
 def _best(scores: Mapping[int, float], limit: int, numbers: Any) -> list[int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from webcrawler.urls._traps import trap
+
 MAX_LENGTH = 2_083  # characters; what browsers once took, and the issue's cap
 
 # Endings of files that cannot be indexed: only HTML and XHTML are documents. Any other ending is fetched and
@@ -35,7 +37,7 @@ UNINDEXABLE = frozenset(
 
 
 def refusal(url: str, protocols: Collection[str]) -> str:
-    """Return why a resolved URL is not worth taking in: "scheme", "extension", "length", or "" when it is.
+    """Return why a canonical URL is not worth taking in: "scheme", "extension", "length" or a trap, else "".
 
     Args:
         protocols: those that are fetched, lower case: a subset of http and https.
@@ -44,7 +46,7 @@ def refusal(url: str, protocols: Collection[str]) -> str:
         return "scheme"
     if len(url) > MAX_LENGTH:
         return "length"
-    return "extension" if _extension(url) in UNINDEXABLE else ""
+    return "extension" if _extension(url) in UNINDEXABLE else trap(url)
 
 
 def _extension(url: str) -> str:

@@ -1,6 +1,7 @@
--- Applies one batch to documents, texts, changes, fetches. Run inside the transaction, after `batch` is filled.
+-- Applies one batch to documents, texts, changes. Run inside the transaction, after `batch` is filled.
 -- :before  the last changes.seq of earlier transactions and batches.
 -- Keeps    duplicate_of is the holder of the same digest with the least `since`, NULL for that one itself.
+--          near_duplicate_of follows in near.sql, the history in history.sql.
 -- Cost     a few b-tree look-ups an entry; where an original leaves its digest, all its followers are rewritten.
 
 INSERT INTO vacated
@@ -16,16 +17,16 @@ ORDER BY b.position;
 
 DELETE FROM documents WHERE number IN (SELECT number FROM batch WHERE fresh AND NOT found);
 
-INSERT INTO documents (number, fetched, status, content_type, digest, since, etag, last_modified, word_count,
+INSERT INTO documents (number, fetched, status, content_type, digest, simhash, since, etag, last_modified, word_count,
                        seconds, noindex, file, "offset")
-SELECT b.number, b.fetched, b.status, b.content_type, b.digest, c.seq, b.etag, b.last_modified, b.word_count,
-       b.seconds, b.noindex, b.file, b."offset"
+SELECT b.number, b.fetched, b.status, b.content_type, b.digest, b.simhash, c.seq, b.etag, b.last_modified,
+       b.word_count, b.seconds, b.noindex, b.file, b."offset"
 FROM changes c JOIN batch b ON b.number = c.number
 WHERE c.seq > :before AND b.found
 ON CONFLICT (number) DO UPDATE SET
     fetched = excluded.fetched, status = excluded.status, content_type = excluded.content_type,
     since = CASE WHEN digest IS excluded.digest THEN since ELSE excluded.since END, digest = excluded.digest,
-    simhash = NULL, etag = excluded.etag, last_modified = excluded.last_modified,
+    simhash = excluded.simhash, etag = excluded.etag, last_modified = excluded.last_modified,
     word_count = excluded.word_count, seconds = excluded.seconds, noindex = excluded.noindex,
     file = excluded.file, "offset" = excluded."offset";
 
@@ -49,10 +50,3 @@ INSERT OR IGNORE INTO texts
 SELECT d.number, v.packed
 FROM vacated v JOIN documents d ON d.digest = v.digest AND d.duplicate_of IS NULL
 WHERE v.packed IS NOT NULL AND NOT d.noindex;
-
-INSERT OR IGNORE INTO fetches
-SELECT b.number, b.fetched, b.status, b.state,
-       CASE WHEN NOT b.fresh OR b.reason NOT IN ('document', 'duplicate') THEN b.reason
-            WHEN d.duplicate_of IS NULL THEN 'document' ELSE 'duplicate' END,
-       b.retry, b.tries, b.found, b.seconds, b.digest, b.error, b.file, b."offset"
-FROM batch b LEFT JOIN documents d ON d.number = b.number;

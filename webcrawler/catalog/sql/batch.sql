@@ -11,14 +11,20 @@ CREATE TEMP TABLE batch_urls (
 CREATE TEMP TABLE batch (
     position INTEGER PRIMARY KEY,
     number   INTEGER NOT NULL UNIQUE,
-    fetched REAL, status INTEGER, state TEXT, reason TEXT, retry INTEGER, tries INTEGER, found INTEGER,
-    seconds REAL, digest BLOB, error TEXT, file TEXT, "offset" INTEGER,
+    token INTEGER, fetched REAL, status INTEGER, state TEXT, reason TEXT, retry INTEGER, tries INTEGER, found INTEGER,
+    seconds REAL, digest BLOB, simhash INTEGER, error TEXT, file TEXT, "offset" INTEGER,
     content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB,
-    fresh    INTEGER NOT NULL -- 1: it says what stands there, and no fetch that says so is as young
+    fresh    INTEGER NOT NULL -- 1: it says what stands there, is not fenced off, and is the youngest that says so
 );
 
 -- Digests that lose their original in this batch, with its text.
 CREATE TEMP TABLE vacated (
     digest BLOB PRIMARY KEY,
     packed BLOB
+);
+
+-- New verdicts: which document nearly repeats which older one, NULL where none any more.
+CREATE TEMP TABLE near (
+    number INTEGER PRIMARY KEY,
+    older  INTEGER
 );

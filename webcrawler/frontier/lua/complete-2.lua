@@ -1,30 +1,32 @@
 -- complete-2.lua: decides leases as done and takes in their outlinks, all or none of each.
--- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _common.lua)
--- ARGV[1] number of leases, then each: url, token, reason, "1" if a document, refusals R, links L,
---         R times (reason, number), L times five as in discover-2
--- Returns one number a lease: new links, or -1 when the token is not the newest (nothing is taken in then).
+-- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
+-- ARGV[1] msgpack of the limits (see _3_intake.lua)   ARGV[2] repeats that put a prefix behind all others, 0: never
+-- ARGV[3…] one each: msgpack {url, token, reason, is a document, repeats another, path prefix, {refused reason: number}, links as in _3_intake.lua}
+-- Returns four a lease: new links (-1 when the token is not the newest: nothing is taken in then), links refused,
+--         {servers of which path prefixes should be sent}, 1 when waiting URLs of its prefix are to go behind all others.
 -- Keeps   exactly once: a second call for the same lease changes nothing.      Cost as discover-2.
-local now, turns = now_ms(), by_turn()
-local answer, at = {}, 2
-for i = 1, tonumber(ARGV[1]) do
-  local lease = leave(ARGV[at], ARGV[at + 1])
-  local refusals, links = tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
-  if not lease then
-    answer[i] = -1
-  else
-    local server = lease[3]
-    count('done/' .. ARGV[at + 2], 1)
-    for r = at + 6, at + 5 + 2 * refusals, 2 do count('refused/' .. ARGV[r], ARGV[r + 1]) end
-    answer[i] = take_in(at + 6 + 2 * refusals, links, now, turns)
-    decide(lease)
-    if ARGV[at + 3] == '1' then
-      call('HDEL', key('newcomers'), server)
-      call('SREM', key('trying'), server)
-    else
-      no_document(server)
-    end
-    wake(server, now, turns)
+local now, turns, limits, most = now_ms(), by_turn(), cmsgpack.unpack(ARGV[1]), tonumber(ARGV[2])
+local answer = {}
+
+local function settle(lease, is_document, repeats, prefix)
+  decide(lease, now)
+  if not is_document then
+    no_document(lease[3], now, turns)
+    return 0
   end
-  at = at + 6 + 2 * refusals + 5 * links
+  if call('HDEL', site_of(lease[3]), 'newcomer', 'trying') > 0 and turns then wake(lease[3], now, turns) end
+  return judge(lease, prefix, repeats, most)
+end
+
+for i = 3, #ARGV do
+  local url, token, reason, is_document, repeats, prefix, refused, links = unpack(cmsgpack.unpack(ARGV[i]))
+  local lease, fresh, over, watched, sweep = leave(url, token), -1, 0, {}, 0
+  if lease then
+    count('done/' .. reason, 1)
+    for why, number in pairs(refused) do count('refused/' .. why, number) end
+    fresh, over, watched = take_in(links, limits, now, turns)
+    sweep = settle(lease, is_document, repeats, prefix)
+  end
+  answer[#answer + 1] = {fresh, over, watched, sweep}
 end
 return answer

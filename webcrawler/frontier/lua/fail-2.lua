@@ -1,5 +1,5 @@
 -- fail-2.lua: fetches failed: queued again after a back-off while tries are left, else decided.
--- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _common.lua)
+-- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] tries   ARGV[2] back-off before the first retry, ms; it doubles   ARGV[3] its cap, ms
 -- ARGV[4…] four each: url, token, what to count in the end ("failed/REASON" or "quarantined"), "1" if worth a retry
 -- Returns one number each: 1 queued again, 0 decided, -1 when the token is not the newest.
@@ -21,10 +21,9 @@ for i = 4, #ARGV, 4 do
       count('queued', 1)
     else
       count(ARGV[i + 2], 1)
-      decide(lease)
+      decide(lease, now)
     end
-    no_document(server)
-    wake(server, now, turns)
+    no_document(server, now, turns)
     answer[#answer + 1] = again and 1 or 0
   end
 end

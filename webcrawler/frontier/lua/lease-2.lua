@@ -1,76 +1,127 @@
 -- lease-2.lua: hands the best due URLs to one worker.
--- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _common.lua)
+-- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] worker   ARGV[2] limit   ARGV[3] lease, ms   ARGV[4] places of a server   ARGV[5] delay, ms
+-- ARGV[6] how many may be of doubtful servers   ARGV[7] deaths of its workers after which a URL is leased alone
 -- Returns {queued, leased, ms until something may be due (-1: nothing waits),
---          url, server, path, spelling or "", token, tries, … six for each lease, best first}.
--- Keeps   a URL is queued or leased, never both; a server never has more downloads than places.
+--          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, … seven for each lease, best first}.
+-- Keeps   a URL is queued or leased, never both; a server never has more downloads than places, a slow one never more than one (Cho 1998, 5.1).
 -- Cost    O((limit + due) * log servers); moves at most 256 waiting servers and URLs a call.
-local worker, limit, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local places, delay_ms = tonumber(ARGV[4]), tonumber(ARGV[5])
+local worker, limit_left, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local places, delay_ms, doubtful_left, deaths_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local now, turns = now_ms(), by_turn()
+local any_died = call('EXISTS', key('deaths')) == 1
+local totals = call('HMGET', key('counts'), 'token', 'turn')
+-- Tokens follow the clock: a server that lost its last writes must not give one out twice.
+local token, turn = math.max(tonumber(totals[1] or 0), now * 1000), tonumber(totals[2] or 0)
 
 for _, member in ipairs(call('ZRANGEBYSCORE', key('retry'), '-inf', now, 'LIMIT', 0, 256)) do
-  local server, path = string.match(member, '^(%S+) (.*)$')
-  call('ZREM', key('retry'), member)
-  local score = string.match(call('HGET', key('tries'), member), ' (.*)$')
-  call('ZADD', queue_of(server), score, path)
-  wake(server, now, turns)
+  wake(try_again(member), now, turns)
 end
 for _, server in ipairs(call('ZRANGEBYSCORE', key('wait'), '-inf', now, 'LIMIT', 0, 256)) do
   wake(server, now, turns)
 end
 
-local function is_due(server)
-  local politeness = call('HMGET', server_of(server), 'next', 'active')
-  local due, active = tonumber(politeness[1] or 0), tonumber(politeness[2] or 0)
-  if due <= now and active < places then return true end
-  call('ZREM', key('ready'), server)
-  -- `fetched` wakes a server whose places are all taken; the second is for one that another frontier holds.
-  call('ZADD', key('wait'), math.max(due, now + (active < places and 0 or 1000)), server)
-  return false
-end
-
-local answer, taken = {0, 0, -1}, 0
--- Tokens follow the clock: a server that lost its last writes must not give one out twice.
-local token = math.max(tonumber(call('HGET', key('counts'), 'token') or 0), now * 1000)
-while taken < limit do
-  local server = call('ZRANGE', key('ready'), 0, 0)[1]
-  if not server then break end
-  if is_due(server) then
-    local head = call('ZPOPMIN', queue_of(server))
-    if not head[1] then
-      call('ZREM', key('ready'), server)
-    else
-      local path, url = head[1], server .. head[1]
-      token = token + 1
-      local tries = string.match(call('HGET', key('tries'), server .. ' ' .. path) or '0 ', '^%d+')
-      call('HSET', key('leases'), url, cmsgpack.pack({token, worker, server, path, head[2], 1}))
-      call('ZADD', key('ends'), now + lease_ms, url)
-      call('SADD', key('held:' .. worker), url)
-      local active = call('HINCRBY', server_of(server), 'active', 1)
-      if places > 1 and delay_ms > 0 then call('HSET', server_of(server), 'next', now + delay_ms) end
-      call('HSET', key('turns'), server, call('HINCRBY', key('counts'), 'turn', 1))
-      if turns and call('HEXISTS', key('newcomers'), server) == 1 then call('SADD', key('trying'), server) end
-      if active < places then
-        wake(server, now, turns)
-      else
-        call('ZREM', key('ready'), server)
-        if call('EXISTS', queue_of(server)) == 1 then call('ZADD', key('wait'), now + 1000, server) end
-      end
-      taken = taken + 1
-      for _, value in ipairs({url, server, path, call('HGET', key('spelling'), server .. ' ' .. path) or '', token, tries}) do
-        answer[#answer + 1] = value
-      end
-    end
+-- The best server of those that may be leased from; it stands nowhere then.
+local function next_server()
+  local best, name
+  for _, place in ipairs({'ready', doubtful_left > 0 and 'doubtful' or nil}) do
+    local head = call('ZRANGE', key(place), 0, 0, 'WITHSCORES')
+    if head[1] and (not best or tonumber(head[2]) < tonumber(best[2])) then best, name = head, place end
   end
-end
-if taken > 0 then
-  call('HSET', key('counts'), 'token', token)
-  count('queued', -taken)
-  count('leased', taken)
+  if not best then return nil end
+  call('ZREM', key(name), best[1])
+  return best[1], name == 'doubtful'
 end
 
-local totals = call('HMGET', key('counts'), 'queued', 'leased')
+-- Back to where it belongs, not due before `due`.
+local function put_back(server, due)
+  local head = call('ZRANGE', queue_of(server), 0, 0, 'WITHSCORES')[2]
+  if not head then return end
+  if due > now then call('ZADD', key('wait'), due, server) else enter(server, head, now, turns) end
+end
+
+local function places_of(pace) return pace == '0' and 1 or places end
+
+-- Is the URL one that has seen workers die? It waits until this worker holds nothing else.
+local function must_wait(url, member)
+  if not any_died or deaths_max == 0 or tonumber(call('HGET', key('deaths'), member) or 0) < deaths_max then return false end
+  local holds = call('EXISTS', key('held:' .. worker)) == 1
+  call('HSET', key('alone'), worker, holds and '' or url)
+  return holds
+end
+
+local function marks_of(member)
+  local found = {call('HGET', key('tries'), member), call('HGET', key('spelling'), member), call('HGET', key('request'), member)}
+  local marks = (found[1] and 1 or 0) + (found[2] and 4 or 0) + (found[3] and 8 or 0)
+  if any_died and call('HEXISTS', key('deaths'), member) == 1 then marks = marks + 2 end
+  return marks, found[2] or '', found[3] or '', string.match(found[1] or '0 ', '^%d+')
+end
+
+local answer, leases, ends, urls = {0, 0, -1}, {}, {}, {}
+
+local function hand_out(server, path, score, doubtful)
+  local url, member = server .. path, server .. ' ' .. path
+  local marks, spelling, request, tries = marks_of(member)
+  token, turn = token + 1, turn + 1
+  leases[#leases + 1], leases[#leases + 2] = url, cmsgpack.pack({token, worker, server, path, score, marks})
+  ends[#ends + 1], ends[#ends + 2] = now + lease_ms, url
+  urls[#urls + 1] = url
+  for _, value in ipairs({url, server, spelling, request, token, tries, doubtful and '1' or '0'}) do answer[#answer + 1] = value end
+  call('SADD', key('held:' .. worker), url)
+  call('HSET', key('turns'), server, turn)
+  call('HINCRBY', site_of(server), 'out', 1)
+  if turns and call('HEXISTS', site_of(server), 'newcomer') == 1 then call('HSET', site_of(server), 'trying', 1) end
+end
+
+local function lease_from(server, doubtful)
+  local politeness = call('HMGET', server_of(server), 'next', 'active', 'pace', 'blocked')
+  local due, active, room = tonumber(politeness[1] or 0), tonumber(politeness[2] or 0), places_of(politeness[3])
+  if politeness[4] then
+    drop(server, 1000, now)
+    return put_back(server, now)
+  end
+  -- `fetched` wakes a server whose places are all taken; the second is for one that another frontier holds.
+  if due > now or active >= room then return put_back(server, math.max(due, now + (active < room and 0 or 1000))) end
+  local head = call('ZPOPMIN', queue_of(server))
+  local path, score = head[1], head[2] -- as text: Lua would write a number with 14 digits
+  if must_wait(server .. path, server .. ' ' .. path) then
+    call('ZADD', queue_of(server), score, path)
+    limit_left = 0
+    return put_back(server, now)
+  end
+  hand_out(server, path, score, doubtful)
+  limit_left, active = limit_left - 1, active + 1
+  if doubtful then doubtful_left = doubtful_left - 1 end
+  if call('HEXISTS', key('alone'), worker) == 1 then limit_left = 0 end
+  if places > 1 and delay_ms > 0 then due = now + delay_ms end
+  call('HSET', server_of(server), 'active', active, 'next', due)
+  call('PERSIST', server_of(server))
+  put_back(server, active < room and due or math.max(due, now + 1000))
+end
+
+local alone = call('HGET', key('alone'), worker)
+if alone then
+  if call('EXISTS', key('held:' .. worker)) == 1 then limit_left = 0 else call('HDEL', key('alone'), worker) end
+end
+
+local tries_left = limit_left + 1000 -- servers that are found not to be due take time too
+while limit_left > 0 and tries_left > 0 do
+  local server, doubtful = next_server()
+  if not server then break end
+  lease_from(server, doubtful)
+  tries_left = tries_left - 1
+end
+
+if urls[1] then
+  bulk('HSET', key('leases'), leases)
+  bulk('ZADD', key('ends'), ends)
+  bulk('SADD', key('downloading'), urls)
+  call('HSET', key('counts'), 'token', token, 'turn', turn)
+  count('queued', -#urls)
+  count('leased', #urls)
+end
+
+totals = call('HMGET', key('counts'), 'queued', 'leased')
 answer[1], answer[2] = tonumber(totals[1] or 0), tonumber(totals[2] or 0)
 for _, name in ipairs({'wait', 'retry'}) do
   local first = call('ZRANGE', key(name), 0, 0, 'WITHSCORES')[2]
@@ -79,5 +130,5 @@ for _, name in ipairs({'wait', 'retry'}) do
     if answer[3] < 0 or ms < answer[3] then answer[3] = ms end
   end
 end
-if call('EXISTS', key('ready')) == 1 then answer[3] = 0 end
+if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
 return answer

@@ -1,13 +1,14 @@
 -- postpone-2.lua: a server is not due before a time; what robots.txt says of its pace.
--- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _common.lua)
+-- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] server   ARGV[2] ms from now   ARGV[3] Crawl-delay, ms, "0" for none, "" to leave it
 -- Returns nothing.      Cost O(log servers).
-local now = now_ms()
-local due = math.max(now + tonumber(ARGV[2]), tonumber(call('HGET', server_of(ARGV[1]), 'next') or 0))
-call('HSET', server_of(ARGV[1]), 'next', due)
+local now, politeness = now_ms(), server_of(ARGV[1])
+local due = math.max(now + tonumber(ARGV[2]), tonumber(call('HGET', politeness, 'next') or 0))
+call('HSET', politeness, 'next', due)
+call('PERSIST', politeness)
 if ARGV[3] == '0' then
-  call('HDEL', server_of(ARGV[1]), 'delay')
+  call('HDEL', politeness, 'delay')
 elseif ARGV[3] ~= '' then
-  call('HSET', server_of(ARGV[1]), 'delay', ARGV[3])
+  call('HSET', politeness, 'delay', ARGV[3])
 end
 wake(ARGV[1], now, by_turn())

@@ -1,5 +1,5 @@
 -- release-2.lua: gives leases back unused; nothing counts against the URLs.
--- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _common.lua)
+-- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1…] two each: url, token
 -- Returns how many went back into the queue.      Cost O(log queue) each.
 local now, turns, released = now_ms(), by_turn(), 0

@@ -1,0 +1,227 @@
+"""Spiders as other people write them: after the pages of Scrapy's documentation that are named, not for us.
+
+Copied into a project that `scrapy startproject` has made. `-a site=URL` says where their web is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import scrapy
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
+
+
+class QuotesSpider(scrapy.Spider):
+    """intro/tutorial: "A shortcut for creating Requests"."""
+
+    name = "quotes"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/page/1/"]
+
+    def parse(self, response):
+        for quote in response.css("div.quote"):
+            yield {
+                "text": quote.css("span.text::text").get(),
+                "author": quote.css("small.author::text").get(),
+                "referer": response.request.headers.get("Referer", b"").decode(),
+                "depth": response.meta["depth"],
+            }
+        next_page = response.css("li.next a::attr(href)").get()
+        if next_page is not None:
+            yield response.follow(next_page, callback=self.parse)
+
+
+class AuthorSpider(scrapy.Spider):
+    """intro/tutorial: "More examples and patterns"."""
+
+    name = "author"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/page/1/"]
+
+    def parse(self, response):
+        yield from response.follow_all(response.css(".author + a"), self.parse_author)
+        yield from response.follow_all(response.css("li.next a"), self.parse)
+
+    def parse_author(self, response):
+        yield {"name": response.css("h3::text").get(default="").strip()}
+
+
+class LoginSpider(scrapy.Spider):
+    """topics/request-response: FormRequest.from_response() to simulate a user login."""
+
+    name = "login"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/login"]
+
+    def parse(self, response):
+        return scrapy.FormRequest.from_response(
+            response, formdata={"username": "john", "password": "secret"}, callback=self.after_login
+        )
+
+    def after_login(self, response):
+        for word in ("red", "green", "blue"):
+            yield scrapy.FormRequest(
+                response.urljoin("/search"), formdata={"word": word}, callback=self.found, priority=len(word)
+            )
+        yield scrapy.http.JsonRequest(
+            response.urljoin("/api"),
+            data={"page": 1},
+            headers={"X-Token": "abc"},
+            cookies={"theme": "dark"},
+            callback=self.found,
+        )
+
+    def found(self, response):
+        yield {"found": response.text, "sent": response.request.method}
+
+
+class ErrbackSpider(scrapy.Spider):
+    """topics/request-response: errbacks, and passing additional data to callback functions."""
+
+    name = "errback"
+
+    def __init__(self, site: str, dead: str) -> None:
+        super().__init__()
+        self.urls = [f"{site}/good", f"{site}/missing", f"{site}/broken", dead]
+
+    async def start(self):
+        for number, url in enumerate(self.urls):
+            yield scrapy.Request(
+                url,
+                callback=self.parse_page,
+                errback=self.failed,
+                dont_filter=True,
+                cb_kwargs={"main_url": url, "pair": (number, b"\xff")},
+                meta={"seen": {1, 2}, "item": Product("pen")},
+            )
+
+    def parse_page(self, response, main_url, pair):
+        item = response.meta["item"]
+        item.tags.append("more")
+        yield item
+        yield {"url": main_url, "pair": [pair[0], type(pair).__name__, pair[1] == b"\xff"]}
+        yield response.follow("/more", self.parse_more, cb_kwargs={"item": item})
+
+    def parse_more(self, response, item):
+        item.tags.append("most")
+        yield item
+
+    def failed(self, failure):
+        error = failure.value
+        status = error.response.status if isinstance(error, HttpError) else 0
+        yield {"failed": failure.request.url, "status": status, **failure.request.cb_kwargs}
+        yield scrapy.Request(
+            failure.request.cb_kwargs["main_url"] + "?again", self.parse_again, errback=self.ignore
+        )
+
+    def parse_again(self, response):
+        yield {"again": response.url}
+
+    def ignore(self, failure):
+        pass
+
+
+@dataclass
+class Product:
+    name: str
+    tags: list[str] = field(default_factory=list)
+
+
+class ShopSpider(CrawlSpider):
+    """topics/spiders: CrawlSpider example."""
+
+    name = "shop"
+    allowed_domains = ["127.0.0.1"]
+    rules = (
+        Rule(LinkExtractor(allow=(r"category/",), deny=(r"subsection\.php",))),
+        Rule(LinkExtractor(allow=(r"item/",)), callback="parse_item"),
+    )
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [site]
+
+    def parse_item(self, response):
+        item = {"name": response.css("title::text").get(), "link_text": response.meta["link_text"]}
+        return response.follow(
+            "/description/" + response.url.rpartition("/")[2], self.add, cb_kwargs={"item": item}
+        )
+
+    def add(self, response, item):
+        item["description"] = response.text
+        return item
+
+
+class MapSpider(SitemapSpider):
+    """topics/spiders: SitemapSpider examples."""
+
+    name = "sitemap"
+    sitemap_rules = (("/product/", "parse_product"), ("/category/", "parse_category"))
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.sitemap_urls = [f"{site}/robots.txt"]
+
+    def parse_product(self, response):
+        yield {"product": response.url}
+
+    def parse_category(self, response):
+        yield {"category": response.url}
+
+
+class TroubleSpider(scrapy.Spider):
+    """Callbacks that raise, redirects, retries, what is filtered and what is not."""
+
+    name = "trouble"
+    allowed_domains = ["127.0.0.1"]
+    custom_settings = {"RETRY_TIMES": 1, "FRONTIER_TRIES": 2}
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/"]
+
+    def parse(self, response):
+        for path in ("/moved", "/flaky", "/raises", "/item-fails", "/item-drops", "/offsite"):
+            yield response.follow(path, self.parse_item)
+        for _ in range(3):
+            yield response.follow("/counted", self.parse_item)
+            yield response.follow("/always", self.parse_item, dont_filter=True)
+        yield scrapy.Request("http://offsite.example/")
+
+    def parse_item(self, response):
+        yield {"url": response.url, "redirects": len(response.meta.get("redirect_urls", []))}
+        yield response.follow("/after-" + response.url.rpartition("/")[2], self.parse_item)
+        if "raises" in response.url:
+            raise RuntimeError("a bug in a spider")
+
+
+class LambdaSpider(scrapy.Spider):
+    """Requests that cannot be written down."""
+
+    name = "lambdas"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/page/1/"]
+
+    def parse(self, response):
+        yield {"page": response.url}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, lambda response: self.parse(response))
+
+
+class WaitingSpider(scrapy.Spider):
+    """Lives on seeds that others push."""
+
+    name = "waiting"
+
+    def parse(self, response):
+        yield {"url": response.url, "method": response.request.method, "meta": response.meta.get("job", "")}

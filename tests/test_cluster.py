@@ -1,0 +1,345 @@
+"""REDIS_URL leads to a node of a real Redis Cluster: three nodes on loopback, no replicas."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from cluster import Cluster, cluster, wait_for
+from frontiers import done, links
+from localweb import Answer, Route, Site, crawl, page
+
+from webcrawler.connection import Connection, connect
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.frontier import Frontier, Politeness, Report, inspect, ordering, upkeep
+from webcrawler.records import Lease
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.filterwarnings("ignore:.*retry_on_timeout"),  # scrapy-redis asks for it
+]
+
+PARTITIONS = 8
+COUNT = "return redis.call('INCR', KEYS[2] .. 'number')"
+COUNT_SHA = hashlib.sha1(COUNT.encode()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def three_nodes() -> Iterator[Cluster]:
+    with tempfile.TemporaryDirectory(prefix="wc-") as folder:
+        try:
+            forming = cluster(Path(folder))
+            with forming as formed:
+                yield formed
+        except BadInput as error:
+            if os.environ.get("CI"):
+                raise
+            pytest.skip(f"no Redis: {error}")
+
+
+@pytest.fixture
+def connection(three_nodes: Cluster, tmp_path: Path) -> Iterator[Connection]:
+    """To an empty cluster that is whole."""
+    three_nodes.wait()
+    with connect(three_nodes.url, tmp_path) as opened:
+        opened.client.flushall()
+        yield opened
+
+
+def count_everywhere(client: Any) -> list[Any]:
+    """One EVALSHA a partition, in one round trip a node."""
+    pipe = client.pipeline(transaction=False)
+    for partition in range(PARTITIONS):
+        base = f"{{crawl:{partition}}}:"
+        pipe.execute_command("EVALSHA", COUNT_SHA, 2, base, f"{base}index:")
+    return list(pipe.execute(raise_on_error=False))
+
+
+def calls(nodes: Cluster, command: str) -> int:
+    stats = [node.client.info("commandstats") for node in nodes.nodes]
+    return sum(of_node.get(f"cmdstat_{command}", {"calls": 0})["calls"] for of_node in stats)
+
+
+def test_any_node_leads_to_the_whole_cluster(three_nodes: Cluster, tmp_path: Path) -> None:
+    for node in three_nodes.nodes:
+        with connect(f"redis://127.0.0.1:{node.port}/0", tmp_path) as connection:
+            assert connection.is_cluster
+            assert not connection.embedded
+            for partition in range(PARTITIONS):
+                connection.client.set(f"{{crawl:{partition}}}:word", "gene")
+                assert connection.new_client().get(f"{{crawl:{partition}}}:word") == b"gene"
+
+
+def test_single_server_is_no_cluster(tmp_path: Path) -> None:
+    with connect(None, tmp_path) as connection:
+        assert not connection.is_cluster
+
+
+def test_script_is_loaded_on_every_node_and_runs_for_all_partitions(connection: Connection) -> None:
+    connection.client.script_load(COUNT)
+
+    assert count_everywhere(connection.client) == [1] * PARTITIONS
+    assert count_everywhere(connection.client) == [2] * PARTITIONS
+
+
+def test_pipeline_costs_no_more_calls_than_it_has(three_nodes: Cluster, connection: Connection) -> None:
+    connection.client.script_load(COUNT)
+    for node in three_nodes.nodes:
+        node.client.config_resetstat()
+
+    count_everywhere(connection.client)
+
+    assert calls(three_nodes, "evalsha") == PARTITIONS
+    assert calls(three_nodes, "command|getkeys") == 0
+
+
+def test_keys_of_two_partitions_in_one_command_are_a_bug_of_ours(
+    connection: Connection,
+) -> None:
+    with pytest.raises(ValueError, match="same key slot"):
+        connection.client.evalsha(COUNT_SHA, 2, "{crawl:0}:", "{crawl:1}:")
+
+
+def test_numbered_database_is_refused_in_one_line(three_nodes: Cluster, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"DB index|only be 0") as caught:
+        connect(f"{three_nodes.url}/3", tmp_path)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_node_that_goes_away_is_waited_for_and_has_lost_nothing(
+    three_nodes: Cluster, connection: Connection
+) -> None:
+    client = connection.client
+    client.script_load(COUNT)
+    count_everywhere(client)
+    three_nodes.nodes[1].kill()
+
+    with pytest.raises(redis.RedisError):
+        count_everywhere(client)
+    with pytest.raises(Unavailable, match="does not answer"):
+        connection.revive()
+
+    three_nodes.nodes[1].start()
+    wait_for(lambda: connection.revive() is None)
+    client.script_load(COUNT)
+    numbers = count_everywhere(client)
+    assert all(number in (2, 3) for number in numbers), "those whose node was there may have counted"
+
+
+def test_cluster_that_knows_itself_down_is_waited_for(three_nodes: Cluster, connection: Connection) -> None:
+    connection.client.script_load(COUNT)
+    three_nodes.nodes[2].kill()
+    wait_for(lambda: three_nodes.nodes[0].state["cluster_state"] == "fail")
+
+    with pytest.raises(redis.RedisError):
+        answers = count_everywhere(connection.client)
+        raise next(answer for answer in answers if isinstance(answer, redis.RedisError))
+    with pytest.raises(Unavailable):
+        connection.revive()
+
+    three_nodes.nodes[2].start()
+    wait_for(lambda: connection.revive() is None)
+    connection.client.script_load(COUNT)
+    assert len(count_everywhere(connection.client)) == PARTITIONS
+
+
+def test_cluster_without_any_node_is_no_more_than_away(three_nodes: Cluster, connection: Connection) -> None:
+    for node in three_nodes.nodes:
+        node.kill()
+
+    with pytest.raises(redis.RedisError):
+        connection.client.get("{crawl:0}:word")
+    with pytest.raises(redis.RedisError):
+        count_everywhere(connection.client)
+    with pytest.raises(redis.RedisError):
+        connection.new_client()
+    with pytest.raises(Unavailable):
+        connection.revive()
+
+    for node in three_nodes.nodes:
+        node.start()
+    wait_for(lambda: connection.revive() is None)
+    assert connection.client.get("{crawl:0}:word") is None
+
+
+# The frontier, in eight partitions
+
+
+Web = dict[str, list[str]]  # URL -> outlinks
+
+
+def wide_web(servers: int, pages: int) -> Web:
+    """Each page links to the next of its server, and to two of the next server."""
+    fronts = [f"http://www.site{n}.example" for n in range(servers)]
+
+    def outlinks(n: int, page: int) -> list[str]:
+        other = fronts[(n + 1) % servers]
+        return [f"{fronts[n]}/{(page + 1) % pages}", f"{other}/0", f"{other}/{(page * 7) % pages}"]
+
+    return {f"{fronts[n]}/{page}": outlinks(n, page) for n in range(servers) for page in range(pages)}
+
+
+WEB = wide_web(servers=40, pages=5)
+SEED = next(iter(WEB))
+
+
+@pytest.fixture
+def make_frontier(connection: Connection) -> Iterator[Callable[[str], Frontier]]:
+    with ExitStack() as opened:
+
+        def make(worker: str) -> Frontier:
+            client = opened.enter_context(closing(connection.new_client()))
+            polite = Politeness(delay=0.0, server_concurrency=1_000)
+            frontier = Frontier(client, ordering("breadth"), "index", polite, worker, partitions=PARTITIONS)
+            frontier.open("breadth")
+            return frontier
+
+        yield make
+
+
+def crawl_some(frontier: Frontier, log: list[str]) -> bool:
+    """Some pages from lease to decision; False when all are decided."""
+    found = frontier.lease(16)
+    frontier.fetched([Report(lease, 0.0) for lease in found.leases])
+    answers = frontier.complete([done(lease, *WEB[lease.url]) for lease in found.leases])
+    log += [lease.url for lease, answer in zip(found.leases, answers, strict=True) if answer >= 0]
+    return bool(found.leases or found.queued or found.leased)
+
+
+def iter_leases(frontier: Frontier) -> Iterator[Lease]:
+    while leases := frontier.lease(50).leases:
+        yield from leases
+
+
+def slots_in_use(frontier: Frontier) -> int:
+    return sum(frontier.client.exists(slot.prefix + "counts") for slot in frontier.partitions)
+
+
+def test_every_url_is_leased_once_and_states_add_up(make_frontier: Callable[[str], Frontier]) -> None:
+    frontier, log = make_frontier("ann"), []
+    assert frontier.discover(links(SEED)) == 1
+
+    while crawl_some(frontier, log):
+        pass
+
+    assert sorted(log) == sorted(WEB)
+    states = inspect.stats(frontier)
+    assert states["seen"] == states["done"] == len(WEB)
+    assert states["queued"] == states["leased"] == states["failed"] == 0
+    assert slots_in_use(frontier) == PARTITIONS
+
+
+def test_what_a_dead_worker_held_comes_back_from_all_partitions(
+    make_frontier: Callable[[str], Frontier],
+) -> None:
+    ann, bob = make_frontier("ann"), make_frontier("bob")
+    ann.discover(links(*WEB))
+    for worker in (ann, bob):
+        worker.expire(60)
+    held = {lease.url for lease in ann.lease(50).leases}
+
+    assert bob.bury(lambda worker: worker == "ann") == len(held) == 50
+
+    assert inspect.stats(bob)["leased"] == 0
+    assert bob.discover(links(*WEB)) == 0
+    again = [lease.url for lease in iter_leases(bob)]
+    assert sorted(again) == sorted(WEB)
+
+
+def test_clearing_forgets_all_partitions(make_frontier: Callable[[str], Frontier]) -> None:
+    frontier = make_frontier("ann")
+    frontier.discover(links(*WEB))
+
+    assert upkeep.clear(frontier) == len(WEB)
+
+    assert list(frontier.client.scan_iter(match="*")) == []
+
+
+def test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost(
+    three_nodes: Cluster, connection: Connection, make_frontier: Callable[[str], Frontier]
+) -> None:
+    frontier, log, faults = make_frontier("ann"), [], 0
+    frontier.discover(links(SEED))
+    left = True
+    while left:
+        if not faults and len(log) > len(WEB) // 3:
+            three_nodes.nodes[1].kill()
+        try:
+            left = crawl_some(frontier, log)
+        except redis.RedisError:
+            faults += 1
+            if faults == 3:
+                three_nodes.nodes[1].start()
+                wait_for(lambda: connection.revive() is None)
+            if faults >= 3:
+                frontier.reclaim(())
+
+    assert faults >= 3
+    assert set(log) <= set(WEB), "what was decided by a call whose answer was lost is missing in the log only"
+    assert len(log) == len(set(log))
+    states = inspect.stats(frontier)
+    assert states["seen"] == states["done"] == len(WEB)
+    assert states["queued"] == states["leased"] == 0
+
+
+def test_links_are_sent_again_to_a_node_that_came_back(
+    three_nodes: Cluster, connection: Connection, make_frontier: Callable[[str], Frontier]
+) -> None:
+    """It may have lost its last writes: what this process knows of it counts no more."""
+    frontier = make_frontier("ann")
+    frontier.discover(links(*WEB))
+    node = three_nodes.nodes[0]
+    node.kill()
+    node.start()
+    wait_for(lambda: connection.revive() is None)
+    node.client.flushall()
+
+    wait_for(lambda: frontier.expire() == 0)
+
+    assert frontier.discover(links(*WEB)) > 0
+
+
+def test_crawl_outlives_the_death_of_a_node(
+    three_nodes: Cluster, connection: Connection, tmp_path: Path
+) -> None:
+    def break_a_node(_: Site) -> Answer:
+        three_nodes.nodes[2].kill()
+        wait_for(lambda: three_nodes.nodes[0].state["cluster_state"] == "fail")
+        three_nodes.nodes[2].start()
+        return page("/8", "/9")
+
+    inner: dict[str, Route] = {f"/{n}": page(f"/{n + 1}", "/") for n in range(7)}
+    hosts = [f"127.0.0.{n}" for n in range(2, 8)]  # of one host each, so in several partitions
+    webs = [Site({**inner, "/8": page(), "/9": page()}, host=host).start() for host in hosts]
+    fronts = [f"{site.url}/" for site in webs]
+    for site in webs:
+        site.routes |= {"/": page(*fronts, "/0"), "/7": page("/8", "/9")}
+    webs[0].routes["/7"] = break_a_node
+
+    crawled = crawl(
+        tmp_path / "crawl",
+        "index",
+        "-a",
+        f"seeds={fronts[0]}",
+        REDIS_URL=three_nodes.url,
+        FRONTIER_PARTITIONS=PARTITIONS,
+        ADDRESSES_ALLOWED="127.0.0.0/8",
+    )
+    for site in webs:
+        site.stop()
+
+    assert crawled.status == 0, crawled.log
+    assert crawled.documents() == {f"{site.url}/{path}" for site in webs for path in ("", *range(10))}
+    assert [len(site.pages) for site in webs] == [11] * len(webs), "a page was fetched twice"
+    frontier = Frontier(connection.client, ordering("breadth"))
+    states = inspect.stats(frontier)
+    assert states["seen"] == states["done"] == 11 * len(webs)
+    assert 1 < slots_in_use(frontier) <= len(webs)

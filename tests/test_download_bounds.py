@@ -1,0 +1,203 @@
+"""What is read of an answer before and between the bytes of its body has an end; so has what is inflated."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import Coroutine
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.core.downloader.handlers import http11
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+from twisted.internet.protocol import Protocol
+from twisted.internet.testing import StringTransport
+from twisted.web._newclient import ParseError
+from twisted.web.client import HTTPConnectionPool
+
+from webcrawler.middlewares import CompressedMiddleware, Refused
+from webcrawler.middlewares.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
+from webcrawler.middlewares.large import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
+
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+class Answer(Protocol):
+    """A parser with a request behind it, and what it has made of the bytes that came."""
+
+    def __init__(self) -> None:
+        self.rest: list[bytes] = []
+        self.body = b""
+        self.parser = BoundedParser(SimpleNamespace(method=b"GET"), self.rest.append)  # type: ignore[no-untyped-call]
+        self.parser.room = Room()
+        self.parser.makeConnection(StringTransport())
+        self.parser._responseDeferred.addCallback(self._got)
+
+    def _got(self, response: Any) -> None:
+        self.response = response
+        response.deliverBody(self)
+
+    def dataReceived(self, data: bytes) -> None:
+        self.body += data
+
+    def receive(self, data: bytes) -> Answer:
+        self.parser.dataReceived(data)
+        return self
+
+
+def test_scrapy_and_twisted_still_have_what_the_handler_overrides() -> None:
+    assert http11.HTTP11DownloadHandler.download_request
+    assert http11._LenientHTTP11ClientProtocol.request
+    assert HTTPConnectionPool._factory
+    for name in (
+        "lineReceived",
+        "headerReceived",
+        "allHeadersReceived",
+        "switchToBodyMode",
+        "rawDataReceived",
+    ):
+        assert hasattr(http11._LenientHTTPClientParser, name)
+
+
+def test_as_many_headers_as_are_allowed_are_read_and_one_more_is_an_error() -> None:
+    fields = b"X: y\r\n" * (HEADER_LINES_MAX - 2)  # the status line and the empty one are lines too
+
+    assert Answer().receive(b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n").response.code == 200
+    with pytest.raises(ParseError):
+        Answer().receive(b"HTTP/1.1 200 OK\r\nX: z\r\n" + fields + b"\r\n")
+
+
+def test_headers_end_at_a_number_of_bytes_folded_or_not() -> None:
+    with pytest.raises(ParseError):
+        Answer().receive(HTML + (b" " + b"a" * (LINE_BYTES_MAX - 2) + b"\n") * 5)
+
+
+def test_interim_answers_end_and_a_few_do_not_matter() -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+
+    assert Answer().receive(interim * INTERIM_MAX + HTML + b"\r\n").response.code == 200
+    with pytest.raises(ParseError):
+        Answer().receive(interim * (INTERIM_MAX + 1))
+
+
+def test_a_header_with_a_name_that_is_none_is_left_out_and_the_others_are_kept() -> None:
+    answer = Answer().receive(b"HTTP/1.1 200 OK\r\nX \xff: 1\r\nX-Good: 2\r\n\r\n")
+
+    assert list(answer.response.headers.getAllRawHeaders()) == [(b"X-Good", [b"2"])]
+
+
+def chunks(parts: list[bytes]) -> bytes:
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts if part) + b"0\r\n\r\n"
+
+
+@given(parts=st.lists(st.binary(max_size=40), max_size=20), cuts=st.lists(st.integers(0, 900), max_size=8))
+def test_chunks_come_to_their_body_however_they_are_cut(parts: list[bytes], cuts: list[int]) -> None:
+    wire, answer = chunks(parts), Answer().receive(HTML + b"Transfer-Encoding: chunked\r\n\r\n")
+
+    at = [0, *sorted(min(cut, len(wire)) for cut in cuts), len(wire)]
+    for start, end in pairwise(at):
+        if start < end:
+            answer.receive(wire[start:end])
+
+    assert answer.body == b"".join(parts)
+    assert answer.rest == [b""]
+
+
+def test_a_body_in_pieces_of_a_byte_ends_when_the_framing_is_a_megabyte() -> None:
+    answer = Answer().receive(HTML + b"Transfer-Encoding: chunked\r\n\r\n")
+
+    with pytest.raises(ParseError):
+        for _ in range(100):
+            answer.receive(b"1\r\nx\r\n" * 10_000)
+
+
+# ---- room
+
+
+def large(number_of_bytes: int = LARGE_BYTES + 1) -> Response:
+    return Response("http://a.test/", body=bytes(number_of_bytes))
+
+
+def test_a_few_large_bodies_are_received_at_a_time() -> None:
+    room = Room()
+
+    assert [room.take() for _ in range(PLACES + 1)] == [True] * PLACES + [False]
+    room.give()
+    assert room.take()
+
+
+def test_large_bodies_that_somebody_works_on_leave_no_room_until_they_are_gone() -> None:
+    room, waiting = Room(), large(HELD_BYTES_MAX)
+    room.hold(waiting)
+
+    assert not room.take()
+    del waiting
+    assert room.take()
+
+
+def test_small_bodies_need_no_room() -> None:
+    room, small = Room(), [Response("http://a.test/", body=bytes(LARGE_BYTES)) for _ in range(60)]
+    for response in small:
+        room.hold(response)
+
+    assert room.take()
+
+
+# ---- Content-Encoding
+
+
+def inflated(body: bytes, *codings: str, status: int = 200) -> Response:
+    response = Response("http://a.test/", status, {"Content-Encoding": list(codings)}, body)
+    inflate = CompressedMiddleware.from_crawler(get_crawler())
+    work: Coroutine[Any, Any, Response] = inflate.process_response(Request("http://a.test/"), response)
+    return asyncio.run(work)
+
+
+PACKED = gzip.compress(b"words")
+
+
+@pytest.mark.parametrize(
+    ("body", "codings"),
+    [
+        (PACKED, ["gzip"]),
+        (PACKED, ["X-GZIP"]),
+        (PACKED, ["identity, gzip"]),
+        (gzip.compress(PACKED), ["gzip, gzip"]),
+        (gzip.compress(PACKED), ["gzip", "gzip"]),
+        (b"words", ["identity"]),
+        (b"words", [""]),
+        (b"", ["gzip"]),  # a header without a body to go with it
+    ],
+)
+def test_what_can_be_inflated_is_and_says_no_more_that_it_is_not(body: bytes, codings: list[str]) -> None:
+    response = inflated(body, *codings)
+
+    assert response.body == (b"words" if body else b"")
+    assert "Content-Encoding" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("body", "codings", "reason"),
+    [
+        (b"words", "snappy", "not-indexable"),
+        (b"words", "gzip, snappy", "not-indexable"),
+        (PACKED, "gzip, gzip, gzip, gzip", "not-indexable"),  # more than anybody means
+        (b"words", "gzip", "unparsable"),
+        (b"words", "br", "unparsable"),
+        (b"words", "zstd", "unparsable"),
+        (b"words", "deflate", "unparsable"),
+    ],
+)
+def test_what_cannot_be_inflated_is_no_page(body: bytes, codings: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        inflated(body, codings)
+
+
+def test_of_a_redirect_or_an_error_the_body_does_not_matter() -> None:
+    assert inflated(b"words", "gzip", status=301).body == b""

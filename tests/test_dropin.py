@@ -1,0 +1,406 @@
+"""Other people's spiders on our frontier: as with plain Scrapy, and nothing lost when they are killed.
+
+Each is written after Scrapy's documentation (tests/foreign) and crawls in a process of its own, within a
+project of `scrapy startproject` to which one line was added.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from localweb import Answer, Route, Site, environment, redirect, robots, sites
+from test_scheduler import dead_server, wait_until
+
+from webcrawler.connection import connect
+from webcrawler.frontier import Frontier, inspect, ordering
+
+HERE = Path(__file__).parent
+ADDON = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
+PAGES = 8
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new project, the spiders, and the one line."""
+    folder = tmp_path_factory.mktemp("foreign")
+    subprocess.run(
+        [sys.executable, "-m", "scrapy", "startproject", "tutorial", folder],
+        env=environment(folder),
+        cwd=folder,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    shutil.copy(HERE / "foreign/spiders.py", folder / "tutorial/spiders/copied.py")
+    shutil.copy(HERE / "foreign/pipelines.py", folder / "tutorial/pipelines.py")
+    settings = folder / "tutorial/settings.py"
+    text = settings.read_text("utf-8")
+    assert "ADDONS = {}" in text
+    settings.write_text(
+        text.replace("ADDONS = {}", ADDON).replace("DOWNLOAD_DELAY = 1", "DOWNLOAD_DELAY = 0")
+        + '\nITEM_PIPELINES = {"tutorial.pipelines.LinesPipeline": 300}\n'
+    )
+    return folder
+
+
+@dataclass(eq=False)
+class Run:
+    """A spider at work, and what it has left behind."""
+
+    folder: Path
+    process: subprocess.Popen[str]
+
+    def end(self, seconds: float = 60) -> Run:
+        try:
+            self.log = self.process.communicate(timeout=seconds)[1]
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"it does not end:\n{self.process.communicate()[1]}") from None
+        assert self.process.returncode == 0, self.log
+        return self
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        path = self.folder / "items.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def states(self, name: str) -> dict[str, Any]:
+        with connect(None, self.folder) as connection:
+            return inspect.stats(Frontier(connection.client, ordering("priority"), name))
+
+
+Start = Callable[..., Run]
+
+
+@pytest.fixture
+def start(project: Path, tmp_path: Path) -> Iterator[Start]:
+    with ExitStack() as stack:
+
+        def run(spider: str, *arguments: str, plainly: bool = False, **settings: object) -> Run:
+            folder = tmp_path / ("plain" if plainly else "ours")
+            folder.mkdir(exist_ok=True)
+            given = {"ADDONS": "{}"} if plainly else {"FRONTIER_BACKOFF": 0.05}
+            words = [f"{name}={value}" for name, value in {**given, **settings}.items()]
+            command = ["crawl", spider, *arguments, *(part for word in words for part in ("-s", word))]
+            process = subprocess.Popen(
+                [sys.executable, "-m", "scrapy", *command],
+                cwd=project,
+                env={**environment(folder, ITEMS=folder / "items.jsonl"), "PYTHONPATH": ""},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            stack.callback(process.kill)
+            return Run(folder, process)
+
+        yield run
+
+
+def as_set(items: list[dict[str, Any]]) -> set[str]:
+    return {json.dumps(item, sort_keys=True) for item in items}
+
+
+# ---- the same items as with plain Scrapy
+
+
+def quotes(site: Site) -> Answer:
+    """`PAGES` pages of three quotes, each by an author with a page."""
+    kind, _, number = site.received[-1].path.strip("/").partition("/")
+    if kind == "author":
+        return Answer(f"<h3>Author {number}</h3>")
+    if kind != "page" or not number.isdecimal():
+        return Answer("gone", 404)
+    rows = "".join(
+        f"<div class=quote><span class=text>Quote {number}.{n}</span><small class=author>A{n}</small>"
+        f"<a href=/author/{number}{n}>about</a></div>"
+        for n in range(3)
+    )
+    following = (
+        f'<li class=next><a href="/page/{int(number) + 1}/">next</a></li>' if int(number) < PAGES else ""
+    )
+    return Answer(f"<html>{rows}{following}")
+
+
+def login(site: Site) -> Answer:
+    asked = site.received[-1]
+    if asked.method == "GET":
+        form = "<input name=csrf value=x1 type=hidden><input name=username><input name=password>"
+        return Answer(f"<form method=post>{form}", headers={"Set-Cookie": "session=new; Path=/"})
+    good = asked.body == "csrf=x1&username=john&password=secret" and "session=new" in asked.headers["Cookie"]
+    return Answer(
+        "welcome" if good else "no", headers={"Set-Cookie": f"session={'in' if good else 'out'}; Path=/"}
+    )
+
+
+def members(site: Site) -> Answer:
+    asked = site.received[-1]
+    token = asked.headers.get("X-Token", "")
+    return Answer(f"{asked.body} {token} {asked.headers.get('Cookie', '')}", kind="text/plain")
+
+
+SITEMAP = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{}</urlset>"
+
+SHOP: dict[str, Route] = {
+    "/": Answer("<a href=/category/1>one</a> <a href=/category/2?x=subsection.php>no</a>"),
+    "/category/1": Answer("<a href=/item/1>first</a> <a href=/item/2>second</a> <a href=/category/3>on</a>"),
+    "/category/3": Answer(
+        "<a href=/item/3>third</a> <a href=/item/1>first</a> <a href=http://x.example/item/9>"
+    ),
+    **{f"/item/{n}": Answer(f"<title>Item {n}</title>") for n in (1, 2, 3)},
+    **{f"/description/{n}": Answer(f"It is {n}", kind="text/plain") for n in (1, 2, 3)},
+}
+
+WEBS: dict[str, dict[str, Route]] = {
+    "quotes": {"*": quotes},
+    "author": {"*": quotes},
+    "login": {"/login": login, "/search": members, "/api": members},
+    "errback": {
+        "/good": Answer("good"),
+        "/broken": Answer("broken", 500),
+        "/more": Answer("more"),
+        "/broken?again": Answer("better"),
+    },
+    "shop": SHOP,
+    "sitemap": {},
+    "lambdas": {"*": quotes},
+}
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with sites(site={}) as opened:
+        yield opened["site"]
+
+
+@pytest.mark.parametrize("spider", WEBS)
+def test_a_spider_yields_what_it_yields_with_plain_scrapy(start: Start, site: Site, spider: str) -> None:
+    site.routes = dict(WEBS[spider])
+    if spider == "sitemap":
+        urls = [f"{site.url}/{kind}/{n}" for kind in ("product", "category", "other") for n in range(3)]
+        site.routes = {
+            "/robots.txt": robots(f"Sitemap: {site.url}/map.xml"),
+            "/map.xml": Answer(
+                SITEMAP.format("".join(f"<url><loc>{url}</loc></url>" for url in urls)), kind="text/xml"
+            ),
+            **{f"/{url.split('/', 3)[3]}": Answer("page") for url in urls},
+        }
+    arguments = ["-a", f"site={site.url}"]
+    if spider == "errback":
+        arguments += ["-a", f"dead={dead_server()}/"]
+
+    plain = start(spider, *arguments, plainly=True).end()
+    asked_plainly, site.received[:] = Counter((r.method, r.path, r.body) for r in site.received), []
+    ours = start(spider, *arguments).end()
+
+    assert ours.items and as_set(ours.items) == as_set(plain.items), ours.log
+    assert "Traceback" not in ours.log, ours.log
+    asked = Counter((r.method, r.path, r.body) for r in site.received)
+    assert asked == asked_plainly
+    states = ours.states(spider)
+    assert states["seen"] == states["done"] + states["failed"]
+
+
+# ---- what becomes of a lease
+
+
+def flaky(site: Site) -> Answer:
+    return Answer("busy", 503) if site.times("/flaky") == 1 else Answer("fine")
+
+
+@pytest.fixture
+def trouble(start: Start, site: Site) -> Run:
+    site.routes = {
+        "/": Answer("start"),
+        "/moved": redirect("/new"),
+        "/offsite": redirect("http://offsite.example/x"),
+        "/flaky": flaky,
+        **{
+            path: Answer("x")
+            for path in ("/new", "/raises", "/item-fails", "/item-drops", "/counted", "/always")
+        },
+    }
+    return start("trouble", "-a", f"site={site.url}").end()
+
+
+def test_redirects_retries_filters_and_failures(trouble: Run, site: Site) -> None:
+    urls = Counter(item["url"].removeprefix(site.url) for item in trouble.items)
+
+    # Scrapy's own middlewares follow redirects and try again, within one lease.
+    assert urls["/new"] == urls["/flaky"] == 1
+    assert next(item for item in trouble.items if item["url"].endswith("/new"))["redirects"] == 1
+    assert site.times("/flaky") == 2
+    # A request is fetched once, unless it asks not to be filtered.
+    assert (urls["/counted"], urls["/always"]) == (1, 3)
+    # A page whose callback or pipeline raises is tried again, has then failed, and its links are followed.
+    assert site.times("/raises") == site.times("/item-fails") == 2
+    assert site.times("/after-raises") == 1
+    # A dropped item is no failure.
+    assert site.times("/item-drops") == 1
+    states = trouble.states("trouble")
+    assert (states["queued"], states["leased"]) == (0, 0)
+    assert states["reasons"]["unparsable"] == 2
+    assert states["reasons"]["redirect"] == 1  # to where allowed_domains did not let it go
+
+
+def test_what_cannot_be_written_down_is_said_once_and_fetched(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+
+    run = start("lambdas", "-a", f"site={site.url}").end()
+
+    assert len(run.items) == len(as_set(run.items)) == 4 * PAGES
+    assert run.log.count("in memory only") == 1
+    assert run.states("lambdas")["seen"] == 1  # they belong to the one page that is kept
+
+
+# ---- a kill, and going on
+
+
+def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+    first = start("author", "-a", f"site={site.url}")
+    wait_until(lambda: len(site.pages) >= 8)
+    first.kill()
+    held = set(site.pages)
+
+    second = start("author", "-a", f"site={site.url}").end()
+
+    names = Counter(item["name"] for item in second.items)
+    assert set(names) == {f"Author {page}{n}" for page in range(1, PAGES + 1) for n in range(3)}
+    twice = [path for path, times in Counter(site.pages).items() if times > 1]
+    assert len(twice) <= 16  # what was in flight
+    assert len(held) < 4 * PAGES
+
+
+def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+    first = start("lambdas", "-a", f"site={site.url}")
+    wait_until(lambda: len(site.pages) >= 5)
+    first.kill()
+
+    second = start("lambdas", "-a", f"site={site.url}").end()
+
+    assert len({item["page"] for item in second.items}) == 4 * PAGES
+
+
+def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+    first = start("author", "-a", f"site={site.url}")
+    wait_until(lambda: len(site.pages) >= 8)
+    first.process.send_signal(signal.SIGINT)
+    first.end()
+
+    second = start("author", "-a", f"site={site.url}").end()
+
+    assert len(second.items) == 3 * PAGES
+    assert set(Counter(site.pages).values()) == {1}  # nothing twice, not even the seed
+
+
+def test_a_frontier_is_forgotten_on_request(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+    start("quotes", "-a", f"site={site.url}").end()
+    again = start("quotes", "-a", f"site={site.url}").end()
+    assert len(again.items) == 3 * PAGES
+
+    anew = start("quotes", "-a", f"site={site.url}", SCHEDULER_FLUSH_ON_START=True).end()
+
+    assert len(anew.items) == 2 * 3 * PAGES
+
+
+# ---- sharing, seeds, settings
+
+
+def test_two_processes_share_the_work(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+    runs = [start("author", "-a", f"site={site.url}") for _ in range(2)]
+
+    for run in runs:
+        run.end()
+
+    assert len(runs[0].items) == 3 * PAGES
+    assert set(Counter(site.pages).values()) == {1}
+
+
+@pytest.mark.parametrize("kind", ["list", "set", "zset"])
+def test_seeds_are_taken_from_a_redis_key(start: Start, site: Site, tmp_path: Path, kind: str) -> None:
+    site.routes = {f"/{name}": Answer(name) for name in ("a", "b")}
+    site.routes["/b?q=1"] = Answer("b")
+    seeds = [
+        f"{site.url}/a",
+        json.dumps({"url": f"{site.url}/a", "dont_filter": True, "method": "POST", "meta": {"job": "j1"}}),
+        json.dumps({"url": f"{site.url}/b", "q": 1}),
+        "no seed",
+    ]
+    folder = tmp_path / "ours"
+    with connect(None, folder) as connection:
+        client, key = connection.client, "waiting:start_urls"
+        push: dict[str, Callable[[], object]] = {
+            "list": lambda: client.rpush(key, *seeds),
+            "set": lambda: client.sadd(key, *seeds),
+            "zset": lambda: client.zadd(key, dict.fromkeys(seeds, 1)),
+        }
+        push[kind]()
+        run = start("waiting").end()
+        left, refused = client.exists(key), client.lrange(f"{key}:refused", 0, -1)
+
+    found = {(item["url"].removeprefix(site.url), item["method"], item["meta"]) for item in run.items}
+    assert found == {("/a", "GET", ""), ("/a", "POST", "j1"), ("/b?q=1", "GET", "")}
+    assert (left, refused) == (0, [b"no seed"])
+
+
+def test_a_waiting_spider_takes_seeds_that_come_later(start: Start, site: Site, tmp_path: Path) -> None:
+    site.routes = {"/late": Answer("late")}
+    with connect(None, tmp_path / "ours") as connection:
+        run = start(
+            "waiting", FRONTIER_IDLE=60, REDIS_START_URLS_KEY="seeds:of:%(name)s", CLOSESPIDER_ITEMCOUNT=1
+        )
+        wait_until(
+            lambda: inspect.stats(Frontier(connection.client, ordering("priority"), "waiting")) is not None
+        )
+        connection.client.rpush("seeds:of:waiting", f"{site.url}/late")
+        run.end()
+
+    assert [item["url"] for item in run.items] == [f"{site.url}/late"]
+
+
+def test_robots_txt_is_obeyed_where_the_project_says_so(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes, "/robots.txt": robots("User-agent: *", "Disallow: /author/")}
+
+    obeyed = start("author", "-a", f"site={site.url}").end()
+
+    assert obeyed.items == []
+    assert obeyed.states("author")["reasons"]["robots-disallowed"] == 3 * PAGES
+
+
+def test_the_scheduler_alone_is_enough(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+
+    run = start(
+        "quotes", "-a", f"site={site.url}", ADDONS="{}", SCHEDULER="webcrawler.scheduler.Scheduler"
+    ).end()
+
+    assert len(run.items) == 3 * PAGES
+    assert run.states("quotes")["done"] == PAGES
+
+
+def test_with_one_request_at_a_time_the_highest_priority_is_first(start: Start, site: Site) -> None:
+    site.routes = dict(WEBS["login"])
+
+    start("login", "-a", f"site={site.url}", CONCURRENT_REQUESTS=1).end()
+
+    words = [asked.body for asked in site.received if asked.path == "/search"]
+    assert words == ["word=green", "word=blue", "word=red"]

@@ -1,0 +1,177 @@
+"""Requests as JSON and back: what a spider said is what is sent, after a crash and in another process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import scrapy
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import FormRequest, Request, Spider
+from scrapy.http import JsonRequest
+from scrapy.utils.request import fingerprint
+
+from webcrawler.dropin.kept import Keeper, NotKept
+from webcrawler.dropin.values import plain, restored
+from webcrawler.records import Lease, Link
+
+URL = "http://a.example/page"
+
+
+class Fields(scrapy.Item):
+    name = scrapy.Field()
+
+
+@dataclass
+class Product:
+    name: str
+    tags: list[str] = field(default_factory=list)
+
+
+class Shop(Spider):
+    name = "shop"
+
+    def parse_item(self, response: object) -> None: ...
+
+    def failed(self, failure: object) -> None: ...
+
+    def __private(self, response: object) -> None: ...
+
+    def private(self) -> Any:
+        return self.__private
+
+
+SHOP = Shop()
+KEEPER = Keeper(SHOP, fingerprint, False, "number")
+
+
+def lease(link: Link) -> Lease:
+    return Lease(link.id, link.url, link.spelling, "http://a.example", 1, request=link.request)
+
+
+def kept(request: Request) -> Request:
+    """As another process gets it."""
+    link = KEEPER.link(request, "")
+    json.loads(link.request or "{}")
+    return KEEPER.request(lease(link))
+
+
+REQUESTS = [
+    Request(URL),
+    Request(URL + "#part"),
+    Request(URL, SHOP.parse_item, errback=SHOP.failed),
+    Request(URL, SHOP.private()),
+    Request(URL, method="PUT", body=b"\x00\xff", headers={"X-A": ["1", "2"], b"X-B": b"\xe9"}),
+    Request(URL, cookies={"a": "b"}, priority=-7, dont_filter=True, flags=["x"], encoding="latin-1"),
+    Request(URL, cookies=[{"name": "a", "value": "b", "domain": "a.example"}]),
+    Request(URL, meta={"depth": 3, "pair": (1, "a"), "set": {1}, "raw": b"\xff", 5: {"!x": None}}),
+    Request(URL, cb_kwargs={"item": Product("pen", ["a"]), "fields": Fields(name="ink")}),
+    FormRequest(URL, formdata={"a": "b c"}, callback=SHOP.parse_item),
+    JsonRequest(URL, data={"a": [1, None]}, callback=SHOP.parse_item),
+]
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+def test_a_request_comes_back_as_it_was(request_: Request) -> None:
+    found = kept(request_)
+
+    assert type(found) is type(request_)
+    assert {name: getattr(found, name) for name in request_.attributes} == {
+        name: getattr(request_, name) for name in request_.attributes
+    }
+
+
+def test_a_plain_get_is_its_url_alone() -> None:
+    assert KEEPER.link(Request(URL), "").request == ""
+
+
+def test_a_key_of_meta_that_is_of_this_process_is_not_kept() -> None:
+    assert kept(Request(URL, meta={"number": 7, "own": 1})).meta == {"own": 1}
+
+
+NOT_KEPT: list[tuple[Request, str]] = [
+    (Request(URL, lambda response: None), "callback '<lambda>' is no method of the spider"),
+    (Request(URL, errback=Shop().failed), "errback 'failed' is no method of the spider"),
+    (Request(URL, meta={"file": object()}), "meta holds a object"),
+    (Request("data:,text"), "neither http nor https"),
+]
+
+
+@pytest.mark.parametrize(("request_", "why"), NOT_KEPT, ids=str)
+def test_what_cannot_be_kept_is_said_with_what_to_do(request_: Request, why: str) -> None:
+    with pytest.raises(NotKept, match=why):
+        KEEPER.link(request_, "")
+
+
+# ---- which requests are the same
+
+
+def key(request: Request, nonce: str = "") -> str:
+    return KEEPER.link(request, nonce).url
+
+
+def test_requests_are_the_same_by_canonical_url_method_and_body() -> None:
+    assert key(Request(URL, SHOP.parse_item)) == key(Request("http://A.example:80/page#x")) == URL
+    assert key(Request(URL, method="POST")) == key(Request(URL + "#x", method="POST"))
+    assert len({key(Request(URL, method="POST", body=body)) for body in ("", "a", "b")} | {URL}) == 4
+
+
+def test_a_request_that_is_not_to_be_filtered_is_one_of_its_own() -> None:
+    always = Request(URL, dont_filter=True)
+
+    assert len({key(always, "1"), key(always, "2"), key(Request(URL))}) == 3
+    assert key(always, "1") == key(always, "1")
+
+
+def test_a_fingerprinter_of_the_project_decides_alone() -> None:
+    keeper = Keeper(SHOP, lambda request: request.method.encode(), True, "number")
+    one, other = keeper.link(Request(URL), ""), keeper.link(Request("http://a.example/else?x"), "")
+
+    assert one.url == other.url
+    assert keeper.request(lease(other)).url == "http://a.example/else?x"
+
+
+# ---- what is in Redis is not trusted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"class": "subprocess:Popen"}',
+        '{"class": "antigravity:anything"}',
+        '{"meta": {"x": {"!item": ["subprocess:Popen", {"args": "ls"}]}}}',
+        '{"meta": {"x": {"!item": ["os:system", {}]}}}',
+        '{"meta": {"x": {"!what": []}}}',
+        '{"callback": "gone"}',
+        '{"callback": "name"}',
+    ],
+)
+def test_nothing_is_imported_or_called_that_is_no_item_request_or_method(text: str) -> None:
+    with pytest.raises(ValueError):
+        KEEPER.request(Lease(1, URL, URL, "http://a.example", 1, request=text))
+
+
+# ---- values
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+KEYS = st.text() | st.integers() | st.binary() | st.tuples(st.text(), st.integers())
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(KEYS, inner)
+        | st.sets(SCALARS)
+        | st.builds(Product, st.text())
+    ),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_every_value_comes_back_as_it_was(value: Any) -> None:
+    assert restored(json.loads(json.dumps(plain(value)))) == value

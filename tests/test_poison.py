@@ -1,0 +1,117 @@
+"""A URL that workers die with is leased alone after three deaths, and set aside if its worker dies then."""
+
+from __future__ import annotations
+
+from conftest import MakeFrontier
+from frontiers import done, fail, lease_one, let_pass, links
+
+from webcrawler.frontier import Frontier, inspect
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+
+
+def leased(frontier: Frontier, limit: int = 9) -> list[str]:
+    return [lease.url for lease in frontier.lease(limit).leases]
+
+
+def die(make_frontier: MakeFrontier, times: int, limit: int = 9) -> None:
+    """Workers lease what they get, and die with it."""
+    for n in range(times):
+        victim = make_frontier(worker=f"victim{n}")
+        victim.expire(alive_seconds=5)
+        victim.lease(limit)
+        let_pass(victim, 6)
+        victim.expire()
+
+
+def test_what_three_workers_died_with_is_leased_alone(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A, B))
+    die(make_frontier, 3)
+
+    assert leased(frontier) == [A]
+    assert leased(frontier) == []
+
+
+def test_one_that_is_decided_lets_the_next_out(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A, B, C))
+    die(make_frontier, 3)
+
+    for expected in (A, B, C):
+        lease = lease_one(frontier)
+        assert lease.url == expected
+        assert frontier.complete([done(lease)]) == [0]
+
+
+def test_a_worker_lets_go_of_the_others_before_it_takes_one_alone(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A))
+    die(make_frontier, 3)
+    bob = make_frontier(worker="bob")
+    bob.discover(links(B, C))
+    alone = lease_one(frontier)
+    frontier.release([alone])
+    bob_first = make_frontier(worker="bob")  # as `bob`, which takes what is not poison while ann holds it
+    frontier.postpone("http://a.test", 10)
+    others = bob_first.lease(2).leases
+    let_pass(bob_first, 11)
+
+    assert leased(bob_first) == []  # it still holds the others
+    bob_first.release(others[:1])
+    assert leased(bob_first) == []
+    bob_first.complete([done(others[1])])
+    assert leased(bob_first) == [A]
+
+
+def test_other_workers_go_on_beside_it(make_frontier: MakeFrontier) -> None:
+    ann, bob = make_frontier(), make_frontier(worker="bob")
+    ann.discover(links(A))
+    die(make_frontier, 3)
+    ann.discover(links(B, C))
+
+    assert leased(ann) == [A]
+    assert leased(bob) == [B, C]
+
+
+def test_the_fourth_death_quarantines_it_and_nothing_beside_it(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A, B))
+    die(make_frontier, 4)
+
+    stats = inspect.stats(frontier)
+    assert (stats["quarantined"], stats["queued"]) == (1, 1)
+    assert leased(frontier) == [B]
+
+
+def test_a_worker_that_leaves_in_good_order_is_no_death(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A, B))
+    for n in range(9):
+        worker = make_frontier(worker=f"w{n}")
+        worker.expire(alive_seconds=5)
+        worker.lease(9)
+        worker.leave()
+
+    assert leased(frontier) == [A, B]
+
+
+def test_a_lease_that_ends_is_no_death(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(lease=60.0)
+    frontier.discover(links(A, B))
+    for _ in range(9):
+        frontier.lease(9)
+        let_pass(frontier, 61)
+        frontier.expire()
+
+    assert leased(frontier) == [A, B]
+
+
+def test_deaths_are_forgotten_with_the_url(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A))
+    die(make_frontier, 2)
+    fail(frontier, lease_one(frontier), retry=False)
+
+    left = {key.decode().rpartition(":")[2] for key in frontier.client.scan_iter()}
+    assert not left & {"deaths", "alone", "leases", "downloading"}

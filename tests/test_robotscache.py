@@ -1,0 +1,208 @@
+"""How long a robots.txt holds: RFC 9309, 2.3.1.4 and 2.4; the clock is the test's."""
+
+from __future__ import annotations
+
+import zlib
+
+import msgpack
+import pytest
+import redis
+
+from webcrawler.middlewares.robotscache import BODY_MAX, Retries, Robots, RobotsCache, judge
+
+UA = "FooBot/1.0"
+RULES = b"User-agent: *\nDisallow: /secret\nCrawl-delay: 7"
+HOUR = 3600.0
+DAY = 24 * HOUR
+NOW = 1_000_000_000.0
+RETRIES = Retries(tries=3, backoff_seconds=30.0)
+
+
+def answered(
+    status: int | None, body: bytes = RULES, known: Robots | None = None, now: float = NOW
+) -> Robots:
+    return judge(status, body, UA, known, now, RETRIES)
+
+
+def may(robots: Robots) -> tuple[bool, bool]:
+    """May /page and /secret be fetched?"""
+    if robots.rules is None:
+        return False, False
+    return robots.rules.allowed("http://h/page"), robots.rules.allowed("http://h/secret")
+
+
+BY_RULES, EVERYTHING, NOTHING = (True, False), (True, True), (False, False)
+
+
+# ---- how long an answer holds
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "seconds"),
+    [
+        (200, BY_RULES, DAY),  # 2.4: not more than 24 hours
+        (404, EVERYTHING, DAY),
+        (302, EVERYTHING, DAY),  # redirected without end
+        (503, NOTHING, 30.0),  # ours: FRONTIER_BACKOFF
+        (429, NOTHING, 30.0),
+        (None, NOTHING, 30.0),
+    ],
+)
+def test_first_answer_holds_for_a_while(status: int, outcome: tuple[bool, bool], seconds: float) -> None:
+    robots = answered(status)
+
+    assert may(robots) == outcome
+    assert not robots.is_old(NOW + seconds - 1)
+    assert robots.is_old(NOW + seconds)
+
+
+def test_server_that_is_not_reached_is_asked_at_doubling_intervals_then_each_hour() -> None:
+    waits = []
+    robots = None
+    for _ in range(5):
+        robots = answered(None, known=robots)
+        waits.append((robots.until - NOW, robots.settled))
+
+    assert waits == [(30, False), (60, False), (HOUR, True), (HOUR, True), (HOUR, True)]
+
+
+def test_an_answer_ends_the_counting_of_failures() -> None:
+    failed = answered(503, known=answered(503))
+
+    assert failed.failures == 2
+    assert answered(404, known=failed).failures == 0
+
+
+# ---- a server that can no longer be reached
+
+
+@pytest.mark.parametrize(
+    ("before", "age", "status", "outcome"),
+    [
+        # 2.4: the cached copy may be used for longer than 24 hours while it is unreachable
+        (200, 1 * DAY, 503, BY_RULES),
+        (200, 29 * DAY, None, BY_RULES),
+        (206, 29 * DAY, 429, BY_RULES),
+        # 2.3.1.4: undefined means complete disallow; after 30 days we do not assume "unavailable"
+        (200, 30 * DAY, 503, NOTHING),
+        (200, 31 * DAY, None, NOTHING),
+        # what was no robots.txt is no copy of one
+        (404, 1 * DAY, 503, NOTHING),
+        (302, 1 * DAY, 503, NOTHING),
+        (503, 1 * DAY, 503, NOTHING),
+        # it is reached again
+        (200, 1 * DAY, 404, EVERYTHING),
+        (200, 31 * DAY, 404, EVERYTHING),
+    ],
+)
+def test_old_copy_holds_for_thirty_days(
+    before: int, age: float, status: int | None, outcome: tuple[bool, bool]
+) -> None:
+    known = answered(before)
+
+    assert may(answered(status, b"", known, NOW + age)) == outcome
+
+
+def test_copy_is_thirty_days_old_however_often_the_server_failed_since() -> None:
+    robots, now, asked = answered(200), NOW, 0
+    while may(robots) == BY_RULES:
+        now = robots.until
+        robots = answered(503, b"", robots, now)
+        asked += 1
+
+    assert now == NOW + 30 * DAY
+    assert 29 * 24 - 5 < asked < 29 * 24 + 5, "once an hour"
+    assert may(answered(200, known=robots, now=now)) == BY_RULES
+
+
+# ---- in Redis
+
+
+@pytest.fixture
+def cache(client: redis.Redis) -> RobotsCache:
+    return RobotsCache(client, "{crawl:0}:robots:".__add__, UA, RETRIES.tries)
+
+
+def ttl(client: redis.Redis, server: str) -> int:
+    seconds = client.ttl(f"{{crawl:0}}:robots:{server}")
+    assert isinstance(seconds, int)
+    return seconds
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(200, BY_RULES), (404, EVERYTHING), (None, NOTHING)])
+def test_what_is_put_is_got(cache: RobotsCache, status: int | None, outcome: tuple[bool, bool]) -> None:
+    robots = answered(status)
+
+    cache.put("http://h", robots, NOW)
+    got = cache.get("http://h")
+
+    assert got is not None
+    assert may(got) == outcome
+    assert (got.status, got.fetched, got.until, got.failures) == (status, NOW, robots.until, robots.failures)
+    assert cache.get("https://h") is None
+
+
+def test_old_copy_is_got_with_its_failures_and_goes_on_to_hold(cache: RobotsCache) -> None:
+    cache.put("http://h", answered(503, known=answered(200)), NOW)
+
+    got = cache.get("http://h")
+
+    assert got is not None and got.failures == 1
+    assert may(got) == BY_RULES
+    assert may(answered(None, b"", got, NOW + 29 * DAY)) == BY_RULES
+    assert may(answered(None, b"", got, NOW + 31 * DAY)) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("status", "known", "at_least"),
+    [(200, None, 30 * DAY), (404, None, DAY), (503, None, 60), (503, 200, 30 * DAY), (503, 404, 60)],
+)
+def test_robots_txt_is_kept_for_thirty_days_other_answers_until_they_are_old(
+    client: redis.Redis, cache: RobotsCache, status: int, known: int | None, at_least: float
+) -> None:
+    cache.put("http://h", answered(status, known=answered(known) if known else None), NOW)
+
+    assert at_least <= ttl(client, "http://h") <= at_least + 120
+
+
+def test_no_more_is_kept_than_counts(client: redis.Redis, cache: RobotsCache) -> None:
+    body = RULES + b"\n" + b"#" * 10_000_000
+
+    cache.put("http://h", answered(200, body), NOW)
+
+    got = cache.get("http://h")
+    assert got is not None and may(got) == BY_RULES
+    assert len(got.body) == BODY_MAX
+    assert client.strlen("{crawl:0}:robots:http://h") < 10_000, "compressed"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"\x80\x04\x95 a pickle",
+        msgpack.packb({}),
+        msgpack.packb([1]),
+        msgpack.packb({"status": 200, "body": RULES, "until": NOW, "failures": 0}),
+        msgpack.packb({"status": 200, "body": RULES, "fetched": NOW, "until": NOW, "failures": 0}),
+        msgpack.packb({"status": "200", "body": zlib.compress(b""), "fetched": 0, "until": 0, "failures": 0}),
+    ],
+)
+def test_value_of_another_version_or_of_nobody_is_none(
+    client: redis.Redis, cache: RobotsCache, value: bytes
+) -> None:
+    client.set("{crawl:0}:robots:http://h", value)
+
+    assert cache.get("http://h") is None
+
+
+def test_a_value_that_inflates_without_end_is_cut(client: redis.Redis, cache: RobotsCache) -> None:
+    cache.put("http://h", answered(200), NOW)
+    known = msgpack.unpackb(client.get("{crawl:0}:robots:http://h"))
+    known["body"] = zlib.compress(RULES + bytes(64 * 2**20), 9)
+    client.set("{crawl:0}:robots:http://h", msgpack.packb(known))
+
+    got = cache.get("http://h")
+
+    assert got is not None and may(got) == BY_RULES
+    assert len(got.body) == BODY_MAX

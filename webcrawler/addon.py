@@ -1,0 +1,26 @@
+"""One line for other people's projects: `ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}`."""
+
+from __future__ import annotations
+
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.settings import BaseSettings
+
+from webcrawler.dropin import SpiderWorker
+from webcrawler.middlewares import RobotsMiddleware
+
+
+class WebCrawlerAddon:
+    """Has every spider of a project use the frontier; what the project sets itself, wins.
+
+    robots.txt is obeyed where ROBOTSTXT_OBEY says so, by our middleware: Scrapy's lets disallowed pages
+    through when several wait for one robots.txt, and takes an unreachable one for "allow all".
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        settings.set("SCHEDULER", "webcrawler.scheduler.Scheduler", priority="addon")
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", SpiderWorker, 0)
+        own = settings.getdict("DOWNLOADER_MIDDLEWARES")
+        robots = {RobotsTxtMiddleware, f"{RobotsTxtMiddleware.__module__}.{RobotsTxtMiddleware.__qualname__}"}
+        if not robots & own.keys():
+            settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RobotsTxtMiddleware, None)
+            settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RobotsMiddleware, 100)

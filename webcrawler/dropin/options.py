@@ -1,0 +1,52 @@
+"""Settings of ours in other people's projects: theirs, else the environment's, else what Scrapy's own say."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from webcrawler.connection import remote
+from webcrawler.errors import BadInput
+from webcrawler.settings import SETTINGS, complaint
+
+# Where a Scrapy user has said it already, in other words.
+SAID_AS = {
+    "FRONTIER_DELAY": "DOWNLOAD_DELAY",
+    "FRONTIER_SERVER_CONCURRENCY": "CONCURRENT_REQUESTS_PER_DOMAIN",
+}
+# What Scrapy does not do unless it is asked to.
+PLAIN: dict[str, object] = {
+    "FRONTIER_SLOWNESS": 0.0,
+    "BUDGET_SERVER": 0,
+    "BUDGET_DOMAIN": 0,
+    "BUDGET_DOMAIN_SERVERS": 0,
+    "BUDGET_PREFIX": 0,
+    "BUDGET_REPEATS": 0,
+}
+
+
+def options(settings: BaseSettings, spider: str) -> BaseSettings:
+    """All settings of ours as they hold for that spider, and those of a Redis.
+
+    Raises:
+        BadInput: one of them will not do.
+    """
+    found = {name: _option(settings, name) for name in SETTINGS}
+    for name, value in found.items():
+        if name.startswith(("FRONTIER_", "BUDGET_", "CRAWL_", "REDIS_")) and (why := complaint(name, value)):
+            raise BadInput(why)
+    found["FRONTIER_NAME"] = found["FRONTIER_NAME"] or spider
+    found.update({name: settings[name] for name in remote.SETTINGS if name in settings})
+    return BaseSettings(found)
+
+
+def _option(settings: BaseSettings, name: str) -> Any:
+    if name in settings:
+        return settings[name]
+    if name in os.environ:
+        return os.environ[name]
+    if name in SAID_AS:
+        return settings[SAID_AS[name]]
+    return PLAIN.get(name, SETTINGS[name].default)

@@ -1,0 +1,87 @@
+"""Python values as JSON and back, faithfully; what JSON has no word for is tagged: {"!tuple": [1, 2]}.
+
+No pickle: whoever can write to Redis must not run code. Of classes, only items are made, and only such as are
+loaded already.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+from typing import Any
+
+from itemadapter import ItemAdapter
+
+
+def plain(value: Any) -> Any:
+    """The value in words of JSON.
+
+    Raises:
+        TypeError: it cannot be said; the message names its type.
+    """
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case list():
+            return [plain(one) for one in value]
+        case dict() if all(isinstance(key, str) and key[:1] != "!" for key in value):
+            return {key: plain(one) for key, one in value.items()}
+        case dict():
+            return {"!dict": [[plain(key), plain(one)] for key, one in value.items()]}
+        case bytes():
+            return {"!bytes": base64.b64encode(value).decode()}
+        case tuple() | set() | frozenset() if type(value) in _COLLECTIONS.values():
+            return {f"!{type(value).__name__}": [plain(one) for one in value]}
+        case _ if ItemAdapter.is_item(value):
+            kind = type(value)
+            return {"!item": [f"{kind.__module__}:{kind.__qualname__}", plain(dict(ItemAdapter(value)))]}
+    raise TypeError(f"a {type(value).__name__}")
+
+
+def restored(value: Any) -> Any:
+    """What `plain` was given.
+
+    Raises:
+        ValueError: it has never given that.
+    """
+    match value:
+        case list():
+            return [restored(one) for one in value]
+        case dict() if len(value) == 1 and (tag := next(iter(value)))[:1] == "!":
+            return _restored(tag[1:], value[tag])
+        case dict():
+            return {key: restored(one) for key, one in value.items()}
+    return value
+
+
+_COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+
+
+def _restored(tag: str, content: Any) -> Any:
+    match tag:
+        case "bytes":
+            return base64.b64decode(content)
+        case "dict":
+            return {restored(key): restored(one) for key, one in content}
+        case "item":
+            name, fields = content
+            return _item_class(name)(**restored(fields))
+    if tag not in _COLLECTIONS:
+        raise ValueError(f"no such kind of value: {tag}")
+    return _COLLECTIONS[tag](restored(one) for one in content)
+
+
+def _item_class(name: str) -> type:
+    kind = loaded(name)
+    if kind is None or not ItemAdapter.is_item_class(kind):
+        raise ValueError(f"{name} is no item class of this project; is it renamed?")
+    return kind
+
+
+def loaded(name: str) -> type | None:
+    """The class of that name, "module:Class.Inner", if its module is loaded: nothing is imported."""
+    module, _, path = name.partition(":")
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, type) else None

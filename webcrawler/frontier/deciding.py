@@ -1,0 +1,108 @@
+"""Deciding leases as done: exactly once, with the links of their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from webcrawler import urls
+from webcrawler.frontier import packing
+from webcrawler.frontier.intake import LINKS_PER_CALL, Intake
+from webcrawler.frontier.messages import Done
+from webcrawler.frontier.scripts import Call, Partition
+from webcrawler.records import Lease, Link
+
+SWEPT = 10_000  # waiting URLs of a server that are looked at when a prefix goes behind
+BEHIND = -(2**20)  # the priority of what goes behind all others
+
+
+class Deciding(Intake):
+    def complete(self, done: Sequence[Done]) -> list[int]:
+        """Decides leases as done and takes in their links; -1 for each that somebody else holds by now.
+
+        Links of other partitions are taken in before: should this process die between, the fetch is
+        repeated, and they are known then.
+        """
+        answers: list[int] = []
+        for chunk in _chunks(done):
+            before = self.connections
+            answers += self._complete(chunk)
+            if self.connections != before:  # what was left out may be unknown there
+                taken = zip(chunk, answers[-len(chunk) :], strict=True)
+                self.discover(link for one, new in taken if new >= 0 for link in one.links)
+        return answers
+
+    def _complete(self, chunk: Sequence[Done]) -> list[int]:
+        unknown = [self._unknown(one.links) for one in chunk]
+        numbered = list(zip(range(len(chunk)), chunk, unknown, strict=True))
+        if len(self.partitions) > 1:
+            numbered = [(n, one, self._send_abroad(one, links)) for n, one, links in numbered]
+        answers = [-1] * len(chunk)
+        split = self.partitions.split(numbered, lambda some: some[1].lease.server)
+        calls = [self._complete_call(partition, own) for partition, own in split.items()]
+        for own, answer in zip(split.values(), self.run(calls), strict=True):
+            for (n, one, links), (new, refused, watched, behind) in zip(own, answer, strict=True):
+                answers[n] = int(new)
+                if new >= 0:
+                    self._remember(links, refused, watched)
+                if behind:
+                    self._watched.add(one.lease.server)
+                    self._send_behind(one.lease)
+        return answers
+
+    def _complete_call(self, partition: Partition, own: Sequence[tuple[int, Done, list[Link]]]) -> Call:
+        packed = [packing.done(one, self._columns(links)) for _, one, links in own]
+        return Call(partition, "complete", (self._limits, self.budgets.repeats, *packed))
+
+    def _send_abroad(self, one: Done, links: list[Link]) -> list[Link]:
+        """Takes in what belongs to other partitions than the page's; returns the others."""
+        split = self.partitions.split(links, lambda link: urls.server(link.url))
+        own = split.pop(self.partitions.of_server(one.lease.server), [])
+        self._discover(list(chain.from_iterable(split.values())))
+        return own
+
+    def _send_behind(self, lease: Lease) -> None:
+        """Puts what waits under the prefix of a URL behind all others, as far as it stands in front."""
+        partition = self.partitions.of_server(lease.server)
+        prefix = urls.path_prefix(lease.url[len(lease.server) :])
+        waiting = self.client.zrange(f"{partition.prefix}queue:{lease.server}", 0, SWEPT - 1)
+        paths = [path.decode() for path in waiting]
+        behind = [path for path in paths if urls.path_prefix(path) == prefix]
+        for start in range(0, len(behind), LINKS_PER_CALL):
+            part = behind[start : start + LINKS_PER_CALL]
+            group = [[lease.server, part, [BEHIND] * len(part)]]
+            self.run([Call(partition, "rescore", (packing.pack(group),))])
+
+    def rescore(self, links: Sequence[Link], priorities: Sequence[int]) -> int:
+        """Gives those that still wait another priority, within ±PRIORITY_MAX; returns how many did.
+
+        Ties stay in order of discovery. A thousand URLs hold Redis for some milliseconds.
+        """
+        changed = 0
+        for start in range(0, len(links), LINKS_PER_CALL):
+            part = zip(
+                links[start : start + LINKS_PER_CALL],
+                priorities[start : start + LINKS_PER_CALL],
+                strict=True,
+            )
+            split = self.partitions.split(part, lambda some: urls.server(some[0].url))
+            calls = [
+                Call(partition, "rescore", (packing.pack(packing.priorities(own)),))
+                for partition, own in split.items()
+            ]
+            changed += sum(self.run(calls))
+        return changed
+
+
+def _chunks(done: Sequence[Done]) -> Iterable[list[Done]]:
+    """Runs of leases with about LINKS_PER_CALL links in all; one page is never cut."""
+    chunk: list[Done] = []
+    links = 0
+    for one in done:
+        chunk.append(one)
+        links += len(one.links)
+        if links >= LINKS_PER_CALL or len(chunk) >= 100:
+            yield chunk
+            chunk, links = [], 0
+    if chunk:
+        yield chunk

@@ -1,0 +1,60 @@
+-- _1_names.lua: keys, the clock and the counts; put before each operation by the loader, with the other _ files.
+-- KEYS[1] {crawl:P}:        prefix of what all frontiers share, in partition P
+--   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked
+-- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
+--   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues)
+--   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, servers
+--   seen:N      set   URL ids (integers: about 8 bytes each)
+--   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + number for what goes behind
+--   site:S      hash  out (leased, or to be tried again), newcomer (discovery number, until it has a document), trying ("1": a newcomer with a lease out); /PREFIX -> URLs so far, below 0 when it goes behind; =/PREFIX -> repeats less fresh documents
+--   taken       hash  S -> URLs so far
+--   turns       hash  S -> number of its last access
+--   domains     hash  D -> URLs so far
+--   others      hash  D -> servers so far but the first
+--   windows     hash  "D n" -> URLs of it in the n-th window of leases, where there is a share
+--   retry       zset  "S path" -> ms when it may be tried again         (queued, too)
+--   tries       hash  "S path" -> "tries score" of what failed before   (also while leased)
+--   deaths      hash  "S path" -> workers that died holding it
+--   spelling    hash  "S path" -> the URL as first written, where it differs from the canonical one
+--   request     hash  "S path" -> JSON of what is sent, where it is no plain GET
+--   ready       zset  S -> rank, lowest next: may be due, and answers in time
+--   doubtful    zset  S -> rank: the same, but slow, or never heard of
+--   wait        zset  S -> ms when it may be due
+--   leases      hash  U -> msgpack {token, worker, S, path, score, marks}
+--   downloading set   U of leases whose download is not over
+--   ends        zset  U -> lease end, ms
+--   held:WORKER set   U that it has leased
+--   workers     zset  worker -> alive until, ms
+--   alone       hash  worker -> U that it holds alone; "" while it lets go of the others
+-- A server with a queue stands in exactly one of ready, doubtful and wait; one without in none.
+-- The clock is Redis' own (TIME).
+
+local BASE, PREFIX = KEYS[1], KEYS[2]
+local call = redis.call
+local TURN = 1099511627776 -- 2^40: ranks of servers in turn stand behind those of newcomers
+local NUMBERS = 4294967296 -- 2^32
+local BEHIND = 4503599627370496 -- 2^52: behind every priority
+
+local function now_ms()
+  local time = call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function key(name) return PREFIX .. name end
+local function queue_of(server) return PREFIX .. 'queue:' .. server end
+local function site_of(server) return PREFIX .. 'site:' .. server end
+local function server_of(server) return BASE .. 'server:' .. server end
+local function count(name, by) call('HINCRBY', PREFIX .. 'counts', name, by) end
+local function by_turn() return call('HGET', key('meta'), 'turns') == '1' end
+
+-- A command with any number of values: Lua hands over at most 8,000 at once. Of answers that are lists, one list.
+local SOME = 4000
+local function bulk(command, name, values)
+  if #values <= SOME then return call(command, name, unpack(values)) end
+  local found = {}
+  for first = 1, #values, SOME do
+    local answer = call(command, name, unpack(values, first, math.min(first + SOME - 1, #values)))
+    for _, value in ipairs(type(answer) == 'table' and answer or {}) do found[#found + 1] = value end
+  end
+  return found
+end

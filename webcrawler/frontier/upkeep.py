@@ -1,0 +1,88 @@
+"""What people do to a frontier that stands still: clear it, give it another mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from webcrawler import urls
+from webcrawler.errors import BadInput
+from webcrawler.frontier.frontier import Frontier
+from webcrawler.frontier.inspect import stats
+from webcrawler.frontier.scripts import Partition
+from webcrawler.records import Link
+
+SOME = 1_000
+
+
+def refuse_while_in_use(frontier: Frontier) -> None:
+    """Raises BadInput while a crawl is alive."""
+    while frontier.expire():  # so many a call
+        pass
+    if frontier.workers():
+        raise BadInput("a crawl is using this frontier: stop it first; after a kill -9 wait ten seconds")
+
+
+def clear(frontier: Frontier) -> int:
+    """Forgets all that this frontier has seen; pages and catalog stay. Returns how many URLs.
+
+    What all frontiers share, how servers are to be treated, goes with the last of them.
+
+    Raises:
+        BadInput: a crawl is alive.
+    """
+    refuse_while_in_use(frontier)
+    seen = stats(frontier)["seen"]
+    for partition in frontier.partitions:
+        _unlink(frontier, frontier.keys_of(partition.prefix))
+    if not any(_is_of_a_frontier(key) for key in frontier.keys_of("{crawl:")):
+        for partition in frontier.partitions:
+            _unlink(frontier, frontier.keys_of(partition.base + "server:"))
+    return int(seen)
+
+
+def _is_of_a_frontier(key: str) -> bool:
+    return key.endswith(":meta")
+
+
+def _unlink(frontier: Frontier, keys: Iterable[str]) -> None:
+    for some in _batches(iter(keys)):
+        frontier.client.unlink(*some)
+
+
+def rescore(frontier: Frontier, mode: str) -> int:
+    """Gives every waiting URL the priority of the frontier's ordering, and the frontier that mode.
+
+    Discovery numbers stay. Returns how many URLs.
+
+    Raises:
+        BadInput: a crawl is alive; what it has leased would come back with its old priority.
+    """
+    refuse_while_in_use(frontier)
+    changed = 0
+    frontier.set_mode(mode)
+    for partition in frontier.partitions:
+        for some in _batches(_waiting(frontier, partition)):
+            changed += frontier.rescore(some, [frontier.ordering.first_priority(link) for link in some])
+    return changed
+
+
+def _waiting(frontier: Frontier, partition: Partition) -> Iterator[Link]:
+    """All URLs that wait; those that are to be tried again have no place in a queue."""
+    client, prefix = frontier.client, partition.prefix
+    for key in frontier.keys_of(prefix + "queue:"):
+        server = key.removeprefix(prefix + "queue:")
+        for path, _ in client.zscan_iter(key, count=SOME):
+            yield _link(server + path.decode())
+    for member, _ in client.zscan_iter(prefix + "retry", count=SOME):
+        yield _link(member.decode().replace(" ", "", 1))
+
+
+def _link(url: str) -> Link:
+    return Link(url, urls.url_id(url), url)
+
+
+def _batches(things: Iterator[Any]) -> Iterator[list[Any]]:
+    while batch := list(islice(things, SOME)):
+        yield batch

@@ -1,0 +1,73 @@
+"""Do two pages say nearly the same? A 64-bit fingerprint that a small edit moves by few bits.
+
+Sources: Charikar 2002, "Similarity Estimation Techniques from Rounding Algorithms", 3; for web pages Manku,
+Jain, Das Sarma 2007, "Detecting Near-Duplicates for Web Crawling", 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+
+NEAR = 3  # bits by which near-duplicates differ at most (Manku 2007, 4.1)
+SHINGLE_WORDS = 3  # with 1, strangers among 4,282 pages of manuals are near; with 2, some of one template
+MIN_WORDS = 50  # in a shorter text one word moves too many bits
+MAX_CHARACTERS = 1_000_000  # what stands behind them is not looked at
+MAX_WORD_CHARACTERS = 64
+
+# A shingle's hash is a vector multiply-shift (Thorup 2015, "High Speed Hashing for Integers and Strings"):
+# the sum of each word's hash times the factor of its place, and of that the middle bits. Three products of 62
+# and 64 bits have room in a lane of 128 bits, so one great number holds the lanes of a whole text.
+_FACTORS = (0x278DDE6E5FD29E45, 0x30AEF4CB4F4BB53D, 0x165667B19E3779F9)
+_LANE_BYTES = 16
+_HASH_BYTES = range(4, 12)  # of a lane
+
+
+def simhash(text: str) -> int:
+    """The fingerprint of a text as a signed number; 0 where the text is too short to have one.
+
+    Order within three words counts, order of the text does not; each repeat counts. About 0.4 ms for 1,000
+    words; an edit of one of those moves 1.5 bits on average, and more than NEAR in one case of twelve.
+
+    Weakness: a page of much boilerplate and few words of its own is near to its siblings.
+    """
+    words = text[:MAX_CHARACTERS].lower().split()
+    return majority(_shingle_hashes(words)) if len(words) >= MIN_WORDS else 0
+
+
+def distance(one: int, other: int) -> int:
+    """The number of bits, 0 to 64, in which two fingerprints differ."""
+    return ((one ^ other) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
+
+
+def majority(columns: Sequence[bytes]) -> int:
+    """The number, signed, that has each bit which more than half of the hashes have.
+
+    `columns[i]` holds byte i of every hash, the lowest first: a bit is counted over all hashes in one step.
+    """
+    count = len(columns[0])
+    masks = [int.from_bytes(bytes([1 << bit]) * count) for bit in range(8)]
+    most = bytearray()
+    for column in map(int.from_bytes, columns):
+        frequent = (2 * (column & mask).bit_count() > count for mask in masks)
+        most.append(sum(1 << bit for bit, is_frequent in enumerate(frequent) if is_frequent))
+    return int.from_bytes(most, "little", signed=True)
+
+
+def _shingle_hashes(words: Sequence[str]) -> list[bytes]:
+    """The hashes of all runs of SHINGLE_WORDS words, as columns."""
+    if max(map(len, words)) > MAX_WORD_CHARACTERS:  # they stay in memory below
+        words = [word[:MAX_WORD_CHARACTERS] for word in words]
+    lanes = int.from_bytes(b"".join(map(_lane, words)), "little")
+    sums = sum(factor * (lanes >> 8 * _LANE_BYTES * place) for place, factor in enumerate(_FACTORS))
+    data = sums.to_bytes(_LANE_BYTES * (len(words) + 1), "little")
+    end = _LANE_BYTES * (len(words) - SHINGLE_WORDS + 1)
+    return [data[byte:end:_LANE_BYTES] for byte in _HASH_BYTES]
+
+
+@lru_cache(maxsize=50_000)  # some 15 MB
+def _lane(word: str) -> bytes:
+    """A word's hash, the same in every process, in a lane of its own."""
+    digest = blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
+    return digest.ljust(_LANE_BYTES, b"\0")
