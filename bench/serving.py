@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 10.0
 
 
 @contextmanager
-def proxy(folder: Path | None, url: str) -> Iterator[str]:
+def proxy(folder: Path | None, url: str, delay_ms: int = 0) -> Iterator[str]:
     """The URL of a proxy that serves docweb; `folder` is served on a free port where no URL is given."""
     if url:
         yield url
@@ -26,7 +26,8 @@ def proxy(folder: Path | None, url: str) -> Iterator[str]:
             "bench: give --docweb DIR, a folder made by `docweb.py build`, or --proxy URL where it is served"
         )
     port = _free_port()
-    server = subprocess.Popen([sys.executable, _program(), "serve", folder, "--port", str(port)])
+    options = ["--port", str(port), "--delay-ms", str(delay_ms)]
+    server = subprocess.Popen([sys.executable, _program(), "serve", folder, *options])
     try:
         _wait_for(port, server)
         yield f"http://127.0.0.1:{port}"

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
+from marked import POLL_SECONDS, Mark, until
 from redis import Redis, RedisError
 
 from webcrawler.connection.embedded import EmbeddedServer
@@ -29,12 +29,10 @@ SETTINGS = {
     "FRONTIER_BACKOFF": "0.2",
     "LOG_LEVEL": "DEBUG",
 }
-MARK = "KILLS_RUN"  # in the environment of all that a run starts
 LATER_SECONDS = 1.0
 PATIENCE_SECONDS = 120.0  # for what should take a few
 END_SECONDS = 900.0
 LEFTOVER_SECONDS = 30.0  # a busy parser ends by its page's deadline
-POLL_SECONDS = 0.02
 KILLED = "=== kill -9"  # a line in the log
 
 
@@ -56,10 +54,9 @@ class Victim:
         folder.mkdir(parents=True)
         self.folder, self.log, self._chance = folder, folder.with_suffix(".log"), chance
         self.crashes: list[int] = []  # exit statuses of crawls that failed by themselves
-        mark = uuid4().hex
-        self._mark = f"{MARK}={mark}".encode()
-        ours = {"http_proxy": proxy, "CRAWL_DIR": str(folder), "FRONTIER_DELAY": str(delay), MARK: mark}
-        os.environ.update(SETTINGS | ours)
+        self._mark = Mark()
+        ours = {"http_proxy": proxy, "CRAWL_DIR": str(folder), "FRONTIER_DELAY": str(delay)}
+        os.environ.update(SETTINGS | ours | self._mark.environment)
         os.environ.pop("REDIS_URL", None)
         socket = EmbeddedServer(folder / "redis", "everysec", tuple).socket
         self._frontier = Frontier(Redis(unix_socket_path=str(socket)), ordering("breadth"))
@@ -101,13 +98,7 @@ class Victim:
 
     def leftovers(self) -> list[str]:
         """The command lines of processes that are still there when all should have ended."""
-
-        def left() -> list[Path]:
-            return [path for path in Path("/proc").glob("[0-9]*") if self._is_ours(path)]
-
-        with suppress(TimeoutError):
-            self._until(lambda: not left(), LEFTOVER_SECONDS)
-        return [(path / "cmdline").read_text().replace("\0", " ")[:120] for path in left()]
+        return self._mark.leftovers(LEFTOVER_SECONDS)
 
     def _start(self) -> None:
         """The crawl, from its seed or where it stands."""
@@ -148,14 +139,8 @@ class Victim:
         """Its process id, while it lives."""
         with suppress(FileNotFoundError, ValueError):
             pid = int((self.folder / "index.lock").read_text())
-            return pid if self._is_ours(Path(f"/proc/{pid}")) else None
+            return pid if self._mark.is_on(pid) else None
         return None
-
-    def _is_ours(self, process: Path) -> bool:
-        try:
-            return self._mark in (process / "environ").read_bytes()
-        except OSError:  # it has ended, or is somebody else's
-            return False
 
     def _ended(self) -> bool:
         """Has the crawl come to its end? One that failed is started anew."""
@@ -190,8 +175,4 @@ class Victim:
             return 0
 
     def _until(self, condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
-        end = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > end:
-                raise TimeoutError(f"waited {seconds:.0f} s in vain; the log is {self.log}")
-            time.sleep(POLL_SECONDS)
+        until(condition, seconds, f"; the log is {self.log}")

@@ -1,0 +1,88 @@
+"""Bytes of Redis per URL: waiting, and decided, when only its id is left."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import redis
+from rich.console import Console
+from rich.table import Table
+from synthetic import ScrapyRedis, link, open_frontier, request
+
+from webcrawler.connection import Connection, connect
+from webcrawler.frontier import Done, Frontier, Report
+from webcrawler.records import Link
+
+URLS_PER_SERVER = 100
+CALL = 1_000
+PEER_URLS = 200_000
+KINDS = ("used_memory", "used_memory_dataset")
+Bytes = dict[str, float]
+
+
+def measure(urls: int) -> dict[str, Bytes]:
+    """Fills a new server for each of the two, and prints a table."""
+    rows: dict[str, Bytes] = {}
+    for fill, number in ((_peer, min(urls, PEER_URLS)), (_ours, urls)):
+        with tempfile.TemporaryDirectory() as folder, connect(None, Path(folder)) as connection:
+            rows |= fill(connection, number)
+    table = Table("bytes per URL", "used_memory", "dataset", title=f"{urls:,} URLs of 64 characters")
+    for name, row in rows.items():
+        table.add_row(name, *(f"{row[kind]:.1f}" for kind in KINDS))
+    Console().print(table)
+    return rows
+
+
+def numbered(urls: int, servers: int, first: int = 0, last: int | None = None) -> Iterator[list[Link]]:
+    """Links in calls of 1,000, the same number for each server, server after server."""
+    for start in range(first, urls if last is None else last, CALL):
+        yield [link(number * servers // urls, number) for number in range(start, min(start + CALL, urls))]
+
+
+def used(client: redis.Redis) -> Bytes:
+    info = client.info("memory")
+    return {kind: float(info[kind]) for kind in KINDS}
+
+
+def _ours(connection: Connection, urls: int) -> dict[str, Bytes]:
+    frontier = open_frontier(connection, "ann")
+    _take_all(frontier)  # loads the scripts
+    before = used(connection.client)
+    for links in numbered(urls, max(1, urls // URLS_PER_SERVER)):
+        frontier.discover(links)
+    waiting = used(connection.client)
+    print("filled; now all are fetched", file=sys.stderr, flush=True)
+    _take_all(frontier)
+    return {
+        "waiting, with its id": _per_url(before, waiting, urls),
+        "decided": _per_url(before, used(connection.client), urls),
+    }
+
+
+def _take_all(frontier: Frontier) -> None:
+    while leases := frontier.lease(250).leases:
+        frontier.fetched([Report(lease, 0.0) for lease in leases])
+        frontier.complete([Done(lease, "document", True) for lease in leases])
+
+
+def _peer(connection: Connection, urls: int) -> dict[str, Bytes]:
+    """Its commands through a pipeline, as this is not about speed."""
+    peer, client = ScrapyRedis(connection.client), connection.client
+    before = used(client)
+    for links in numbered(urls, max(1, urls // URLS_PER_SERVER)):
+        client.sadd(peer.dupefilter.key, *(peer.dupefilter.request_fingerprint(request(of)) for of in links))
+    decided = used(client)
+    for links in numbered(urls, max(1, urls // URLS_PER_SERVER)):
+        client.zadd(peer.queue.key, {peer.queue._encode_request(request(of)): 0 for of in links})
+    waiting = used(client)
+    return {
+        "scrapy-redis, waiting, with its fingerprint": _per_url(before, waiting, urls),
+        "scrapy-redis, decided": _per_url(before, decided, urls),
+    }
+
+
+def _per_url(before: Bytes, after: Bytes, urls: int) -> Bytes:
+    return {kind: (after[kind] - before[kind]) / urls for kind in KINDS}
