@@ -29,7 +29,7 @@ OWN_SERVER = 20  # of them to the page's own server
 
 
 def open_frontier(connection: Connection, worker: str) -> Frontier:
-    """A frontier without pauses and with the default budgets, on connections of its own, as a process of its own would have it."""
+    """Without pauses, with the default budgets, on connections of its own as in a process of its own."""
     frontier = Frontier(
         connection.new_client(),
         ordering("breadth"),

@@ -80,7 +80,7 @@ def let_pass(frontier: Frontier, seconds: float) -> None:
     for key in (partition.prefix + name for partition in frontier.partitions for name in OWN_TIMES):
         for member, _ in client.zrange(key, 0, -1, withscores=True):
             client.zincrby(key, -ms, member)
-    for key in client.scan_iter(match="*}:server:*"):
+    for key in client.keys("*}:server:*"):
         if client.hexists(key, "next"):
             client.hincrby(key, "next", -round(ms))
 

@@ -55,6 +55,16 @@ def test_page_from_a_process_equals_the_page_from_the_function(pool: ParserPool)
     )
 
 
+@needs_proc
+def test_what_large_pages_leave_behind_does_not_count_against_the_next() -> None:
+    pool = ParserPool(workers=1, timeout_s=30, memory_mb=80)
+    large = b"<title>t</title>" + b"<p>word " * 250_000
+
+    for _ in range(3):  # each wants most of that for itself
+        assert pool.parse(large, URL).result(60).title == "t"
+    pool.kill()
+
+
 def test_page_past_its_deadline_is_killed_and_the_pages_beside_it_are_not() -> None:
     pool = ParserPool(workers=2, timeout_s=0.5, memory_mb=1024)
     before = [pool.parse(GOOD, URL) for _ in range(20)]

@@ -98,7 +98,7 @@ def test_a_blocked_server_is_asked_no_more(make_frontier: MakeFrontier) -> None:
 
     decided = frontier.block("http://a.test")
 
-    assert decided == 2  # what was out, and what waited; the one to be tried again follows
+    assert decided == 3  # what was out, what waited, and what was to be tried again
     assert frontier.complete([done(out, C)]) == [-1]
     let_pass(frontier, 100)
     assert visit_all(frontier) == [B]

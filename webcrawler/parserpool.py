@@ -28,11 +28,11 @@ from webcrawler.forkserver import CleanContext
 from webcrawler.parsing import parse
 from webcrawler.records import Page
 
-_OUT_OF_MEMORY = 77  # exit status of a worker
+_OUT_OF_MEMORY, _GROWN = 77, 78  # exit statuses of a worker
 _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
 _PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
-_M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>: what is larger goes back to the system when freed
+_M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>
 _GRACE_S = 5.0  # pebble's own deadline, behind the worker's timer
 
 
@@ -120,6 +120,9 @@ class ParserPool:
             self._renew(pool)
         elif isinstance(error, ProcessExpired) and error.exitcode in _STOPPED:
             self._submit(job)
+        elif isinstance(error, ProcessExpired) and error.exitcode == _GROWN:
+            job.attempts -= 1
+            self._submit(job)
         elif error is not None or task.cancelled():
             self._fail(job, self._verdict(job, error))
         else:
@@ -164,22 +167,39 @@ def _discard(pool: Any) -> None:
 # In the worker.
 
 _address_space = resource.RLIM_INFINITY  # bytes that this process may have while it parses
+_grown = resource.RLIM_INFINITY  # bytes with which it takes no page after its first
+_is_used = False
+_STATM = Path("/proc/self/statm")
 
 
 def _prepare_worker(memory_mb: int) -> None:
-    global _address_space
-    with contextlib.suppress(AttributeError, OSError):  # a C library without it
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)  # else holes add up from page to page
+    global _address_space, _grown
+    free_large_blocks()
     failpoints.arm(os.environ)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler would wait for C code to return
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    statm = Path("/proc/self/statm")
-    if statm.exists():
-        _address_space = int(statm.read_text().split()[0]) * resource.getpagesize() + memory_mb * 2**20
+    if _STATM.exists():
+        _address_space = _size() + memory_mb * 2**20
+        _grown = _size() + memory_mb * 2**18
+
+
+def free_large_blocks() -> None:
+    """Has large blocks of this process go back to the system when they are freed: else holes add up."""
+    with contextlib.suppress(AttributeError, OSError):  # a C library without it
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+
+
+def _size() -> int:
+    """Bytes of this process' address space."""
+    return int(_STATM.read_text().split()[0]) * resource.getpagesize()
 
 
 def _work(timeout_s: float, *page: Any) -> Page:
     """Parse under the limits, which end with the page: taking and handing over must not fail."""
+    global _is_used
+    if _is_used and _STATM.exists() and _size() > _grown:
+        os._exit(_GROWN)  # what pages before have left must not count against this one
+    _is_used = True
     _limit(timeout_s, _address_space)
     try:
         failpoints.reach("parser.before")

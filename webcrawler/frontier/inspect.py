@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import Any
 
 import msgpack
@@ -61,12 +63,14 @@ def _next(frontier: Frontier, partition: Partition, limit: int) -> Iterator[str]
         for server in part
     }
     in_turn = client.hget(prefix + "meta", "turns") == b"1"
-    while queues:
-        order = sorted(queues, key=lambda server: queues[server].rank(in_turn))
-        for server in order if in_turn else order[:1]:
-            yield queues[server].pop()
-            if not queues[server].entries:
-                del queues[server]
+    turns = count(int(client.hget(prefix + "counts", "turn") or 0) + 1)
+    order = [(queue.rank(in_turn), server) for server, queue in queues.items()]
+    heapify(order)
+    while order:
+        _, server = heappop(order)
+        yield queues[server].pop(next(turns))
+        if queues[server].entries:
+            heappush(order, (queues[server].rank(in_turn), server))
 
 
 class _Queue:
@@ -75,17 +79,22 @@ class _Queue:
     def __init__(self, frontier: Frontier, prefix: str, server: str, limit: int) -> None:
         self.server = server
         self.entries = frontier.client.zrange(f"{prefix}queue:{server}", 0, limit, withscores=True)
-        turn = frontier.client.hget(prefix + "turns", server)
-        newcomer = frontier.client.hget(f"{prefix}site:{server}", "newcomer")
-        self._turn = int(newcomer) if newcomer else TURN + int(turn or 0)
+        newcomer, trying = frontier.client.hmget(f"{prefix}site:{server}", "newcomer", "trying")
+        self._newcomer = 0 if trying else int(newcomer or 0)
+        self._turn = int(frontier.client.hget(prefix + "turns", server) or 0)
 
     def rank(self, in_turn: bool) -> float:
+        """As in _2_servers.lua."""
         head = float(self.entries[0][1])
         if not in_turn:
             return head
-        return self._turn + (TURN if head >= BEHIND else 0)
+        if head >= BEHIND:
+            return 2 * TURN + self._turn
+        return self._newcomer or TURN + self._turn
 
-    def pop(self) -> str:
+    def pop(self, turn: int) -> str:
+        """Its first URL, which will be a document, at that turn."""
+        self._newcomer, self._turn = 0, turn
         return self.server + str(self.entries.pop(0)[0].decode())
 
 

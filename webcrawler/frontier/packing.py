@@ -35,9 +35,11 @@ def columns(links: Sequence[Link], ordering: Ordering, watched: Container[str]) 
     groups: list[list[Any]] = [
         [server, urls.registrable_domain(server), len(own)] for server, own in places.items()
     ]
+    first = 1
     for group in groups:
         if group[0] in watched:
-            group.append([urls.path_prefix(split[place][1]) for place in places[group[0]]])
+            group += [[urls.path_prefix(split[place][1]) for place in places[group[0]]], first]
+        first += group[2]
     order = list(chain.from_iterable(places.values()))
     priority = ordering.first_priority
     return [

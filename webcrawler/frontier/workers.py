@@ -34,6 +34,7 @@ class Workers(Leasing):
         self.reclaim(())
         for partition in self.partitions:
             self.client.zrem(partition.prefix + "workers", self.worker)
+            self.client.hdel(partition.prefix + "alone", self.worker)
 
     def workers(self) -> list[str]:
         """Those that are alive, or were until a few seconds ago."""

@@ -24,6 +24,7 @@ from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
 from webcrawler.middlewares.large import LARGE_BYTES, POLL_SECONDS, Room
+from webcrawler.parserpool import free_large_blocks
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -153,6 +154,7 @@ class BoundedHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        free_large_blocks()
         self._room = Room()
         pool: Any = self._pool
         pool._factory = partial(_BoundedFactory, self._room)

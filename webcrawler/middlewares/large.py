@@ -8,7 +8,7 @@ from scrapy.http import Response
 
 LARGE_BYTES = 2**20  # from here on a body is received only while there is room
 PLACES = 4  # of large bodies that are received, or inflated, at a time
-HELD_BYTES_MAX = 48 * 2**20  # of those that are there, and wait for the spider and the pipelines
+HELD_BYTES_MAX = 32 * 2**20  # of those that are there, and wait for the spider and the pipelines
 POLL_SECONDS = 0.05
 
 

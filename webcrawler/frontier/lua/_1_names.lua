@@ -6,11 +6,12 @@
 --   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, servers
 --   seen:N      set   URL ids (integers: about 8 bytes each)
 --   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + number for what goes behind
---   site:S      hash  out (leased, or to be tried again), newcomer (discovery number, until it has a document), trying ("1": a newcomer with a lease out); /PREFIX -> URLs so far, below 0 when it goes behind; =/PREFIX -> repeats less fresh documents
+--   site:S      hash  out (leased, or to be tried again), newcomer (discovery number, until it has a document), trying ("1": a newcomer with a lease out); /PREFIX -> URLs so far, below 0 when it goes behind
 --   taken       hash  S -> URLs so far
 --   turns       hash  S -> number of its last access
 --   domains     hash  D -> URLs so far
 --   others      hash  D -> servers so far but the first
+--   repeats     hash  "S PREFIX" -> repeats less fresh documents, where there are any
 --   windows     hash  "D n" -> URLs of it in the n-th window of leases, where there is a share
 --   retry       zset  "S path" -> ms when it may be tried again         (queued, too)
 --   tries       hash  "S path" -> "tries score" of what failed before   (also while leased)

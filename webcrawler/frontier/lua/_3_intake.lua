@@ -1,6 +1,6 @@
 -- _3_intake.lua: takes links in, once each, within the budgets.
 -- Links are {groups, ids, paths, scores less the discovery number before, {index: spelling}, {index: request}};
--- a group {server, domain, number of links, path prefixes or nil} has the next so many places of the other lists.
+-- a group {server, domain, number of links, path prefixes or nil, its first place or nil} has the next so many places of the other lists.
 -- Limits are {URLs of a server, of a domain, servers of a domain, URLs of a prefix, URLs of a domain in every, so many leases, URLs queued}; 0: none.
 -- What is asked or told of all servers of a page is one command each: most of the time of a call is that of its commands.
 
@@ -13,67 +13,58 @@ local function highest(limits)
   return found
 end
 
--- The groups that have new links, with those. A set for each last four digits of ids: 10,000 sets of integers.
+-- The groups that have new links, and for each the places of those. A set for each last four digits of ids: 10,000 sets.
 local function unseen(links)
-  local fresh, ids, i = {}, links[2], 0
+  local fresh, new, ids, i = {}, {}, links[2], 0
   for _, group in ipairs(links[1]) do
-    local new, n = {}, 0
-    group.first = i + 1
+    local places
     for _ = 1, group[3] do
       i = i + 1
       local id = ids[i]
       if call('SADD', SEEN .. string.sub(id, -4), id) == 1 then
-        n = n + 1
-        new[n] = i
+        if places then places[#places + 1] = i else places = {i} end
       end
     end
-    if n > 0 then
-      group.new = new
-      fresh[#fresh + 1] = group
-    end
+    if places then fresh[#fresh + 1], new[#new + 1] = group, places end
   end
-  return fresh
+  return fresh, new
 end
 
--- How many URLs were taken in of each server so far, and its rank where it stands ready (false: it waits; nil: it has no queue).
-local function servers_before(fresh)
+local function names_of(fresh, which)
   local names = {}
-  for n, group in ipairs(fresh) do names[n] = group[1] end
-  local taken = bulk('HMGET', key('taken'), names)
-  local ready, doubtful, wait = bulk('ZMSCORE', key('ready'), names), bulk('ZMSCORE', key('doubtful'), names), bulk('ZMSCORE', key('wait'), names)
-  for n, group in ipairs(fresh) do
-    group.before = tonumber(taken[n] or 0)
-    group.rank, group.stands = ready[n] or doubtful[n], ready[n] or doubtful[n] or wait[n]
-  end
+  for n, group in ipairs(fresh) do names[n] = group[which] end
+  return names
 end
 
--- The URLs so far of domains, of those in the present window of leases too, where there is a share.
+-- URLs taken in of each server so far; its rank if it is ready; whether it has a queue.
+local function servers_before(fresh)
+  local names = names_of(fresh, 1)
+  local taken, ranks, waits = bulk('HMGET', key('taken'), names), bulk('ZMSCORE', key('ready'), names), bulk('ZMSCORE', key('wait'), names)
+  for n, rank in ipairs(bulk('ZMSCORE', key('doubtful'), names)) do ranks[n] = ranks[n] or rank end
+  return names, taken, ranks, waits
+end
+
+-- URLs taken in of each domain so far; where there is a share, those of the present window of leases too.
 local function domains_before(fresh, limits, turn)
-  local names, domains, window = {}, {}, math.floor(turn / math.max(1, limits[6]))
-  for n, group in ipairs(fresh) do names[n] = group[2] end
+  local names, urls, shares, window = names_of(fresh, 2), {}, {}, math.floor(turn / math.max(1, limits[6]))
   local known = bulk('HMGET', key('domains'), names)
-  for n, name in ipairs(names) do domains[name] = {urls = tonumber(known[n] or 0), taken = 0, share = 0} end
+  for n, name in ipairs(names) do urls[name] = tonumber(known[n] or 0) end
   if limits[5] > 0 then
-    for n, name in ipairs(names) do names[n] = name .. ' ' .. window end
-    known = bulk('HMGET', key('windows'), names)
-    for n, group in ipairs(fresh) do domains[group[2]].share, domains[group[2]].window = tonumber(known[n] or 0), names[n] end
+    local windows = {}
+    for n, name in ipairs(names) do windows[n] = name .. ' ' .. window end
+    known = bulk('HMGET', key('windows'), windows)
+    for n, name in ipairs(names) do shares[name] = tonumber(known[n] or 0) end
   end
-  return domains
+  return urls, shares, ' ' .. window
 end
 
-local function all_after(fresh, domains)
-  local servers, urls = {}, {}
-  for _, group in ipairs(fresh) do
-    if group.new[1] then servers[#servers + 1], servers[#servers + 2] = group[1], group.before + #group.new end
+local function pairs_of(table)
+  local flat, n = {}, 0
+  for name, value in pairs(table) do
+    flat[n + 1], flat[n + 2] = name, value
+    n = n + 2
   end
-  for name, domain in pairs(domains) do
-    if domain.taken > 0 then urls[#urls + 1], urls[#urls + 2] = name, domain.urls + domain.taken end
-    if domain.taken > 0 and domain.window then call('HSET', key('windows'), domain.window, domain.share + domain.taken) end
-  end
-  if servers[1] then
-    bulk('HSET', key('taken'), servers)
-    bulk('HSET', key('domains'), urls)
-  end
+  return flat
 end
 
 -- What is over a budget was not seen: a later link may bring it in.
@@ -82,31 +73,26 @@ local function refuse(id, reason, refused)
   refused[reason] = (refused[reason] or 0) + 1
 end
 
--- URLs so far of the path prefixes of a group; below 0 when one goes behind.
-local function prefixes_before(group)
-  if not group[4] then return nil end
-  local known, numbers = bulk('HMGET', site_of(group[1]), group[4]), {}
+-- Path prefixes of the new links of a group by place, and the URLs so far of each; below 0 when one goes behind.
+local function prefixes_before(group, new, first)
+  local prefixes, numbers = {}, {}
+  local known = bulk('HMGET', site_of(group[1]), group[4])
   for n, name in ipairs(group[4]) do numbers[name] = tonumber(known[n] or 0) end
-  return numbers
-end
-
-local function prefixes_after(group, numbers)
-  local fields = {}
-  for name, number in pairs(numbers) do fields[#fields + 1], fields[#fields + 2] = name, number end
-  bulk('HSET', site_of(group[1]), fields)
+  for _, i in ipairs(new) do prefixes[i] = group[4][i - first + 1] end
+  return prefixes, numbers
 end
 
 -- Those of the new links of a group that no budget refuses; prefixes are counted on the way.
-local function within_budget(group, ids, numbers, domain, limits, room, refused)
-  local kept, before = {}, group.before
-  local servers = before == 0 and domain.urls + domain.taken > 0 and 1 + tonumber(call('HGET', key('others'), group[2]) or 0) or 0
-  for _, i in ipairs(group.new) do
-    local name, taken = numbers and group[4][i - group.first + 1], #kept
+local function within_budget(group, new, ids, before, prefixes, numbers, urls, share, limits, room, refused)
+  local kept = {}
+  local servers = before == 0 and urls > 0 and 1 + tonumber(call('HGET', key('others'), group[2]) or 0) or 0
+  for _, i in ipairs(new) do
+    local name, taken = prefixes and prefixes[i], #kept
     local over = before + taken >= limits[1] and 'budget-server'
-      or domain.urls + domain.taken + taken >= limits[2] and 'budget-domain'
+      or urls + taken >= limits[2] and 'budget-domain'
       or servers >= limits[3] and 'budget-domain-servers'
       or name and math.abs(numbers[name]) >= limits[4] and 'budget-prefix'
-      or domain.share + domain.taken + taken >= limits[5] and 'budget-share'
+      or share + taken >= limits[5] and 'budget-share'
       or taken >= room and 'full'
     if over then
       refuse(ids[i], over, refused)
@@ -115,81 +101,89 @@ local function within_budget(group, ids, numbers, domain, limits, room, refused)
       if name then numbers[name] = numbers[name] + (numbers[name] < 0 and -1 or 1) end
     end
   end
-  group.new = kept
+  return kept
 end
 
-local function welcome(group, domain, number)
-  call('HSET', site_of(group[1]), 'newcomer', number)
-  if domain.urls + domain.taken > 0 then call('HINCRBY', key('others'), group[2], 1) end
-  count('servers', 1)
-end
-
--- Queues the new links of a group, and puts its server where it belongs by now.
-local function queue_up(group, links, start, numbers, domain, now, turns)
-  local server, paths, scores, first = group[1], links[3], links[4], nil
-  local entries, lowest, n = {}, math.huge, 0
-  for _, i in ipairs(group.new) do
+-- Queues new links of a server; returns the best score.
+local function queue_up(server, new, links, start, prefixes, numbers)
+  local paths, scores, entries, lowest, n = links[3], links[4], {}, math.huge, 0
+  for _, i in ipairs(new) do
     local score = start + scores[i]
-    if numbers and numbers[group[4][i - group.first + 1]] < 0 then score = BEHIND + score % NUMBERS end
+    if prefixes and numbers[prefixes[i]] < 0 then score = BEHIND + score % NUMBERS end
     if score < lowest then lowest = score end
     entries[n + 1], entries[n + 2] = score, paths[i]
     n = n + 2
   end
-  if group.before == 0 then
-    first = (start + scores[group.new[1]]) % NUMBERS
-    welcome(group, domain, first)
-  end
   bulk('ZADD', queue_of(server), entries)
-  if not group.stands then
-    enter(server, lowest, now, turns, first)
-  elseif group.rank and (not turns and lowest < tonumber(group.rank) or turns and lowest < BEHIND and tonumber(group.rank) >= 2 * TURN) then
-    wake(server, now, turns)
-  end
+  return lowest
 end
 
-local function keep_beside(links, fresh, name, column)
-  for _, group in ipairs(next(column) and fresh or {}) do
-    for _, i in ipairs(group.new) do
+local function welcome(group, number, urls)
+  call('HSET', site_of(group[1]), 'newcomer', number)
+  if urls > 0 then call('HINCRBY', key('others'), group[2], 1) end
+  count('servers', 1)
+end
+
+local function keep_beside(links, fresh, new, name, column)
+  for n, group in ipairs(next(column) and fresh or {}) do
+    for _, i in ipairs(new[n]) do
       if column[i] then call('HSET', key(name), group[1] .. ' ' .. links[3][i], column[i]) end
     end
   end
 end
 
--- Takes the new links of a group in, within the budgets.
-local function admit(group, links, start, room, domain, limits, refused, now, turns)
-  local number, numbers = #group.new, prefixes_before(group)
-  if group.before + number > limits[1] or domain.urls + domain.taken + number > limits[2] or numbers or limits[5] < math.huge
-    or number > room or group.before == 0 and domain.urls + domain.taken > 0 then
-    within_budget(group, links[2], numbers, domain, limits, room, refused)
-  end
-  if not group.new[1] then return 0 end
-  queue_up(group, links, start, numbers, domain, now, turns)
-  domain.taken = domain.taken + #group.new
-  if numbers then prefixes_after(group, numbers) end
-  return #group.new
-end
-
 -- Returns how many were new, how many were refused, and the servers of which path prefixes should be sent.
 local function take_in(links, limits, now, turns)
-  local fresh = unseen(links)
+  local fresh, new = unseen(links)
   if not fresh[1] then return 0, 0, {} end
   local counts = call('HMGET', key('counts'), 'number', 'turn', 'seen', 'queued')
   for i = 1, 4 do counts[i] = tonumber(counts[i] or 0) end
-  local room = limits[7] > 0 and math.max(1, limits[7] - counts[4]) or math.huge -- EW: one a page when full
-  servers_before(fresh)
-  local domains = domains_before(fresh, limits, counts[2])
-  local most, taken, refused, over, watched = highest(limits), 0, {}, 0, {}
-  for _, group in ipairs(fresh) do
-    taken = taken + admit(group, links, counts[1], room - taken, domains[group[2]], most, refused, now, turns)
-    if not group[4] and group.before + #group.new >= WATCHED then watched[#watched + 1] = group[1] end
+  local start, room = counts[1], limits[7] > 0 and math.max(1, limits[7] - counts[4]) or math.huge -- EW: one a page when full
+  local servers, before, ranks, waits = servers_before(fresh)
+  local urls, shares, window = domains_before(fresh, limits, counts[2])
+  local most, total, refused, taken, watched = highest(limits), 0, {}, {}, {}
+
+  -- Puts a server where it belongs now that its queue has grown; a newcomer has the number of its first URL.
+  local function settle(n, lowest, newcomer)
+    local rank = tonumber(ranks[n] or nil)
+    if not rank and not waits[n] then
+      enter(servers[n], lowest, now, turns, newcomer)
+    elseif rank and (not turns and lowest < rank or turns and lowest < BEHIND and rank >= 2 * TURN) then
+      wake(servers[n], now, turns)
+    end
   end
-  all_after(fresh, domains)
-  keep_beside(links, fresh, 'spelling', links[5])
-  keep_beside(links, fresh, 'request', links[6])
-  call('HSET', key('counts'), 'number', counts[1] + #links[2], 'seen', counts[3] + taken, 'queued', counts[4] + taken)
+
+  for n, group in ipairs(fresh) do
+    local server, domain, known, number, prefixes, numbers = group[1], group[2], tonumber(before[n] or 0), #new[n], nil, nil
+    if group[4] then prefixes, numbers = prefixes_before(group, new[n], group[5]) end
+    if known + number > most[1] or urls[domain] + number > most[2] or prefixes or shares[domain] or number > room - total
+      or known == 0 and urls[domain] > 0 then
+      new[n] = within_budget(group, new[n], links[2], known, prefixes, numbers, urls[domain], shares[domain] or 0, most, room - total, refused)
+      number = #new[n]
+    end
+    if number > 0 then
+      local newcomer = known == 0 and (start + links[4][new[n][1]]) % NUMBERS or nil
+      if newcomer then welcome(group, newcomer, urls[domain]) end
+      settle(n, queue_up(server, new[n], links, start, prefixes, numbers), newcomer)
+      if prefixes then bulk('HSET', site_of(server), pairs_of(numbers)) end
+      total, taken[server], urls[domain] = total + number, known + number, urls[domain] + number
+      if shares[domain] then shares[domain] = shares[domain] + number end
+    end
+    if not prefixes and known + number >= WATCHED then watched[#watched + 1] = server end
+  end
+
+  if total > 0 then
+    bulk('HSET', key('taken'), pairs_of(taken))
+    bulk('HSET', key('domains'), pairs_of(urls))
+    for name, share in pairs(shares) do call('HSET', key('windows'), name .. window, share) end
+    keep_beside(links, fresh, new, 'spelling', links[5])
+    keep_beside(links, fresh, new, 'request', links[6])
+    call('HSET', key('counts'), 'number', start + #links[2], 'seen', counts[3] + total, 'queued', counts[4] + total)
+  end
+  local over = 0
   for reason, number in pairs(refused) do
     count('refused/' .. reason, number)
     over = over + number
   end
-  return taken, over, watched
+  return total, over, watched
 end

@@ -5,45 +5,77 @@ local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8}
 
 local function unpacked(packed) return packed and cmsgpack.unpack(packed) end
 
--- Ends a lease if `token` is its newest; returns it, or nil when somebody else has it or it is decided.
-local function leave(url, token)
-  local lease = unpacked(call('HGET', key('leases'), url))
-  if not lease or token and lease[1] ~= tonumber(token) then return nil end
-  call('HDEL', key('leases'), url)
-  call('ZREM', key('ends'), url)
-  call('SREM', key('held:' .. lease[2]), url)
-  if call('SREM', key('downloading'), url) == 1 then -- nobody said that it is over
-    call('HINCRBY', server_of(lease[3]), 'active', -1)
-    wake(lease[3], now_ms(), by_turn())
+-- Counts that many leases of a call share, told at its end.
+local tallies = {}
+local function tally(name, by) tallies[name] = (tallies[name] or 0) + by end
+local function tell()
+  for name, by in pairs(tallies) do
+    if by ~= 0 then count(name, by) end
   end
-  if lease[6] >= 2 and call('HGET', key('alone'), lease[2]) == url then call('HDEL', key('alone'), lease[2]) end
-  count('leased', -1)
-  return lease
 end
 
-local function forget(names, member)
+-- A download of which nobody said that it is over.
+local function hang_up(url, server, now, turns)
+  if call('SREM', key('downloading'), url) == 1 then
+    call('HINCRBY', server_of(server), 'active', -1)
+    wake(server, now, turns)
+  end
+end
+
+-- The leases at those places of `urls` of which the token is the newest (any, without `tokens`); false elsewhere.
+local function newest(urls, tokens)
+  local leases, met = bulk('HMGET', key('leases'), urls), {}
+  for i, url in ipairs(urls) do
+    local lease = not met[url] and unpacked(leases[i])
+    leases[i] = lease and (not tokens or lease[1] == tonumber(tokens[i])) and lease or false
+    met[url] = met[url] or leases[i]
+  end
+  return leases
+end
+
+-- Ends those of the leases that are newest, and returns them as `newest` does.
+local function leave(urls, tokens, now, turns)
+  local leases, ended, held = newest(urls, tokens), {}, {}
+  for i, url in ipairs(urls) do
+    local lease = leases[i]
+    if lease then
+      ended[#ended + 1] = url
+      held[lease[2]] = held[lease[2]] or {}
+      table.insert(held[lease[2]], url)
+      if math.floor(lease[6] / 2) % 2 == 1 and call('HGET', key('alone'), lease[2]) == url then call('HDEL', key('alone'), lease[2]) end
+    end
+  end
+  if not ended[1] then return leases end
+  for i, is_downloading in ipairs(bulk('SMISMEMBER', key('downloading'), urls)) do
+    if is_downloading == 1 and leases[i] then hang_up(urls[i], leases[i][3], now, turns) end
+  end
+  bulk('HDEL', key('leases'), ended)
+  bulk('ZREM', key('ends'), ended)
+  for worker, some in pairs(held) do bulk('SREM', key('held:' .. worker), some) end
+  tally('leased', -#ended)
+  return leases
+end
+
+local function forget(marks, member)
   for name, mark in pairs(BESIDE) do
-    if math.floor(names / mark) % 2 == 1 then call('HDEL', key(name), member) end
+    if math.floor(marks / mark) % 2 == 1 then call('HDEL', key(name), member) end
   end
 end
 
--- Nothing of a server waits or is out: it is no newcomer any more, and what is known of its pace goes when it would be due.
-local function rest(server, now)
-  call('HDEL', site_of(server), 'newcomer', 'trying', 'out')
-  local politeness = call('HMGET', server_of(server), 'next', 'active', 'backoff', 'delay', 'blocked')
-  if tonumber(politeness[2] or 0) > 0 or tonumber(politeness[3] or 0) > 0 or politeness[4] or politeness[5] then return end
-  call('PEXPIREAT', server_of(server), math.max(tonumber(politeness[1] or 0), now + 1000))
+-- So many URLs of a server are out still; when none waits either, it is no newcomer any more.
+local function rest(server, out)
+  if out <= 0 and call('EXISTS', queue_of(server)) == 0 then call('HDEL', site_of(server), 'newcomer', 'trying', 'out') end
 end
 
 -- A lease whose end is known: nothing of the URL stays but its id among the seen.
-local function decide(lease, now)
-  forget(lease[6], lease[3] .. ' ' .. lease[4])
-  if call('HINCRBY', site_of(lease[3]), 'out', -1) <= 0 and call('EXISTS', queue_of(lease[3])) == 0 then rest(lease[3], now) end
+local function decide(lease)
+  if lease[6] > 0 then forget(lease[6], lease[3] .. ' ' .. lease[4]) end
+  rest(lease[3], call('HINCRBY', site_of(lease[3]), 'out', -1))
 end
 
 -- No document came of a lease: its server is a newcomer still, and has its turn before it.
 local function no_document(server, now, turns)
-  if turns and call('HDEL', site_of(server), 'trying') == 1 then wake(server, now, turns) end
+  if call('HDEL', site_of(server), 'trying') == 1 and turns then wake(server, now, turns) end
 end
 
 -- Back into the queue, at its old place.
@@ -51,7 +83,7 @@ local function requeue(lease, now, turns)
   call('HDEL', site_of(lease[3]), 'trying')
   call('HINCRBY', site_of(lease[3]), 'out', -1)
   call('ZADD', queue_of(lease[3]), lease[5], lease[4])
-  count('queued', 1)
+  tally('queued', 1)
   wake(lease[3], now, turns)
 end
 
@@ -64,30 +96,29 @@ local function try_again(member)
   return server
 end
 
--- Decides all that a blocked server has waiting, some at a time; returns how many.
-local function drop(server, some, now)
+-- Decides what a blocked server that stands nowhere has waiting, some at a time; returns how many.
+local function drop(server, some)
   local popped = call('ZPOPMIN', queue_of(server), some)
-  local dropped = #popped / 2
   for i = 1, #popped, 2 do forget(15, server .. ' ' .. popped[i]) end
-  if dropped > 0 then
-    count('queued', -dropped)
-    count('failed/blocked', dropped)
-    if tonumber(call('HGET', site_of(server), 'out') or 0) <= 0 and call('EXISTS', queue_of(server)) == 0 then rest(server, now) end
+  if popped[1] then
+    tally('queued', -#popped / 2)
+    tally('failed/blocked', #popped / 2)
+    rest(server, tonumber(call('HGET', site_of(server), 'out') or 0))
   end
-  return dropped
+  return #popped / 2
 end
 
 -- A page of a prefix says something new, or repeats; a prefix that mostly repeats goes behind all others.
 -- Returns 1 when URLs of it wait ahead of others that should not.
 local function judge(lease, prefix, repeats, most)
-  local site, name = site_of(lease[3]), '=' .. prefix
-  local known = call('HMGET', site, name, prefix)
-  if most == 0 or not (repeats or known[1]) then return 0 end
-  local number, seen = tonumber(known[1] or 0) + (repeats and 1 or -1), tonumber(known[2] or 1)
-  if number <= 0 then call('HDEL', site, name) else call('HSET', site, name, number) end
-  if number >= most and seen > 0 then
-    seen = -seen
-    call('HSET', site, prefix, seen)
+  local site, member = site_of(lease[3]), lease[3] .. ' ' .. prefix
+  local known = call('HGET', key('repeats'), member)
+  if not (repeats or known) then return 0 end
+  local number, taken = tonumber(known or 0) + (repeats and 1 or -1), tonumber(call('HGET', site, prefix) or 1)
+  if number <= 0 then call('HDEL', key('repeats'), member) else call('HSET', key('repeats'), member, number) end
+  if number >= most and taken > 0 then
+    taken = -taken
+    call('HSET', site, prefix, taken)
   end
-  return repeats and seen < 0 and tonumber(lease[5]) < BEHIND and 1 or 0
+  return repeats and taken < 0 and tonumber(lease[5]) < BEHIND and 1 or 0
 end

@@ -6,27 +6,35 @@
 --         {servers of which path prefixes should be sent}, 1 when waiting URLs of its prefix are to go behind all others.
 -- Keeps   exactly once: a second call for the same lease changes nothing.      Cost as discover-2.
 local now, turns, limits, most = now_ms(), by_turn(), cmsgpack.unpack(ARGV[1]), tonumber(ARGV[2])
-local answer = {}
+local done, urls, tokens, answer = {}, {}, {}, {}
+for i = 3, #ARGV do
+  local one = cmsgpack.unpack(ARGV[i])
+  done[#done + 1], urls[#urls + 1], tokens[#tokens + 1] = one, one[1], one[2]
+end
+local any_repeats = call('EXISTS', key('repeats')) == 1
 
 local function settle(lease, is_document, repeats, prefix)
-  decide(lease, now)
+  decide(lease)
   if not is_document then
     no_document(lease[3], now, turns)
     return 0
   end
   if call('HDEL', site_of(lease[3]), 'newcomer', 'trying') > 0 and turns then wake(lease[3], now, turns) end
+  if most == 0 or not (repeats or any_repeats) then return 0 end
+  any_repeats = any_repeats or repeats
   return judge(lease, prefix, repeats, most)
 end
 
-for i = 3, #ARGV do
-  local url, token, reason, is_document, repeats, prefix, refused, links = unpack(cmsgpack.unpack(ARGV[i]))
-  local lease, fresh, over, watched, sweep = leave(url, token), -1, 0, {}, 0
+for i, lease in ipairs(leave(urls, tokens, now, turns)) do
+  local _, _, reason, is_document, repeats, prefix, refused, links = unpack(done[i])
+  local fresh, over, watched, sweep = -1, 0, {}, 0
   if lease then
-    count('done/' .. reason, 1)
-    for why, number in pairs(refused) do count('refused/' .. why, number) end
+    tally('done/' .. reason, 1)
+    for why, number in pairs(refused) do tally('refused/' .. why, number) end
     fresh, over, watched = take_in(links, limits, now, turns)
     sweep = settle(lease, is_document, repeats, prefix)
   end
-  answer[#answer + 1] = {fresh, over, watched, sweep}
+  answer[i] = {fresh, over, watched, sweep}
 end
+tell()
 return answer

@@ -6,31 +6,33 @@
 local now, turns, expired = now_ms(), by_turn(), 0
 if ARGV[1] ~= '' then call('ZADD', key('workers'), now + tonumber(ARGV[2]), ARGV[1]) end
 
-local function take_back(url, death)
-  local held = unpacked(call('HGET', key('leases'), url))
-  local alone = held and call('HGET', key('alone'), held[2]) == url
-  local lease = leave(url)
-  if not lease then
-    call('ZREM', key('ends'), url)
-    return
-  end
+local function take_back(lease, died, alone)
   expired = expired + 1
-  if alone and death then
-    count('quarantined', 1)
-    decide(lease, now)
+  if died and alone == lease[3] .. lease[4] then
+    tally('quarantined', 1)
+    decide(lease)
     no_document(lease[3], now, turns)
   else
-    if death then call('HINCRBY', key('deaths'), lease[3] .. ' ' .. lease[4], 1) end
+    if died then call('HINCRBY', key('deaths'), lease[3] .. ' ' .. lease[4], 1) end
     requeue(lease, now, turns)
   end
 end
 
-for _, url in ipairs(call('ZRANGEBYSCORE', key('ends'), '-inf', now, 'LIMIT', 0, 500)) do take_back(url, false) end
+local function take_all_back(urls, died, alone)
+  if not urls[1] then return end
+  for i, lease in ipairs(leave(urls, nil, now, turns)) do
+    if lease then take_back(lease, died, alone) else call('ZREM', key('ends'), urls[i]) end
+  end
+end
+
+take_all_back(call('ZRANGEBYSCORE', key('ends'), '-inf', now, 'LIMIT', 0, 500), false)
 for _, worker in ipairs(call('ZRANGEBYSCORE', key('workers'), '-inf', now, 'LIMIT', 0, 10)) do
-  for _, url in ipairs(call('SRANDMEMBER', key('held:' .. worker), 500)) do take_back(url, true) end
+  local alone = call('HGET', key('alone'), worker)
+  take_all_back(call('SRANDMEMBER', key('held:' .. worker), 500), true, alone)
   if call('EXISTS', key('held:' .. worker)) == 0 then
     call('ZREM', key('workers'), worker)
     call('HDEL', key('alone'), worker)
   end
 end
+tell()
 return expired

@@ -5,26 +5,28 @@
 -- Returns one number each: 1 queued again, 0 decided, -1 when the token is not the newest.
 -- Cost    O(log queue) each.
 local tries_max, backoff_ms, backoff_max_ms = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local now, turns = now_ms(), by_turn()
-local answer = {}
-for i = 4, #ARGV, 4 do
-  local lease = leave(ARGV[i], ARGV[i + 1])
-  if not lease then
-    answer[#answer + 1] = -1
+local now, turns, urls, tokens, answer = now_ms(), by_turn(), {}, {}, {}
+for i = 4, #ARGV, 4 do urls[#urls + 1], tokens[#tokens + 1] = ARGV[i], ARGV[i + 1] end
+
+-- Returns 1 when it is queued again, 0 when it is decided.
+local function settle(lease, outcome, is_worth_a_retry)
+  local member = lease[3] .. ' ' .. lease[4]
+  local tries = tonumber(string.match(call('HGET', key('tries'), member) or '0 ', '^%d+')) + 1
+  local again = is_worth_a_retry and tries < tries_max
+  if again then
+    call('HSET', key('tries'), member, tries .. ' ' .. lease[5])
+    call('ZADD', key('retry'), now + math.min(backoff_ms * 2 ^ (tries - 1), backoff_max_ms), member)
+    tally('queued', 1)
   else
-    local server, member = lease[3], lease[3] .. ' ' .. lease[4]
-    local tries = tonumber(string.match(call('HGET', key('tries'), member) or '0 ', '^%d+')) + 1
-    local again = ARGV[i + 3] == '1' and tries < tries_max
-    if again then
-      call('HSET', key('tries'), member, tries .. ' ' .. lease[5])
-      call('ZADD', key('retry'), now + math.min(backoff_ms * 2 ^ (tries - 1), backoff_max_ms), member)
-      count('queued', 1)
-    else
-      count(ARGV[i + 2], 1)
-      decide(lease, now)
-    end
-    no_document(server, now, turns)
-    answer[#answer + 1] = again and 1 or 0
+    tally(outcome, 1)
+    decide(lease)
   end
+  no_document(lease[3], now, turns)
+  return again and 1 or 0
 end
+
+for n, lease in ipairs(leave(urls, tokens, now, turns)) do
+  answer[n] = lease and settle(lease, ARGV[4 * n + 2], ARGV[4 * n + 3] == '1') or -1
+end
+tell()
 return answer

@@ -5,27 +5,36 @@
 -- Returns nothing.
 -- Keeps   next = now + max(delay, Crawl-delay, wait, back-off * 2^(slow answers in a row - 1) * jitter).
 -- Cost    O(1) each.
-local now, turns = now_ms(), by_turn()
+local now, turns, delay_ms, backoff_ms, backoff_max_ms = now_ms(), by_turn(), tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local crawl_delay_max_ms = tonumber(ARGV[4])
 
-local function due_after(politeness, wait_ms, slow_down, jitter)
-  local known = call('HMGET', politeness, 'delay', 'backoff', 'next')
-  local pause = math.max(tonumber(ARGV[1]), wait_ms, math.min(tonumber(known[1] or 0), tonumber(ARGV[4])))
-  local slow = slow_down and math.min(tonumber(known[2] or 0) + 1, 20) or 0
-  if slow > 0 then
-    pause = math.max(pause, math.min(tonumber(ARGV[2]) * 2 ^ (slow - 1) * tonumber(jitter), tonumber(ARGV[3])))
+-- Tells a server's hash that a download is over; returns when it is due, and its pace.
+local function over(politeness, wait_ms, slow_down, jitter, pace)
+  local known = call('HMGET', politeness, 'active', 'next', 'pace', 'delay', 'backoff')
+  local active, due = tonumber(known[1] or 1) - 1, tonumber(known[2] or 0)
+  if wait_ms < 0 then
+    call('HSET', politeness, 'active', active)
+    return due, known[3]
   end
-  return math.max(now + math.floor(pause), tonumber(known[3] or 0)), slow
+  local pause = math.max(delay_ms, wait_ms, math.min(tonumber(known[4] or 0), crawl_delay_max_ms))
+  local slow = slow_down and math.min(tonumber(known[5] or 0) + 1, 20) or 0
+  if slow > 0 then pause = math.max(pause, math.min(backoff_ms * 2 ^ (slow - 1) * jitter, backoff_max_ms)) end
+  due = math.max(now + math.floor(pause), due)
+  call('HSET', politeness, 'active', active, 'next', due, 'pace', pace, 'backoff', slow)
+  return due, pace
 end
 
-for i = 5, #ARGV, 6 do
-  local lease = unpacked(call('HGET', key('leases'), ARGV[i]))
-  if lease and lease[1] == tonumber(ARGV[i + 1]) and call('SREM', key('downloading'), ARGV[i]) == 1 then
-    local politeness = server_of(lease[3])
-    call('HINCRBY', politeness, 'active', -1)
-    if tonumber(ARGV[i + 2]) >= 0 then
-      local due, slow = due_after(politeness, tonumber(ARGV[i + 2]), ARGV[i + 3] == '1', ARGV[i + 4])
-      call('HSET', politeness, 'next', due, 'backoff', slow, 'pace', ARGV[i + 5])
+local urls, tokens = {}, {}
+for i = 5, #ARGV, 6 do urls[#urls + 1], tokens[#tokens + 1] = ARGV[i], ARGV[i + 1] end
+for n, lease in ipairs(urls[1] and newest(urls, tokens) or {}) do
+  local i = 6 * n - 1
+  if lease and call('SREM', key('downloading'), ARGV[i]) == 1 then
+    local server = lease[3]
+    local due, pace = over(server_of(server), tonumber(ARGV[i + 2]), ARGV[i + 3] == '1', tonumber(ARGV[i + 4]), ARGV[i + 5])
+    local head = head_of(server)
+    if head then
+      remove(server)
+      stand(server, head, due, pace, now, turns)
     end
-    wake(lease[3], now, turns)
   end
 end

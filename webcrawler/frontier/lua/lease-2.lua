@@ -9,7 +9,6 @@
 local worker, limit_left, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local places, delay_ms, doubtful_left, deaths_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local now, turns = now_ms(), by_turn()
-local any_died = call('EXISTS', key('deaths')) == 1
 local totals = call('HMGET', key('counts'), 'token', 'turn')
 -- Tokens follow the clock: a server that lost its last writes must not give one out twice.
 local token, turn = math.max(tonumber(totals[1] or 0), now * 1000), tonumber(totals[2] or 0)
@@ -21,82 +20,105 @@ for _, server in ipairs(call('ZRANGEBYSCORE', key('wait'), '-inf', now, 'LIMIT',
   wake(server, now, turns)
 end
 
--- The best server of those that may be leased from; it stands nowhere then.
-local function next_server()
-  local best, name
-  for _, place in ipairs({'ready', doubtful_left > 0 and 'doubtful' or nil}) do
-    local head = call('ZRANGE', key(place), 0, 0, 'WITHSCORES')
-    if head[1] and (not best or tonumber(head[2]) < tonumber(best[2])) then best, name = head, place end
+-- The best servers of `ready` and of `doubtful`, looked up some at a time.
+local SOME_HEADS, heads = 31, {}
+
+local function head_in(place)
+  local known = heads[place]
+  if not known or known.at > #known and known.more then
+    known = call('ZRANGE', key(place), 0, SOME_HEADS, 'WITHSCORES')
+    known.at, known.more = 1, #known > 2 * SOME_HEADS
+    heads[place] = known
   end
-  if not best then return nil end
-  call('ZREM', key(name), best[1])
-  return best[1], name == 'doubtful'
+  return known[known.at], tonumber(known[known.at + 1])
 end
 
--- Back to where it belongs, not due before `due`.
-local function put_back(server, due)
-  local head = call('ZRANGE', queue_of(server), 0, 0, 'WITHSCORES')[2]
-  if not head then return end
-  if due > now then call('ZADD', key('wait'), due, server) else enter(server, head, now, turns) end
+-- The best server of those that may be leased from, and its rank; it stands nowhere then.
+local function next_server()
+  local best, least, name = nil, nil, nil
+  for _, place in ipairs({'ready', doubtful_left > 0 and 'doubtful' or nil}) do
+    local server, rank = head_in(place)
+    if server and (not least or rank < least) then best, least, name = server, rank, place end
+  end
+  if not best then return nil end
+  heads[name].at = heads[name].at + 2
+  call('ZREM', key(name), best)
+  return best, least, name == 'doubtful'
+end
+
+-- Back to where it belongs, not due before `due`; among the ready its rank may be one of those looked up.
+local function put_back(server, due, pace)
+  local head = head_of(server)
+  local rank = head and stand(server, head, due, pace, now, turns)
+  for place, known in pairs(rank and heads or {}) do
+    if not known.more or rank < tonumber(known[#known]) then heads[place] = nil end
+  end
 end
 
 local function places_of(pace) return pace == '0' and 1 or places end
 
--- Is the URL one that has seen workers die? It waits until this worker holds nothing else.
-local function must_wait(url, member)
-  if not any_died or deaths_max == 0 or tonumber(call('HGET', key('deaths'), member) or 0) < deaths_max then return false end
-  local holds = call('EXISTS', key('held:' .. worker)) == 1
-  call('HSET', key('alone'), worker, holds and '' or url)
-  return holds
-end
+local is_there = {}
+for name in pairs(BESIDE) do is_there[name] = call('EXISTS', key(name)) == 1 end
 
-local function marks_of(member)
-  local found = {call('HGET', key('tries'), member), call('HGET', key('spelling'), member), call('HGET', key('request'), member)}
-  local marks = (found[1] and 1 or 0) + (found[2] and 4 or 0) + (found[3] and 8 or 0)
-  if any_died and call('HEXISTS', key('deaths'), member) == 1 then marks = marks + 2 end
-  return marks, found[2] or '', found[3] or '', string.match(found[1] or '0 ', '^%d+')
+-- What stands beside a URL, and the sum of its marks.
+local function beside(member)
+  local found, marks = {}, 0
+  for name, mark in pairs(BESIDE) do
+    local value = is_there[name] and call('HGET', key(name), member)
+    if value then found[name], marks = value, marks + mark end
+  end
+  return found, marks
 end
 
 local answer, leases, ends, urls = {0, 0, -1}, {}, {}, {}
 
-local function hand_out(server, path, score, doubtful)
-  local url, member = server .. path, server .. ' ' .. path
-  local marks, spelling, request, tries = marks_of(member)
+local function hand_out(server, path, score, rank, doubtful)
+  local url = server .. path
+  local found, marks = beside(server .. ' ' .. path)
   token, turn = token + 1, turn + 1
   leases[#leases + 1], leases[#leases + 2] = url, cmsgpack.pack({token, worker, server, path, score, marks})
   ends[#ends + 1], ends[#ends + 2] = now + lease_ms, url
   urls[#urls + 1] = url
-  for _, value in ipairs({url, server, spelling, request, token, tries, doubtful and '1' or '0'}) do answer[#answer + 1] = value end
-  call('SADD', key('held:' .. worker), url)
+  local tries = string.match(found.tries or '0 ', '^%d+')
+  for _, value in ipairs({url, server, found.spelling or '', found.request or '', token, tries, doubtful and '1' or '0'}) do
+    answer[#answer + 1] = value
+  end
   call('HSET', key('turns'), server, turn)
   call('HINCRBY', site_of(server), 'out', 1)
-  if turns and call('HEXISTS', site_of(server), 'newcomer') == 1 then call('HSET', site_of(server), 'trying', 1) end
+  if turns and rank < TURN then call('HSET', site_of(server), 'trying', 1) end
 end
 
-local function lease_from(server, doubtful)
+-- Is the URL one that has seen workers die? It waits until this worker holds nothing else.
+local function must_wait(url, member)
+  if not is_there.deaths or deaths_max == 0 or tonumber(call('HGET', key('deaths'), member) or 0) < deaths_max then return false end
+  local holds = urls[1] ~= nil or call('EXISTS', key('held:' .. worker)) == 1
+  call('HSET', key('alone'), worker, holds and '' or url)
+  limit_left = holds and 0 or 1
+  return holds
+end
+
+local function lease_from(server, rank, doubtful)
   local politeness = call('HMGET', server_of(server), 'next', 'active', 'pace', 'blocked')
-  local due, active, room = tonumber(politeness[1] or 0), tonumber(politeness[2] or 0), places_of(politeness[3])
+  local due, active, pace = tonumber(politeness[1] or 0), tonumber(politeness[2] or 0), politeness[3]
+  local room = places_of(pace)
   if politeness[4] then
-    drop(server, 1000, now)
-    return put_back(server, now)
+    drop(server, 1000)
+    return put_back(server, now, pace)
   end
   -- `fetched` wakes a server whose places are all taken; the second is for one that another frontier holds.
-  if due > now or active >= room then return put_back(server, math.max(due, now + (active < room and 0 or 1000))) end
+  if due > now or active >= room then return put_back(server, math.max(due, now + (active < room and 0 or 1000)), pace) end
   local head = call('ZPOPMIN', queue_of(server))
   local path, score = head[1], head[2] -- as text: Lua would write a number with 14 digits
   if must_wait(server .. path, server .. ' ' .. path) then
     call('ZADD', queue_of(server), score, path)
-    limit_left = 0
-    return put_back(server, now)
+    return put_back(server, now, pace)
   end
-  hand_out(server, path, score, doubtful)
+  hand_out(server, path, score, rank, doubtful)
   limit_left, active = limit_left - 1, active + 1
   if doubtful then doubtful_left = doubtful_left - 1 end
-  if call('HEXISTS', key('alone'), worker) == 1 then limit_left = 0 end
   if places > 1 and delay_ms > 0 then due = now + delay_ms end
   call('HSET', server_of(server), 'active', active, 'next', due)
-  call('PERSIST', server_of(server))
-  put_back(server, active < room and due or math.max(due, now + 1000))
+  put_back(server, active < room and due or math.max(due, now + 1000), pace)
 end
 
 local alone = call('HGET', key('alone'), worker)
@@ -106,9 +128,9 @@ end
 
 local tries_left = limit_left + 1000 -- servers that are found not to be due take time too
 while limit_left > 0 and tries_left > 0 do
-  local server, doubtful = next_server()
+  local server, rank, doubtful = next_server()
   if not server then break end
-  lease_from(server, doubtful)
+  lease_from(server, rank, doubtful)
   tries_left = tries_left - 1
 end
 
@@ -116,10 +138,12 @@ if urls[1] then
   bulk('HSET', key('leases'), leases)
   bulk('ZADD', key('ends'), ends)
   bulk('SADD', key('downloading'), urls)
+  bulk('SADD', key('held:' .. worker), urls)
   call('HSET', key('counts'), 'token', token, 'turn', turn)
-  count('queued', -#urls)
-  count('leased', #urls)
+  tally('queued', -#urls)
+  tally('leased', #urls)
 end
+tell()
 
 totals = call('HMGET', key('counts'), 'queued', 'leased')
 answer[1], answer[2] = tonumber(totals[1] or 0), tonumber(totals[2] or 0)

@@ -5,7 +5,6 @@
 local now, politeness = now_ms(), server_of(ARGV[1])
 local due = math.max(now + tonumber(ARGV[2]), tonumber(call('HGET', politeness, 'next') or 0))
 call('HSET', politeness, 'next', due)
-call('PERSIST', politeness)
 if ARGV[3] == '0' then
   call('HDEL', politeness, 'delay')
 elseif ARGV[3] ~= '' then

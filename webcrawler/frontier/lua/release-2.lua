@@ -2,12 +2,13 @@
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1…] two each: url, token
 -- Returns how many went back into the queue.      Cost O(log queue) each.
-local now, turns, released = now_ms(), by_turn(), 0
-for i = 1, #ARGV, 2 do
-  local lease = leave(ARGV[i], ARGV[i + 1])
+local now, turns, released, urls, tokens = now_ms(), by_turn(), 0, {}, {}
+for i = 1, #ARGV, 2 do urls[#urls + 1], tokens[#tokens + 1] = ARGV[i], ARGV[i + 1] end
+for _, lease in ipairs(leave(urls, tokens, now, turns)) do
   if lease then
     requeue(lease, now, turns)
     released = released + 1
   end
 end
+tell()
 return released
