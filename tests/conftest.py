@@ -15,6 +15,17 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
 
 MakeFrontier = Callable[..., Frontier]
+LONG = ("faults", "zoo")  # minutes each
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes minutes runs in CI, or when its mark is asked for."""
+    if os.environ.get("CI") or config.option.markexpr:
+        return
+    for item in items:
+        for mark in LONG:
+            if item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(f"takes minutes: pytest -m {mark}"))
 
 
 @pytest.fixture(scope="session")

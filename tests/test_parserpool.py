@@ -71,7 +71,7 @@ def test_page_past_its_deadline_is_killed_and_the_pages_beside_it_are_not() -> N
     slow = pool.parse(SLOW, "http://slow.example/")
     after = [pool.parse(GOOD, URL) for _ in range(20)]
 
-    assert reason(slow) == "http://slow.example/: not parsed within 0.5 s"
+    assert reason(slow) == "http://slow.example/: not parsed in 0.5 s of processor time"
     assert {future.result(60).text for future in before + after} == {"text link"}
     pool.kill()
 

@@ -33,7 +33,8 @@ _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: no
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
 _PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
 _M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>
-_GRACE_S = 5.0  # pebble's own deadline, behind the worker's timer
+_WALL = 2  # times the processor time that a page may take
+_GRACE_S = 5.0  # pebble's own deadline, behind the worker's timers
 
 
 @dataclass(eq=False, slots=True)
@@ -53,7 +54,8 @@ class ParserPool:
         """Make a pool of that many processes.
 
         Args:
-            timeout_s: wall time that a page may take in its worker; waiting for a worker does not count.
+            timeout_s: processor time that a page may take in its worker, of wall time twice as much: a busy
+                machine is no fault of the page. Waiting for a worker does not count.
             memory_mb: address space that a worker may add to what it starts with (Linux only).
         """
         self._workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
@@ -106,7 +108,9 @@ class ParserPool:
             self._fail(job, Unavailable("the parser pool is closed or cannot keep a process alive"))
             return
         try:
-            task = pool.schedule(_work, (self._timeout_s, *job.page), timeout=self._timeout_s + _GRACE_S)
+            task = pool.schedule(
+                _work, (self._timeout_s, *job.page), timeout=_WALL * self._timeout_s + _GRACE_S
+            )
         except RuntimeError:
             self._renew(pool)
         else:
@@ -132,8 +136,11 @@ class ParserPool:
     def _verdict(self, job: _Job, error: BaseException | None) -> BaseException:
         url = job.page[1]
         status = error.exitcode if isinstance(error, ProcessExpired) else None
+        if status == -signal.SIGPROF:
+            return ParserKilled(f"{url}: not parsed in {self._timeout_s:g} s of processor time")
         if isinstance(error, TimeoutError) or status == -signal.SIGALRM:
-            return ParserKilled(f"{url}: not parsed within {self._timeout_s:g} s")
+            how = "" if status else " (it does not answer)"
+            return ParserKilled(f"{url}: not parsed within {_WALL * self._timeout_s:g} s{how}")
         if status == _OUT_OF_MEMORY:
             return ParserKilled(f"{url}: its parser wanted more than {self._memory_mb} MB")
         if status is not None:
@@ -178,6 +185,7 @@ def _prepare_worker(memory_mb: int) -> None:
     failpoints.arm(os.environ)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler would wait for C code to return
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     if _STATM.exists():
         _address_space = _size() + memory_mb * 2**20
         _grown = _size() + memory_mb * 2**18
@@ -213,7 +221,8 @@ def _work(timeout_s: float, *page: Any) -> Page:
 
 
 def _limit(seconds: float, address_space: int) -> None:
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, _WALL * seconds)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     bounds = [bound for bound in (address_space, hard) if bound != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(bounds, default=resource.RLIM_INFINITY), hard))

@@ -64,7 +64,9 @@ SETTINGS: dict[str, Setting] = {
     "CONCURRENT_REQUESTS": Setting(32, "downloads", "1 gives the exact order of a mode", 1),
     # Parsing
     "PARSER_WORKERS": Setting(0, "processes", "0: one less than the cores, at least one"),
-    "PARSER_TIMEOUT": Setting(10.0, "seconds", "for one page; its parser is killed then", 0.1),
+    "PARSER_TIMEOUT": Setting(
+        10.0, "seconds", "of processor time for one page; its parser is killed then", 0.1
+    ),
     "PARSER_MEMORY": Setting(448, "MiB", "for one parser process", 64),
     # Batch, index and search
     "BATCH_DOCUMENTS": Setting(200, "documents", "written in one transaction", 1),

@@ -31,6 +31,7 @@ class FrontierCommand(Command):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("-n", dest="limit", type=int, default=20, help="URLs that peek shows (20)")
+        parser.add_argument("--name", default="index", help="of another spider's frontier (index)")
         parser.add_argument("--json", action="store_true", help="for programs")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -40,7 +41,7 @@ class FrontierCommand(Command):
         if opts.limit < 0:
             raise BadInput(f"-n wants a number of URLs, not {opts.limit}")
         with connection.from_settings(self.project) as connected:
-            frontier = Frontier(connected.client, ordering("fifo"))
+            frontier = Frontier(connected.client, ordering("fifo"), opts.name)
             if verb == "stats":
                 _print(inspect.stats(frontier), opts.json)
             elif verb == "peek":

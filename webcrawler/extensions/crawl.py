@@ -180,6 +180,7 @@ class Crawl(Worker):
         """A page that killed its parser: tried again while tries are left, then set aside."""
         entry = _undecided(response)
         if entry is not None:
+            logger.warning("no parser survives %s: %s", entry.fetch.lease.url, error)
             poison = replace(entry.fetch, state="quarantined", reason="", retry=True, error=error)
             self.decide(Entry(poison, archive=True))
 

@@ -141,7 +141,7 @@ local function take_in(links, limits, now, turns)
   local start, room = counts[1], limits[7] > 0 and math.max(1, limits[7] - counts[4]) or math.huge -- EW: one a page when full
   local servers, before, ranks, waits = servers_before(fresh)
   local urls, shares, window = domains_before(fresh, limits, counts[2])
-  local most, total, refused, taken, watched = highest(limits), 0, {}, {}, {}
+  local most, total, refused, taken, of_domains, watched = highest(limits), 0, {}, {}, {}, {}
 
   -- Puts a server where it belongs now that its queue has grown; a newcomer has the number of its first URL.
   local function settle(n, lowest, newcomer)
@@ -167,6 +167,7 @@ local function take_in(links, limits, now, turns)
       settle(n, queue_up(server, new[n], links, start, prefixes, numbers), newcomer)
       if prefixes then bulk('HSET', site_of(server), pairs_of(numbers)) end
       total, taken[server], urls[domain] = total + number, known + number, urls[domain] + number
+      of_domains[domain] = urls[domain]
       if shares[domain] then shares[domain] = shares[domain] + number end
     end
     if not prefixes and known + number >= WATCHED then watched[#watched + 1] = server end
@@ -174,8 +175,10 @@ local function take_in(links, limits, now, turns)
 
   if total > 0 then
     bulk('HSET', key('taken'), pairs_of(taken))
-    bulk('HSET', key('domains'), pairs_of(urls))
-    for name, share in pairs(shares) do call('HSET', key('windows'), name .. window, share) end
+    bulk('HSET', key('domains'), pairs_of(of_domains))
+    if limits[5] > 0 then
+      for name in pairs(of_domains) do call('HSET', key('windows'), name .. window, shares[name]) end
+    end
     keep_beside(links, fresh, new, 'spelling', links[5])
     keep_beside(links, fresh, new, 'request', links[6])
     call('HSET', key('counts'), 'number', start + #links[2], 'seen', counts[3] + total, 'queued', counts[4] + total)

@@ -114,10 +114,10 @@ local function judge(lease, prefix, repeats, most)
   local site, member = site_of(lease[3]), lease[3] .. ' ' .. prefix
   local known = call('HGET', key('repeats'), member)
   if not (repeats or known) then return 0 end
-  local number, taken = tonumber(known or 0) + (repeats and 1 or -1), tonumber(call('HGET', site, prefix) or 1)
+  local number, taken = tonumber(known or 0) + (repeats and 1 or -1), tonumber(call('HGET', site, prefix) or 0)
   if number <= 0 then call('HDEL', key('repeats'), member) else call('HSET', key('repeats'), member, number) end
-  if number >= most and taken > 0 then
-    taken = -taken
+  if number >= most and taken >= 0 then
+    taken = -math.max(1, taken) -- of a server with few URLs none were counted
     call('HSET', site, prefix, taken)
   end
   return repeats and taken < 0 and tonumber(lease[5]) < BEHIND and 1 or 0

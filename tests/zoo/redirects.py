@@ -1,0 +1,97 @@
+"""Answers that send elsewhere, and headers that want to be obeyed."""
+
+from __future__ import annotations
+
+from zoo.exchange import Exchange, page
+from zoo.server import Kind
+
+hostile = Kind()
+MOVED = "done/redirect"
+NOWHERE = "failed/server-error"  # an answer 302 that leads to no URL
+
+
+async def send_to(it: Exchange, location: str, *lines: str) -> None:
+    await it.answer("", f"Location: {location}", *lines, status="302 Found")
+
+
+@hostile("N12", "failed/redirect-loop")
+async def a_redirect_to_itself(it: Exchange) -> None:
+    await send_to(it, "/")
+
+
+@hostile("N12", MOVED)
+async def a_redirect_there_and_back(it: Exchange) -> None:
+    await send_to(it, "/there" if it.path == "/" else "/")
+
+
+@hostile("N12", MOVED)
+async def a_redirect_there_and_back_with_a_cookie(it: Exchange) -> None:
+    await send_to(it, "/login" if it.path == "/" else "/", "Set-Cookie: visited=1")
+
+
+@hostile("N12", MOVED, finds=["/found"])
+async def a_chain_of_fifty(it: Exchange) -> None:
+    number = int(it.path[1:] or 0)
+    await send_to(it, f"/{number + 1}" if number < 50 else "/found")
+
+
+@hostile("N12", NOWHERE, "failed/unreachable")
+async def a_location_of_64_kilobytes(it: Exchange) -> None:
+    await send_to(it, "/" + "a" * 65_536)
+
+
+@hostile("N12", MOVED)
+async def a_location_of_15_kilobytes(it: Exchange) -> None:
+    await send_to(it, "/" + "a" * 15_000)
+
+
+@hostile("N12", NOWHERE)
+async def a_redirect_without_a_location(it: Exchange) -> None:
+    await it.answer("", status="302 Found")
+
+
+@hostile("N12", "failed/redirect-loop")
+async def an_empty_location(it: Exchange) -> None:
+    await send_to(it, "")
+
+
+@hostile("S6", NOWHERE)
+async def a_redirect_to_a_file(it: Exchange) -> None:
+    await send_to(it, "file:///etc/passwd")
+
+
+@hostile("S6", NOWHERE)
+async def a_redirect_to_javascript(it: Exchange) -> None:
+    await send_to(it, "javascript:alert(1)")
+
+
+@hostile("S3", MOVED)
+async def a_redirect_to_a_private_address(it: Exchange) -> None:
+    await send_to(it, "http://169.254.169.254/latest/meta-data/")
+
+
+@hostile("C9", NOWHERE)
+async def a_location_that_is_no_url(it: Exchange) -> None:
+    await send_to(it, "http://[bad:99999/")
+
+
+@hostile("C9", MOVED)
+async def a_location_of_binary_data(it: Exchange) -> None:
+    await send_to(it, "/\xff\xfe\x01 x", "Location: /second")
+
+
+@hostile("N17", "done/document", finds=["/found"])
+async def headers_that_name_code(it: Exchange) -> None:
+    names = ["Referrer-Policy", "Content-Type-Options", "X-Frame-Options", "Refresh", "Link", "Server", "Via"]
+    calls = [f"{name}: {call}" for name in names for call in ("sys.exit", "os.abort", "builtins.exit")]
+    await it.answer(page("Headers that name code", "/found"), *calls)
+
+
+@hostile("N12", "done/document")
+async def a_refresh_header(it: Exchange) -> None:
+    await it.answer(page("Refreshed"), "Refresh: 0; url=javascript:alert(1)")
+
+
+@hostile("N12", "failed/not-indexable")
+async def a_part_that_nobody_asked_for(it: Exchange) -> None:
+    await it.answer(page("A part"), "Content-Range: bytes 0-10/1000", status="206 Partial Content")

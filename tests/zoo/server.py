@@ -1,0 +1,169 @@
+"""Serves hostile behaviours and a control site of normal pages, each on a loopback address of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from zoo.exchange import Exchange, page, requests
+
+Serve = Callable[[Exchange], Awaitable[None]]
+CONTROL = "127.77.0.1"
+NETWORK = "127.77.0.0/16"
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One way to misbehave, and what may come of it."""
+
+    id: str
+    name: str
+    serve: Serve
+    outcomes: frozenset[str]  # that "/" may come to
+    finds: tuple[str, ...] = ()  # paths that must be documents in the end
+    raw: bool = False  # misbehaves from the connection on, robots.txt or not
+    robots: bool = False  # its robots.txt is where it misbehaves
+    certificate: Callable[[], ssl.SSLContext] | None = None  # speaks TLS
+    addresses: int = 1  # that it is served on
+    scheme: str = "http"
+
+
+class Kind(list[Behaviour]):
+    """The behaviours of one kind, in a file."""
+
+    def __call__(
+        self,
+        id: str,
+        *outcomes: str,
+        finds: Sequence[str] = (),
+        raw: bool = False,
+        robots: bool = False,
+        certificate: Callable[[], ssl.SSLContext] | None = None,
+        addresses: int = 1,
+        scheme: str = "",
+    ) -> Callable[[Serve], Serve]:
+        """Registers a function that serves one behaviour, under its name."""
+
+        def register(serve: Serve) -> Serve:
+            spoken = scheme or ("https" if certificate else "http")
+            tried = (serve, frozenset(outcomes), tuple(finds), raw, robots, certificate, addresses, spoken)
+            self.append(Behaviour(id, serve.__name__, *tried))
+            return serve
+
+        return register
+
+
+class Zoo:
+    """Served by an event loop in a thread, from `with` to its end."""
+
+    def __init__(self, behaviours: Sequence[Behaviour], normal_pages: int, depth: int = 50) -> None:
+        """Have traps lead nowhere after `depth` pages."""
+        self.behaviours, self._pages, self._depth = tuple(behaviours), normal_pages, depth
+        self._asked: Counter[str] = Counter()
+        self.port = 0
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._servers: list[asyncio.Server] = []
+
+    def __enter__(self) -> Zoo:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(30)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(30)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def home(self, behaviour: Behaviour) -> str:
+        """The server of a behaviour, as the frontier names it."""
+        return f"{behaviour.scheme}://{hosts(behaviour, self.behaviours.index(behaviour))[0]}:{self.port}"
+
+    @property
+    def seeds(self) -> list[str]:
+        return [f"http://{CONTROL}:{self.port}/", *(f"{self.home(one)}/" for one in self.behaviours)]
+
+    @property
+    def normal_pages(self) -> set[str]:
+        """All of the control site."""
+        site = f"http://{CONTROL}:{self.port}/"
+        return {site, *(f"{site}page/{number}" for number in range(2, self._pages + 1))}
+
+    async def _listen(self) -> None:
+        """One port on all addresses, so that the port of the control site is as good as any."""
+        control = await asyncio.start_server(self._control, CONTROL, 0)
+        self.port = control.sockets[0].getsockname()[1]
+        self._servers.append(control)
+        for number, behaviour in enumerate(self.behaviours):
+            tls = behaviour.certificate() if behaviour.certificate else None
+            self._servers.append(
+                await asyncio.start_server(
+                    self._connected(behaviour), hosts(behaviour, number), self.port, ssl=tls
+                )
+            )
+
+    async def _close(self) -> None:
+        for server in self._servers:
+            server.close()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _connected(self, behaviour: Behaviour) -> Callable[..., Awaitable[None]]:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                await self._exchange(behaviour, reader, writer)
+            with contextlib.suppress(OSError, RuntimeError):
+                writer.close()
+
+        return serve
+
+    async def _exchange(
+        self, behaviour: Behaviour, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """One answer a connection. But for the trouble, robots.txt is missing and /found a normal page."""
+        home = self.home(behaviour)
+        if behaviour.raw:
+            await behaviour.serve(Exchange("", home, reader, writer))
+            return
+        async for path in requests(reader):
+            exchange = Exchange(path, home, reader, writer, self._asked[behaviour.name], self._depth)
+            if path.startswith("/found"):
+                await exchange.answer(page(f"{behaviour.name} {path}", text="what stood behind the trouble"))
+            elif behaviour.robots != (path == "/robots.txt"):
+                status = "404 Not Found" if path == "/robots.txt" else "200 OK"
+                await exchange.answer(page(f"{behaviour.name} {path}"), status=status)
+            else:
+                self._asked[behaviour.name] += 1
+                await behaviour.serve(exchange)
+            return
+
+    async def _control(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.CancelledError):
+            async for path in requests(reader):
+                await self._normal(Exchange(path, "", reader, writer))
+        writer.close()
+
+    async def _normal(self, exchange: Exchange) -> None:
+        """Page n links to 2n and 2n + 1: all are reached from the first in a few steps."""
+        name = exchange.path.removeprefix("/page/")
+        number = int(name) if name.isdecimal() else 1 if name == "/" else 0
+        links = [f"/page/{child}" for child in (2 * number, 2 * number + 1) if child <= self._pages]
+        text = page(f"Normal page {number}", *links, text=f"calm words about subject {number}").encode()
+        status = b"200 OK" if number else b"404 Not Found"
+        head = b"HTTP/1.1 %s\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
+        await exchange.send(head % (status, len(text)), text)
+
+
+def hosts(behaviour: Behaviour, number: int) -> list[str]:
+    """Its loopback addresses; no other behaviour has them."""
+    if behaviour.addresses == 1:
+        return [f"127.77.1.{number + 1}"]
+    return [f"127.77.{2 + number}.{host + 1}" for host in range(behaviour.addresses)]
