@@ -171,7 +171,8 @@ class Canary:
 
 def environment(folder: Path, **variables: object) -> dict[str, str]:
     """That of this process without what would change a crawl."""
-    kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and k != "REDIS_URL"}
+    changing = ("REDIS_URL", "SCRAPY_SETTINGS_MODULE")
+    kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and k not in changing}
     tests = str(Path(__file__).parent)
     return {
         **kept,

@@ -37,6 +37,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """A command in this process, in the project folder, on an empty data folder unless told otherwise."""
     monkeypatch.chdir(PROJECT)
     monkeypatch.delenv("REDIS_URL", raising=False)
+    monkeypatch.setenv(
+        "SCRAPY_SETTINGS_MODULE", "webcrawler.settings"
+    )  # as Scrapy would, and leave it behind
 
     def act(*arguments: str, folder: Path = tmp_path / "crawl") -> Answer:
         with pytest.raises(SystemExit) as ended:

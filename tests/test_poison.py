@@ -115,3 +115,27 @@ def test_deaths_are_forgotten_with_the_url(make_frontier: MakeFrontier) -> None:
 
     left = {key.decode().rpartition(":")[2] for key in frontier.client.scan_iter()}
     assert not left & {"deaths", "alone", "leases", "downloading"}
+
+
+def test_alone_is_alone_over_all_partitions(make_frontier: MakeFrontier) -> None:
+    """Else the worker's death would be laid at the wrong door."""
+    urls = [f"http://s{n}.test/" for n in range(12)]
+    frontier = make_frontier(partitions=4)
+    frontier.discover(links(*urls))
+    die_with = make_frontier(worker="victim", partitions=4)
+    for _ in range(3):
+        die_with.expire(alive_seconds=5)
+        taken = die_with.lease(12).leases
+        let_pass(die_with, 6)
+        die_with.expire()
+    assert len(taken) == 12
+
+    seen, held = [], []
+    for _ in range(100):
+        held += frontier.lease(12).leases
+        assert len(held) <= 1
+        if held:
+            seen.append(held[0].url)
+            frontier.complete([done(held.pop())])
+
+    assert sorted(seen) == sorted(urls)

@@ -353,6 +353,7 @@ def run(crawl_dir: Path, *arguments: str, command: str = "search") -> int | str 
 
 @pytest.fixture
 def project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")  # Scrapy would leave it behind
     monkeypatch.chdir(Path(__file__).parent.parent)
 
 

@@ -142,10 +142,17 @@ CASES = [
         EVERYTHING,
     ),
     Case(
-        "rules, then a gzip bomb",
+        "rules, then more than is read, in gzip",
         "2.5",
-        http(200, gzip.compress(RULES + bytes(32 * KIB * KIB), 1), "Content-Encoding: gzip"),
+        http(200, gzip.compress(RULES + bytes(900 * KIB), 1), "Content-Encoding: gzip"),
         BY_RULES,
+    ),
+    Case(
+        "rules, then a gzip bomb: no more is inflated than of a page",
+        "2.3.1.4",
+        http(200, gzip.compress(RULES + bytes(32 * KIB * KIB), 1), "Content-Encoding: gzip"),
+        NOTHING,
+        asked=TRIES,
     ),
 ]
 

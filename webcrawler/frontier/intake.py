@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from webcrawler import urls
@@ -30,7 +31,10 @@ class Intake(Slots):
         self._known: set[int] = set()
         self._watched: set[str] = set()  # servers with many URLs: their path prefixes are counted
         super().__init__(*arguments, **named)
-        self._limits = packing.limits(self.budgets)
+
+    @cached_property
+    def _limits(self) -> bytes:
+        return packing.limits(self.budgets.of_partition(len(self.partitions)))
 
     def discover(self, links: Iterable[Link]) -> int:
         """Takes links in, once each; returns how many were new."""

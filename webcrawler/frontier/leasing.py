@@ -14,10 +14,12 @@ from webcrawler.frontier.slots import Slots
 from webcrawler.records import Lease
 
 UNLIMITED = 2**31
+HEADER = 4  # values of an answer of `lease` before those of leases
 
 
 class Leasing(Slots):
     _turn = 0  # the partition that is leased from next
+    _alone: Partition | None = None  # where this worker holds a URL alone, or lets go of others for it
 
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
         """Up to `limit` URLs, best first, from servers that are due and have a place free.
@@ -30,19 +32,26 @@ class Leasing(Slots):
         before = self._fetched(reports)
         answers = self.run([*before, *self._lease_calls(asked, limit, doubtful)])[len(before) :]
         for partition in others:
-            if any(len(answer) > 3 for answer in answers):
+            if any(len(answer) > HEADER for answer in answers):
                 break
             answers += self.run(self._lease_calls([partition], limit, doubtful))
+        alone = [one for one, answer in zip([*asked, *others], answers, strict=False) if answer[3]]
+        self._alone = alone[0] if alone else None
         waits = [answer[2] for answer in answers if answer[2] >= 0]
         return Leased(
-            list(chain.from_iterable(packing.leases(answer[3:]) for answer in answers)),
+            list(chain.from_iterable(packing.leases(answer[HEADER:]) for answer in answers)),
             sum(answer[0] for answer in answers),
             sum(answer[1] for answer in answers),
             min(waits) / 1000 if waits else None,
         )
 
     def _in_turn(self, limit: int) -> tuple[list[Partition], list[Partition]]:
-        """The partitions whose turn it is, one for each URL, and the others."""
+        """The partitions whose turn it is, one for each URL, and the others.
+
+        While a URL is held alone, or is to be, only its partition.
+        """
+        if self._alone:
+            return [self._alone], []
         number = len(self.partitions)
         asked = min(limit, number) or number
         order = [self.partitions[(self._turn + n) % number] for n in range(number)]
@@ -64,9 +73,17 @@ class Leasing(Slots):
                 milliseconds(polite.delay),
                 doubtful_share,
                 polite.deaths,
+                int(self._holds_beside(partition)),
             )
             calls.append(Call(partition, "lease", arguments))
         return calls
+
+    def _holds_beside(self, partition: Partition) -> bool:
+        """Does this worker hold anything in other partitions? Asked only when a URL is to be held alone."""
+        if self._alone is None:
+            return len(self.partitions) > 1  # then it is asked again, by the next call
+        held = (f"{other.prefix}held:{self.worker}" for other in self.partitions if other != partition)
+        return any(self.client.exists(key) for key in held)
 
     def fetched(self, reports: Sequence[Report]) -> None:
         """Downloads are over: their servers have a place again, and are due after a pause."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -46,6 +46,10 @@ class Budgets:
     queued: int = 0  # from which on a page brings in one new URL (EW)
     repeats: int = 0  # repeats less fresh pages of a path prefix, from which on it goes behind all others
 
+    def of_partition(self, number: int) -> Budgets:
+        """Those of one of so many partitions: what counts over all of them is shared out."""
+        return replace(self, queued=-(-self.queued // number), share_of=-(-self.share_of // number))
+
 
 class Report(NamedTuple):
     """A download that is over."""
@@ -82,4 +86,4 @@ class Leased(NamedTuple):
     leases: list[Lease]
     queued: int
     leased: int
-    wait: float | None  # seconds until something may be due; None when nothing waits
+    wait: float | None  # seconds until something may be due; None when nothing waits that may be leased

@@ -3,7 +3,7 @@
 --   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked
 -- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
 --   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues)
---   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, servers
+--   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, window, servers
 --   seen:N      set   URL ids (integers: about 8 bytes each)
 --   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + number for what goes behind
 --   site:S      hash  out (leased, or to be tried again), newcomer (discovery number, until it has a document), trying ("1": a newcomer with a lease out); /PREFIX -> URLs so far, below 0 when it goes behind
@@ -12,7 +12,7 @@
 --   domains     hash  D -> URLs so far
 --   others      hash  D -> servers so far but the first
 --   repeats     hash  "S PREFIX" -> repeats less fresh documents, where there are any
---   windows     hash  "D n" -> URLs of it in the n-th window of leases, where there is a share
+--   windows     hash  D -> URLs of it in the present window of leases, where there is a share
 --   retry       zset  "S path" -> ms when it may be tried again         (queued, too)
 --   tries       hash  "S path" -> "tries score" of what failed before   (also while leased)
 --   deaths      hash  "S path" -> workers that died holding it

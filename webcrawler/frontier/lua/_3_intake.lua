@@ -45,17 +45,19 @@ local function servers_before(fresh)
 end
 
 -- URLs taken in of each domain so far; where there is a share, those of the present window of leases too.
-local function domains_before(fresh, limits, turn)
+local function domains_before(fresh, limits, turn, last_window)
   local names, urls, shares, window = names_of(fresh, 2), {}, {}, math.floor(turn / math.max(1, limits[6]))
   local known = bulk('HMGET', key('domains'), names)
   for n, name in ipairs(names) do urls[name] = tonumber(known[n] or 0) end
   if limits[5] > 0 then
-    local windows = {}
-    for n, name in ipairs(names) do windows[n] = name .. ' ' .. window end
-    known = bulk('HMGET', key('windows'), windows)
+    if tonumber(last_window or -1) ~= window then
+      call('DEL', key('windows'))
+      call('HSET', key('counts'), 'window', window)
+    end
+    known = bulk('HMGET', key('windows'), names)
     for n, name in ipairs(names) do shares[name] = tonumber(known[n] or 0) end
   end
-  return urls, shares, ' ' .. window
+  return urls, shares
 end
 
 local function pairs_of(table)
@@ -136,11 +138,11 @@ end
 local function take_in(links, limits, now, turns)
   local fresh, new = unseen(links)
   if not fresh[1] then return 0, 0, {} end
-  local counts = call('HMGET', key('counts'), 'number', 'turn', 'seen', 'queued')
+  local counts = call('HMGET', key('counts'), 'number', 'turn', 'seen', 'queued', 'window')
   for i = 1, 4 do counts[i] = tonumber(counts[i] or 0) end
   local start, room = counts[1], limits[7] > 0 and math.max(1, limits[7] - counts[4]) or math.huge -- EW: one a page when full
   local servers, before, ranks, waits = servers_before(fresh)
-  local urls, shares, window = domains_before(fresh, limits, counts[2])
+  local urls, shares = domains_before(fresh, limits, counts[2], counts[5])
   local most, total, refused, taken, of_domains, watched = highest(limits), 0, {}, {}, {}, {}
 
   -- Puts a server where it belongs now that its queue has grown; a newcomer has the number of its first URL.
@@ -177,7 +179,7 @@ local function take_in(links, limits, now, turns)
     bulk('HSET', key('taken'), pairs_of(taken))
     bulk('HSET', key('domains'), pairs_of(of_domains))
     if limits[5] > 0 then
-      for name in pairs(of_domains) do call('HSET', key('windows'), name .. window, shares[name]) end
+      for name in pairs(of_domains) do call('HSET', key('windows'), name, shares[name]) end
     end
     keep_beside(links, fresh, new, 'spelling', links[5])
     keep_beside(links, fresh, new, 'request', links[6])

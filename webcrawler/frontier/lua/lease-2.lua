@@ -2,7 +2,8 @@
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] worker   ARGV[2] limit   ARGV[3] lease, ms   ARGV[4] places of a server   ARGV[5] delay, ms
 -- ARGV[6] how many may be of doubtful servers   ARGV[7] deaths of its workers after which a URL is leased alone
--- Returns {queued, leased, ms until something may be due (-1: nothing waits),
+-- ARGV[8] "1" when the worker holds something in another partition
+-- Returns {queued, leased, ms until something may be due (-1: nothing waits), 1 while the worker holds a URL alone or lets go of others for it,
 --          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, … seven for each lease, best first}.
 -- Keeps   a URL is queued or leased, never both; a server never has more downloads than places, a slow one never more than one (Cho 1998, 5.1).
 -- Cost    O((limit + due) * log servers); moves at most 256 waiting servers and URLs a call.
@@ -70,7 +71,7 @@ local function beside(member)
   return found, marks
 end
 
-local answer, leases, ends, urls = {0, 0, -1}, {}, {}, {}
+local answer, leases, ends, urls = {0, 0, -1, 0}, {}, {}, {}
 
 local function hand_out(server, path, score, rank, doubtful)
   local url = server .. path
@@ -88,10 +89,12 @@ local function hand_out(server, path, score, rank, doubtful)
   if turns and rank < TURN then call('HSET', site_of(server), 'trying', 1) end
 end
 
+local function holds_more() return ARGV[8] == '1' or call('EXISTS', key('held:' .. worker)) == 1 end
+
 -- Is the URL one that has seen workers die? It waits until this worker holds nothing else.
 local function must_wait(url, member)
   if not is_there.deaths or deaths_max == 0 or tonumber(call('HGET', key('deaths'), member) or 0) < deaths_max then return false end
-  local holds = urls[1] ~= nil or call('EXISTS', key('held:' .. worker)) == 1
+  local holds = urls[1] ~= nil or holds_more()
   call('HSET', key('alone'), worker, holds and '' or url)
   limit_left = holds and 0 or 1
   return holds
@@ -103,7 +106,7 @@ local function lease_from(server, rank, doubtful)
   local room = places_of(pace)
   if politeness[4] then
     drop(server, 1000)
-    return put_back(server, now, pace)
+    return put_back(server, now + 10, pace)
   end
   -- `fetched` wakes a server whose places are all taken; the second is for one that another frontier holds.
   if due > now or active >= room then return put_back(server, math.max(due, now + (active < room and 0 or 1000)), pace) end
@@ -122,8 +125,10 @@ local function lease_from(server, rank, doubtful)
 end
 
 local alone = call('HGET', key('alone'), worker)
-if alone then
-  if call('EXISTS', key('held:' .. worker)) == 1 then limit_left = 0 else call('HDEL', key('alone'), worker) end
+if alone and holds_more() then
+  limit_left = 0
+elseif alone and limit_left > 0 then
+  call('HDEL', key('alone'), worker)
 end
 
 local tries_left = limit_left + 1000 -- servers that are found not to be due take time too
@@ -155,4 +160,6 @@ for _, name in ipairs({'wait', 'retry'}) do
   end
 end
 if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
+answer[4] = call('HEXISTS', key('alone'), worker)
+if answer[4] == 1 and answer[3] == 0 then answer[3] = 1000 end
 return answer

@@ -1,0 +1,201 @@
+"""The frontier said again in plain Python, for one partition: no Redis, no speed, and a clock that tests set.
+
+Nothing is counted along the way: what is asked of URLs is found by looking at all of them.
+Source: design.md, section 5, and the docstrings and reference of the frontier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+
+from frontier_model_intake import Intake, Server, Url
+
+from webcrawler.frontier import Done, Failed, Ordering, Report
+from webcrawler.records import Lease, Link
+from webcrawler.urls import path_prefix, split
+
+
+class Model(Intake):
+    # ---- out
+
+    def lease(self, worker: str, limit: int, doubtful: int) -> list[Url]:
+        for url in self.in_state("queued"):
+            url.retry = url.retry if url.retry > self.now else 0.0
+        if not self.held(worker):
+            self.letting_go.discard(worker)
+        found: list[Url] = []
+        while len(found) < limit and worker not in self.letting_go:
+            due = [s for s in self.servers.values() if self._is_due(s) and (s.in_time or doubtful > 0)]
+            if not due:
+                break
+            server = min(due, key=self.rank)
+            if server.blocked:
+                self._drop(server)
+                continue
+            url = self.queue(server)[0]
+            if 0 < self.polite.deaths <= url.deaths:
+                self.letting_go.add(worker)
+                if self.held(worker):
+                    break
+            doubtful -= not server.in_time
+            self._hand_out(url, worker)
+            found.append(url)
+        return found
+
+    def _is_due(self, server: Server) -> bool:
+        places = 1 if server.in_time is False else self.polite.server_concurrency
+        return server.next <= self.now and server.active < places and bool(self.queue(server))
+
+    def rank(self, server: Server) -> tuple[object, ...]:
+        head = self.queue(server)[0]
+        if not self.ordering.servers_take_turns:
+            return head.place
+        turn = server.newcomer if self._is_new(server) else server.turn
+        return (head.behind, not self._is_new(server), turn, not server.in_time, server.name)
+
+    def _is_new(self, server: Server) -> bool:
+        """Does it come before all that take turns?"""
+        in_turn = self.ordering.servers_take_turns and not self.queue(server)[0].behind
+        return in_turn and bool(server.newcomer) and not server.trying
+
+    def _hand_out(self, url: Url, worker: str) -> None:
+        self.turn += 1
+        url.server.trying |= self._is_new(url.server)
+        url.state, url.worker, url.downloading, url.end = "leased", worker, True, self.now + self.polite.lease
+        url.server.turn, url.server.active = self.turn, url.server.active + 1
+        if self.polite.server_concurrency > 1 and self.polite.delay:
+            url.server.next = self.now + self.polite.delay
+
+    def fetched(self, report: Report, jitter: float) -> None:
+        url = self.newest(report.lease)
+        if not url or not url.downloading:
+            return
+        server, polite = url.server, self.polite
+        self._free_place(url)
+        if not report.downloaded:
+            return
+        slowness = min(polite.slowness * report.seconds, polite.slowness_max) if polite.delay else 0.0
+        crawl_delay = min(server.crawl_delay, polite.crawl_delay_max)
+        server.backoff = min(server.backoff + 1, 20) if report.slow_down else 0
+        doubled = polite.backoff * 2 ** (server.backoff - 1) * jitter if server.backoff else 0.0
+        pause = max(polite.delay, slowness, crawl_delay, report.retry_after, min(doubled, polite.backoff_max))
+        server.next = max(server.next, self.now + pause)
+        server.in_time = report.seconds < polite.slow and not report.slow_down
+
+    def _free_place(self, url: Url) -> None:
+        url.server.active -= url.downloading
+        url.downloading = False
+
+    # ---- the ends of leases
+
+    def complete(self, done: Iterable[Done], watched: Container[str]) -> list[int]:
+        answers, sweeps = [], []
+        for one in done:
+            url = self.newest(one.lease)
+            if url:
+                self.refused.update(one.refused)
+                url_links = self.discover(one.links, watched)
+                self._decide(url, f"done/{one.reason}")
+                if one.is_document:
+                    url.server.newcomer = 0
+                    sweeps += self._judge(url, one.repeats)
+            answers.append(url_links if url else -1)
+        for server, prefix in sweeps:
+            for waiting in self.queue(server):
+                waiting.behind |= path_prefix(split(waiting.link.url)[1]) == prefix
+        return answers
+
+    def _judge(self, url: Url, repeats: bool) -> list[tuple[Server, str]]:
+        """The prefix that is to go behind all others."""
+        server, prefix = url.server, path_prefix(split(url.link.url)[1])
+        server.repeats[prefix] = max(0, server.repeats[prefix] + (1 if repeats else -1))
+        if 0 < self.budgets.repeats <= server.repeats[prefix]:
+            server.behind.add(prefix)
+        return [(server, prefix)] if repeats and prefix in server.behind and not url.behind else []
+
+    def fail(self, one: Failed) -> int:
+        url = self.newest(one.lease)
+        if not url:
+            return -1
+        if not one.retry or url.tries + 1 >= self.polite.tries:
+            self._decide(url, one.outcome)
+            return 0
+        self._requeue(url)
+        url.retry = self.now + min(self.polite.backoff * 2**url.tries, self.polite.backoff_max)
+        url.tries += 1
+        return 1
+
+    def release(self, leases: Iterable[Lease]) -> int:
+        found = [url for lease in leases if (url := self.newest(lease))]
+        for url in found:
+            self._requeue(url)
+        return len(found)
+
+    def reclaim(self, worker: str, known: Iterable[str]) -> int:
+        found = [url for url in self.held(worker) if url.link.url not in known]
+        for url in found:
+            self._requeue(url)
+        return len(found)
+
+    def expire(self, worker: str = "", alive: float = 0.0) -> int:
+        if alive:
+            self.workers[worker] = self.now + alive
+        ended = [url for url in self.in_state("leased") if url.end <= self.now]
+        for url in ended:
+            self._requeue(url)
+        dead = [name for name, until in self.workers.items() if until <= self.now]
+        left = [url for name in dead for url in self.held(name)]
+        for url in left:
+            self._died(url)
+        self.workers = {name: until for name, until in self.workers.items() if name not in dead}
+        return len(ended) + len(left)
+
+    def _died(self, url: Url) -> None:
+        if 0 < self.polite.deaths <= url.deaths:
+            self._decide(url, "quarantined")
+        else:
+            url.deaths += 1
+            self._requeue(url)
+
+    def _requeue(self, url: Url) -> None:
+        self._free_place(url)
+        url.state, url.server.trying = "queued", False
+
+    def _decide(self, url: Url, state: str) -> None:
+        self._free_place(url)
+        url.state, url.server.trying = state, False
+        if not self.is_busy(url.server):
+            url.server.newcomer = 0
+
+    # ---- what people say
+
+    def rescore(self, priorities: Mapping[Link, int]) -> int:
+        some = [(self.urls.get(link.url), priority) for link, priority in priorities.items()]
+        waiting = [(url, priority) for url, priority in some if url and url.state == "queued"]
+        for url, priority in waiting:
+            url.priority = priority
+        return len(waiting)
+
+    def change_ordering(self, ordering: Ordering) -> int:
+        """Of what waits only the URL is known by now, not how it was found."""
+        self.ordering = ordering
+        for url in self.in_state("queued"):
+            link = url.link
+            url.priority = ordering.first_priority(Link(link.url, link.id, link.url))
+        return len(self.in_state("queued"))
+
+    def block(self, server: Server) -> int:
+        server.blocked = True
+        left = [u for u in self.urls.values() if u.server is server and u.state in ("queued", "leased")]
+        for url in left:
+            self._decide(url, "failed/blocked")
+        return len(left)
+
+    def _drop(self, server: Server) -> None:
+        for url in self.queue(server):
+            self._decide(url, "failed/blocked")
+
+    def postpone(self, server: Server, seconds: float, crawl_delay: float | None) -> None:
+        server.next = max(server.next, self.now + seconds)
+        if crawl_delay is not None:
+            server.crawl_delay = crawl_delay

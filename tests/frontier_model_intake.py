@@ -1,0 +1,143 @@
+"""What the model of the frontier knows, and how it takes links in: `frontier_model` has the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+
+from webcrawler.frontier import Budgets, Ordering, Politeness
+from webcrawler.records import Lease, Link
+from webcrawler.urls import path_prefix, registrable_domain, split
+
+
+@dataclass(eq=False)
+class Server:
+    name: str
+    next: float = 0.0  # seconds, as all times here
+    active: int = 0  # downloads
+    backoff: int = 0  # slow answers in a row
+    crawl_delay: float = 0.0
+    in_time: bool | None = None  # its last answer
+    blocked: bool = False
+    turn: int = 0  # number of its last access
+    newcomer: int = 0  # number of the URL that it was found by; 0 when it has a document or nothing is left
+    trying: bool = False  # a newcomer with a lease out
+    repeats: Counter[str] = field(default_factory=Counter)  # by path prefix, less what was fresh
+    behind: set[str] = field(default_factory=set)  # path prefixes
+
+
+@dataclass(eq=False)
+class Url:
+    link: Link
+    server: Server
+    number: int
+    priority: int
+    window: int  # of leases, in which it was found
+    behind: bool = False  # all others
+    state: str = "queued"  # or leased, done/…, failed/…, quarantined
+    retry: float = 0.0  # when; 0 when it stands in its queue
+    tries: int = 0
+    deaths: int = 0
+    worker: str = ""
+    token: int = 0
+    end: float = 0.0
+    downloading: bool = False
+
+    @property
+    def place(self) -> tuple[bool, int, int]:
+        return (self.behind, 0 if self.behind else -self.priority, self.number)
+
+
+class Intake:
+    def __init__(self, ordering: Ordering, politeness: Politeness, budgets: Budgets) -> None:
+        self.ordering, self.polite, self.budgets = ordering, politeness, budgets
+        self.urls: dict[str, Url] = {}
+        self.servers: dict[str, Server] = {}
+        self.workers: dict[str, float] = {}  # alive until
+        self.letting_go: set[str] = set()  # workers that are to hold one URL alone
+        self.refused: Counter[str] = Counter()
+        self.now, self.number, self.turn = 1.0, 0, 0
+
+    # ---- what is where
+
+    def server(self, name: str) -> Server:
+        return self.servers.setdefault(name, Server(name))
+
+    def in_state(self, state: str) -> list[Url]:
+        return [url for url in self.urls.values() if url.state == state]
+
+    def queue(self, server: Server) -> list[Url]:
+        own = (url for url in self.in_state("queued") if url.server is server and not url.retry)
+        return sorted(own, key=lambda url: url.place)
+
+    def held(self, worker: str) -> list[Url]:
+        return [url for url in self.in_state("leased") if url.worker == worker]
+
+    def newest(self, lease: Lease) -> Url | None:
+        url = self.urls.get(lease.url)
+        return url if url and (url.state, url.token) == ("leased", lease.token) else None
+
+    def is_busy(self, server: Server) -> bool:
+        """Something of it waits or is out."""
+        return any(u.state in ("queued", "leased") for u in self.urls.values() if u.server is server)
+
+    def waits(self) -> list[float]:
+        """Seconds until each thing that waits may be due, if a place is free."""
+        times = [server.next for server in self.servers.values() if self.queue(server)]
+        times += [url.retry for url in self.in_state("queued") if url.retry]
+        return [max(0.0, time - self.now) for time in times]
+
+    # ---- in
+
+    def discover(self, links: Sequence[Link], watched: Container[str]) -> int:
+        """Server by server in the order of their first links; numbers follow the order of all links.
+
+        Args:
+            watched: servers of which it is known that prefixes of theirs go behind.
+        """
+        fresh = [link for link in dict.fromkeys(links) if link.url not in self.urls]
+        numbers = {link.url: number for number, link in enumerate(fresh, self.number + 1)}
+        by_server = list(dict.fromkeys(split(link.url)[0] for link in links))
+        most = self.budgets.queued
+        room = max(1, most - len(self.in_state("queued"))) if most else len(links)
+        taken = 0
+        for link in sorted(fresh, key=lambda link: by_server.index(split(link.url)[0])):
+            if over := self._over_budget(link, room - taken):
+                self.refused[over] += 1
+            else:
+                self._take_in(link, numbers[link.url], watched)
+                taken += 1
+        self.number += len(fresh)
+        return taken
+
+    def _over_budget(self, link: Link, room: int) -> str:
+        (name, path), most = split(link.url), self.budgets
+        of_domain = [
+            u for u in self.urls.values() if registrable_domain(u.server.name) == registrable_domain(name)
+        ]
+        of_server = [u for u in of_domain if u.server.name == name]
+        of_prefix = [u for u in of_server if path_prefix(split(u.link.url)[1]) == path_prefix(path)]
+        recent = [u for u in of_domain if most.share and u.window == self._window()]
+        servers = {u.server for u in of_domain} if not of_server else ()
+        numbers = {
+            "budget-server": (len(of_server), most.server),
+            "budget-domain": (len(of_domain), most.domain),
+            "budget-domain-servers": (len(servers), most.domain_servers),
+            "budget-prefix": (len(of_prefix), most.prefix),
+            "budget-share": (len(recent), most.share),
+        }
+        over = (name for name, (number, limit) in numbers.items() if limit and number >= limit)
+        return next(over, "" if room > 0 else "full")
+
+    def _window(self) -> int:
+        return self.turn // max(1, self.budgets.share_of)
+
+    def _take_in(self, link: Link, number: int, watched: Container[str]) -> None:
+        name, path = split(link.url)
+        server = self.server(name)
+        if not any(url.server is server for url in self.urls.values()):
+            server.newcomer = number
+        url = Url(link, server, number, self.ordering.first_priority(link), self._window())
+        url.behind = name in watched and path_prefix(path) in server.behind
+        self.urls[link.url] = url

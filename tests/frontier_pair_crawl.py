@@ -1,0 +1,188 @@
+"""What a crawl does to the frontier and to its model: `frontier_pair` has the rest."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Sequence
+
+from frontier_model import Model
+from frontier_model_intake import Server, Url
+
+from webcrawler.frontier import (
+    Budgets,
+    Done,
+    Failed,
+    Frontier,
+    Leased,
+    Politeness,
+    Report,
+    ordering,
+)
+from webcrawler.frontier.leasing import UNLIMITED
+from webcrawler.frontier.scripts import Client, Partition
+from webcrawler.records import Lease, Link
+from webcrawler.urls import split
+
+HOUR = 3600  # seconds; no answer of the tests is later or earlier by as much as this
+
+
+class Crawl:
+    """A frontier with some workers, and a model for each of its partitions."""
+
+    def __init__(
+        self,
+        client: Client,
+        mode: str,
+        polite: Politeness,
+        budgets: Budgets,
+        partitions: int,
+        workers: Sequence[str],
+    ) -> None:
+        self.client = client
+        client.flushdb()
+        self.frontiers = {
+            name: Frontier(client, ordering(mode), "index", polite, name, budgets, partitions)
+            for name in workers
+        }
+        for frontier in self.frontiers.values():
+            frontier.open(mode)
+        self.frontier = frontier  # any will do where it does not matter which
+        self.partitions = self.frontier.partitions
+        self.models = {
+            p: Model(ordering(mode), polite, budgets.of_partition(partitions)) for p in self.partitions
+        }
+        self.newest = dict.fromkeys(self.partitions, 0)  # tokens
+
+    def model_of(self, server: str) -> Model:
+        return self.models[self.partitions.of_server(server)]
+
+    def server(self, name: str) -> Server:
+        return self.model_of(name).server(name)
+
+    def split(self, links: Iterable[Link]) -> list[tuple[Model, list[Link]]]:
+        found = self.partitions.split(links, lambda link: split(link.url)[0])
+        return [(self.models[partition], own) for partition, own in found.items()]
+
+    def states(self) -> Counter[str]:
+        return Counter(url.state for model in self.models.values() for url in model.urls.values())
+
+    # ---- in and out
+
+    def discover(self, worker: str, links: Sequence[Link]) -> None:
+        frontier = self.frontiers[worker]
+        sent = frontier._unknown(links)  # what a process knows to be known matters where a budget is used up
+        watched = self._watched(frontier)
+        expected = sum(model.discover(own, watched) for model, own in self.split(sent))
+
+        assert frontier.discover(links) == expected
+
+    def _watched(self, frontier: Frontier) -> Container[str]:
+        """With a small budget all prefixes are counted, from the first."""
+        everything = {server for model in self.models.values() for server in model.servers}
+        return everything if frontier.budgets.prefix else set(frontier._watched)
+
+    def lease(self, worker: str, limit: int, doubtful: int = UNLIMITED) -> list[Lease]:
+        frontier = self.frontiers[worker]
+        expected = self._leased(frontier, limit, doubtful)
+
+        found = frontier.lease(limit, doubtful=doubtful)
+
+        assert [lease.url for lease in found.leases] == [url.link.url for url in expected]
+        for lease, url in zip(found.leases, expected, strict=True):
+            self._compare_lease(lease, url)
+        if limit == 0 or limit >= len(self.models):  # else not all are asked
+            self._compare_rest(found, doubtful)
+        return found.leases
+
+    def _leased(self, frontier: Frontier, limit: int, doubtful: int) -> list[Url]:
+        """Partitions take turns; where none of those asked has anything, the others are asked."""
+        models, first = list(self.models.values()), frontier._turn
+        asked = min(limit, len(models)) or len(models)
+        found: list[Url] = []
+        for n in range(asked):
+            own, own_doubtful = ((total + asked - 1 - n) // asked for total in (limit, doubtful))
+            found += models[(first + n) % len(models)].lease(frontier.worker, own, own_doubtful)
+        for n in range(asked, len(models)):
+            if not found:
+                found = models[(first + n) % len(models)].lease(frontier.worker, limit, doubtful)
+        return found
+
+    def _compare_lease(self, lease: Lease, url: Url) -> None:
+        link, partition = url.link, self.partitions.of_server(lease.server)
+        assert lease.token > self.newest[partition]
+        self.newest[partition] = url.token = lease.token
+        doubtful = not url.server.in_time
+        assert lease == Lease(
+            link.id, link.url, link.spelling, url.server.name, lease.token, url.tries, link.request, doubtful
+        )
+
+    def _compare_rest(self, found: Leased, doubtful: int) -> None:
+        states = self.states()
+        assert (found.queued, found.leased) == (states["queued"], states["leased"])
+        if doubtful == UNLIMITED:
+            waits = [wait for model in self.models.values() for wait in model.waits()]
+            assert (found.wait is None) == (not waits)
+            assert found.wait is None or abs(found.wait - min(waits)) < HOUR
+
+    def fetched(self, worker: str, report: Report) -> None:
+        before = random.getstate()
+        jitter = round(random.uniform(0.5, 1.5), 3)  # as the frontier will draw it
+        random.setstate(before)
+        self.model_of(report.lease.server).fetched(report, jitter)
+
+        self.frontiers[worker].fetched([report])
+
+    # ---- the ends of leases
+
+    def complete(self, worker: str, done: Sequence[Done]) -> None:
+        expected = self._completed(self.frontiers[worker], done)
+
+        assert self.frontiers[worker].complete(done) == expected
+
+    def _completed(self, frontier: Frontier, done: Sequence[Done]) -> list[int]:
+        """Links of other partitions are taken in before, whoever holds the lease by now."""
+        watched = self._watched(frontier)
+        by_home: dict[Partition, list[tuple[int, Done]]] = defaultdict(list)
+        for n, one in enumerate([one._replace(links=frontier._unknown(one.links)) for one in done]):
+            home = self.partitions.of_server(one.lease.server)
+            links = dict(self.split(one.links))
+            by_home[home].append((n, one._replace(links=links.pop(self.models[home], []))))
+            for model, own in links.items():
+                model.discover(own, watched)
+        answers = [0] * len(done)
+        for home, some in by_home.items():
+            found = self.models[home].complete([one for _, one in some], watched)
+            for (n, _), answer in zip(some, found, strict=True):
+                answers[n] = answer
+        return answers
+
+    def fail(self, worker: str, failed: Failed) -> None:
+        expected = self.model_of(failed.lease.server).fail(failed)
+
+        assert self.frontiers[worker].fail([failed]) == [expected]
+
+    def release(self, worker: str, leases: Sequence[Lease]) -> None:
+        expected = sum(self.model_of(lease.server).release([lease]) for lease in leases)
+
+        assert self.frontiers[worker].release(leases) == expected
+
+    def reclaim(self, worker: str, known: Iterable[str]) -> None:
+        expected = sum(model.reclaim(worker, known) for model in self.models.values())
+
+        assert self.frontiers[worker].reclaim(set(known)) == expected
+
+    def change_nothing(self, worker: str, lease: Lease) -> None:
+        """By a token that is not the newest any more."""
+        assert self.model_of(lease.server).newest(lease) is None
+        frontier, before = self.frontiers[worker], self.dump()
+
+        assert frontier.complete([Done(lease, "document", True, (), {"scheme": 1}, True)]) == [-1]
+        assert frontier.fail([Failed(lease, "quarantined", False)]) == [-1]
+        assert frontier.release([lease]) == 0
+        frontier.fetched([Report(lease, 1.0, True, 10**6)])
+
+        assert self.dump() == before
+
+    def dump(self) -> dict[bytes, bytes]:
+        return {key: self.client.dump(key) for key in self.client.scan_iter()}
