@@ -151,7 +151,8 @@ class Ordeal:
         """kill -9 of the index follower, where one is at work; the workers start another."""
         if (pid := self.follower()) is not None:
             self.note(Fault("follower", kills=True))
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has come to its end in this moment
+                os.kill(pid, signal.SIGKILL)
 
     # ---- Redis
 

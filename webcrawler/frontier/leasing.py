@@ -109,7 +109,7 @@ class Leasing(Slots):
             report.lease.token,
             milliseconds(pause) if report.downloaded else -1,
             int(report.slow_down),
-            round(random.uniform(0.5, 1.5), 3),
+            round(random.uniform(0.5, 1.5), 3) if report.slow_down else 1,
             int(in_time),
         ]
 

@@ -15,6 +15,7 @@ from webcrawler.records import Lease, Link
 
 PRIORITY_STEP = 2**32  # as NUMBERS in _1_names.lua
 LEASE_VALUES = 7
+NO_LINKS: list[Any] = [[], [], [], [], {}, {}]
 
 pack = msgpack.Packer(autoreset=True).pack
 
@@ -25,6 +26,8 @@ def columns(links: Sequence[Link], ordering: Ordering, watched: Container[str]) 
     Args:
         watched: servers of which path prefixes are sent.
     """
+    if not links:
+        return NO_LINKS
     places: dict[str, list[int]] = {}
     split = [urls.split(link.url) for link in links]
     for place, (server, _) in enumerate(split):
@@ -105,12 +108,18 @@ def leases(values: Sequence[bytes | int]) -> list[Lease]:
     return [_lease(values[i : i + LEASE_VALUES]) for i in range(0, len(values), LEASE_VALUES)]
 
 
-def _lease(values: Sequence[bytes | int]) -> Lease:
-    url, server, spelling, request, token, tries, doubtful = (
-        v.decode() if isinstance(v, bytes) else str(v) for v in values
-    )
+def _lease(values: Sequence[Any]) -> Lease:
+    url, server, spelling, request, token, tries, doubtful = values
+    url = url.decode()
     return Lease(
-        urls.url_id(url), url, spelling or url, server, int(token), int(tries), request, doubtful == "1"
+        urls.url_id(url),
+        url,
+        spelling.decode() or url,
+        server.decode(),
+        token,
+        int(tries),
+        request.decode(),
+        doubtful == b"1",
     )
 
 

@@ -44,3 +44,13 @@ local function wake(server, now, turns)
     enter(server, head, now, turns)
   end
 end
+
+-- A server that is no newcomer any more takes its turn as others do, if it is ready.
+local function line_up(server)
+  for _, place in ipairs({'ready', 'doubtful'}) do
+    local old = call('ZSCORE', key(place), server)
+    if old and tonumber(old) < TURN then
+      return call('ZADD', key(place), TURN + tonumber(call('HGET', key('turns'), server) or 0), server)
+    end
+  end
+end

@@ -19,7 +19,7 @@ local function settle(lease, is_document, repeats, prefix)
     no_document(lease[3], now, turns)
     return 0
   end
-  if call('HDEL', site_of(lease[3]), 'newcomer', 'trying') > 0 and turns then wake(lease[3], now, turns) end
+  if call('HDEL', site_of(lease[3]), 'newcomer', 'trying') > 0 and turns then line_up(lease[3]) end
   if most == 0 or not (repeats or any_repeats) then return 0 end
   any_repeats = any_repeats or repeats
   return judge(lease, prefix, repeats, most)

@@ -20,7 +20,8 @@ local function over(politeness, wait_ms, slow_down, jitter, pace)
   local slow = slow_down and math.min(tonumber(known[5] or 0) + 1, 20) or 0
   if slow > 0 then pause = math.max(pause, math.min(backoff_ms * 2 ^ (slow - 1) * jitter, backoff_max_ms)) end
   due = math.max(now + math.floor(pause), due)
-  call('HSET', politeness, 'active', active, 'next', due, 'pace', pace, 'backoff', slow)
+  call('HSET', politeness, 'active', active, 'next', due, 'pace', pace)
+  if slow > 0 or known[5] then call('HSET', politeness, 'backoff', slow) end
   return due, pace
 end
 
