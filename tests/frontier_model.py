@@ -43,7 +43,8 @@ class Model(Intake):
         return found
 
     def _is_due(self, server: Server) -> bool:
-        places = 1 if server.in_time is False else self.polite.server_concurrency
+        is_slow = server.in_time is False or min(server.crawl_delay, self.polite.crawl_delay_max) > 0
+        places = 1 if is_slow else self.polite.server_concurrency
         return server.next <= self.now and server.active < places and bool(self.queue(server))
 
     def rank(self, server: Server) -> tuple[object, ...]:

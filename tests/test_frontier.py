@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Done, Failed, Frontier, Politeness, Report, inspect, ordering, upkeep
+from webcrawler.frontier import Budgets, Done, Failed, Frontier, Politeness, Report, inspect, ordering, upkeep
 from webcrawler.records import Lease
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -691,3 +691,35 @@ def test_explain_knows_a_url_by_any_spelling(frontier: Frontier) -> None:
     frontier.discover(links(A))
 
     assert inspect.explain(frontier, "HTTP://A.test:80/index.html?utm_source=x#top")["state"] == "queued"
+
+
+def test_clear_leaves_a_frontier_whose_name_begins_the_same(make_frontier: MakeFrontier) -> None:
+    shop, eu = make_frontier(name="shop"), make_frontier(name="shop:eu")
+    shop.discover(links(A))
+    eu.discover(links(A, B))
+
+    upkeep.clear(shop)
+
+    assert visit_all(eu) == [A, B]
+
+
+@pytest.mark.parametrize("name", ["server", "robots", "a*", "", "a b"])
+def test_a_name_that_would_mix_keys_up_is_refused(make_frontier: MakeFrontier, name: str) -> None:
+    with pytest.raises(BadInput, match="FRONTIER_NAME"):
+        make_frontier(name=name)
+
+
+def test_a_page_of_many_links_is_taken_in_by_parts_and_in_order(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A))
+    many = [f"http://s{n % 9}.test/{n}" for n in range(2500)]
+
+    visit(frontier, *many)
+
+    assert inspect.peek(frontier, 9999) == many
+
+
+def test_seeds_come_in_whatever_the_budgets_say(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(budgets=Budgets(queued=1, server=1))
+
+    assert frontier.discover(links(A, A + "1", B), within_budgets=False) == 3

@@ -6,7 +6,7 @@ import pytest
 from conftest import MakeFrontier
 from frontiers import done, fail, fetch, lease_one, let_pass, links, places, visit, visit_all
 
-from webcrawler.frontier import Frontier, inspect
+from webcrawler.frontier import Frontier, inspect, upkeep
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 SLOW = 3.0
@@ -143,3 +143,23 @@ def test_a_server_that_is_let_in_again_is_asked_for_what_is_found_then(make_fron
     assert frontier.discover(links(A, A + "1")) == 1
 
     assert visit_all(frontier) == [A + "1"]
+
+
+def test_a_server_with_a_crawl_delay_gets_one_connection_at_a_time(make_frontier: MakeFrontier) -> None:
+    """Else so many pages would be asked for at once, and a delay kept after them."""
+    frontier = make_frontier(server_concurrency=8)
+    frontier.discover(links(*(f"{A}{n}" for n in range(9)), B, B + "1"))
+    frontier.postpone("http://a.test", 0.0, crawl_delay=10.0)
+
+    assert [lease.server for lease in frontier.lease(9).leases].count("http://a.test") == 1
+
+
+def test_a_block_outlives_a_frontier(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A, B))
+    frontier.block("http://a.test")
+    upkeep.clear(frontier)
+    frontier = make_frontier()
+    frontier.discover(links(A, B))
+
+    assert visit_all(frontier) == [B]

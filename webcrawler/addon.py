@@ -18,7 +18,12 @@ class WebCrawlerAddon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         settings.set("SCHEDULER", "webcrawler.scheduler.Scheduler", priority="addon")
+        if settings["SCHEDULER"] != "webcrawler.scheduler.Scheduler":
+            return
         settings.setdefault_in_component_priority_dict("EXTENSIONS", SpiderWorker, 0)
+        # 429 and 503 ask for rest: the frontier backs off, where Scrapy would ask again at once.
+        codes = [code for code in settings.getlist("RETRY_HTTP_CODES") if int(code) not in (429, 503)]
+        settings.set("RETRY_HTTP_CODES", codes, priority="addon")
         own = settings.getdict("DOWNLOADER_MIDDLEWARES")
         robots = {RobotsTxtMiddleware, f"{RobotsTxtMiddleware.__module__}.{RobotsTxtMiddleware.__qualname__}"}
         if not robots & own.keys():

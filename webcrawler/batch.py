@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import groupby
+from itertools import count, groupby
 from typing import TypeVar
 
 from redis.exceptions import RedisError
@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 from webcrawler import failpoints
 from webcrawler.catalog import Catalog, Verdict
 from webcrawler.errors import Unavailable, WebcrawlerError
-from webcrawler.frontier import Done, Failed, Frontier
+from webcrawler.frontier import Done, Failed, Frontier, Reports
 from webcrawler.pages import PageStore
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
@@ -44,6 +44,7 @@ class Batch:
         settled: called in the thread with the leases of a batch that is durable and decided, and what came of
             each, as the frontier counts it; "retry/REASON" when it is to be tried again, "stale" when
             somebody else holds it by now.
+        reports: of downloads that are over; told before what came of them.
         broken: called in the thread when it ends by an error of ours.
         revive: called when Redis does not answer, before the next try.
         documents, seconds: a batch is written at so many entries, or so long after its first.
@@ -56,6 +57,7 @@ class Batch:
         catalog: Callable[[], Catalog],
         frontier: Frontier,
         settled: Settled,
+        reports: Reports | None = None,
         broken: Callable[[], object] = lambda: None,
         revive: Callable[[], object] = lambda: None,
         documents: int = 200,
@@ -64,6 +66,7 @@ class Batch:
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
         self._settled, self._broken, self._revive = settled, broken, revive
+        self._reports = reports or Reports()
         self._documents, self._seconds, self._limit = documents, seconds, limit or 2 * documents
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._bytes_in = self._bytes_out = 0  # of bodies; each is counted by one thread
@@ -153,22 +156,36 @@ class Batch:
         verdict = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
         failpoints.reach("batch.catalogued")
         failpoints.reach("batch.settled")
-        self._settled(self._insist(lambda: self._decide(entries, verdict)))
+        tries = count()
+        self._settled(self._insist(lambda: self._decide(entries, verdict, next(tries) > 0)))
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
         self._pages.sync()
         return places
 
-    def _decide(self, entries: list[Entry], verdict: Verdict) -> list[tuple[Lease, str]]:
+    def _tell(self) -> None:
+        """Downloads that are over, before their leases are decided: else their servers were due at once."""
+        reports = self._reports.take()
+        try:
+            if reports:
+                self._frontier.fetched(reports)
+        except BaseException:
+            self._reports.put_back(reports)
+            raise
+
+    def _decide(self, entries: list[Entry], verdict: Verdict, is_again: bool) -> list[tuple[Lease, str]]:
+        """With `is_again` a call before may have decided them, of which the answer was lost."""
+        self._tell()
         outcomes: list[tuple[Lease, str]] = []
         for is_done, group in groupby(entries, lambda entry: entry.fetch.state == "done"):
             if is_done:
                 done = [_done(entry, verdict) for entry in group]
                 failpoints.reach("complete.before")
-                self._frontier.complete(done)
+                answers = self._frontier.complete(done)
                 failpoints.reach("complete.after")
-                outcomes += [(one.lease, f"done/{one.reason}") for one in done]
+                for one, answer in zip(done, answers, strict=True):
+                    outcomes.append((one.lease, f"done/{one.reason}" if answer >= 0 or is_again else "stale"))
             else:
                 failed = [_failed(entry) for entry in group]
                 failpoints.reach("fail.before")

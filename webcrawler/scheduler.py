@@ -134,7 +134,7 @@ class Scheduler(BaseScheduler):
         asked, worker.asked = worker.asked, []
         try:
             if asked:
-                await self._in_thread(worker.frontier.discover, asked)
+                await self._in_thread(worker.frontier.discover, asked, False)
                 asked = []
             found = await self._in_thread(worker.lease, limit, reports, doubtful)
         except BaseException:

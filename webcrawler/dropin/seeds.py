@@ -39,7 +39,7 @@ class SeedKey:
         try:
             values = self._values(kind)
             links, refused = self._read(values)
-            discover(links)
+            discover(links)  # whatever the budgets say: it leaves the key for good
             if refused:
                 self._client.rpush(f"{self.key}:refused", *refused)
             self._remove(kind, values)

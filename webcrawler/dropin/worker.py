@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from contextvars import ContextVar
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider, signals
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
+
+LEASE_SECONDS = 7 * 24 * 3600.0  # of a worker that lives: a dead one's are taken back within seconds
 
 NUMBER = "frontier_number"  # of a download, in its request's meta
 SEEDS_SECONDS = 1.0  # between looks at the seeds' key
@@ -89,7 +93,9 @@ class SpiderWorker(Worker):
             if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
                 upkeep.clear(Frontier(self.connection.client, ordering(mode), name))
             shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
-            member = Member(self.connection, mode, parts.politeness(settings), *shape, name)
+            # A callback may take long, and there is no parser that could lose its page.
+            polite = replace(parts.politeness(settings), lease=LEASE_SECONDS)
+            member = Member(self.connection, mode, polite, *shape, name)
             opened.enter_context(member)
             self.frontier = member.frontier
             self._opened = opened.pop_all()
@@ -104,7 +110,7 @@ class SpiderWorker(Worker):
         self._settling.gather()
         if self._settling:
             parts.insist(self._settling.settle, self.connection.revive)
-        parts.insist(lambda: self.frontier.discover(self.asked), self.connection.revive)
+        parts.insist(lambda: self.frontier.discover(self.asked, False), self.connection.revive)
         self._opened.close()
 
     def _make_keeper(self, spider: Spider) -> Keeper:
@@ -139,7 +145,7 @@ class SpiderWorker(Worker):
         visit = Visit(lease)
         try:
             return self._hand_out(self._keeper.request(lease), visit)
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
+        except Exception as error:  # the project's own code makes it
             logger.error("cannot make the request for %s: %s", lease.url, error)
             visit.failure = BROKE
             self._decide(visit)
@@ -293,7 +299,7 @@ class SpiderWorker(Worker):
         now = time.monotonic()
         if now < self._seeds_after:
             return 0
-        taken = self._seeds.take(self.frontier.discover)
+        taken = self._seeds.take(partial(self.frontier.discover, within_budgets=False))
         self._seeds_after = now if taken else now + SEEDS_SECONDS
         return taken
 

@@ -67,7 +67,7 @@ class Crawl(Worker):
         job = getattr(spider, "job", None)  # other people's spiders have none
         self.job = job or self.job
         self._loop = asyncio.get_running_loop()
-        self.stores = Stores(self.settings, job, self._settled, self._broken)
+        self.stores = Stores(self.settings, job, self._settled, self.reports, self._broken)
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
         if self.job.max_time:
@@ -201,7 +201,8 @@ class Crawl(Worker):
 
     def _forget(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
         for lease, outcome in outcomes:
-            self.open_leases.pop(lease.url, None)
+            if self.open_leases.get(lease.url) == lease:  # it may have been leased anew meanwhile
+                del self.open_leases[lease.url]
             self.crawler.stats.inc_value(f"webcrawler/{outcome}")
             self.documents += outcome in DOCUMENTS
         if self.is_enough():

@@ -17,7 +17,7 @@ from webcrawler.extensions import parts
 from webcrawler.extensions.demo import Demo
 from webcrawler.extensions.member import Member, bury_the_dead
 from webcrawler.extensions.resolver import GuardedResolver
-from webcrawler.frontier import Frontier, ordering
+from webcrawler.frontier import Frontier, Reports, ordering
 from webcrawler.job import Job, seed_link
 from webcrawler.pages import PageStore
 
@@ -28,13 +28,18 @@ class Stores:
     """Membership of the frontier, parsers and batch; what was opened is closed when the rest fails.
 
     Args:
-        settled, broken: as for Batch, called in its thread.
+        settled, reports, broken: as for Batch.
     """
 
     def __init__(
-        self, settings: BaseSettings, job: Job | None, settled: Settled, broken: Callable[[], object]
+        self,
+        settings: BaseSettings,
+        job: Job | None,
+        settled: Settled,
+        reports: Reports,
+        broken: Callable[[], object],
     ) -> None:
-        self._settings = settings
+        self._settings, self._reports = settings, reports
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
         with ExitStack() as opened:
             parts.raise_file_limit()
@@ -53,7 +58,9 @@ class Stores:
             seeds = self.demo.seeds if self.demo else job.seeds if job else ()
             failpoints.reach("discover.before")
             links = [seed_link(seed) for seed in seeds]
-            parts.wait_out(lambda: self.frontier.discover(links), self.connection.revive)
+            parts.wait_out(
+                lambda: self.frontier.discover(links, within_budgets=False), self.connection.revive
+            )
             failpoints.reach("discover.after")
             self.parsers = parts.parser_pool(settings)
             opened.callback(self.parsers.close)
@@ -83,6 +90,7 @@ class Stores:
             lambda: Catalog(path),
             self._member.new_frontier(opened),
             settled,
+            self._reports,
             broken,
             self.connection.revive,
             self._settings.getint("BATCH_DOCUMENTS"),

@@ -16,7 +16,7 @@ from webcrawler import failpoints
 from webcrawler.connection import Connection
 from webcrawler.extensions import parts
 from webcrawler.extensions.downloads import Downloads
-from webcrawler.frontier import Frontier, Leased, Report
+from webcrawler.frontier import Frontier, Leased, Report, Reports
 from webcrawler.records import Lease, Link
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Worker(ABC):
         self.asked: list[Link] = []  # on their way into the frontier
         self.on_change: Callable[[], None] = lambda: None  # the scheduler's: something is over or decided
         self.request_meta: dict[str, Any] = {}  # of every request that is made here
-        self._reports: list[Report] = []
+        self.reports = Reports()
         self._holds_unknown = False  # Redis may say that this worker holds what it does not know of
 
     @classmethod
@@ -120,11 +120,10 @@ class Worker(ABC):
             self._holds_unknown = False
 
     def take_reports(self) -> list[Report]:
-        reports, self._reports = self._reports, []
-        return reports
+        return self.reports.take()
 
     def put_back_reports(self, reports: list[Report]) -> None:
-        self._reports = reports + self._reports
+        self.reports.put_back(reports)
 
     def revive(self) -> None:
         """After an error of Redis; in the scheduler's thread."""
@@ -133,7 +132,8 @@ class Worker(ABC):
     def close(self) -> None:
         """Called in a thread, when nothing is in flight."""
         failpoints.reach("close.before")
-        parts.insist(lambda: self.frontier.fetched(self._reports), self.connection.revive)
+        last = self.reports.take()
+        parts.insist(lambda: self.frontier.fetched(last), self.connection.revive)
         failpoints.reach("close.after")
         self.leave()
 
@@ -142,7 +142,7 @@ class Worker(ABC):
     def report(self, report: Report) -> None:
         """A download is over."""
         self.downloading.discard(report.lease.url)
-        self._reports.append(report)
+        self.reports.put(report)
         self.on_change()
 
     def stop(self, reason: str) -> None:

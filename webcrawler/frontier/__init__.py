@@ -6,7 +6,7 @@ rescores.
 """
 
 from webcrawler.frontier.frontier import Frontier
-from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report
+from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report, Reports
 from webcrawler.frontier.orderings import Ordering, ordering
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "Ordering",
     "Politeness",
     "Report",
+    "Reports",
     "ordering",
 ]

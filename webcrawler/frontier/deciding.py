@@ -33,7 +33,7 @@ class Deciding(Intake):
         return answers
 
     def _complete(self, chunk: Sequence[Done]) -> list[int]:
-        unknown = [self._unknown(one.links) for one in chunk]
+        unknown = [self._last_of(self._unknown(one.links)) for one in chunk]
         numbered = list(zip(range(len(chunk)), chunk, unknown, strict=True))
         if len(self.partitions) > 1:
             numbered = [(n, one, self._send_abroad(one, links)) for n, one, links in numbered]
@@ -49,6 +49,11 @@ class Deciding(Intake):
                     self._watched.add(one.lease.server)
                     self._send_behind(one.lease)
         return answers
+
+    def _last_of(self, links: list[Link]) -> list[Link]:
+        """Takes in what is too much for one call, in order; after a crash it is known already."""
+        self.discover(links[:-LINKS_PER_CALL])
+        return links[-LINKS_PER_CALL:]
 
     def _complete_call(self, partition: Partition, own: Sequence[tuple[int, Done, list[Link]]]) -> Call:
         packed = [packing.done(one, self._columns(links)) for _, one, links in own]

@@ -8,6 +8,7 @@ from typing import Any
 
 from webcrawler import urls
 from webcrawler.frontier import packing
+from webcrawler.frontier.messages import Budgets
 from webcrawler.frontier.scripts import Call
 from webcrawler.frontier.slots import Slots
 from webcrawler.records import Link
@@ -26,6 +27,9 @@ class _Everything:
 EVERYTHING: Container[str] = _Everything()
 
 
+NO_LIMITS = packing.limits(Budgets())
+
+
 class Intake(Slots):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._known: set[int] = set()
@@ -36,22 +40,23 @@ class Intake(Slots):
     def _limits(self) -> bytes:
         return packing.limits(self.budgets.of_partition(len(self.partitions)))
 
-    def discover(self, links: Iterable[Link]) -> int:
-        """Takes links in, once each; returns how many were new."""
+    def discover(self, links: Iterable[Link], within_budgets: bool = True) -> int:
+        """Takes links in, once each; returns how many were new. Seeds need not be within the budgets."""
         fresh, links = 0, list(links)
         for start in range(0, len(links), LINKS_PER_CALL):
             part, before = links[start : start + LINKS_PER_CALL], self.connections
-            fresh += self._discover(self._unknown(part))
+            fresh += self._discover(self._unknown(part), within_budgets)
             if self.connections != before:  # what was left out may be unknown there
-                fresh += self._discover(self._unknown(part))
+                fresh += self._discover(self._unknown(part), within_budgets)
         return fresh
 
-    def _discover(self, links: Sequence[Link]) -> int:
+    def _discover(self, links: Sequence[Link], within_budgets: bool = True) -> int:
         split = self.partitions.split(links, lambda link: urls.server(link.url))
         if not split:
             return 0
+        limits = self._limits if within_budgets else NO_LIMITS
         calls = [
-            Call(partition, "discover", (self._limits, packing.pack(self._columns(own))))
+            Call(partition, "discover", (limits, packing.pack(self._columns(own))))
             for partition, own in split.items()
         ]
         answers = self.run(calls)

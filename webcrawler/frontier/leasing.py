@@ -34,7 +34,7 @@ class Leasing(Slots):
         for partition in others:
             if any(len(answer) > HEADER for answer in answers):
                 break
-            answers += self.run(self._lease_calls([partition], limit, doubtful))
+            answers += self.run(self._lease_calls([partition], 0 if self._alone else limit, doubtful))
         alone = [one for one, answer in zip([*asked, *others], answers, strict=False) if answer[3]]
         self._alone = alone[0] if alone else None
         waits = [answer[2] for answer in answers if answer[2] >= 0]
@@ -48,10 +48,10 @@ class Leasing(Slots):
     def _in_turn(self, limit: int) -> tuple[list[Partition], list[Partition]]:
         """The partitions whose turn it is, one for each URL, and the others.
 
-        While a URL is held alone, or is to be, only its partition.
+        While a URL is held alone, or is to be, only its partition, and the others say what they hold.
         """
         if self._alone:
-            return [self._alone], []
+            return [self._alone], [one for one in self.partitions if one != self._alone]
         number = len(self.partitions)
         asked = min(limit, number) or number
         order = [self.partitions[(self._turn + n) % number] for n in range(number)]
@@ -74,6 +74,7 @@ class Leasing(Slots):
                 doubtful_share,
                 polite.deaths,
                 int(self._holds_beside(partition)),
+                milliseconds(polite.crawl_delay_max),
             )
             calls.append(Call(partition, "lease", arguments))
         return calls

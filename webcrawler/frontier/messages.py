@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -59,6 +61,26 @@ class Report(NamedTuple):
     slow_down: bool = False  # 429, 503, no answer in time
     retry_after: float = 0.0
     downloaded: bool = True  # False: refused before the server was asked, so no pause is due
+
+
+class Reports:
+    """Those that are still to be told; threads may put and take side by side."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Report] = deque()
+
+    def put(self, report: Report) -> None:
+        self._waiting.append(report)
+
+    def take(self) -> list[Report]:
+        taken = []
+        with suppress(IndexError):
+            while True:
+                taken.append(self._waiting.popleft())
+        return taken
+
+    def put_back(self, reports: Sequence[Report]) -> None:
+        self._waiting.extendleft(reversed(reports))
 
 
 class Done(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -15,6 +16,8 @@ from webcrawler.frontier.messages import Budgets, Politeness
 from webcrawler.frontier.orderings import Ordering
 from webcrawler.frontier.partitions import Partitions
 from webcrawler.frontier.scripts import Call, Client, run
+
+TAKEN = ("server", "robots")  # by what all frontiers share
 
 
 class Slots:
@@ -30,6 +33,10 @@ class Slots:
         budgets: Budgets | None = None,
         partitions: int = 0,
     ) -> None:
+        if name in TAKEN or not re.fullmatch(r"[\w.:-]+", name):
+            raise BadInput(
+                f"no frontier can be called {name!r}: letters, digits, . - and _; set FRONTIER_NAME"
+            )
         self.client = client
         self.ordering = ordering
         self.name = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -14,6 +15,7 @@ from webcrawler.frontier.scripts import Partition
 from webcrawler.records import Link
 
 SOME = 1_000
+WITH_A_NAME = frozenset({"queue", "site", "seen", "held"})  # kinds of keys; the other kinds have one key
 
 
 def refuse_while_in_use(frontier: Frontier) -> None:
@@ -27,7 +29,7 @@ def refuse_while_in_use(frontier: Frontier) -> None:
 def clear(frontier: Frontier) -> int:
     """Forgets all that this frontier has seen; pages and catalog stay. Returns how many URLs.
 
-    What all frontiers share, how servers are to be treated, goes with the last of them.
+    What all frontiers share, how servers are to be treated, goes with the last of them; blocks stay.
 
     Raises:
         BadInput: a crawl is alive.
@@ -35,15 +37,23 @@ def clear(frontier: Frontier) -> int:
     refuse_while_in_use(frontier)
     seen = stats(frontier)["seen"]
     for partition in frontier.partitions:
-        _unlink(frontier, frontier.keys_of(partition.prefix))
-    if not any(_is_of_a_frontier(key) for key in frontier.keys_of("{crawl:")):
+        _unlink(frontier, filter(partial(_is_own, partition), frontier.keys_of(partition.prefix)))
+    if not any(key.endswith(":meta") for key in frontier.keys_of("{crawl:")):
         for partition in frontier.partitions:
-            _unlink(frontier, frontier.keys_of(partition.base + "server:"))
+            servers = frontier.keys_of(partition.base + "server:")
+            _unlink(frontier, (key for key in servers if not _is_blocked(frontier, key)))
     return int(seen)
 
 
-def _is_of_a_frontier(key: str) -> bool:
-    return key.endswith(":meta")
+def _is_own(partition: Partition, key: str) -> bool:
+    """Not of a frontier whose name begins as this one's (`shop`, `shop:eu`)."""
+    kind, _, rest = key.removeprefix(partition.prefix).partition(":")
+    return kind in WITH_A_NAME if rest else True
+
+
+def _is_blocked(frontier: Frontier, key: str) -> bool:
+    """A block is for good, whatever is forgotten."""
+    return bool(frontier.client.hexists(key, "blocked"))
 
 
 def _unlink(frontier: Frontier, keys: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] worker   ARGV[2] limit   ARGV[3] lease, ms   ARGV[4] places of a server   ARGV[5] delay, ms
 -- ARGV[6] how many may be of doubtful servers   ARGV[7] deaths of its workers after which a URL is leased alone
--- ARGV[8] "1" when the worker holds something in another partition
+-- ARGV[8] "1" when the worker holds something in another partition   ARGV[9] cap on a Crawl-delay, ms
 -- Returns {queued, leased, ms until something may be due (-1: nothing waits), 1 while the worker holds a URL alone or lets go of others for it,
 --          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, … seven for each lease, best first}.
 -- Keeps   a URL is queued or leased, never both; a server never has more downloads than places, a slow one never more than one (Cho 1998, 5.1).
@@ -56,7 +56,10 @@ local function put_back(server, due, pace)
   end
 end
 
-local function places_of(pace) return pace == '0' and 1 or places end
+-- Of a slow server, and of one with a Crawl-delay, no more than one; `fetched` keeps the delay.
+local function places_of(pace, crawl_delay_ms)
+  return (pace == '0' or math.min(tonumber(crawl_delay_ms or 0), tonumber(ARGV[9])) > 0) and 1 or places
+end
 
 local is_there = {}
 for name in pairs(BESIDE) do is_there[name] = call('EXISTS', key(name)) == 1 end
@@ -101,9 +104,9 @@ local function must_wait(url, member)
 end
 
 local function lease_from(server, rank, doubtful)
-  local politeness = call('HMGET', server_of(server), 'next', 'active', 'pace', 'blocked')
+  local politeness = call('HMGET', server_of(server), 'next', 'active', 'pace', 'blocked', 'delay')
   local due, active, pace = tonumber(politeness[1] or 0), tonumber(politeness[2] or 0), politeness[3]
-  local room = places_of(pace)
+  local room = places_of(pace, politeness[5])
   if politeness[4] then
     drop(server, 1000)
     return put_back(server, now + 10, pace)
