@@ -31,6 +31,7 @@ from webcrawler.records import Page
 _OUT_OF_MEMORY, _GROWN = 77, 78  # exit statuses of a worker
 _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
+_ANSWERS = 2  # that may stay out: the worker's own timers did not strike, so it may be no fault of the page
 _PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
 _M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>
 _WALL = 2  # times the processor time that a page may take
@@ -126,6 +127,8 @@ class ParserPool:
             self._submit(job)
         elif isinstance(error, ProcessExpired) and error.exitcode == _GROWN:
             job.attempts -= 1
+            self._submit(job)
+        elif isinstance(error, TimeoutError) and job.attempts < _ANSWERS:
             self._submit(job)
         elif error is not None or task.cancelled():
             self._fail(job, self._verdict(job, error))
