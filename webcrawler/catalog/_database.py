@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from itertools import chain
@@ -15,6 +16,7 @@ from webcrawler.errors import BadInput, Unavailable
 BUSY_SECONDS = 60.0  # a batch of another process takes a fraction of a second
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
+OPENING_TRIES = 100  # a tenth of a second each
 
 
 def statements(name: str) -> list[str]:
@@ -35,11 +37,23 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
             path.parent.mkdir(parents=True, exist_ok=True)
         elif not path.exists():
             raise BadInput(f"There is no catalog at {path}: crawl something first.")
-        return _prepared(path, readonly)
+        return _patiently(lambda: _prepared(path, readonly))
     except (sqlite3.DatabaseError, OSError) as error:
         raise BadInput(
             f"The catalog {path} cannot be {'read' if readonly else 'written'}: {error}."
         ) from error
+
+
+def _patiently(step: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
+    """Again while another process opens or recovers the file: for that SQLite does not wait by itself."""
+    for left in reversed(range(OPENING_TRIES)):
+        try:
+            return step()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or not left:
+                raise
+            time.sleep(0.1)
+    raise AssertionError("unreachable")
 
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
