@@ -42,6 +42,9 @@ class FrontierCommand(Command):
             raise BadInput(f"-n wants a number of URLs, not {opts.limit}")
         with connection.from_settings(self.project) as connected:
             frontier = Frontier(connected.client, ordering("fifo"), opts.name)
+            if not frontier.stored_partitions():  # it will be made so: a block is to be found then
+                wanted = self.project.getint("FRONTIER_PARTITIONS")
+                frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=wanted)
             if verb == "stats":
                 _print(inspect.stats(frontier), opts.json)
             elif verb == "peek":

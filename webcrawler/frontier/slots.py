@@ -51,9 +51,10 @@ class Slots:
 
     @cached_property
     def partitions(self) -> Partitions:
-        return Partitions.of(self.name, self._wanted or self._stored_partitions() or 1)
+        return Partitions.of(self.name, self._wanted or self.stored_partitions() or 1)
 
-    def _stored_partitions(self) -> int:
+    def stored_partitions(self) -> int:
+        """In how many parts it was made; 0: it was not yet."""
         first = Partitions.of(self.name, 1)[0]
         return int(self.client.hget(first.prefix + "meta", "partitions") or 0)
 
@@ -74,7 +75,7 @@ class Slots:
         self.set_mode(mode)
 
     def _check_partitions(self) -> None:
-        stored = self._stored_partitions()
+        stored = self.stored_partitions()
         if stored and self.has_seen(stored) and stored != len(self.partitions):
             raise BadInput(
                 f"the frontier was made with FRONTIER_PARTITIONS={stored}: "
