@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 from conftest import MakeFrontier
-from frontiers import lease_one, let_pass, links, page
+from frontiers import lease_one, let_pass, links, next_due_ms, page
 
 from webcrawler.batch import Batch
 from webcrawler.catalog import Catalog
 from webcrawler.connection import connect
-from webcrawler.frontier import Done, Frontier, Politeness, inspect, ordering
+from webcrawler.frontier import Done, Frontier, Politeness, Report, Reports, inspect, ordering
 from webcrawler.pages import PageStore, records
 from webcrawler.records import Entry, Fetch, Lease, Link
 
@@ -488,3 +488,30 @@ def test_the_frontier_is_told_what_says_the_same_as_another(
     assert [(done.reason, done.repeats) for done in told] == [
         *(("document", False), ("duplicate", True), ("document", True), ("document", False)),
     ]
+
+
+def test_a_server_that_asked_for_rest_gets_it_though_its_page_is_decided_first(room: Room) -> None:
+    """The scheduler tells of downloads by a connection of its own, which may be slow."""
+    (lease,) = room.lease("http://a.test/")
+    reports = Reports()
+    reports.put(Report(lease, 0.1, slow_down=True, retry_after=3600.0))
+    batch = room.batch(reports=reports)
+
+    batch.put(page(lease))
+    batch.flush()
+    room.wait()
+
+    assert next_due_ms(room.frontier, "http://a.test") > 3_500_000
+    assert reports.take() == []
+
+
+def test_what_somebody_else_holds_by_now_is_stale(room: Room) -> None:
+    (old,) = room.lease("http://a.test/")
+    room.frontier.release([old])
+    lease_one(room.frontier)
+    batch = room.batch()
+
+    batch.put(page(old))
+    batch.flush()
+
+    assert room.wait() == [(old, "stale")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import os
 import re
 from collections import Counter
 from itertools import permutations
@@ -13,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from testdata import data
 
 from webcrawler.urls import (
     UnfetchableUrl,
@@ -28,7 +28,6 @@ from webcrawler.urls._prefix import MAX_PREFIX
 from webcrawler.urls._traps import MAX_NESTED, MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, TRAPS, trap
 
 ROOT = Path(__file__).parents[1]
-SHARED = Path(os.environ.get("SHARED_DIR", ROOT / "../shared")) / "data"
 
 # ---- what is refused
 
@@ -136,10 +135,7 @@ def test_the_quick_look_misses_nothing_that_a_rule_would_refuse(parts: list[str]
 
 
 def test_urls_found_in_the_wild_are_let_in_but_for_cgi_bin() -> None:
-    path = SHARED / "urls-real/urls.txt.xz"
-    if not path.exists():
-        pytest.skip("urls-real is not there (SHARED_DIR)")
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
+    with lzma.open(data("urls-real/urls.txt.xz"), "rt", encoding="utf-8") as lines:
         refused = Counter(trap(canonical(url)) for line in lines if (url := _resolved(line)))
 
     assert refused.keys() == {"", "location"} and refused["location"] < 100
