@@ -37,7 +37,7 @@ endif
 ifdef UV
 	uv sync --frozen --all-extras
 else
-	$(BIN)/pip install -qq --editable . --group dev
+	$(BIN)/pip install -qq --editable ".[plots,parquet]" --group dev
 endif
 	@touch $@
 

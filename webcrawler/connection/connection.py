@@ -22,11 +22,34 @@ FSYNCS = ("always", "everysec", "no")
 # RESP2 is all we need. Few and short retries: redis-py's own ten would hold
 # the reactor thread for 4.6 s on a dead server. A line that died in silence is given up before a worker's
 # heartbeat is missed (six seconds), and not by an answer that is two seconds late.
-CLIENT_OPTIONS: dict[str, Any] = {"protocol": 2, "socket_timeout": 4.0, "socket_connect_timeout": 2.0}
+RETRIES = 2
+CLIENT_OPTIONS: dict[str, Any] = {"protocol": 2, "socket_timeout": 3.0, "socket_connect_timeout": 2.0}
 
 
-def _retry() -> Retry:
-    return Retry(ExponentialBackoff(cap=0.1, base=0.01), 2)
+class _Retry(Retry):
+    """When a line fell silent, the idle lines of the pool are closed too: each would cost a time-out more."""
+
+    def __init__(self, retries: int) -> None:
+        super().__init__(ExponentialBackoff(cap=0.1, base=0.01), retries)
+        self.pool: Any = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Retry:
+        return self  # each connection copies what it is given; this one is for all of a pool
+
+    def call_with_retry(self, do: Any, fail: Any, *rest: Any, **named: Any) -> Any:
+        def failed(error: Exception, *count: int) -> None:
+            fail(error, *count)
+            if isinstance(error, redis.TimeoutError) and self.pool is not None:
+                self.pool.disconnect(inuse_connections=False)
+
+        return super().call_with_retry(do, failed, *rest, **named)
+
+
+def _retrying(make_client: Callable[[Retry], Any], retries: int) -> Any:
+    retry = _Retry(retries)
+    client = make_client(retry)
+    retry.pool = getattr(client, "connection_pool", None)  # a cluster has one for each node
+    return client
 
 
 class Connection:
@@ -36,10 +59,10 @@ class Connection:
     send only what may. After that it raises `redis.ConnectionError`: call `revive`, then go on.
     """
 
-    def __init__(self, make_client: Callable[[], redis.Redis], server: EmbeddedServer | None = None) -> None:
+    def __init__(self, make_client: Callable[[Retry], Any], server: EmbeddedServer | None = None) -> None:
         self._make_client = make_client
         self._server = server
-        self.client = make_client()
+        self.client = self.new_client()
 
     @property
     def embedded(self) -> bool:
@@ -50,9 +73,9 @@ class Connection:
         """Then only commands on keys of one {tag} go together, and a frontier wants several partitions."""
         return isinstance(self.client, Cluster)
 
-    def new_client(self) -> redis.Redis:
+    def new_client(self, retries: int = RETRIES) -> redis.Redis:
         """A client with connections of its own, to be closed by the caller."""
-        return self._make_client()
+        return _retrying(self._make_client, retries)  # type: ignore[no-any-return]
 
     def revive(self) -> None:
         """Return when Redis answers; an embedded server that died is started again from its log.
@@ -121,7 +144,7 @@ def from_settings(settings: Mapping[str, Any]) -> Connection:
 
 def _connect_remote(settings: Mapping[str, Any]) -> Connection:
     cluster = remote.wait_until_it_answers(settings)
-    return Connection(lambda: remote.client(settings, cluster, retry=_retry(), **CLIENT_OPTIONS))
+    return Connection(lambda retry: remote.client(settings, cluster, retry=retry, **CLIENT_OPTIONS))
 
 
 def _connect_embedded(crawl_dir: Path, fsync: str, binaries: Callable[[], Iterable[Path]]) -> Connection:
@@ -129,6 +152,5 @@ def _connect_embedded(crawl_dir: Path, fsync: str, binaries: Callable[[], Iterab
         raise BadInput(f"REDIS_FSYNC must be one of {', '.join(FSYNCS)}, not {fsync!r}")
     server = EmbeddedServer(crawl_dir / "redis", fsync, binaries)
     server.join()
-    return Connection(
-        lambda: redis.Redis(unix_socket_path=str(server.socket), retry=_retry(), **CLIENT_OPTIONS), server
-    )
+    path = str(server.socket)
+    return Connection(lambda retry: redis.Redis(unix_socket_path=path, retry=retry, **CLIENT_OPTIONS), server)

@@ -7,9 +7,6 @@ from contextlib import ExitStack, closing
 from types import TracebackType
 from typing import Self
 
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-
 from webcrawler import failpoints
 from webcrawler.connection import Connection
 from webcrawler.extensions import parts
@@ -57,8 +54,8 @@ class Member:
 
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
-        client = opened.enter_context(closing(self.connection.new_client()))
-        client.set_retry(Retry(NoBackoff(), 0))  # URLs leased by a call sent twice would be nobody's
+        # Not sent twice: URLs leased by a call of which the answer was lost would be nobody's.
+        client = opened.enter_context(closing(self.connection.new_client(retries=0)))
         return Frontier(client, *self._arguments)
 
     def close(self) -> None:
