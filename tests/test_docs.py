@@ -76,6 +76,7 @@ def test_each_spider_argument_has_a_heading(name: str) -> None:
 def test_each_dependency_has_a_row_with_its_bound_and_none_is_too_many() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     required = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    required += [one for extra in project["project"]["optional-dependencies"].values() for one in extra]
 
     described = cells(page("explanation/dependencies.md"))
 
