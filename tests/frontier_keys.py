@@ -26,9 +26,9 @@ HASHES = (
     "leases",
     "alone",
 )
-BESIDE = ("tries", "deaths", "spelling", "request")
+BESIDE = ("tries", "deaths", "spelling", "request", "note")
 SORTED_SETS = ("queue", "retry", "ready", "doubtful", "wait", "ends", "workers")
-SETS = ("seen", "downloading", "held")
+SETS = ("seen", "downloading", "held", "raised")
 READ = {
     **dict.fromkeys((*HASHES, *BESIDE), "HGETALL"),
     **dict.fromkeys(SORTED_SETS, "ZRANGE"),
@@ -77,6 +77,7 @@ class Keys:
 
     def compare(self, model: Model) -> None:
         self.urls(model)
+        self.priorities(model)
         self.leases(model)
         self.beside_urls(model)
         self.standing(model)
@@ -99,6 +100,20 @@ class Keys:
         assert retry.keys() == {_member(url) for url in model.in_state("queued") if url.retry}
         for url in model.in_state("queued"):
             assert not url.retry or self.is_time(retry[_member(url)], url.retry, model)
+
+    def priorities(self, model: Model) -> None:
+        """Of what waits: its score stands in a queue, or beside it while it waits for another try."""
+        found = {
+            f"{server} {path}": score
+            for server in self.members("queue")
+            for path, score in self.zset("queue", server).items()
+        }
+        tries = self.hash("tries")
+        found |= {member: float(tries[member].split()[1]) for member in self.zset("retry")}
+        expected = {_member(url): url.told for url in model.in_state("queued")}
+        assert {member: -(int(score) // 2**32) for member, score in found.items()} == expected
+        raised = {shard: self.set("raised", shard) for shard in self.members("raised")}
+        assert raised == {n[-4:]: {o for o in model.raised if o[-4:] == n[-4:]} for n in model.raised}
 
     def leases(self, model: Model) -> None:
         leased = {url.link.url: url for url in model.in_state("leased")}
@@ -123,6 +138,8 @@ class Keys:
         assert tries == {_member(url): url.tries for url in left if url.tries}
         deaths = {member: int(value) for member, value in self.hash("deaths").items()}
         assert deaths == {_member(url): url.deaths for url in left if url.deaths}
+        notes = {member: int(value) for member, value in self.hash("note").items()}
+        assert notes == {_member(url): url.note for url in left if url.note}
         assert self.hash("request") == {_member(u): u.link.request for u in left if u.link.request}
         spelled = [url for url in left if url.link.spelling != url.link.url]
         assert self.hash("spelling") == {_member(url): url.link.spelling for url in spelled}

@@ -6,16 +6,16 @@ Source: design.md, section 5, and the docstrings and reference of the frontier.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Mapping
 
-from frontier_model_intake import Intake, Server, Url
+from frontier_model_ends import Ends
+from frontier_model_intake import Server, Url
 
-from webcrawler.frontier import Done, Failed, Ordering, Report
-from webcrawler.records import Lease, Link
-from webcrawler.urls import path_prefix, split
+from webcrawler.frontier import Ordering, Report
+from webcrawler.records import Link
 
 
-class Model(Intake):
+class Model(Ends):
     # ---- out
 
     def lease(self, worker: str, limit: int, doubtful: int) -> list[Url]:
@@ -83,98 +83,14 @@ class Model(Intake):
         server.next = max(server.next, self.now + pause)
         server.in_time = report.seconds < polite.slow and not report.slow_down
 
-    def _free_place(self, url: Url) -> None:
-        url.server.active -= url.downloading
-        url.downloading = False
-
-    # ---- the ends of leases
-
-    def complete(self, done: Iterable[Done], watched: Container[str]) -> list[int]:
-        answers, sweeps = [], []
-        for one in done:
-            url = self.newest(one.lease)
-            if url:
-                self.refused.update(one.refused)
-                url_links = self.discover(one.links, watched)
-                self._decide(url, f"done/{one.reason}")
-                if one.is_document:
-                    url.server.newcomer = 0
-                    sweeps += self._judge(url, one.repeats)
-            answers.append(url_links if url else -1)
-        for server, prefix in sweeps:
-            for waiting in self.queue(server):
-                waiting.behind |= path_prefix(split(waiting.link.url)[1]) == prefix
-        return answers
-
-    def _judge(self, url: Url, repeats: bool) -> list[tuple[Server, str]]:
-        """The prefix that is to go behind all others."""
-        server, prefix = url.server, path_prefix(split(url.link.url)[1])
-        server.repeats[prefix] = max(0, server.repeats[prefix] + (1 if repeats else -1))
-        if 0 < self.budgets.repeats <= server.repeats[prefix]:
-            server.behind.add(prefix)
-        return [(server, prefix)] if repeats and prefix in server.behind and not url.behind else []
-
-    def fail(self, one: Failed) -> int:
-        url = self.newest(one.lease)
-        if not url:
-            return -1
-        if not one.retry or url.tries + 1 >= self.polite.tries:
-            self._decide(url, one.outcome)
-            return 0
-        self._requeue(url)
-        url.retry = self.now + min(self.polite.backoff * 2**url.tries, self.polite.backoff_max)
-        url.tries += 1
-        return 1
-
-    def release(self, leases: Iterable[Lease]) -> int:
-        found = [url for lease in leases if (url := self.newest(lease))]
-        for url in found:
-            self._requeue(url)
-        return len(found)
-
-    def reclaim(self, worker: str, known: Iterable[str]) -> int:
-        found = [url for url in self.held(worker) if url.link.url not in known]
-        for url in found:
-            self._requeue(url)
-        return len(found)
-
-    def expire(self, worker: str = "", alive: float = 0.0) -> int:
-        if alive:
-            self.workers[worker] = self.now + alive
-        ended = [url for url in self.in_state("leased") if url.end <= self.now]
-        for url in ended:
-            self._requeue(url)
-        dead = [name for name, until in self.workers.items() if until <= self.now]
-        left = [url for name in dead for url in self.held(name)]
-        for url in left:
-            self._died(url)
-        self.workers = {name: until for name, until in self.workers.items() if name not in dead}
-        return len(ended) + len(left)
-
-    def _died(self, url: Url) -> None:
-        if 0 < self.polite.deaths <= url.deaths:
-            self._decide(url, "quarantined")
-        else:
-            url.deaths += 1
-            self._requeue(url)
-
-    def _requeue(self, url: Url) -> None:
-        self._free_place(url)
-        url.state, url.server.trying = "queued", False
-
-    def _decide(self, url: Url, state: str) -> None:
-        self._free_place(url)
-        url.state, url.server.trying = state, False
-        if not self.is_busy(url.server):
-            url.server.newcomer = 0
-
     # ---- what people say
 
     def rescore(self, priorities: Mapping[Link, int]) -> int:
         some = [(self.urls.get(link.url), priority) for link, priority in priorities.items()]
         waiting = [(url, priority) for url, priority in some if url and url.state == "queued"]
+        band = self.ordering.band
         for url, priority in waiting:
-            url.priority = priority
+            url.priority = priority + (url.priority // band * band if band else 0)
         return len(waiting)
 
     def change_ordering(self, ordering: Ordering) -> int:

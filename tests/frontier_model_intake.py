@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
-from webcrawler.frontier import Budgets, Ordering, Politeness
+from webcrawler.frontier import Budgets, Ordering, Politeness, Source
 from webcrawler.records import Lease, Link
 from webcrawler.urls import path_prefix, registrable_domain, split
+
+HIGHEST = 2**20 - 1  # priority, as LOWEST is for what is behind
+LOWEST = -(2**20)
 
 
 @dataclass(eq=False)
@@ -39,6 +42,7 @@ class Url:
     retry: float = 0.0  # when; 0 when it stands in its queue
     tries: int = 0
     deaths: int = 0
+    note: int = 0  # what the ordering notes of it
     worker: str = ""
     token: int = 0
     end: float = 0.0
@@ -46,7 +50,12 @@ class Url:
 
     @property
     def place(self) -> tuple[bool, int, int]:
-        return (self.behind, 0 if self.behind else -self.priority, self.number)
+        return (self.behind, -self.told, self.number)
+
+    @property
+    def told(self) -> int:
+        """Its priority, as leases tell it."""
+        return LOWEST if self.behind else self.priority
 
 
 class Intake:
@@ -57,6 +66,7 @@ class Intake:
         self.workers: dict[str, float] = {}  # alive until
         self.letting_go: set[str] = set()  # workers that are to hold one URL alone
         self.refused: Counter[str] = Counter()
+        self.raised: set[str] = set()  # names of parts of pages whose links have raised what waits
         self.now, self.number, self.turn = 1.0, 0, 0
 
     # ---- what is where
@@ -90,12 +100,18 @@ class Intake:
 
     # ---- in
 
-    def discover(self, links: Sequence[Link], watched: Container[str]) -> int:
+    def discover(
+        self, links: Sequence[Link], watched: Container[str], source: Source | None = None, part: str = ""
+    ) -> int:
         """Server by server in the order of their first links; numbers follow the order of all links.
 
         Args:
             watched: servers of which it is known that prefixes of theirs go behind.
+            source: the page that they stand on; without one they raise nothing that waits.
+            part: a name for these of its links; under one name they raise once.
         """
+        if source:
+            self._raise([link for link in links if link.url in self.urls], source, part)
         fresh = [link for link in dict.fromkeys(links) if link.url not in self.urls]
         numbers = {link.url: number for number, link in enumerate(fresh, self.number + 1)}
         by_server = list(dict.fromkeys(split(link.url)[0] for link in links))
@@ -106,10 +122,32 @@ class Intake:
             if over := self._over_budget(link, room - taken):
                 self.refused[over] += 1
             else:
-                self._take_in(link, numbers[link.url], watched)
+                self._take_in(link, numbers[link.url], watched, source)
                 taken += 1
         self.number += len(fresh)
         return taken
+
+    def _raise(self, links: Sequence[Link], source: Source, part: str) -> None:
+        """What waits, and nothing else; what is behind stays there."""
+        how, raises = self.ordering.on_repeat, part not in self.raised
+        self.raised.update({part} if how and part else ())
+        for link in links:
+            url = self.urls[link.url]
+            if url.state == "queued":
+                url.note = max(url.note, self._note(link, source))
+                if how and raises and not url.behind:
+                    url.priority = self._raised(url.priority, self.ordering.first_priority(link, source))
+
+    def _raised(self, old: int, new: int) -> int:
+        """Within its class, where there are some."""
+        low, high = -HIGHEST, HIGHEST
+        if band := self.ordering.band:
+            low = old - old % band
+            high, new = low + band - 1, new % band + (low if self.ordering.on_repeat == "raise" else 0)
+        return max(old, new) if self.ordering.on_repeat == "raise" else min(high, max(low, old + new))
+
+    def _note(self, link: Link, source: Source | None) -> int:
+        return self.ordering.note(link, source) if source and self.ordering.takes_notes else 0
 
     def _over_budget(self, link: Link, room: int) -> str:
         (name, path), most = split(link.url), self.budgets
@@ -133,11 +171,12 @@ class Intake:
     def _window(self) -> int:
         return self.turn // max(1, self.budgets.share_of)
 
-    def _take_in(self, link: Link, number: int, watched: Container[str]) -> None:
+    def _take_in(self, link: Link, number: int, watched: Container[str], source: Source | None) -> None:
         name, path = split(link.url)
         server = self.server(name)
         if not any(url.server is server for url in self.urls.values()):
             server.newcomer = number
-        url = Url(link, server, number, self.ordering.first_priority(link), self._window())
+        url = Url(link, server, number, self.ordering.first_priority(link, source), self._window())
+        url.note = self._note(link, source)
         url.behind = name in watched and path_prefix(path) in server.behind
         self.urls[link.url] = url

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from frontier_keys import Keys
-from frontier_pair_crawl import Crawl
+from frontier_pair_ends import Ends
 from frontiers import let_pass
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import (
-    Done,
-    inspect,
-    ordering,
-    upkeep,
-)
+from webcrawler.frontier import Done, Known, inspect, ordering, upkeep
 from webcrawler.records import Link
 
 COUNTED = ("taken", "turns", "domains", "others", "windows", "repeats")  # of servers and domains
 
 
-class Pair(Crawl):
+class Pair(Ends):
     # ---- workers and time
 
     def expire(self, worker: str, alive_seconds: float = 0.0) -> None:
@@ -57,6 +53,14 @@ class Pair(Crawl):
         )
 
         assert self.frontiers[worker].rescore(list(priorities), list(priorities.values())) == expected
+
+    def rank(self, worker: str, ranks: dict[Link, float]) -> None:
+        """As the ranker does, in a mode that follows ranks."""
+        ids = np.array([link.id for link in ranks], np.int64)
+        counts = np.arange(len(ids))
+        known = Known(ids, np.array(list(ranks.values())), counts, 1 + counts % 3)
+        priorities = self.frontier.ordering.priorities(known)
+        self.rescore(worker, dict(zip(ranks, priorities.tolist(), strict=True)))
 
     def change_mode(self, mode: str) -> None:
         for model in self.models.values():
@@ -124,6 +128,6 @@ class Pair(Crawl):
         stats = inspect.stats(frontier)
         assert stats["seen"] == stats["done"] + stats["failed"] + stats["quarantined"]
         kinds = {key.decode().split(":")[3] for key in self.client.keys("*}:index:*")}
-        assert kinds <= {"meta", "counts", "seen", "site", *COUNTED}
+        assert kinds <= {"meta", "counts", "seen", "raised", "site", *COUNTED}
         assert upkeep.clear(frontier) == stats["seen"]
         assert self.client.keys("*") == []

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 
 from frontier_model import Model
 from frontier_model_intake import Server, Url
 
-from webcrawler.frontier import (
-    Budgets,
-    Done,
-    Failed,
-    Frontier,
-    Leased,
-    Politeness,
-    Report,
-    ordering,
-)
+from webcrawler.frontier import Budgets, Frontier, Leased, Politeness, Report, ordering
 from webcrawler.frontier.leasing import UNLIMITED
-from webcrawler.frontier.scripts import Client, Partition
+from webcrawler.frontier.scripts import Client
 from webcrawler.records import Lease, Link
 from webcrawler.urls import split
 
@@ -71,11 +62,17 @@ class Crawl:
 
     def discover(self, worker: str, links: Sequence[Link]) -> None:
         frontier = self.frontiers[worker]
-        sent = frontier._unknown(links)  # what a process knows to be known matters where a budget is used up
+        sent = self._sent(frontier, links)
         watched = self._watched(frontier)
         expected = sum(model.discover(own, watched) for model, own in self.split(sent))
 
         assert frontier.discover(links) == expected
+
+    def _sent(self, frontier: Frontier, links: Sequence[Link]) -> list[Link]:
+        """What a process knows to be known it leaves out, but where links do something to known URLs."""
+        if frontier.ordering.on_repeat or frontier.ordering.takes_notes:
+            return list(links)
+        return frontier._unknown(links)
 
     def _watched(self, frontier: Frontier) -> Container[str]:
         """With a small budget all prefixes are counted, from the first."""
@@ -86,14 +83,7 @@ class Crawl:
         frontier = self.frontiers[worker]
         expected = self._leased(frontier, limit, doubtful)
 
-        found = frontier.lease(limit, doubtful=doubtful)
-
-        assert [lease.url for lease in found.leases] == [url.link.url for url in expected]
-        for lease, url in zip(found.leases, expected, strict=True):
-            self._compare_lease(lease, url)
-        if limit == 0 or limit >= len(self.models):  # else not all are asked
-            self._compare_rest(found, doubtful)
-        return found.leases
+        return self._compare_leased(frontier.lease(limit, doubtful=doubtful), expected, limit, doubtful)
 
     def _leased(self, frontier: Frontier, limit: int, doubtful: int) -> list[Url]:
         """Partitions take turns; where none of those asked has anything, the others are asked."""
@@ -108,13 +98,30 @@ class Crawl:
                 found = models[(first + n) % len(models)].lease(frontier.worker, limit, doubtful)
         return found
 
+    def _compare_leased(self, found: Leased, expected: list[Url], limit: int, doubtful: int) -> list[Lease]:
+        assert [lease.url for lease in found.leases] == [url.link.url for url in expected]
+        for lease, url in zip(found.leases, expected, strict=True):
+            self._compare_lease(lease, url)
+        if limit == 0 or limit >= len(self.models):  # else not all are asked
+            self._compare_rest(found, doubtful)
+        return found.leases
+
     def _compare_lease(self, lease: Lease, url: Url) -> None:
         link, partition = url.link, self.partitions.of_server(lease.server)
         assert lease.token > self.newest[partition]
         self.newest[partition] = url.token = lease.token
         doubtful = not url.server.in_time
         assert lease == Lease(
-            link.id, link.url, link.spelling, url.server.name, lease.token, url.tries, link.request, doubtful
+            link.id,
+            link.url,
+            link.spelling,
+            url.server.name,
+            lease.token,
+            url.tries,
+            link.request,
+            doubtful,
+            url.told,
+            url.note,
         )
 
     def _compare_rest(self, found: Leased, doubtful: int) -> None:
@@ -132,57 +139,3 @@ class Crawl:
         self.model_of(report.lease.server).fetched(report, jitter)
 
         self.frontiers[worker].fetched([report])
-
-    # ---- the ends of leases
-
-    def complete(self, worker: str, done: Sequence[Done]) -> None:
-        expected = self._completed(self.frontiers[worker], done)
-
-        assert self.frontiers[worker].complete(done) == expected
-
-    def _completed(self, frontier: Frontier, done: Sequence[Done]) -> list[int]:
-        """Links of other partitions are taken in before, whoever holds the lease by now."""
-        watched = self._watched(frontier)
-        by_home: dict[Partition, list[tuple[int, Done]]] = defaultdict(list)
-        for n, one in enumerate([one._replace(links=frontier._unknown(one.links)) for one in done]):
-            home = self.partitions.of_server(one.lease.server)
-            links = dict(self.split(one.links))
-            by_home[home].append((n, one._replace(links=links.pop(self.models[home], []))))
-            for model, own in links.items():
-                model.discover(own, watched)
-        answers = [0] * len(done)
-        for home, some in by_home.items():
-            found = self.models[home].complete([one for _, one in some], watched)
-            for (n, _), answer in zip(some, found, strict=True):
-                answers[n] = answer
-        return answers
-
-    def fail(self, worker: str, failed: Failed) -> None:
-        expected = self.model_of(failed.lease.server).fail(failed)
-
-        assert self.frontiers[worker].fail([failed]) == [expected]
-
-    def release(self, worker: str, leases: Sequence[Lease]) -> None:
-        expected = sum(self.model_of(lease.server).release([lease]) for lease in leases)
-
-        assert self.frontiers[worker].release(leases) == expected
-
-    def reclaim(self, worker: str, known: Iterable[str]) -> None:
-        expected = sum(model.reclaim(worker, known) for model in self.models.values())
-
-        assert self.frontiers[worker].reclaim(set(known)) == expected
-
-    def change_nothing(self, worker: str, lease: Lease) -> None:
-        """By a token that is not the newest any more."""
-        assert self.model_of(lease.server).newest(lease) is None
-        frontier, before = self.frontiers[worker], self.dump()
-
-        assert frontier.complete([Done(lease, "document", True, (), {"scheme": 1}, True)]) == [-1]
-        assert frontier.fail([Failed(lease, "quarantined", False)]) == [-1]
-        assert frontier.release([lease]) == 0
-        frontier.fetched([Report(lease, 1.0, True, 10**6)])
-
-        assert self.dump() == before
-
-    def dump(self) -> dict[bytes, bytes]:
-        return {key: self.client.dump(key) for key in self.client.scan_iter()}

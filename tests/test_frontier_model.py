@@ -1,6 +1,5 @@
 """The frontier does what its model in plain Python does, whatever happens in whatever order.
 
-Times are in units of a million seconds, far more than a test takes: no real second decides anything.
 FRONTIER_EXAMPLES says how many histories are tried.
 """
 
@@ -10,86 +9,34 @@ import os
 from dataclasses import replace
 from typing import Any
 
+import pytest
 import redis
 from frontier_pair import Pair
+from frontier_web import (
+    ENDS,
+    LINKS,
+    NUMBER_OF,
+    T,
+    budgets,
+    doubtful,
+    mode,
+    number,
+    of_page,
+    page,
+    politenesses,
+    reports,
+    server,
+    some,
+    worker,
+)
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from webcrawler.frontier import Budgets, Done, Failed, Politeness, Report
-from webcrawler.frontier.leasing import UNLIMITED
-from webcrawler.records import Lease, Link
-from webcrawler.urls import url_id
+from webcrawler.frontier import Budgets, Done, Failed, Politeness, Report, deciding
+from webcrawler.records import Lease
 
-T = 1e6  # seconds
-SERVERS = ("http://a.x.test", "http://b.x.test", "http://c.x.test:8080", "https://y.test", "http://z.test")
-NUMBERS = range(40)
-
-
-def _link(n: int) -> Link:
-    url = f"{SERVERS[n % 5]}/{'pq'[n // 5 % 2]}/{n}"
-    request = "" if n % 3 else f'{{"priority":{n % 4 - 1}}}'
-    return Link(url, url_id(url), url if n % 7 else url + "?utm_source=x", request=request)
-
-
-LINKS = [_link(n) for n in NUMBERS]
-
-number = st.sampled_from(NUMBERS)
-some = st.lists(number, max_size=6)  # numbers of links
-server = st.sampled_from(SERVERS)
-worker = st.sampled_from(["ann", "bob"])
-doubtful = st.sampled_from([UNLIMITED, UNLIMITED, 0, 1])
-
-
-def small(*numbers: int) -> st.SearchStrategy[int]:
-    """A limit that is mostly off."""
-    return st.sampled_from([0, 0, 0, *numbers])
-
-
-budgets = st.just(Budgets(repeats=1)) | st.builds(
-    Budgets,
-    server=small(2, 4),
-    domain=small(3, 6),
-    domain_servers=small(1, 2),
-    prefix=small(1, 3, 3),
-    share=small(1, 2),
-    share_of=st.sampled_from([2, 3]),
-    queued=small(3, 8),
-    repeats=small(1, 2, 2),
-)
-politenesses = st.builds(
-    Politeness,
-    delay=st.sampled_from([0.0, T]),
-    crawl_delay_max=st.just(4 * T),
-    slowness=st.just(10.0),
-    slowness_max=st.just(3 * T),
-    slow=st.just(0.15 * T),
-    server_concurrency=st.sampled_from([1, 2]),
-    tries=st.sampled_from([1, 3, 3]),
-    deaths=st.sampled_from([0, 1, 2]),
-    backoff=st.just(2 * T),
-    backoff_max=st.just(6 * T),
-    lease=st.just(4 * T),
-)
-reports: st.SearchStrategy[dict[str, Any]] = st.builds(
-    dict,
-    seconds=st.sampled_from([0.0, 0.1 * T, 0.2 * T, T]),
-    slow_down=st.sampled_from([False, False, True]),
-    retry_after=st.sampled_from([0.0, 0.0, 5 * T]),
-    downloaded=st.sampled_from([True, True, True, False]),
-)
-ENDS = (
-    "document",
-    "document",
-    "repeats",
-    "repeats",
-    "redirect",
-    "again",
-    "never",
-    "poison",
-    "open",
-    "silent",
-)
+LINKS_PER_CALL = 3  # so that some pages have too many for one call
 
 
 class Histories(RuleBasedStateMachine):
@@ -100,10 +47,10 @@ class Histories(RuleBasedStateMachine):
     old: Bundle[Lease] = Bundle("old")  # somebody said what became of them
 
     @initialize(
-        mode=st.sampled_from(["breadth", "breadth", "fifo", "random", "priority"]),
+        mode=mode,
         polite=politenesses,
         budget=budgets,
-        partitions=st.sampled_from([1, 1, 3]),
+        partitions=st.sampled_from([1, 4]),  # of four, three have servers
         seeds=st.lists(number, min_size=3, max_size=15),
     )
     def open(self, mode: str, polite: Politeness, budget: Budgets, partitions: int, seeds: list[int]) -> None:
@@ -126,9 +73,9 @@ class Histories(RuleBasedStateMachine):
         limit=st.integers(1, 5),
         doubtful=doubtful,
         rounds=st.integers(1, 4),
-        units=st.sampled_from([0, 0, 1, 5]),
+        units=st.sampled_from([0, 1, 5, 9]),
         said=reports,
-        ends=st.lists(st.tuples(st.sampled_from(ENDS), some), min_size=5, max_size=5),
+        ends=st.lists(st.tuples(st.sampled_from(ENDS), of_page), min_size=5, max_size=5),
     )
     def visit(
         self,
@@ -153,12 +100,10 @@ class Histories(RuleBasedStateMachine):
         return multiple(*seen)
 
     def _end(self, worker: str, lease: Lease, end: str, found: list[int]) -> None:
-        if end in ("document", "repeats", "redirect"):
-            reason = "redirect" if end == "redirect" else "document"
-            refused = {"scheme": 1} if len(found) > 4 else {}
-            links = [LINKS[n] for n in found]
-            done = Done(lease, reason, reason == "document", links, refused, end == "repeats")
-            self.pair.complete(worker, [done])
+        if end == "twice":
+            self.pair.die_between(worker, [page(lease, end, found)])
+        if end in ("document", "repeats", "redirect", "twice"):
+            self.pair.complete(worker, [page(lease, end, found)])
         elif end in ("again", "never", "poison"):
             outcome = "quarantined" if end == "poison" else "failed/server-error"
             self.pair.fail(worker, Failed(lease, outcome, end == "again"))
@@ -167,17 +112,57 @@ class Histories(RuleBasedStateMachine):
     def fetched(self, worker: str, lease: Lease, said: Any) -> None:
         self.pair.fetched(worker, Report(lease, **said))
 
-    @rule(target=old, worker=worker, lease=consumes(leases), end=st.sampled_from(ENDS[:-2]), found=some)
+    @rule(target=old, worker=worker, lease=consumes(leases), end=st.sampled_from(ENDS[:-2]), found=of_page)
     def end(self, worker: str, lease: Lease, end: str, found: list[int]) -> Lease:
         self._end(worker, lease, end, found)
         return lease
 
-    @rule(target=old, worker=worker, one=consumes(leases), two=leases | old, found=some)
+    @rule(target=old, worker=worker, one=consumes(leases), two=leases | old, found=of_page)
     def complete_together(self, worker: str, one: Lease, two: Lease, found: list[int]) -> Lease:
-        links = [LINKS[n] for n in found]
-        done = [Done(one, "document", True, links[:4], {}, True), Done(two, "document", True, links[2:])]
-        self.pair.complete(worker, done)
+        self.pair.complete(worker, [page(one, "repeats", found[:4]), page(two, "document", found[2:])])
         return one
+
+    @rule(worker=worker, lease=leases | old, found=of_page, again=of_page | st.none())
+    def complete_again(self, worker: str, lease: Lease, found: list[int], again: list[int] | None) -> None:
+        """The answer was lost, or another worker had the page as well; it may have changed between."""
+        self.pair.complete(worker, [page(lease, "document", found)])
+        self.pair.complete(worker, [page(lease, "document", found if again is None else again)])
+
+    @rule(worker=worker, lease=leases | old, found=of_page)
+    def die_between(self, worker: str, lease: Lease, found: list[int]) -> None:
+        self.pair.die_between(worker, [page(lease, "document", found)])
+
+    @rule(
+        target=leases,
+        worker=worker,
+        limit=st.integers(1, 3),
+        pages=st.lists(of_page, min_size=2, max_size=6),
+        units=st.sampled_from([0, 5, 9]),
+        is_lost=st.sampled_from([False, False, True]),
+    )
+    def visit_in_exact_order(
+        self, worker: str, limit: int, pages: list[list[int]], units: int, is_lost: bool
+    ) -> Any:
+        """A page is completed and more are leased in one step; the last answer may be lost."""
+        found, done = self.pair.lease(worker, limit), list[Done]()
+        for links in pages:
+            self.pair.let_pass(units * T)
+            done = [page(lease, "document" if len(links) % 2 else "repeats", links) for lease in found[:1]]
+            found = found[1:] + self.pair.complete_and_lease(worker, done, limit)
+        if is_lost:
+            self.pair.complete(worker, done)
+            self.pair.reclaim(worker, ())
+        return multiple(*found)
+
+    @rule(target=old, worker=worker, limit=st.integers(2, 4), found=of_page)
+    def link_to_what_has_failed(self, worker: str, limit: int, found: list[int]) -> Any:
+        leases = self.pair.lease(worker, limit)
+        for lease in leases[1:]:
+            self._end(worker, lease, "again", [])
+        for lease in leases[:1]:
+            links = dict.fromkeys([*found, *(NUMBER_OF[lease.url] for lease in leases[1:])])
+            self._end(worker, lease, "document", list(links))
+        return multiple(*leases)
 
     @rule(worker=worker, lease=old)
     def an_old_token_changes_nothing(self, worker: str, lease: Lease) -> None:
@@ -245,11 +230,17 @@ class Histories(RuleBasedStateMachine):
         if act == "postpone":
             self.pair.postpone(server, units * T, crawl_delay)
 
-    @rule(worker=worker, priorities=st.dictionaries(number, st.integers(-2, 2), max_size=20))
-    def rescore(self, worker: str, priorities: dict[int, int]) -> None:
-        self.pair.rescore(worker, {LINKS[n]: priority for n, priority in priorities.items()})
+    @rule(worker=worker, steps=st.dictionaries(number, st.integers(0, 4), min_size=8, max_size=30))
+    def rescore(self, worker: str, steps: dict[int, int]) -> None:
+        """As the ranker does it; in other modes by anybody."""
+        ordering = self.pair.frontier.ordering
+        if ordering.follows_ranks:
+            self.pair.rank(worker, {LINKS[n]: 0.1 * 3**step for n, step in steps.items()})
+        else:
+            least = 0 if ordering.band else -2
+            self.pair.rescore(worker, {LINKS[n]: step + least for n, step in steps.items()})
 
-    @rule(mode=st.sampled_from(["breadth", "fifo", "random"]))
+    @rule(mode=mode)
     def change_mode(self, mode: str) -> None:
         self.pair.change_mode(mode)
 
@@ -262,6 +253,12 @@ class Histories(RuleBasedStateMachine):
             self.pair.finish()
 
 
+@pytest.fixture
+def small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding, "LINKS_PER_CALL", LINKS_PER_CALL)
+
+
+@pytest.mark.usefixtures("small_calls")
 def test_the_frontier_does_what_its_model_does(client: redis.Redis) -> None:
     Histories.client = client
     Histories.TestCase.settings = settings(

@@ -30,10 +30,20 @@ def test_arguments_of_scrapyd_are_not_ours() -> None:
     assert Job.read(_job="4711", mode="random").mode == "random"
 
 
+def test_a_mode_carries_its_query_and_what_orders_its_queues() -> None:
+    job = Job.read(mode="hot", query="molecular biology", then="backlink")
+
+    assert job.mode == "hot?query=molecular+biology&then=backlink"
+    assert Job.read(mode=job.mode).mode == job.mode
+    assert Job.read(mode="ic?k1=3", query="gene").mode == "ic?k1=3&query=gene"
+
+
 BAD = [
     # (arguments, what the one line says)
     ({"seed": "http://a.test/"}, "no such argument: seed; there are .*seeds"),
     ({"mode": "deepest"}, "unknown mode 'deepest'"),
+    ({"mode": "fifo", "query": "gene"}, "knows no query"),
+    ({"mode": "hot"}, "add -a query="),
     ({"seeds": "nonsense"}, "seed 'nonsense' is no URL"),
     ({"seeds": "http://a.test/,/b"}, "seed '/b' is no URL"),
     ({"seeds": "file:///etc/passwd"}, "is no URL"),

@@ -92,7 +92,7 @@ def test_the_shared_part_says_what_each_key_holds() -> None:
         "queue",
         "server",
         "site",
-        *re.findall(r"\b([a-z]+) = \d", re.findall(r"BESIDE = \{.*\}", TEXTS["_4_leases.lua"])[0]),
+        *re.findall(r"\b([a-z]+) = \d", re.findall(r"BESIDE = \{.*\}", TEXTS["_5_leases.lua"])[0]),
         *("seen", "ready", "doubtful"),
     }
 

@@ -14,11 +14,15 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Politeness, inspect, ordering
-from webcrawler.frontier.orderings import BUILT_IN, PRIORITY_MAX
+from webcrawler.frontier.orderings import BUILT_IN, PRIORITY_MAX, Ordering, Source, arguments_of
+from webcrawler.frontier.orderings.base import BAND
+from webcrawler.records import Link
 from webcrawler.urls import url_id
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 Web = dict[str, tuple[str, Sequence[str]]]  # URL -> what it comes to, outlinks
+
+MODES = [f"{n}?query=gene" if "query" in arguments_of(kind) else n for n, kind in sorted(BUILT_IN.items())]
 
 URLS = [f"http://s{n % 5}.test/{n}" for n in range(15)]
 ANSWERS = st.sampled_from(["document", "document", "redirect", "not-found"])
@@ -149,17 +153,35 @@ def test_fifo_visits_first_found_first(client: redis.Redis, web: Web, seeds: lis
 
 @given(web=webs, seeds=seeds)
 @of_small_webs
-def test_random_visits_the_known_url_with_the_highest_draw(
+def test_random_visits_the_known_url_whose_clock_rings_first(
     client: redis.Redis, web: Web, seeds: list[str]
 ) -> None:
-    draw = ordering("random").first_priority
-    known, order = list(seeds), []
-    while waiting := [url for url in known if url not in order]:
-        best = max(waiting, key=lambda url: (draw(links(url)[0]), -known.index(url)))
+    """A page's links start theirs when it rings."""
+
+    def pause(link: Link) -> int:
+        return ordering("random").first_priority(link) - (BAND - 1)
+
+    time, order = {url: pause(links(url)[0]) for url in seeds}, []
+    while waiting := [url for url in time if url not in order]:
+        best = max(waiting, key=lambda url: (time[url], -waiting.index(url)))
         order.append(best)
-        known += [url for url in dict.fromkeys(web[best][1]) if url not in known]
+        for url in dict.fromkeys(web[best][1]):
+            time.setdefault(url, time[best] + pause(links(url)[0]))
 
     assert crawl(opened(client, "random"), web, seeds) == order
+
+
+def test_each_known_url_is_equally_likely_to_be_the_next_of_a_random_crawl() -> None:
+    """Whether it was found early or late: of ten URLs five are left when five more are found."""
+    late = 0
+    for seed in range(2_000):
+        random = ordering(f"random?seed={seed}")
+        first = sorted((-random.first_priority(link), n) for n, link in enumerate(links(*URLS[:10])))
+        source = Source(priority=-first[4][0])
+        new = [-random.first_priority(link, source) for link in links(*URLS[10:15])]
+        late += min(new) < first[5][0]
+
+    assert 0.45 < late / 2_000 < 0.55
 
 
 def test_random_mixes_what_was_found_in_order() -> None:
@@ -168,25 +190,24 @@ def test_random_mixes_what_was_found_in_order() -> None:
 
     priorities = [draw(links(url)[0]) for url in urls]
 
-    assert len(set(priorities)) > 990
     sinking = sum(b < a for a, b in pairwise(priorities))
     assert 450 < sinking < 550
 
 
-@given(st.integers(-(2**63), 2**63 - 1), st.sampled_from(sorted(BUILT_IN)))
+@given(st.integers(-(2**63), 2**63 - 1), st.sampled_from(MODES))
 def test_a_priority_is_a_whole_number_within_its_bounds(id: int, mode: str) -> None:
-    priority = ordering(mode).first_priority(links(A)[0]._replace(id=id))
+    link = links(A)[0]._replace(id=id, anchor="a gene")
+
+    priority = ordering(mode).first_priority(link)
 
     assert isinstance(priority, int) and abs(priority) <= PRIORITY_MAX
 
 
-class Extremes:
+class Extremes(Ordering):
     """An ordering of the tests, found by its class path: the path says the priority."""
 
-    servers_take_turns = False
-
-    def first_priority(self, link: object) -> int:
-        return int(link.url.rpartition("/")[2])  # type: ignore[attr-defined]
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        return int(link.url.rpartition("/")[2])
 
 
 def test_ties_go_to_the_oldest_even_at_the_bounds_of_a_priority(make_frontier: MakeFrontier) -> None:
@@ -206,7 +227,7 @@ def test_ties_go_to_the_oldest_even_at_the_bounds_of_a_priority(make_frontier: M
     ["", "nonsense", "breadth ", "no.such.module", "os.nonsense", "..x", ".", "json.loads", "x" * 9999],
 )
 def test_an_unknown_mode_is_bad_input_that_names_the_known_ones(mode: str) -> None:
-    with pytest.raises(BadInput, match="breadth, fifo, priority, random"):
+    with pytest.raises(BadInput, match="backlink, blend, breadth, fifo"):
         ordering(mode)
 
 
@@ -218,7 +239,7 @@ def test_a_class_that_is_no_ordering_is_bad_input() -> None:
 # ---- peek, rescore
 
 
-@pytest.mark.parametrize("mode", sorted(BUILT_IN))
+@pytest.mark.parametrize("mode", MODES)
 @given(web=webs, seeds=seeds, steps=st.integers(0, 12))
 @settings(of_small_webs, max_examples=25)
 def test_peek_is_the_order_in_which_lease_gives(

@@ -5,15 +5,18 @@ from __future__ import annotations
 import pytest
 import redis
 from conftest import MakeFrontier
-from frontiers import done, fail, fetch, let_pass, links
+from frontiers import done, fail, fetch, lease_one, let_pass, links
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Budgets, Frontier, inspect, upkeep
+from webcrawler.frontier import Budgets, Done, Frontier, inspect, upkeep
+from webcrawler.frontier.intake import LINKS_PER_CALL
 from webcrawler.frontier.partitions import Partitions
+from webcrawler.records import Lease
 
 URLS = [f"http://s{n}.test/{page}" for n in range(20) for page in "ab"]
+ALL = LINKS_PER_CALL * 4
 
 
 def opened(make_frontier: MakeFrontier, mode: str = "breadth", **more: object) -> Frontier:
@@ -107,6 +110,113 @@ def test_another_number_of_parts_is_refused(make_frontier: MakeFrontier) -> None
 
     with pytest.raises(BadInput, match="FRONTIER_PARTITIONS=8"):
         make_frontier("breadth", partitions=4)
+
+
+# ---- links that raise what waits
+
+
+def lease_of(frontier: Frontier, url: str) -> Lease:
+    """The others go back."""
+    leases = frontier.lease(ALL).leases
+    (found,) = [lease for lease in leases if lease.url == url]
+    frontier.release([lease for lease in leases if lease.url != url])
+    return found
+
+
+def priorities(frontier: Frontier) -> dict[str, int]:
+    """Of all that waits."""
+    leases = frontier.lease(ALL).leases
+    frontier.release(leases)
+    return {lease.url: lease.priority for lease in leases}
+
+
+def die_before_completion(frontier: Frontier, page: Done) -> None:
+    """What is to be taken in before is taken in, and then nothing more."""
+    frontier._prepared([page])
+
+
+def lease_again(frontier: Frontier, url: str) -> Lease:
+    """By another worker, once the first is known to be dead."""
+    frontier.expire(5)
+    frontier.bury(lambda _: True)
+    return lease_of(frontier, url)
+
+
+def test_links_to_all_parts_count_in_the_same_way(make_frontier: MakeFrontier) -> None:
+    frontier = opened(make_frontier, "backlink")
+
+    frontier.complete([done(lease_of(frontier, URLS[0]), *URLS[1:])])
+
+    assert priorities(frontier) == dict.fromkeys(URLS[1:], 1)
+
+
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_links_of_a_page_count_once_when_its_worker_dies_before_completion(
+    make_frontier: MakeFrontier, deaths: int
+) -> None:
+    frontier = opened(make_frontier, "backlink")
+    lease = lease_of(frontier, URLS[0])
+    for _ in range(deaths):
+        die_before_completion(frontier, done(lease, *URLS[1:]))
+        lease = lease_again(frontier, URLS[0])
+
+    frontier.complete([done(lease, *URLS[1:])])
+
+    assert priorities(frontier) == dict.fromkeys(URLS[1:], 1)
+
+
+def test_links_of_two_pages_count_each_although_one_was_repeated(make_frontier: MakeFrontier) -> None:
+    frontier = opened(make_frontier, "backlink")
+    for url in URLS[:2]:
+        die_before_completion(frontier, done(lease_of(frontier, url), *URLS[2:]))
+        frontier.complete([done(lease_again(frontier, url), *URLS[2:])])
+
+    assert priorities(frontier) == dict.fromkeys(URLS[2:], 2)
+
+
+def test_new_links_of_a_page_that_has_changed_are_taken_in_when_it_is_repeated(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = opened(make_frontier, "backlink")
+    new = [f"http://new{n}.test/" for n in range(20)]
+    die_before_completion(frontier, done(lease_of(frontier, URLS[0]), *URLS[1:]))
+
+    frontier.complete([done(lease_again(frontier, URLS[0]), *URLS[1:], *new)])
+
+    assert priorities(frontier) == dict.fromkeys([*URLS[1:], *new], 1)
+
+
+def test_links_count_once_when_the_answer_to_a_completion_was_lost(make_frontier: MakeFrontier) -> None:
+    frontier = opened(make_frontier, "backlink")
+    page = done(lease_of(frontier, URLS[0]), *URLS[1:])
+
+    assert [frontier.complete([page]), frontier.complete([page])] == [[0], [-1]]
+    assert priorities(frontier) == dict.fromkeys(URLS[1:], 1)
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_links_of_a_page_too_long_for_one_call_count_once_too(
+    make_frontier: MakeFrontier, partitions: int
+) -> None:
+    frontier = make_frontier("backlink", partitions=partitions)
+    urls = [f"http://s{n % 7}.test/{n}" for n in range(LINKS_PER_CALL * 2 + 1)]
+    frontier.discover(links("http://first.test/", *urls))
+    page = done(lease_of(frontier, "http://first.test/"), *urls)
+    die_before_completion(frontier, page)
+
+    frontier.complete([done(lease_again(frontier, "http://first.test/"), *urls)])
+
+    assert priorities(frontier) == dict.fromkeys(urls, 1)
+
+
+def test_only_modes_whose_links_raise_note_which_pages_have_raised(
+    make_frontier: MakeFrontier, client: redis.Redis
+) -> None:
+    frontier = opened(make_frontier, "breadth")
+
+    frontier.complete([done(lease_one(frontier), *URLS)])
+
+    assert client.keys("*:raised:*") == []
 
 
 @given(st.integers(1, 500), st.integers(0, 10**6))

@@ -180,7 +180,7 @@ class Batch:
         outcomes: list[tuple[Lease, str]] = []
         for is_done, group in groupby(entries, lambda entry: entry.fetch.state == "done"):
             if is_done:
-                done = [_done(entry, verdict) for entry in group]
+                done = [_done(entry, verdict, self._note(entry)) for entry in group]
                 failpoints.reach("complete.before")
                 answers = self._frontier.complete(done)
                 failpoints.reach("complete.after")
@@ -196,6 +196,9 @@ class Batch:
                     outcomes.append((lost.lease, named[answer]))
             failpoints.reach("decide.between")
         return outcomes
+
+    def _note(self, entry: Entry) -> int:
+        return self._frontier.ordering.page_note(entry.text, entry.fetch.lease)
 
     def _insist(self, step: Callable[[], T]) -> T:
         pause = 0.1
@@ -221,7 +224,7 @@ def broken(fetch: Fetch, error: str) -> Fetch:
     return replace(fetch, state="failed", reason="unparsable", retry=True, target=None, error=error)
 
 
-def _done(entry: Entry, verdict: Verdict) -> Done:
+def _done(entry: Entry, verdict: Verdict, note: int) -> Done:
     lease, reason = entry.fetch.lease, entry.fetch.reason
     if reason == "document":
         reason = "duplicate" if lease.id in verdict.duplicates else "noindex" if entry.noindex else reason
@@ -236,7 +239,7 @@ def _done(entry: Entry, verdict: Verdict) -> Done:
         elif link.id != lease.id:
             follow.append(link)
     repeats = lease.id in verdict.duplicates or lease.id in verdict.near
-    return Done(lease, reason, f"done/{reason}" in DOCUMENTS, follow, refused, repeats)
+    return Done(lease, reason, f"done/{reason}" in DOCUMENTS, follow, refused, repeats, note)
 
 
 def _failed(entry: Entry) -> Failed:

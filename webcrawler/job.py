@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
@@ -16,11 +17,13 @@ from webcrawler.records import Link
 class Job:
     """One run of an index crawl."""
 
-    mode: str
+    mode: str  # with its arguments: "hot?query=gene&then=backlink"
     seeds: tuple[str, ...] = ()  # as they are fetched
     max_pages: int | None = None  # documents of this run
     max_time: float | None = None  # seconds
     domains: tuple[str, ...] = ()  # hosts and their subdomains; empty: all
+    query: str = ""  # what the mode looks for
+    then: str = ""  # the mode within the queues of a mode
 
     @classmethod
     def read(cls, **given: str | None) -> Job:
@@ -35,7 +38,7 @@ class Job:
             raise BadInput(
                 f"no such argument: {', '.join(sorted(unknown))}; there are {', '.join(cls.__slots__)}"
             )
-        mode = words.get("mode", "breadth")
+        mode = _mode(words)
         ordering(mode)
         return cls(
             mode,
@@ -47,6 +50,8 @@ class Job:
                 for part in words.get("domains", "").split(",")
                 if part.strip()
             ),
+            words.get("query", ""),
+            words.get("then", ""),
         )
 
     def admits(self, server: str) -> bool:
@@ -94,6 +99,12 @@ def _seed(seed: str, where: str) -> str:
         raise BadInput(
             f"the seed {seed[:200]!r}{where} is no URL; write http://host/path or https://…"
         ) from None
+
+
+def _mode(words: Mapping[str, str]) -> str:
+    mode = words.get("mode", "breadth")
+    arguments = urlencode({name: words[name] for name in ("query", "then") if name in words})
+    return f"{mode}{'&' if '?' in mode else '?'}{arguments}" if arguments else mode
 
 
 def _whole(name: str, text: str) -> int:

@@ -49,6 +49,8 @@ class Lease(NamedTuple):
     tries: int = 0  # fetches that failed before
     request: str = ""  # as the link's
     doubtful: bool = False  # its server did not answer in time, or has not been asked yet
+    priority: int = 0  # that it was leased with
+    note: int = 0  # what the ordering noted of its links
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Change(NamedTuple):
 
     seq: int
     number: int  # the document's page number
-    kind: str  # "insert", "update", "delete"
+    kind: str  # "insert", "update", "delete"; "links": a URL that is no document has, or had, out-links
 
 
 class Document(NamedTuple):

@@ -7,17 +7,19 @@ rescores.
 
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report, Reports
-from webcrawler.frontier.orderings import Ordering, ordering
+from webcrawler.frontier.orderings import Known, Ordering, Source, ordering
 
 __all__ = [
     "Budgets",
     "Done",
     "Failed",
     "Frontier",
+    "Known",
     "Leased",
     "Ordering",
     "Politeness",
     "Report",
     "Reports",
+    "Source",
     "ordering",
 ]

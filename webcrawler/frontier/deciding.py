@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 from webcrawler import urls
 from webcrawler.frontier import packing
 from webcrawler.frontier.intake import LINKS_PER_CALL, Intake
 from webcrawler.frontier.messages import Done
+from webcrawler.frontier.orderings import Source
 from webcrawler.frontier.scripts import Call, Partition
 from webcrawler.records import Lease, Link
 
 SWEPT = 10_000  # waiting URLs of a server that are looked at when a prefix goes behind
 BEHIND = -(2**20)  # the priority of what goes behind all others
+
+_Numbered = tuple[int, Done, list[Link]]
 
 
 class Deciding(Intake):
@@ -33,14 +37,27 @@ class Deciding(Intake):
         return answers
 
     def _complete(self, chunk: Sequence[Done]) -> list[int]:
-        unknown = [self._last_of(self._unknown(one.links)) for one in chunk]
-        numbered = list(zip(range(len(chunk)), chunk, unknown, strict=True))
+        prepared = self._prepared(chunk)
+        return self._decided(prepared, self.run(self._complete_calls(prepared)))
+
+    def _prepared(self, chunk: Sequence[Done]) -> dict[Partition, list[_Numbered]]:
+        """Each with its place and those of its links that are to be sent with it; others are sent before."""
+        numbered = [(n, one, self._last_of(one)) for n, one in enumerate(chunk)]
         if len(self.partitions) > 1:
             numbered = [(n, one, self._send_abroad(one, links)) for n, one, links in numbered]
-        answers = [-1] * len(chunk)
-        split = self.partitions.split(numbered, lambda some: some[1].lease.server)
-        calls = [self._complete_call(partition, own) for partition, own in split.items()]
-        for own, answer in zip(split.values(), self.run(calls), strict=True):
+        return self.partitions.split(numbered, lambda some: some[1].lease.server)
+
+    def _complete_calls(self, prepared: dict[Partition, list[_Numbered]]) -> list[Call]:
+        calls = []
+        for partition, own in prepared.items():
+            packed = [packing.done(one, self._columns(links, _source(one))) for _, one, links in own]
+            calls.append(Call(partition, "complete", (self._limits, self.budgets.repeats, *packed)))
+        return calls
+
+    def _decided(self, prepared: dict[Partition, list[_Numbered]], found: Sequence[Any]) -> list[int]:
+        """What was told of each, by its place."""
+        answers = [-1] * sum(len(own) for own in prepared.values())
+        for own, answer in zip(prepared.values(), found, strict=True):
             for (n, one, links), (new, refused, watched, behind) in zip(own, answer, strict=True):
                 answers[n] = int(new)
                 if new >= 0:
@@ -50,20 +67,20 @@ class Deciding(Intake):
                     self._send_behind(one.lease)
         return answers
 
-    def _last_of(self, links: list[Link]) -> list[Link]:
+    def _last_of(self, one: Done) -> list[Link]:
         """Takes in what is too much for one call, in order; after a crash it is known already."""
-        self.discover(links[:-LINKS_PER_CALL])
+        links = self._unknown(one.links)
+        for start in range(0, len(links) - LINKS_PER_CALL, LINKS_PER_CALL):
+            part = links[start : min(start + LINKS_PER_CALL, len(links) - LINKS_PER_CALL)]
+            self._discover(part, source=_source(one), part=f"{one.lease.id}:{start}")
         return links[-LINKS_PER_CALL:]
-
-    def _complete_call(self, partition: Partition, own: Sequence[tuple[int, Done, list[Link]]]) -> Call:
-        packed = [packing.done(one, self._columns(links)) for _, one, links in own]
-        return Call(partition, "complete", (self._limits, self.budgets.repeats, *packed))
 
     def _send_abroad(self, one: Done, links: list[Link]) -> list[Link]:
         """Takes in what belongs to other partitions than the page's; returns the others."""
         split = self.partitions.split(links, lambda link: urls.server(link.url))
         own = split.pop(self.partitions.of_server(one.lease.server), [])
-        self._discover(list(chain.from_iterable(split.values())))
+        abroad = list(chain.from_iterable(split.values()))
+        self._discover(abroad, source=_source(one), part=str(one.lease.id))
         return own
 
     def _send_behind(self, lease: Lease) -> None:
@@ -76,14 +93,15 @@ class Deciding(Intake):
         for start in range(0, len(behind), LINKS_PER_CALL):
             part = behind[start : start + LINKS_PER_CALL]
             group = [[lease.server, part, [BEHIND] * len(part)]]
-            self.run([Call(partition, "rescore", (packing.pack(group),))])
+            self.run([Call(partition, "rescore", (packing.pack(group), 0))])
 
-    def rescore(self, links: Sequence[Link], priorities: Sequence[int]) -> int:
+    def rescore(self, links: Sequence[Link], priorities: Sequence[int], keep_classes: bool = True) -> int:
         """Gives those that still wait another priority, within ±PRIORITY_MAX; returns how many did.
 
-        Ties stay in order of discovery. A thousand URLs hold Redis for some milliseconds.
+        Ties stay in order of discovery, and what the ordering's classes are (`Ordering.band`) unless told
+        otherwise. A thousand URLs hold Redis for some milliseconds.
         """
-        changed = 0
+        changed, band = 0, self.ordering.band if keep_classes else 0
         for start in range(0, len(links), LINKS_PER_CALL):
             part = zip(
                 links[start : start + LINKS_PER_CALL],
@@ -92,11 +110,15 @@ class Deciding(Intake):
             )
             split = self.partitions.split(part, lambda some: urls.server(some[0].url))
             calls = [
-                Call(partition, "rescore", (packing.pack(packing.priorities(own)),))
+                Call(partition, "rescore", (packing.pack(packing.priorities(own)), band))
                 for partition, own in split.items()
             ]
             changed += sum(self.run(calls))
         return changed
+
+
+def _source(one: Done) -> Source:
+    return Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id)
 
 
 def _chunks(done: Sequence[Done]) -> Iterable[list[Done]]:

@@ -9,6 +9,7 @@ from typing import Any
 from webcrawler import urls
 from webcrawler.frontier import packing
 from webcrawler.frontier.messages import Budgets
+from webcrawler.frontier.orderings import Source
 from webcrawler.frontier.scripts import Call
 from webcrawler.frontier.slots import Slots
 from webcrawler.records import Link
@@ -16,7 +17,7 @@ from webcrawler.records import Link
 LINKS_PER_CALL = 1_000  # keeps one call within a few milliseconds of Redis' time
 KNOWN_MAX = 1_000_000  # ids remembered in this process, about 60 MB
 WATCHED_MAX = 100_000  # servers
-COUNTED_FROM = 1_000  # URLs of a server, as WATCHED in _3_intake.lua; smaller budgets are exact
+COUNTED_FROM = 1_000  # URLs of a server, as WATCHED in _4_intake.lua; smaller budgets are exact
 
 
 class _Everything:
@@ -50,13 +51,20 @@ class Intake(Slots):
                 fresh += self._discover(self._unknown(part), within_budgets)
         return fresh
 
-    def _discover(self, links: Sequence[Link], within_budgets: bool = True) -> int:
+    def _discover(
+        self,
+        links: Sequence[Link],
+        within_budgets: bool = True,
+        source: Source | None = None,
+        part: str = "",
+    ) -> int:
+        """With the page that they stand on, and a name for this part of its links, they raise what waits."""
         split = self.partitions.split(links, lambda link: urls.server(link.url))
         if not split:
             return 0
         limits = self._limits if within_budgets else NO_LIMITS
         calls = [
-            Call(partition, "discover", (limits, packing.pack(self._columns(own))))
+            Call(partition, "discover", (limits, packing.pack(self._columns(own, source)), part))
             for partition, own in split.items()
         ]
         answers = self.run(calls)
@@ -71,6 +79,8 @@ class Intake(Slots):
 
     def _unknown(self, links: Sequence[Link]) -> list[Link]:
         """Those that this process has not yet seen taken in: most links of a page are old ones."""
+        if self.ordering.on_repeat or self.ordering.takes_notes:
+            return list(links)  # old ones raise what waits
         known = self._known
         return [link for link in links if link.id not in known]
 
@@ -84,6 +94,6 @@ class Intake(Slots):
             self._watched.clear()
         self._watched.update(server.decode() for server in watched)
 
-    def _columns(self, links: Sequence[Link]) -> list[Any]:
+    def _columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
         counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
-        return packing.columns(links, self.ordering, EVERYTHING if counts_all else self._watched)
+        return packing.columns(links, self.ordering, EVERYTHING if counts_all else self._watched, source)

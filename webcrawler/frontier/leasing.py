@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 from webcrawler.frontier import packing
 from webcrawler.frontier.messages import Failed, Leased, Report
@@ -37,6 +38,9 @@ class Leasing(Slots):
             answers += self.run(self._lease_calls([partition], 0 if self._alone else limit, doubtful))
         alone = [one for one, answer in zip([*asked, *others], answers, strict=False) if answer[3]]
         self._alone = alone[0] if alone else None
+        return self._leased(answers)
+
+    def _leased(self, answers: Sequence[Any]) -> Leased:
         waits = [answer[2] for answer in answers if answer[2] >= 0]
         return Leased(
             list(chain.from_iterable(packing.leases(answer[HEADER:]) for answer in answers)),

@@ -92,6 +92,7 @@ class Done(NamedTuple):
     links: Sequence[Link] = ()
     refused: Mapping[str, int] = MappingProxyType({})
     repeats: bool = False  # it says what another page has said: a duplicate, or nearly
+    note: int = 0  # what the ordering notes of the page, for its links
 
 
 class Failed(NamedTuple):

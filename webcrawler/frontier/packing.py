@@ -10,21 +10,24 @@ import msgpack
 
 from webcrawler import urls
 from webcrawler.frontier.messages import Budgets, Done
-from webcrawler.frontier.orderings import Ordering
+from webcrawler.frontier.orderings import Ordering, Source
 from webcrawler.records import Lease, Link
 
 PRIORITY_STEP = 2**32  # as NUMBERS in _1_names.lua
-LEASE_VALUES = 7
-NO_LINKS: list[Any] = [[], [], [], [], {}, {}]
+LEASE_VALUES = 9
+NO_LINKS: list[Any] = [[], [], [], [], {}, {}, {}, "", 0]
 
 pack = msgpack.Packer(autoreset=True).pack
 
 
-def columns(links: Sequence[Link], ordering: Ordering, watched: Container[str]) -> list[Any]:
-    """Links as _3_intake.lua wants them: side by side by server, each with its place among all in its score.
+def columns(
+    links: Sequence[Link], ordering: Ordering, watched: Container[str], source: Source | None = None
+) -> list[Any]:
+    """Links as _4_intake.lua wants them: side by side by server, each with its place among all in its score.
 
     Args:
         watched: servers of which path prefixes are sent.
+        source: the page that they stand on; without one they raise nothing that waits.
     """
     if not links:
         return NO_LINKS
@@ -49,14 +52,24 @@ def columns(links: Sequence[Link], ordering: Ordering, watched: Container[str]) 
         groups,
         [str(links[place].id) for place in order],
         [split[place][1] for place in order],
-        [place + 1 - priority(links[place]) * PRIORITY_STEP for place in order],
+        [place + 1 - priority(links[place], source) * PRIORITY_STEP for place in order],
         {
             n: links[place].spelling
             for n, place in enumerate(order, 1)
             if links[place].spelling != links[place].url
         },
         {n: links[place].request for n, place in enumerate(order, 1) if links[place].request},
+        _notes([links[place] for place in order], ordering, source),
+        ordering.on_repeat if source else "",
+        ordering.band,
     ]
+
+
+def _notes(links: Sequence[Link], ordering: Ordering, source: Source | None) -> dict[int, int]:
+    if source is None or not ordering.takes_notes:
+        return {}
+    notes = ((n, ordering.note(link, source)) for n, link in enumerate(links, 1))
+    return {n: note for n, note in notes if note}
 
 
 def priorities(some: Iterable[tuple[Link, int]]) -> list[list[Any]]:
@@ -89,7 +102,7 @@ def done(one: Done, columns: list[Any]) -> bytes:
 
 
 def limits(budgets: Budgets) -> bytes:
-    """As _3_intake.lua describes them."""
+    """As _4_intake.lua describes them."""
     return pack(  # type: ignore[no-any-return]
         [
             budgets.server,
@@ -104,12 +117,12 @@ def limits(budgets: Budgets) -> bytes:
 
 
 def leases(values: Sequence[bytes | int]) -> list[Lease]:
-    """From the answer of `lease`, seven values each."""
+    """From the answer of `lease`, nine values each."""
     return [_lease(values[i : i + LEASE_VALUES]) for i in range(0, len(values), LEASE_VALUES)]
 
 
 def _lease(values: Sequence[Any]) -> Lease:
-    url, server, spelling, request, token, tries, doubtful = values
+    url, server, spelling, request, token, tries, doubtful, score, note = values
     url = url.decode()
     return Lease(
         urls.url_id(url),
@@ -120,6 +133,8 @@ def _lease(values: Sequence[Any]) -> Lease:
         int(tries),
         request.decode(),
         doubtful == b"1",
+        -(int(float(score)) // PRIORITY_STEP),
+        int(note),
     )
 
 

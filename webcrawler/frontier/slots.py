@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from shlex import quote
 from typing import Any
 
 from redis.cluster import RedisCluster
@@ -58,6 +59,11 @@ class Slots:
         first = Partitions.of(self.name, 1)[0]
         return int(self.client.hget(first.prefix + "meta", "partitions") or 0)
 
+    def stored_mode(self) -> str:
+        """The mode that it was opened with last; "": it was not yet."""
+        first = Partitions.of(self.name, 1)[0]
+        return (self.client.hget(first.prefix + "meta", "mode") or b"").decode()
+
     def open(self, mode: str) -> None:
         """Claims the frontier for a mode.
 
@@ -65,11 +71,10 @@ class Slots:
             BadInput: it is not empty and was made with another mode, or with another number of partitions.
         """
         self._check_partitions()
-        first = self.partitions[0]
-        stored = (self.client.hget(first.prefix + "meta", "mode") or b"").decode()
+        stored = self.stored_mode()
         if stored and stored != mode and self.has_seen():
             raise BadInput(
-                f"the frontier was filled with mode={stored}: go on with -a mode={stored}, "
+                f"the frontier was filled with mode={stored}: go on with -a mode={quote(stored)}, "
                 f"change it with --rescore, or start anew after `scrapy frontier clear`"
             )
         self.set_mode(mode)

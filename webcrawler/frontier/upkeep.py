@@ -15,7 +15,9 @@ from webcrawler.frontier.scripts import Partition
 from webcrawler.records import Link
 
 SOME = 1_000
-WITH_A_NAME = frozenset({"queue", "site", "seen", "held"})  # kinds of keys; the other kinds have one key
+WITH_A_NAME = frozenset(
+    {"queue", "site", "seen", "held", "raised"}
+)  # kinds of keys; the other kinds have one key
 
 
 def refuse_while_in_use(frontier: Frontier) -> None:
@@ -74,7 +76,8 @@ def rescore(frontier: Frontier, mode: str) -> int:
     frontier.set_mode(mode)
     for partition in frontier.partitions:
         for some in _batches(_waiting(frontier, partition)):
-            changed += frontier.rescore(some, [frontier.ordering.first_priority(link) for link in some])
+            priorities = [frontier.ordering.first_priority(link) for link in some]
+            changed += frontier.rescore(some, priorities, keep_classes=False)
     return changed
 
 

@@ -18,6 +18,8 @@
 --   deaths      hash  "S path" -> workers that died holding it
 --   spelling    hash  "S path" -> the URL as first written, where it differs from the canonical one
 --   request     hash  "S path" -> JSON of what is sent, where it is no plain GET
+--   note        hash  "S path" -> what the ordering notes of it: the highest number of all links to it
+--   raised:N    set   pages of which some links were sent before they were completed, where links raise what waits: ids, or "id:first link"
 --   ready       zset  S -> rank, lowest next: may be due, and answers in time
 --   doubtful    zset  S -> rank: the same, but slow, or never heard of
 --   wait        zset  S -> ms when it may be due

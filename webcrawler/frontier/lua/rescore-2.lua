@@ -1,32 +1,14 @@
 -- rescore-2.lua: gives URLs that wait another priority; discovery numbers stay, and what goes behind all others stays there.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
--- ARGV[1] msgpack of groups {server, {path, …}, {priority, …}}
+-- ARGV[1] msgpack of groups {server, {path, …}, {priority, …}}   ARGV[2] width of the classes that URLs stay in, or 0
 -- Returns how many waited.      Cost O(log queue) each.
-local now, turns, changed = now_ms(), by_turn(), 0
-
-local function rescored(old, priority)
-  if tonumber(old) >= BEHIND then return tonumber(old) end
-  return tonumber(old) % NUMBERS - priority * NUMBERS
-end
-
+local now, turns, waiting, band = now_ms(), by_turn(), 0, tonumber(ARGV[2])
 for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
-  local server, paths, priorities = group[1], group[2], group[3]
-  local entries = {}
-  for i, path in ipairs(paths) do
-    local member = server .. ' ' .. path
-    local old = call('ZSCORE', queue_of(server), path)
-    if old then
-      entries[#entries + 1], entries[#entries + 2] = rescored(old, priorities[i]), path
-    elseif call('ZSCORE', key('retry'), member) then
-      local tries, score = string.match(call('HGET', key('tries'), member), '^(%d+) (.*)$')
-      call('HSET', key('tries'), member, tries .. ' ' .. string.format('%.0f', rescored(score, priorities[i])))
-      changed = changed + 1
-    end
-  end
-  if entries[1] then
-    call('ZADD', queue_of(server), 'XX', unpack(entries))
-    changed = changed + #entries / 2
-    wake(server, now, turns)
-  end
+  local priorities = group[3]
+  waiting = waiting + change_scores(group[1], group[2], function(score, n)
+    local class = band > 0 and math.floor(priority_of(score) / band) * band or 0
+    return with_priority(score, class + priorities[n])
+  end, now, turns)
+  wake(group[1], now, turns) -- also where no score is another: the mode may be
 end
-return changed
+return waiting

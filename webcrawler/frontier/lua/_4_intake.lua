@@ -1,5 +1,6 @@
--- _3_intake.lua: takes links in, once each, within the budgets.
--- Links are {groups, ids, paths, scores less the discovery number before, {index: spelling}, {index: request}};
+-- _4_intake.lua: takes links in, once each, within the budgets.
+-- Links are {groups, ids, paths, scores less the discovery number before, {index: spelling}, {index: request}, {index: note},
+-- what a link does to a URL that waits ("", "add" or "raise"), width of a class of priorities or 0};
 -- a group {server, domain, number of links, path prefixes or nil, its first place or nil} has the next so many places of the other lists.
 -- Limits are {URLs of a server, of a domain, servers of a domain, URLs of a prefix, URLs of a domain in every, so many leases, URLs queued}; 0: none.
 -- What is asked or told of all servers of a page is one command each: most of the time of a call is that of its commands.
@@ -13,21 +14,26 @@ local function highest(limits)
   return found
 end
 
--- The groups that have new links, and for each the places of those. A set for each last four digits of ids: 10,000 sets.
+-- The groups that have new links, and for each the places of those; where links raise what waits, the same of all others.
+-- A set for each last four digits of ids: 10,000 sets.
 local function unseen(links)
-  local fresh, new, ids, i = {}, {}, links[2], 0
+  local fresh, new, old, known, ids, i = {}, {}, {}, {}, links[2], 0
+  local raises = links[8] ~= '' or next(links[7]) ~= nil
   for _, group in ipairs(links[1]) do
-    local places
+    local places, others
     for _ = 1, group[3] do
       i = i + 1
       local id = ids[i]
       if call('SADD', SEEN .. string.sub(id, -4), id) == 1 then
         if places then places[#places + 1] = i else places = {i} end
+      elseif raises then
+        if others then others[#others + 1] = i else others = {i} end
       end
     end
     if places then fresh[#fresh + 1], new[#new + 1] = group, places end
+    if others then old[#old + 1], known[#known + 1] = group, others end
   end
-  return fresh, new
+  return fresh, new, old, known
 end
 
 local function names_of(fresh, which)
@@ -136,7 +142,8 @@ end
 
 -- Returns how many were new, how many were refused, and the servers of which path prefixes should be sent.
 local function take_in(links, limits, now, turns)
-  local fresh, new = unseen(links)
+  local fresh, new, old, places = unseen(links)
+  for n, group in ipairs(old) do raise(group[1], places[n], links, now, turns) end
   if not fresh[1] then return 0, 0, {} end
   local counts = call('HMGET', key('counts'), 'number', 'turn', 'seen', 'queued', 'window')
   for i = 1, 4 do counts[i] = tonumber(counts[i] or 0) end
@@ -183,6 +190,7 @@ local function take_in(links, limits, now, turns)
     end
     keep_beside(links, fresh, new, 'spelling', links[5])
     keep_beside(links, fresh, new, 'request', links[6])
+    keep_beside(links, fresh, new, 'note', links[7])
     call('HSET', key('counts'), 'number', start + #links[2], 'seen', counts[3] + total, 'queued', counts[4] + total)
   end
   local over = 0

@@ -1,7 +1,7 @@
--- _4_leases.lua: ends of leases.
--- Marks of a lease say what stands beside its URL, else it need not be looked for: 1 tries, 2 deaths, 4 spelling, 8 request.
+-- _5_leases.lua: ends of leases.
+-- Marks of a lease say what stands beside its URL, else it need not be looked for: 1 tries, 2 deaths, 4 spelling, 8 request, 16 note.
 
-local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8}
+local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8, note = 16}
 
 local function unpacked(packed) return packed and cmsgpack.unpack(packed) end
 
@@ -99,7 +99,7 @@ end
 -- Decides what a blocked server that stands nowhere has waiting, some at a time; returns how many.
 local function drop(server, some)
   local popped = call('ZPOPMIN', queue_of(server), some)
-  for i = 1, #popped, 2 do forget(15, server .. ' ' .. popped[i]) end
+  for i = 1, #popped, 2 do forget(31, server .. ' ' .. popped[i]) end
   if popped[1] then
     tally('queued', -#popped / 2)
     tally('failed/blocked', #popped / 2)

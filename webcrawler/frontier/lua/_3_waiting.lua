@@ -1,0 +1,68 @@
+-- _3_waiting.lua: other scores for URLs that wait.
+
+local PRIORITY_MAX = 1048575 -- 2^20 - 1
+
+local function priority_of(score) return -math.floor(score / NUMBERS) end
+
+local function with_priority(score, priority) return score % NUMBERS - priority * NUMBERS end
+
+-- The score of a URL that waits for another try stands beside it. Returns 1 when it does.
+local function change_later(member, change, n)
+  if not call('ZSCORE', key('retry'), member) then return 0 end
+  local tries, score = string.match(call('HGET', key('tries'), member), '^(%d+) (.*)$')
+  call('HSET', key('tries'), member, tries .. ' ' .. string.format('%.0f', change(tonumber(score), n)))
+  return 1
+end
+
+-- Gives those of a server's URLs that wait the score change(score, place in `paths`); what goes behind all others stays there.
+-- Returns how many wait.
+local function change_scores(server, paths, change, now, turns)
+  local waiting, entries = 0, {}
+  local retries = call('EXISTS', key('retry')) == 1
+  for n, score in ipairs(bulk('ZMSCORE', queue_of(server), paths)) do
+    if score then
+      local old = tonumber(score)
+      local new = old < BEHIND and change(old, n) or old
+      if new ~= old then entries[#entries + 1], entries[#entries + 2] = new, paths[n] end
+      waiting = waiting + 1
+    elseif retries then
+      waiting = waiting + change_later(server .. ' ' .. paths[n], function(old) return old < BEHIND and change(old, n) or old end)
+    end
+  end
+  if entries[1] then
+    local head = head_of(server)
+    bulk('ZADD', queue_of(server), entries)
+    if head_of(server) ~= head then wake(server, now, turns) end
+  end
+  return waiting
+end
+
+-- A higher number is noted beside a URL that waits.
+local function note(server, path, number)
+  local member = server .. ' ' .. path
+  if not (call('ZSCORE', queue_of(server), path) or call('ZSCORE', key('retry'), member)) then return end
+  if number > tonumber(call('HGET', key('note'), member) or 0) then call('HSET', key('note'), member, number) end
+end
+
+-- The priority of a URL to which one more page links: "add" adds that of the link, "raise" takes the higher. Within the URL's class.
+local function raised(old, new, how, band)
+  if band == 0 then return math.max(-PRIORITY_MAX, math.min(how == 'raise' and math.max(old, new) or old + new, PRIORITY_MAX)) end
+  local class = math.floor(old / band) * band
+  return class + math.min(raised(old - class, new % band, how, 0), band - 1)
+end
+
+-- Links to URLs of a server that are known: raises those that wait.
+local function raise(server, places, links, now, turns)
+  local paths, notes, how, band = {}, links[7], links[8], links[9]
+  for n, i in ipairs(places) do paths[n] = links[3][i] end
+  if how ~= '' then
+    change_scores(server, paths, function(score, n)
+      return with_priority(score, raised(priority_of(score), priority_of(links[4][places[n]]), how, band))
+    end, now, turns)
+  end
+  if next(notes) then
+    for n, i in ipairs(places) do
+      if notes[i] then note(server, paths[n], notes[i]) end
+    end
+  end
+end
