@@ -1,13 +1,49 @@
-"""Who links to whom: for the catalog, and for the frontier what to follow."""
+"""Who links to whom: for the catalog, for the frontier what to follow; and keeps a ranker at work on it."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+
+from webcrawler import connection
+from webcrawler.companions import RANKER
 from webcrawler.extensions import CrawlPart
 from webcrawler.items import CrawledPage
+from webcrawler.settings import is_yes
+
+logger = logging.getLogger(__name__)
+
+WATCH_SECONDS = 5.0
+PATIENCE_SECONDS = 60.0  # where only searches want ranks, a short crawl has them at its end
 
 
 class LinkGraphPipeline(CrawlPart):
     """Every outlink is recorded; those refused, nofollow, or out of the job's bounds are not followed."""
+
+    _watch: asyncio.Task[None] | None = None
+
+    def open_spider(self) -> None:
+        if is_yes(self._crawl.settings["RANKER_ENABLED"]):
+            self._watch = asyncio.ensure_future(self._keep_ranking())
+
+    def close_spider(self) -> None:
+        if self._watch:
+            self._watch.cancel()
+            self._rank()
+
+    async def _keep_ranking(self) -> None:
+        """A ranker that was killed is followed by another."""
+        if not self._crawl.frontier.ordering.follows_ranks:
+            await asyncio.sleep(PATIENCE_SECONDS)
+        while True:
+            await asyncio.to_thread(self._rank)
+            await asyncio.sleep(WATCH_SECONDS)
+
+    def _rank(self) -> None:
+        try:
+            RANKER.ensure_started(self._crawl.folder, connection.told(self._crawl.settings))
+        except OSError as error:  # a full disk: the crawl has its own worries
+            logger.warning("no ranker: %s", error)
 
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):

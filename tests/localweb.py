@@ -239,13 +239,14 @@ class Crawled:
 
 
 def crawl(folder: Path, *arguments: str, seconds: float = 60.0, **settings: object) -> Crawled:
-    """A crawl of loopback to its end, without pauses and without an index unless told otherwise."""
+    """A crawl of loopback to its end, without pauses, index and ranker unless told otherwise."""
     settings = {
         "ADDRESSES_ALLOWED": "127.0.0.1/32",
         "FRONTIER_DELAY": 0,
         "FRONTIER_BACKOFF": 0.05,
         "ITEM_PIPELINES": WITHOUT_INDEX,
         "PARSER_WORKERS": 1,
+        "RANKER_ENABLED": "no",
         **settings,
     }
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]

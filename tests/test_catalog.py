@@ -351,6 +351,52 @@ def test_changes_follow_each_other_and_are_read_in_pieces(catalog: Catalog) -> N
     assert catalog.last_seq() == 3
 
 
+def test_a_redirect_has_no_document_and_changes_links(catalog: Catalog) -> None:
+    write(catalog, redirect(A, 1, C))
+    write(catalog, failure(B, 1, "not-found"))  # links nowhere, and never did
+
+    assert kinds(catalog) == [(A, "links")]
+
+
+def test_what_linked_and_is_gone_changes_links(catalog: Catalog) -> None:
+    write(catalog, redirect(A, 1, C))
+    write(catalog, failure(A, 2, "timeout"))  # tells nothing
+    write(catalog, failure(A, 3, "not-found"))
+    write(catalog, failure(A, 4, "not-found"))  # has no links any more
+
+    assert kinds(catalog) == [(A, "links"), (A, "links")]
+
+
+def test_a_page_that_becomes_a_redirect_and_back_is_deleted_and_inserted(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a", [link(B)]))
+    write(catalog, redirect(A, 2, C))
+    write(catalog, page(A, 3, "a", [link(B)]))
+
+    assert kinds(catalog) == [(A, "insert"), (A, "delete"), (A, "insert")]
+
+
+def test_outlinks_of_many_pages_leave_out_nofollow_and_keep_redirects(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a", [link(B), link(C, rel="nofollow"), link(D)]))
+    write(catalog, redirect(B, 1, C), page(D, 1, "d", [link(A)]))
+    urls = dict(catalog.urls())
+
+    sources, targets = catalog.outlinks([number_of(catalog, A), number_of(catalog, B), 99])
+
+    pairs = {(urls[source], urls[target]) for source, target in zip(sources, targets, strict=True)}
+    assert pairs == {(A, B), (A, D), (B, C)}
+    assert [len(column) for column in catalog.outlinks([])] == [0, 0]
+
+
+def test_url_ids_stand_in_the_order_of_page_numbers(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a", [link(B), link(C)]))
+    urls = dict(catalog.urls())
+
+    assert list(catalog.url_ids()) == [url_id(urls[number]) for number in (1, 2, 3)]
+    assert list(catalog.url_ids(2)) == [url_id(urls[3])]
+    assert list(catalog.url_ids(3)) == []
+    assert catalog.urls_of([3, 1, 99]) == {1: urls[1], 3: urls[3]}
+
+
 def test_reader_sees_what_another_connection_committed(catalog: Catalog, tmp_path: Path) -> None:
     reader = Catalog(tmp_path / "crawl" / "catalog.sqlite", readonly=True)
 
@@ -530,6 +576,23 @@ def test_following_the_changes_gives_the_documents(history: list[Entry]) -> None
                 followed.update(catalog.documents([change.number]))
 
             assert followed == catalog.documents(range(1, 9))
+        catalog.close()
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories)
+def test_following_the_changes_gives_the_links(history: list[Entry]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        catalog = Catalog(Path(folder) / "catalog.sqlite")
+        followed: dict[int, set[tuple[int, int]]] = {}
+        seq = 0
+        for start in range(0, len(history), 3):
+            write(catalog, *history[start : start + 3])
+            for change in catalog.changes(seq, 100):
+                seq = change.seq
+                followed[change.number] = set(zip(*catalog.outlinks([change.number]), strict=True))
+
+            assert set().union(*followed.values()) == {(link.source, link.target) for link in catalog.links()}
         catalog.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +15,11 @@ import pytest
 from frontiers import done, fail, lease_one, links, page
 from localweb import PROJECT, scrapy, sites
 from localweb import page as page_with_links
+from pyarrow import parquet
 from scrapy.cmdline import execute
 
 from webcrawler.catalog import Catalog
+from webcrawler.commands import _parquet
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Politeness, ordering
 
@@ -87,7 +90,7 @@ def unused_port() -> int:
 BAD_CRAWLS = [
     (("-a", "seeds=nonsense"), "seed 'nonsense' is no URL; write http"),
     (("-a", "seeds=@no/such/file"), "cannot read the seeds file no/such/file"),
-    (("-a", "mode=deepest"), "unknown mode 'deepest': choose one of breadth, fifo, priority, random"),
+    (("-a", "mode=deepest"), "unknown mode 'deepest': choose one of anchor, backlink, blend, breadth, fifo"),
     (("-a", "sedes=http://a.test/"), "no such argument: sedes; there are .*seeds"),
     (("-a", "max_pages=none"), "max_pages=none is no whole number"),
     (("-a", "max_time=-1"), "max_time=-1"),
@@ -281,10 +284,48 @@ def test_graph_export_as_edge_list(run: Run, filled: Path, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [file]  # nothing half is left beside it
 
 
+def test_graph_export_as_parquet(run: Run, filled: Path, tmp_path: Path) -> None:
+    file = tmp_path / "edges.parquet"
+
+    assert run("graph", "export", "--format", "parquet", str(file), folder=filled).status == 0
+
+    table = parquet.read_table(file)
+    assert table.column_names == ["source", "target", "source_url", "target_url", "anchor", "rel"]
+    assert [(row["source"], row["target"], row["target_url"]) for row in table.to_pylist()] == [
+        (1, 2, B),
+        (1, 3, C),
+        (1, 4, A + "x"),
+    ]
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_parquet_comes_in_row_groups_so_that_memory_stays_bounded(tmp_path: Path) -> None:
+    edges = ((1, target, A, B, "", "") for target in range(_parquet.ROW_GROUP + 1))
+
+    _parquet.write(edges, tmp_path / "edges.parquet")
+
+    described = parquet.ParquetFile(tmp_path / "edges.parquet").metadata
+    assert [described.row_group(i).num_rows for i in range(described.num_row_groups)] == [
+        _parquet.ROW_GROUP,
+        1,
+    ]
+
+
+def test_graph_export_as_parquet_without_pyarrow(
+    run: Run, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
+
+    answer = run("graph", "export", "--format", "parquet", str(tmp_path / "x"), folder=filled)
+
+    assert_told_off(answer, r"pip install 'webcrawler\[parquet\]'")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_graph_export_to_where_nothing_can_be_written(run: Run, filled: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    for kind in ("graphml", "edgelist"):
+    for kind in ("graphml", "edgelist", "parquet"):
         answer = run("graph", "export", "--format", kind, str(tmp_path / "file" / "x"), folder=filled)
         assert_told_off(answer, "cannot write")
 

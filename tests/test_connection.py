@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from webcrawler.connection import Connection, connect, from_settings
+from webcrawler.connection import Connection, connect, from_settings, told, visit
 from webcrawler.connection.binaries import installed_binaries
 from webcrawler.errors import BadInput, Unavailable
 
@@ -130,6 +131,23 @@ def test_killed_user_leaves_the_server_intact_and_the_next_one_joins_it(crawl_di
 def test_interrupt_from_the_terminal_does_not_reach_the_server(crawl_dir: Path) -> None:
     with connect(None, crawl_dir) as connection:
         assert os.getsid(server_id(connection)) != os.getsid(0)
+
+
+def test_a_visitor_neither_starts_the_server_nor_keeps_it_up(crawl_dir: Path) -> None:
+    settings = {"CRAWL_DIR": str(crawl_dir)}
+    with pytest.raises(Unavailable):
+        visit(settings)
+
+    with connect(None, crawl_dir) as user:
+        visitor = visit(settings)
+        visitor.client.set("visited", "yes")
+        assert user.client.get("visited") == b"yes"
+
+    with pytest.raises(redis.ConnectionError):
+        visitor.client.ping()
+    visitor.close()
+    with connect(None, crawl_dir) as user:
+        assert user.client.get("visited") == b"yes"
 
 
 def test_closing_twice_is_harmless(crawl_dir: Path) -> None:
@@ -378,6 +396,18 @@ def test_scrapy_redis_setting_names_are_understood(crawl_dir: Path) -> None:
         assert owner.client.get("word") is None
     with pytest.raises(BadInput, match=f"127.0.0.1:{(port := closed_port())} does not answer"):
         from_settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": port})
+
+
+@pytest.mark.filterwarnings("ignore:.*retry_on_timeout")  # scrapy-redis asks for it
+def test_what_another_process_is_told_leads_to_the_same_redis(crawl_dir: Path) -> None:
+    with from_settings({"CRAWL_DIR": str(crawl_dir)}):
+        settings = {"REDIS_URL": f"unix://{crawl_dir}/redis/redis.sock", "REDIS_PARAMS": {"db": 3}}
+        settings |= {"CRAWL_DIR": "elsewhere", "BOT_NAME": "webcrawler"}
+
+        with from_settings(settings) as connection, visit(json.loads(told(settings))) as visitor:
+            connection.client.set("word", "gene")
+            assert visitor.client.get("word") == b"gene"
+    assert json.loads(told({})) == {}
 
 
 @pytest.mark.parametrize(

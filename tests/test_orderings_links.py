@@ -370,7 +370,7 @@ def test_wrong_arguments_are_bad_input_that_says_what_is_right(mode: str, says: 
 def blended(seed: int, url: str, rank: float, backlinks: int, yields: float) -> int:
     """By the formula of docs/explanation/orderings.md."""
     chance = -math.log(draw(url_id(url), seed))
-    score = max(math.log(rank) + 0.7 * math.log(backlinks + 1), chance - 3) + 0.2 * math.log(yields)
+    score = max(math.log(rank) + math.log(backlinks + 1), chance - 3.5) + 0.1 * math.log(yields)
     return round((score + 4) * 2**14)
 
 
@@ -391,7 +391,7 @@ def test_a_new_url_of_blend_enters_with_a_share_of_the_rank_that_its_page_was_ch
     seed: int, rank: float, links_of_it: int
 ) -> None:
     page = Source(blended(seed, A, rank, 1, 1.0), 0, links_of_it, url_id(A))
-    by_chance = -math.log(draw(url_id(A), seed)) - 3 >= math.log(rank) + 0.7 * math.log(2) - 1e-3
+    by_chance = -math.log(draw(url_id(A), seed)) - 3.5 >= math.log(rank) + math.log(2) - 1e-3
 
     priority = ordering(f"blend?seed={seed}").first_priority(links(A + "1")[0], page)
 

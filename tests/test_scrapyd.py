@@ -152,13 +152,14 @@ def egg(scrapyd: Scrapyd, clone: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
-    """The data folder of the job "demo", which has ended, as has its follower."""
+    """The data folder of the job "demo", which has ended, as have its follower and ranker."""
     folder = scrapyd.crawl_dir
     order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
     scrapyd.ask("schedule", [*order.items()])
     wait_for(lambda: scrapyd.finished("demo"), "the job", seconds=120)
     wait_for(lambda: is_indexed(folder), "the index", seconds=60)
     wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
+    wait_for(lambda: is_free(folder / "ranks.lock") and (folder / "ranks").exists(), "the ranker", seconds=60)
     return folder
 
 
@@ -243,9 +244,15 @@ def test_its_follower_indexed_the_pages(crawl_dir: Path, scrapy: Callable[..., A
     assert "Molecular Biology" in found["hits"][0]["title"]
 
 
+def test_its_ranker_stored_ranks(crawl_dir: Path) -> None:
+    assert json.loads((crawl_dir / "ranks" / "ranks.json").read_text())["pages"] > 0
+    assert "Traceback" not in (crawl_dir / "ranks.log").read_text()
+
+
 def test_after_a_job_nothing_of_it_runs(crawl_dir: Path) -> None:
     assert is_free(crawl_dir / "crawls.lock")
     assert is_free(crawl_dir / "index.lock")
+    assert is_free(crawl_dir / "ranks.lock")
     assert is_free(crawl_dir / "redis" / "server")
 
 

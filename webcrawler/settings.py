@@ -71,6 +71,7 @@ SETTINGS: dict[str, Setting] = {
     # Batch, index and search
     "BATCH_DOCUMENTS": Setting(200, "documents", "written in one transaction", 1),
     "BATCH_SECONDS": Setting(1.0, "seconds", "a batch waits at most so long", 0.01),
+    "RANKER_ENABLED": Setting(True, "yes or no", "PageRank for orderings that follow it, and for search"),
     "INDEX_ENGINE": Setting("whoosh", "name", "the embedded engine"),
     "SEARCH_REFERENCE": Setting("", "file", "'word frequency' lines in place of general English"),
 }

@@ -34,6 +34,9 @@ MARK_STALE = """
        OR EXISTS (SELECT 1 FROM urls u JOIN servers s ON s.number = u.server
                   WHERE u.number = batch.number AND s.blocked)"""
 FRESH = "SELECT json_group_array(position) FROM batch WHERE fresh"
+MARK_LINKED = """
+    UPDATE batch SET linked = 1
+    WHERE fresh AND NOT found AND EXISTS (SELECT 1 FROM links l WHERE l.source = batch.number)"""
 DROP_LINKS = "DELETE FROM links WHERE source IN (SELECT number FROM batch WHERE fresh)"
 REPEATS = """
     SELECT json_group_array(b.position) FILTER (WHERE d.duplicate_of IS NOT NULL),
@@ -145,6 +148,7 @@ class Writer:
         self._db.execute("DELETE FROM vacated")
 
     def _replace_links(self, entries: list[Entry]) -> None:
+        self._db.execute(MARK_LINKED)
         self._db.execute(DROP_LINKS)
         fresh = json.loads(self._db.execute(FRESH).fetchone()[0])
         numbers = self._numbers

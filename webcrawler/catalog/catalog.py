@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from webcrawler.catalog._database import connect
-from webcrawler.catalog._rows import Arrival, LinkRow, PastFetch, Stats, Verdict, document, past_fetch, unpack
+from webcrawler.catalog._linkgraph import URL, LinkGraph, as_json
+from webcrawler.catalog._rows import Arrival, PastFetch, Stats, Verdict, document, past_fetch, unpack
 from webcrawler.catalog._writer import Writer
 from webcrawler.records import Change, Document, Place, Text
 from webcrawler.urls import url_id
 
-URL = "FROM urls u JOIN servers s ON s.number = u.server"
 DOCUMENT = """
     SELECT d.number, u.id, s.name || u.path, s.name, d.fetched, d.status, d.content_type, d.digest,
            d.word_count, d.duplicate_of, d.noindex, d.file, d."offset"
     FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
 
 
-class Catalog:
+class Catalog(LinkGraph):
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
     Raises:
@@ -78,19 +77,19 @@ class Catalog:
     def documents(self, numbers: Sequence[int]) -> dict[int, Document]:
         """Those that are documents now, by page number."""
         query = f"{DOCUMENT} WHERE d.number IN (SELECT value FROM json_each(?))"
-        return {row[0]: document(row) for row in self._db.execute(query, (_array(numbers),))}
+        return {row[0]: document(row) for row in self._db.execute(query, (as_json(numbers),))}
 
     def texts(self, numbers: Sequence[int]) -> dict[int, Text]:
         """Those that have a text, by page number: no noindex pages."""
         query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
-        return {number: unpack(packed) for number, packed in self._db.execute(query, (_array(numbers),))}
+        return {number: unpack(packed) for number, packed in self._db.execute(query, (as_json(numbers),))}
 
     def near_duplicates(self, numbers: Sequence[int]) -> dict[int, int]:
         """Those that nearly repeat an older document, by page number: the number of the oldest."""
         query = """
             SELECT number, near_duplicate_of FROM documents
             WHERE number IN (SELECT value FROM json_each(?)) AND near_duplicate_of IS NOT NULL"""
-        return dict(self._db.execute(query, (_array(numbers),)))
+        return dict(self._db.execute(query, (as_json(numbers),)))
 
     def find(self, url: str) -> Document | None:
         """The document at a canonical URL."""
@@ -129,34 +128,5 @@ class Catalog:
         links = self._one("SELECT count(*) FROM links WHERE rel <> 'redirect'")[0]
         return Stats(servers=servers, documents=documents, duplicates=duplicates, links=links)
 
-    def urls(self) -> Iterator[tuple[int, str]]:
-        """Every page number with its canonical URL, in ascending order; never fetched ones included."""
-        return self._db.execute(f"SELECT u.number, s.name || u.path {URL} ORDER BY u.number")
-
-    def links(self) -> Iterator[LinkRow]:
-        """All edges, redirects included, by ascending source and target."""
-        return map(LinkRow._make, self._db.execute("SELECT * FROM links ORDER BY source, target"))
-
-    def top_linked(self, n: int) -> list[tuple[str, int]]:
-        """The n URLs with the most in-links, redirects included; reads the whole table of links."""
-        query = f"""
-            SELECT s.name || u.path, t.n {URL}
-            JOIN (SELECT target, count(*) AS n FROM links GROUP BY target ORDER BY n DESC, target LIMIT ?) t
-            ON t.target = u.number ORDER BY t.n DESC, t.target"""
-        return list(self._db.execute(query, (n,)))
-
-    def to_networkx(self) -> Any:
-        """The link graph as a DiGraph: nodes are page numbers with `url`, edges have `anchor` and `rel`."""
-        import networkx  # 0.4 s, which no other use of a catalog should pay
-
-        graph: Any = networkx.DiGraph()
-        graph.add_nodes_from((number, {"url": url}) for number, url in self.urls())
-        graph.add_edges_from((s, t, {"anchor": anchor, "rel": rel}) for s, t, anchor, rel in self.links())
-        return graph
-
     def _one(self, query: str) -> Any:
         return self._db.execute(query).fetchone()
-
-
-def _array(numbers: Sequence[int]) -> str:
-    return json.dumps([int(number) for number in numbers])

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
+from webcrawler.catalog import Catalog
 from webcrawler.errors import BadInput, WebcrawlerError
 
 
@@ -59,6 +60,13 @@ class Command(ScrapyCommand):
     @property
     def crawl_dir(self) -> Path:
         return Path(self.project.get("CRAWL_DIR") or "crawl")
+
+    def catalog(self) -> Catalog:
+        """What was crawled, to be read; BadInput where nothing was."""
+        path = self.crawl_dir / "catalog.sqlite"
+        if not path.exists():
+            raise BadInput(f"nothing was crawled into {path.parent} yet: run `scrapy crawl index` first")
+        return Catalog(path, readonly=True)
 
 
 def printable(text: str) -> str:

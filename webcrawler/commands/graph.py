@@ -7,10 +7,11 @@ import json
 from pathlib import Path
 
 from webcrawler.catalog import Catalog
+from webcrawler.commands import _parquet
 from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 
-FORMATS = ("graphml", "edgelist")
+FORMATS = ("graphml", "edgelist", "parquet")
 USAGE = "say `scrapy graph stats`, or `scrapy graph export --format graphml FILE`"
 
 
@@ -27,20 +28,14 @@ class Graph(Command):
         parser.add_argument("--json", action="store_true", help="for programs")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        path = self.crawl_dir / "catalog.sqlite"
         if args == ["stats"]:
-            _show(self._catalog(path), opts.json)
+            _show(self.catalog(), opts.json)
         elif len(args) == 2 and args[0] == "export":
             if opts.format not in FORMATS:
                 raise BadInput(f"no format {opts.format!r}: choose one of {', '.join(FORMATS)}")
-            _export(self._catalog(path), opts.format, Path(args[1]))
+            _export(self.catalog(), opts.format, Path(args[1]))
         else:
             raise BadInput(USAGE)
-
-    def _catalog(self, path: Path) -> Catalog:
-        if not path.exists():
-            raise BadInput(f"nothing was crawled into {path.parent} yet: run `scrapy crawl index` first")
-        return Catalog(path, readonly=True)
 
 
 def _show(catalog: Catalog, as_json: bool) -> None:
@@ -56,6 +51,8 @@ def _export(catalog: Catalog, kind: str, file: Path) -> None:
             import networkx  # slow to import, and each `scrapy` command imports all of them
 
             networkx.write_graphml(catalog.to_networkx(), aside)
+        elif kind == "parquet":
+            _parquet.write(catalog.edges(), aside)
         else:
             with aside.open("w", encoding="ascii") as out:
                 out.writelines(f"{link.source}\t{link.target}\n" for link in catalog.links())

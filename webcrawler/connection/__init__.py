@@ -1,9 +1,11 @@
 """Where is Redis: at a URL, in a cluster, or in a private server inside the crawl's data folder?
 
-`connect` gives a `Connection`. The one room that touches scrapy-redis: its connection and setting names
-(REDIS_URL, REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_PARAMS) mean here what they mean there.
+`connect` gives a `Connection`, `visit` one that keeps no server up. The one room that touches scrapy-redis:
+its connection and setting names (REDIS_URL, REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_PARAMS) mean here what
+they mean there.
 """
 
-from webcrawler.connection.connection import Connection, connect, from_settings
+from webcrawler.connection.connection import Connection, connect, from_settings, visit
+from webcrawler.connection.remote import told
 
-__all__ = ["Connection", "connect", "from_settings"]
+__all__ = ["Connection", "connect", "from_settings", "told", "visit"]

@@ -14,7 +14,7 @@ from redis.retry import Retry
 from webcrawler.connection import remote
 from webcrawler.connection.binaries import installed_binaries
 from webcrawler.connection.cluster import Cluster
-from webcrawler.connection.embedded import EmbeddedServer
+from webcrawler.connection.embedded import EmbeddedServer, socket_path
 from webcrawler.errors import BadInput, Unavailable
 
 FSYNCS = ("always", "everysec", "no")
@@ -142,6 +142,21 @@ def from_settings(settings: Mapping[str, Any]) -> Connection:
     return _connect_embedded(folder, str(settings.get("REDIS_FSYNC") or "everysec"), installed_binaries)
 
 
+def visit(settings: Mapping[str, Any]) -> Connection:
+    """As `from_settings`, but an embedded server is neither started nor kept up: it goes with its users.
+
+    Raises:
+        BadInput: no Redis answers at the URL.
+        Unavailable: the embedded server does not run.
+    """
+    if settings.get("REDIS_URL") or settings.get("REDIS_HOST"):
+        return from_settings(settings)
+    path = socket_path((Path(str(settings.get("CRAWL_DIR") or "crawl")) / "redis").absolute())
+    found = Connection(_at(path))
+    found.revive()
+    return found
+
+
 def _connect_remote(settings: Mapping[str, Any]) -> Connection:
     cluster = remote.wait_until_it_answers(settings)
     return Connection(lambda retry: remote.client(settings, cluster, retry=retry, **CLIENT_OPTIONS))
@@ -152,5 +167,9 @@ def _connect_embedded(crawl_dir: Path, fsync: str, binaries: Callable[[], Iterab
         raise BadInput(f"REDIS_FSYNC must be one of {', '.join(FSYNCS)}, not {fsync!r}")
     server = EmbeddedServer(crawl_dir / "redis", fsync, binaries)
     server.join()
-    path = str(server.socket)
-    return Connection(lambda retry: redis.Redis(unix_socket_path=path, retry=retry, **CLIENT_OPTIONS), server)
+    return Connection(_at(server.socket), server)
+
+
+def _at(socket: Path) -> Callable[[Retry], redis.Redis]:
+    path = str(socket)
+    return lambda retry: redis.Redis(unix_socket_path=path, retry=retry, **CLIENT_OPTIONS)

@@ -33,7 +33,7 @@ class EmbeddedServer:
 
     def __init__(self, folder: Path, fsync: str, binaries: Callable[[], Iterable[Path]]) -> None:
         self.folder = folder.absolute()
-        self.socket = _socket_path(self.folder)
+        self.socket = socket_path(self.folder)
         self._server = Server(self.folder, self.socket, fsync, binaries)
         self._fsync = fsync
         self._users = -1
@@ -117,7 +117,7 @@ def _is_last(users: int) -> bool:
     return True
 
 
-def _socket_path(folder: Path) -> Path:
+def socket_path(folder: Path) -> Path:
     """In the folder, or where that is too long for a socket in one that every process computes alike."""
     path = folder / "redis.sock"
     if len(os.fsencode(path)) <= SOCKET_PATH_BYTES:

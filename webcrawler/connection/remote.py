@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -17,6 +18,14 @@ from webcrawler.errors import BadInput, Unavailable
 SETTINGS = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_ENCODING", "REDIS_PARAMS")
 LOADING_SECONDS = 30.0
 PROBE_SECONDS = 5.0  # a slow Redis is no wrong one
+
+
+def told(settings: Mapping[str, Any]) -> bytes:
+    """What another process needs to know to reach the same Redis, as JSON; passwords are in it."""
+    found = {name: settings.get(name) for name in SETTINGS if settings.get(name)}
+    return json.dumps(
+        found, default=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
+    ).encode()
 
 
 def client(settings: Mapping[str, Any], cluster: bool = False, **options: Any) -> Any:

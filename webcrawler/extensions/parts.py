@@ -16,9 +16,9 @@ from typing import IO, TypeVar
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
+from webcrawler.companions import hold_crawl
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Budgets, Politeness
-from webcrawler.index.follower import hold_crawl
 from webcrawler.parserpool import ParserPool
 
 logger = logging.getLogger(__name__)

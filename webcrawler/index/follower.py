@@ -1,27 +1,21 @@
-"""The follower as a process: one for each data folder, until all is applied and no crawl is alive.
-
-Locks, both freed by the kernel however their holder ends: `index.lock` is the follower's (its process id
-stands in it), `crawls.lock` is shared by all crawls. The follower ends holding both, so a crawl that starts
-meanwhile waits those milliseconds in `hold_crawl` and then finds no follower, never one about to end.
-"""
+"""The follower as a process: one for each data folder, until all is applied and no crawl is alive."""
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO
 
 from webcrawler import failpoints
 from webcrawler.catalog import Catalog
+from webcrawler.companions import FOLLOWER, hold_crawl, is_crawling, may_end, settle_in
 from webcrawler.errors import BadInput
 from webcrawler.index.folder import applied_seq, exchange
 from webcrawler.index.following import POLL_SECONDS, Follower
@@ -41,36 +35,7 @@ __all__ = [
 Progress = Callable[[int, int], None]  # applied, last seq
 _log = logging.getLogger(__name__)
 
-
-def hold_crawl(crawl_dir: Path) -> IO[str]:
-    """Says that a crawl is alive until the file is closed; taken before `start`."""
-    lock = (crawl_dir / "crawls.lock").open("a+")
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    return lock
-
-
-def start(crawl_dir: Path) -> None:
-    """Starts a follower in a session of its own; where one is there already, the new one ends at once."""
-    command = [sys.executable, "-m", "webcrawler.index.follower", str(crawl_dir.absolute())]
-    # The crawl may have been imported from a zipped egg that only sys.path knows of.
-    path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
-    with (crawl_dir / "index.log").open("ab") as log:
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            env=os.environ | {"PYTHONPATH": path},
-        )
-
-
-def ensure_started(crawl_dir: Path) -> None:
-    """Starts a follower where none is at work; cheap enough to ask every few seconds."""
-    lock = _try_lock(crawl_dir / "index.lock")
-    if lock is not None:
-        lock.close()
-        start(crawl_dir)
+start, ensure_started = FOLLOWER.start, FOLLOWER.ensure_started
 
 
 def lag(crawl_dir: Path) -> int:
@@ -85,7 +50,7 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool
     Returns:
         False where another follower is at work.
     """
-    lock = _try_lock(crawl_dir / "index.lock")
+    lock = FOLLOWER.lock(crawl_dir)
     if lock is None:
         return False
     with lock:
@@ -104,7 +69,7 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, l
         last, identity = catalog.last_seq(), catalog.identity
     while (applied := applied_seq(folder, identity)) < last:
         progress(applied, last)
-        if lock := _try_lock(crawl_dir / "index.lock"):
+        if lock := FOLLOWER.lock(crawl_dir):
             with lock:
                 _build(crawl_dir, folder, progress)
         else:
@@ -115,25 +80,21 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, l
 def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
     """Follows the catalog from the start into a new index; searchers see the old one until it is complete."""
     aside, folder = crawl_dir / "index.new", crawl_dir / "index"
-    with _take_over(crawl_dir / "index.lock"):
+    with _take_over(crawl_dir):
         shutil.rmtree(aside, ignore_errors=True)
         _build(crawl_dir, aside, progress)
         exchange(aside, folder)
-    if _crawling(crawl_dir):
+    if is_crawling(crawl_dir):
         start(crawl_dir)
 
 
 def main(arguments: list[str]) -> int:
     """python -m webcrawler.index.follower CRAWL_DIR [--once]; SIGTERM ends it after the current commit."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s follower %(process)d: %(message)s")
-    stops: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
-    os.nice(10)  # the crawl goes first
-    failpoints.arm(os.environ)
+    stopped = settle_in("follower")
     crawl_dir = Path(arguments[0])
     if "--once" in arguments:
         wait_until_caught_up(crawl_dir)
-    elif not follow(crawl_dir, lambda: bool(stops)):
+    elif not follow(crawl_dir, stopped):
         _log.info("another follower is at work")
     return 0
 
@@ -144,7 +105,7 @@ def _opened(crawl_dir: Path, stopped: Callable[[], bool]) -> Follower | None:
         try:
             return Follower(crawl_dir / "catalog.sqlite", crawl_dir / "index")
         except BadInput as error:
-            if not _crawling(crawl_dir):
+            if not is_crawling(crawl_dir):
                 _log.warning("%s", error)
                 return None
         time.sleep(POLL_SECONDS)
@@ -153,45 +114,27 @@ def _opened(crawl_dir: Path, stopped: Callable[[], bool]) -> Follower | None:
 
 def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> None:
     while True:
-        follower.run(lambda: _crawling(crawl_dir), stopped)
+        follower.run(lambda: is_crawling(crawl_dir), stopped)
         if stopped():
             return
         follower.optimize()
-        with _try_lock(crawl_dir / "crawls.lock") or nullcontext() as quiet:
-            if quiet and not follower.waiting():
-                lock.close()  # before the other one: see above
-                return
+        if may_end(lock, crawl_dir, lambda: not follower.waiting()):
+            return
 
 
 def _build(crawl_dir: Path, folder: Path, progress: Progress) -> None:
     with Follower(crawl_dir / "catalog.sqlite", folder) as follower:
         while follower.step():
             progress(follower.applied, follower.applied + follower.waiting())
-        if not _crawling(crawl_dir):
+        if not is_crawling(crawl_dir):
             follower.optimize()
 
 
-def _crawling(crawl_dir: Path) -> bool:
-    with _try_lock(crawl_dir / "crawls.lock") or nullcontext() as free:
-        return free is None
-
-
-def _try_lock(path: Path) -> IO[str] | None:
-    lock = path.open("a+")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        return None
-    lock.truncate(0)
-    return lock
-
-
-def _take_over(path: Path) -> IO[str]:
+def _take_over(crawl_dir: Path) -> IO[str]:
     """Waits for the follower's lock; a follower that runs as long as a crawl does is told to end."""
-    while (lock := _try_lock(path)) is None:
+    while (lock := FOLLOWER.lock(crawl_dir)) is None:
         with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
-            os.kill(int(path.read_text()), signal.SIGTERM)
+            os.kill(int((crawl_dir / "index.lock").read_text()), signal.SIGTERM)
         time.sleep(POLL_SECONDS)
     return lock
 

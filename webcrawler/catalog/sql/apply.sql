@@ -10,9 +10,11 @@ FROM batch b JOIN documents d ON d.number = b.number LEFT JOIN texts t ON t.numb
 WHERE b.fresh AND d.duplicate_of IS NULL AND d.digest IS NOT NULL AND (NOT b.found OR b.digest IS NOT d.digest);
 
 INSERT INTO changes (number, kind)
-SELECT b.number, CASE WHEN NOT b.found THEN 'delete' WHEN d.number IS NULL THEN 'insert' ELSE 'update' END
+SELECT b.number, CASE WHEN d.number IS NULL THEN CASE WHEN b.found THEN 'insert' ELSE 'links' END
+                      WHEN b.found THEN 'update' ELSE 'delete' END
 FROM batch b LEFT JOIN documents d ON d.number = b.number
-WHERE b.fresh AND (b.found OR d.number IS NOT NULL)
+WHERE b.fresh AND (b.found OR d.number IS NOT NULL OR b.linked
+                   OR EXISTS (SELECT 1 FROM links l WHERE l.source = b.number)) -- a redirect's
 ORDER BY b.position;
 
 DELETE FROM documents WHERE number IN (SELECT number FROM batch WHERE fresh AND NOT found);

@@ -14,7 +14,8 @@ CREATE TEMP TABLE batch (
     token INTEGER, fetched REAL, status INTEGER, state TEXT, reason TEXT, retry INTEGER, tries INTEGER, found INTEGER,
     seconds REAL, digest BLOB, simhash INTEGER, error TEXT, file TEXT, "offset" INTEGER,
     content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB,
-    fresh    INTEGER NOT NULL -- 1: it says what stands there, is not fenced off, and is the youngest that says so
+    fresh    INTEGER NOT NULL, -- 1: it says what stands there, is not fenced off, and is the youngest that says so
+    linked   INTEGER NOT NULL DEFAULT 0 -- 1: no document stands there, and links led from it
 );
 
 -- Digests that lose their original in this batch, with its text.

@@ -13,9 +13,9 @@ from webcrawler.frontier.orderings.links import DAMPING, LEAST, clipped
 from webcrawler.frontier.orderings.plain import seed_of
 from webcrawler.records import Link
 
-BACKLINKS = 0.7  # what ln(IB' + 1) counts beside ln(IR')
-CHANCE = 3.0  # draws of at least e^-CHANCE come forward by chance; more: rarer
-YIELD = 0.2  # what ln(new URLs in a page that the same page named) counts
+BACKLINKS = 1.0  # what ln(IB' + 1) counts beside ln(IR')
+CHANCE = 3.5  # draws of at least e^-CHANCE come forward by chance; more: rarer
+YIELD = 0.1  # what ln(new URLs in a page that the same page named) counts
 PER_NAT = 2**14  # priorities in a factor of e; 32 of them fit under BAND
 LIFT = 4.0  # nats from the lowest priority to a score of 0
 BY_CHANCE = 0.2  # the rank of a page that chance brought: not known from its priority, and seldom high

@@ -1,0 +1,460 @@
+"""The ranker: what waits has the priority that the links say, whatever dies when; search has its ranks."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+import redis
+from frontiers import links
+from localweb import Site, crawl, page, sites
+from test_catalog import failure, redirect, write
+from test_catalog import link as link_to
+from test_catalog import page as fetched
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import RANKER, hold_crawl
+from webcrawler.connection import Connection, connect, told, visit
+from webcrawler.frontier import Frontier, ordering
+from webcrawler.ranking import following, ranker
+from webcrawler.ranking.following import LinkFollower
+from webcrawler.ranking.reordering import Reordering
+from webcrawler.ranking.stored import Ranks, load
+from webcrawler.ranking.visiting import CHUNK
+
+SERVER = "http://a.test"
+PER_NAT = 32768
+NEAR = PER_NAT * 0.01  # of a rank one percent
+
+
+def url(name: object) -> str:
+    return f"{SERVER}/{name}"
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def priorities_by_hand(outlinks: dict[str, list[str]]) -> dict[str, int]:
+    """x = 0.1 + 0.9 · Σ x(source) / c(source) over the pages crawled, as priorities."""
+    known = set(outlinks).union(*outlinks.values())
+    rank = dict.fromkeys(known, 0.1)
+    for _ in range(200):
+        new = dict.fromkeys(known, 0.1)
+        for source, targets in outlinks.items():
+            for target in targets:
+                new[target] += 0.9 * rank[source] / len(targets)
+        rank = new
+    return {name: round(PER_NAT * math.log(x / 0.1)) for name, x in rank.items()}
+
+
+class World:
+    """A crawl that is alive, as far as anybody can see: its locks, its Redis, its catalog."""
+
+    def __init__(self, folder: Path, mode: str = "pagerank") -> None:
+        self.folder = folder
+        self.lock = hold_crawl(folder)
+        self.connection: Connection = connect(None, folder)
+        self.frontier = Frontier(self.connection.client, ordering(mode))
+        self.frontier.open(mode)
+        self.catalog = Catalog(folder / "catalog.sqlite")
+        self.outlinks: dict[str, list[str]] = {}
+        self.time = 0.0
+
+    def fetch(self, name: str, *targets: str, rel: str = "") -> None:
+        """A page that was fetched; what it links to waits."""
+        self.time += 1
+        self.outlinks[name] = list(targets)
+        write(self.catalog, fetched(url(name), self.time, name, [link_to(url(t), rel=rel) for t in targets]))
+        self.frontier.discover(links(*(url(target) for target in targets)))
+
+    def priority(self, name: str) -> int:
+        score = self.connection.client.zscore(f"{{crawl:0}}:index:queue:{SERVER}", f"/{name}")
+        assert score is not None, f"{name} does not wait"
+        return -math.floor(score / 2**32)
+
+    def is_reordered(self) -> bool:
+        """Does all that waits have the priority that it should have?"""
+        wanted = priorities_by_hand(self.outlinks)
+        try:
+            return all(
+                abs(self.priority(name) - wanted[name]) <= NEAR
+                for name in wanted
+                if name not in self.outlinks
+            )
+        except redis.ConnectionError:
+            return False
+
+    def server_id(self) -> int:
+        return int(self.connection.client.info("server")["process_id"])
+
+    def end(self) -> None:
+        self.catalog.close()
+        self.connection.close()
+        self.lock.close()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World(tmp_path)
+    yield world
+    world.end()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Starts a ranker as a process; those that live at the end are ended."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def one() -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "webcrawler.ranking.ranker", str(tmp_path)]
+        started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL))
+        return started[-1]
+
+    yield one
+    for process in started:
+        process.terminate()
+        process.wait(30)
+
+
+def is_at_work(folder: Path) -> bool:
+    lock = folder / "ranks.lock"
+    return lock.exists() and lock.read_text() != ""
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def ranks_of(folder: Path) -> Ranks | None:
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        return load(folder / "ranks", catalog.identity)
+
+
+Start = Callable[[], "subprocess.Popen[bytes]"]
+
+
+# What waits
+
+
+def test_what_waits_has_the_priority_of_its_rank(world: World, start: Start) -> None:
+    start()
+    world.fetch("seed", "a", "b", "c")
+    world.fetch("a", "b", "d")
+    wait_for(world.is_reordered)
+
+    world.fetch("b", "c", "d", "e", "seed")
+    world.fetch("c", "d")
+
+    wait_for(world.is_reordered)
+    assert world.priority("d") > world.priority("e")
+
+
+def test_a_mode_of_two_classes_keeps_them(tmp_path: Path, start: Start) -> None:
+    with ExitStack() as ended:
+        world = World(tmp_path, "hot?query=gene&then=pagerank")
+        ended.callback(world.end)
+        world.fetch("seed", "gene", "other", "third")
+        world.fetch("one", "other", "third")
+        start()
+        wanted = priorities_by_hand(world.outlinks)
+
+        wait_for(lambda: abs(world.priority("other") - wanted["other"]) <= NEAR)
+
+        assert world.priority("gene") == pytest.approx(2**19 + wanted["gene"], abs=NEAR)
+
+
+def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: Start) -> None:
+    world.fetch("seed", "a", "b")
+    write(world.catalog, redirect(url("moved"), 1, url("b")))
+    world.outlinks["moved"] = ["b"]
+    start()
+    wait_for(world.is_reordered)
+
+    write(world.catalog, failure(url("moved"), 2, "not-found"))
+
+    del world.outlinks["moved"]
+    wait_for(world.is_reordered)
+    assert world.priority("a") == world.priority("b")
+
+
+def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: World, start: Start) -> None:
+    start()
+    world.fetch("seed", "a", "b")
+    world.fetch("more", "a", "c")
+    wait_for(world.is_reordered)
+
+    world.fetch("more", "b")
+    world.outlinks["more"] = ["b"]
+
+    wait_for(lambda: world.priority("b") > world.priority("a") > world.priority("c"))
+    assert world.priority("c") == 0
+
+
+def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
+    world.fetch("seed", "a", "b")
+    world.fetch("foe", "a", rel="nofollow")
+    world.outlinks["foe"] = []
+    start()
+
+    wait_for(world.is_reordered)
+
+    assert world.priority("a") == world.priority("b") > 0
+
+
+def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, start: Start) -> None:
+    process = start()
+    world.fetch("seed", "a", "b")
+    wait_for(world.is_reordered)
+
+    assert world.frontier.workers() == []
+    server = world.server_id()
+    world.connection.close()
+
+    wait_for(lambda: not is_alive(server))
+    assert process.poll() is None
+
+
+def test_an_ordering_that_follows_no_ranks_costs_no_connection(tmp_path: Path) -> None:
+    with ExitStack() as ended:
+        world = World(tmp_path, "fifo")
+        ended.callback(world.end)
+        world.fetch("seed", "a", "b")
+        before = len(world.connection.client.client_list())
+        reordering = Reordering(world.catalog, {"CRAWL_DIR": str(tmp_path)})
+
+        reordering.step(lambda: True)
+
+        assert len(world.connection.client.client_list()) == before
+        assert world.priority("a") == 0
+
+
+def test_where_nothing_is_fetched_yet_there_is_nothing_to_tell(world: World) -> None:
+    world.frontier.discover(links(url("seed")))
+    reordering = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder)})
+
+    reordering.step(lambda: True)
+
+    reordering.let_go()
+    assert world.priority("seed") == 0
+
+
+def test_links_are_taken_in_a_look_later_as_the_frontier_hears_of_them_last(
+    world: World,
+) -> None:
+    follower = LinkFollower(world.catalog)
+    world.fetch("seed", "a")
+
+    follower.follow()
+    assert follower.pages == 0
+
+    follower.follow()
+    assert follower.pages == 1
+
+
+def test_links_that_were_replaced_again_and_again_are_worn(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "NEGLIGIBLE", 0)
+    world.fetch("seed", "a")
+    follower = LinkFollower(world.catalog)
+    for _ in range(2):
+        assert not follower.is_worn()
+        world.fetch("seed", "a")
+        follower.follow()
+        follower.follow()
+
+    assert follower.is_worn()
+    assert not LinkFollower(world.catalog).is_worn()
+
+
+def test_a_crawl_that_ends_meanwhile_is_told_no_more(world: World) -> None:
+    world.fetch("seed", *(f"p{n}" for n in range(1500)))
+    reordering = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder)})
+    answers = iter([True, False])
+
+    reordering.step(lambda: next(answers))
+
+    told_of = sum(world.priority(f"p{n}") > 0 for n in range(1500))
+    reordering.let_go()
+    assert told_of == CHUNK
+
+
+# What dies
+
+
+def test_another_ranker_goes_on_after_one_that_was_killed(world: World, start: Start) -> None:
+    for n in range(20):
+        world.fetch(f"page{n}", *(f"{n}-{m}" for m in range(500)), "all")
+    first = start()
+    wait_for(lambda: world.priority("all") > 0)  # the best is told first
+    first.kill()
+    first.wait()
+
+    start()
+
+    wait_for(world.is_reordered)
+
+
+def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -> None:
+    first = start()
+    wait_for(lambda: is_at_work(world.folder))
+
+    second = start()
+
+    assert second.wait(30) == 0
+    assert first.poll() is None
+
+
+def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Start) -> None:
+    process = start()
+    world.fetch("seed", "a", "b")
+    wait_for(world.is_reordered)
+
+    os.kill(world.server_id(), signal.SIGKILL)
+    world.connection.revive()
+    world.fetch("a", "b", "c")
+
+    wait_for(world.is_reordered)
+    assert process.poll() is None
+
+
+def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World, start: Start) -> None:
+    start()
+    world.fetch("seed", "a", "b")
+    wait_for(world.is_reordered)
+
+    world.frontier.rescore(links(url("a")), [0])
+    for line in world.connection.client.client_list():
+        world.connection.client.client_kill_filter(_id=line["id"], skipme=True)
+
+    wait_for(world.is_reordered)
+
+
+def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -> None:
+    RANKER.ensure_started(world.folder, told({}))
+    wait_for(lambda: is_at_work(world.folder))
+    pid = int((world.folder / "ranks.lock").read_text())
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+    RANKER.ensure_started(world.folder, told({}))
+
+    wait_for(lambda: (world.folder / "ranks.lock").read_text().strip() not in ("", str(pid)))
+    os.kill(int((world.folder / "ranks.lock").read_text()), signal.SIGTERM)
+
+
+# What is stored
+
+
+def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start) -> None:
+    process = start()
+    world.fetch("seed", "a", "b")
+    wait_for(lambda: is_at_work(world.folder))
+
+    world.lock.close()
+
+    assert process.wait(30) == 0
+    ranks = ranks_of(world.folder)
+    assert ranks is not None
+    assert ranks.seq == world.catalog.last_seq()
+
+
+def test_stored_ranks_are_those_of_networkx(world: World) -> None:
+    world.fetch("seed", "a", "b", "c")
+    world.fetch("a", "b", "d")
+    world.fetch("b", "seed", "b", "d")
+    world.fetch("foe", "d", rel="nofollow")
+    write(world.catalog, redirect(url("moved"), 1, url("b")))
+    world.lock.close()
+
+    assert ranker.rank(world.folder, {})
+
+    graph = world.catalog.to_networkx()
+    graph.remove_edges_from(
+        [edge for edge, rel in networkx.get_edge_attributes(graph, "rel").items() if rel == "nofollow"]
+    )
+    graph.remove_edges_from(list(networkx.selfloop_edges(graph)))
+    wanted = networkx.pagerank(graph, alpha=0.85, tol=1e-12)
+    ranks = ranks_of(world.folder)
+    assert ranks is not None
+    found = ranks.of(list(wanted))
+    assert found == pytest.approx(len(wanted) * np.array(list(wanted.values())), abs=1e-6)
+    assert found.mean() == pytest.approx(1)
+
+
+def test_ranks_that_are_there_are_not_computed_again(world: World) -> None:
+    world.fetch("seed", "a", "b")
+    world.lock.close()
+    ranker.rank(world.folder, {})
+    before = list((world.folder / "ranks").iterdir())
+
+    ranker.rank(world.folder, {})
+
+    assert list((world.folder / "ranks").iterdir()) == before
+
+
+def test_without_a_catalog_it_ends(tmp_path: Path) -> None:
+    assert ranker.rank(tmp_path, {})
+
+
+# A crawl
+
+
+def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> None:
+    def after_the_ranker(site: Site) -> object:
+        """Answers when the page that most link to waits before the one found first."""
+        with closing(visit({"CRAWL_DIR": str(tmp_path)})) as visitor:
+            key = f"{{crawl:0}}:index:queue:{site.url}"
+            wait_for(lambda: visitor.client.zscore(key, "/high") < visitor.client.zscore(key, "/low"))
+        return page("/end")
+
+    routes = {"/": page("/one", "/two", "/three", "/low", "/high"), "*": page()}
+    routes |= {"/one": page("/high"), "/two": page("/high"), "/three": after_the_ranker}
+    with sites(web=routes) as web:  # type: ignore[arg-type]
+        site = web["web"]
+        crawled = crawl(
+            tmp_path,
+            "index",
+            "-a",
+            "mode=pagerank",
+            "-a",
+            f"seeds={site.url}/",
+            CONCURRENT_REQUESTS=1,
+            RANKER_ENABLED="yes",
+        )
+
+    assert crawled.status == 0
+    assert site.pages[:5] == ["/", "/one", "/two", "/three", "/high"]
+    wait_for(lambda: ranks_of(tmp_path))
+    wait_for(lambda: ranker.rank(tmp_path, {}))  # until the one that was started has ended
+
+
+def test_a_crawl_in_any_order_leaves_ranks(tmp_path: Path) -> None:
+    with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
+        crawl(tmp_path, "index", "-a", "mode=fifo", "-a", f"seeds={web['web'].url}/", RANKER_ENABLED="yes")
+
+    wait_for(lambda: ranks_of(tmp_path))
+    wait_for(lambda: ranker.rank(tmp_path, {}))
+
+
+def test_nobody_starts_a_ranker_that_is_not_wanted(tmp_path: Path) -> None:
+    with sites(web={"/": page("/a"), "*": page()}) as web:
+        crawl(tmp_path, "index", "-a", "mode=pagerank", "-a", f"seeds={web['web'].url}/", RANKER_ENABLED="no")
+
+    assert not (tmp_path / "ranks.lock").exists()

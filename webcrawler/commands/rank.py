@@ -1,0 +1,149 @@
+"""`scrapy rank`: the most important pages and servers, by the links of the catalog."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from webcrawler.catalog import Catalog
+from webcrawler.commands.base import Command, printable
+from webcrawler.errors import BadInput
+from webcrawler.frontier.orderings import location
+
+if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float64] | NDArray[np.int64]
+
+SHOWN = {  # how a score is written
+    "pagerank": ",.2f",  # the mean is 1
+    "hits": ".6f",  # the sum is 1
+    "backlink": ",d",
+    "forward": ",d",
+    "location": ",d",
+}
+WORDS, ENDINGS = ("home",), (".com",)  # of location (Cho 1998, 2 (5))
+DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
+
+
+class Rank(Command):
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "Show the most important pages and servers"
+
+    def long_desc(self) -> str:
+        return "Every URL that was fetched or linked to counts; a server has the sum of its pages."
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--algorithm", default="pagerank", help=f"{', '.join(SHOWN)} (pagerank)")
+        parser.add_argument("--damping", default=str(DAMPING), help=f"of pagerank, 0 to 1 ({DAMPING})")
+        parser.add_argument("--engine", default="scipy", help="of pagerank and hits: scipy, networkx (scipy)")
+        parser.add_argument("--top", default="20", metavar="N", help="how many to show (20)")
+        parser.add_argument("--servers", action="store_true", help="servers alone, no pages")
+        parser.add_argument("--json", action="store_true", help="for programs")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        top = _top(args, opts)
+        damping = _damping(opts.damping)
+        with closing(self.catalog()) as catalog:
+            scores, hubs = _scores(catalog, opts.algorithm, damping, opts.engine)
+            found: dict[str, Any] = {"algorithm": opts.algorithm}
+            if not opts.servers:
+                found["pages"] = _pages(catalog, scores, hubs, top)
+            if opts.algorithm != "location":
+                found["servers"] = _servers(catalog, scores, top)
+        print(json.dumps(found, indent=2) if opts.json else _table(found, SHOWN[opts.algorithm]))
+
+
+def _top(args: list[str], opts: argparse.Namespace) -> int:
+    """The number to show, when all that can be said by words is right."""
+    from webcrawler.ranking import engines
+
+    if args:
+        raise BadInput(f"rank takes options only, not {args[0][:60]!r}")
+    if opts.algorithm not in SHOWN:
+        raise BadInput(f"no algorithm {opts.algorithm!r}: choose one of {', '.join(SHOWN)}")
+    if opts.algorithm == "location" and opts.servers:
+        raise BadInput("location looks at the URL of a page: servers have none")
+    engines.check(opts.engine)
+    if not opts.top.isdecimal() or int(opts.top) < 1:
+        raise BadInput(f"--top wants a number of pages from 1, not {opts.top[:60]!r}")
+    return int(opts.top)
+
+
+def _damping(text: str) -> float:
+    try:
+        damping = float(text)
+    except ValueError:
+        damping = -1
+    if not 0 < damping < 1:
+        raise BadInput(f"--damping wants a number between 0 and 1, as {DAMPING}: not {text[:60]!r}")
+    return damping
+
+
+def _scores(catalog: Catalog, algorithm: str, damping: float, engine: str) -> tuple[Scores, Scores | None]:
+    """Of page number 1 and on; hits gives authorities, and hubs beside them."""
+    import numpy as np
+
+    from webcrawler import ranking
+
+    if algorithm == "location":
+        return np.fromiter((location(url, WORDS, ENDINGS) for _, url in catalog.urls()), np.int64), None
+    graph = ranking.catalogued(catalog)
+    if algorithm == "hits":
+        hubs, authorities = ranking.hits(graph, engine)
+        return authorities, hubs
+    if algorithm == "pagerank":
+        return ranking.pagerank(graph, damping, engine=engine), None
+    return ranking.backlinks(graph) if algorithm == "backlink" else ranking.forward_links(graph), None
+
+
+def _pages(catalog: Catalog, scores: Scores, hubs: Scores | None, top: int) -> list[dict[str, Any]]:
+    best = _best(scores, top)
+    urls = catalog.urls_of([page + 1 for page in best])
+    pages = [{"url": urls[page + 1], "score": scores[page].item()} for page in best]
+    if hubs is not None:
+        for page, shown in zip(best, pages, strict=True):
+            shown["hub"] = hubs[page].item()
+    return pages
+
+
+def _servers(catalog: Catalog, scores: Scores, top: int) -> list[dict[str, Any]]:
+    import numpy as np
+
+    names, of_page = catalog.servers()
+    of_page = of_page[: len(scores)]  # a crawl may have found more meanwhile
+    sums: Any = np.bincount(of_page, scores, minlength=max(names, default=0) + 1).astype(scores.dtype)
+    pages = np.bincount(of_page, minlength=len(sums))
+    known = [server for server in _best(sums, len(sums)) if pages[server]][:top]
+    return [{"server": names[n], "score": sums[n].item(), "pages": pages[n].item()} for n in known]
+
+
+def _best(scores: Scores, top: int) -> list[int]:
+    """The places of the highest scores; of equal ones the first comes first."""
+    import numpy as np
+
+    best: list[int] = np.argsort(-scores, kind="stable")[:top].tolist()
+    return best
+
+
+def _table(found: dict[str, Any], form: str) -> str:
+    """Pages, then servers, the best first."""
+    lines: list[str] = []
+    for kind in ("pages", "servers"):
+        if kind in found:
+            lines += ["", f"Top {kind} by {found['algorithm']}"]
+            lines += [_row(place, row, form) for place, row in enumerate(found[kind], 1)]
+    return "\n".join(lines[1:])
+
+
+def _row(place: int, row: dict[str, Any], form: str) -> str:
+    name = row["url"] if "url" in row else f"{row['server']} ({row['pages']:,} pages)"
+    hub = f"{row['hub']:>12{form}}" if "hub" in row else ""
+    return f"{place:>4} {row['score']:>12{form}}{hub}  {printable(name)}"

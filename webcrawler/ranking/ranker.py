@@ -1,0 +1,92 @@
+"""The ranker as a process: one for each data folder, until ranks are stored and no crawl is alive.
+
+Where a crawl's ordering follows ranks it gives what waits new priorities; now and then, and at the end, it
+stores ranks for search. The crawl never waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import IO, Any
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import POLL_SECONDS, RANKER, is_crawling, may_end, settle_in
+from webcrawler.errors import BadInput
+from webcrawler.ranking.reordering import Reordering
+from webcrawler.ranking.storing import Storing
+
+_log = logging.getLogger(__name__)
+
+
+def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], bool] = lambda: False) -> bool:
+    """Ranks in this process until all is stored and no crawl is alive.
+
+    Returns:
+        False where another ranker is at work.
+    """
+    lock = RANKER.lock(crawl_dir)
+    if lock is None:
+        return False
+    with lock:
+        print(os.getpid(), file=lock, flush=True)
+        if catalog := _opened(crawl_dir, stopped):
+            with closing(catalog):
+                _rank(catalog, crawl_dir, settings, lock, stopped)
+    return True
+
+
+def main(arguments: list[str]) -> int:
+    """python -m webcrawler.ranking.ranker CRAWL_DIR; JSON of Redis' settings from stdin; SIGTERM ends it."""
+    stopped = settle_in("ranker")
+    crawl_dir = Path(arguments[0])
+    settings = json.loads((not sys.stdin.isatty() and sys.stdin.read()) or "{}")
+    if not rank(crawl_dir, {**settings, "CRAWL_DIR": str(crawl_dir)}, stopped):
+        _log.info("another ranker is at work")
+    return 0
+
+
+def _opened(crawl_dir: Path, stopped: Callable[[], bool]) -> Catalog | None:
+    """Waits until a crawl has made its catalog."""
+    while not stopped():
+        try:
+            return Catalog(crawl_dir / "catalog.sqlite", readonly=True)
+        except BadInput as error:
+            if not is_crawling(crawl_dir):
+                _log.warning("%s", error)
+                return None
+        time.sleep(POLL_SECONDS)
+    return None
+
+
+def _rank(
+    catalog: Catalog,
+    crawl_dir: Path,
+    settings: Mapping[str, Any],
+    lock: IO[str],
+    stopped: Callable[[], bool],
+) -> None:
+    reordering, storing = Reordering(catalog, settings), Storing(catalog, crawl_dir / "ranks")
+    while not stopped():
+        if is_crawling(crawl_dir):
+            reordering.step(lambda: is_crawling(crawl_dir) and not stopped())
+            if storing.is_due():
+                storing.renew()
+        else:
+            reordering.let_go()
+            if storing.is_behind():
+                storing.renew()
+            if may_end(lock, crawl_dir, lambda: not storing.is_behind()):
+                return
+        time.sleep(POLL_SECONDS)
+    reordering.let_go()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
