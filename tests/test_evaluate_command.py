@@ -1,0 +1,250 @@
+"""`scrapy evaluate`: what people type, see, and are told; what programs read."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import testdata
+from crawled import crawled, fetched, link
+from localweb import PROJECT
+from scrapy.cmdline import execute
+
+GRAPH = "6\n1 2 3\n4\n4 5\n0\n3\n0\n"
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    file = tmp_path / "small.graph-txt"
+    file.write_text(GRAPH)
+    return file
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process, in the project folder unless told otherwise."""
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")
+
+    def act(*arguments: object) -> Answer:
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", "evaluate", *map(str, arguments), "-s", f"CRAWL_DIR={tmp_path / 'crawl'}"])
+        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+
+    return act
+
+
+def test_a_table_has_a_row_for_each_ordering(run: Run, graph: Path) -> None:
+    answer = run(graph, "--orderings", "fifo,backlink,random", "--seeds", "1,2", "--hot", "ib:2,ib:99")
+
+    assert answer.status == 0, answer.err
+    assert "From 0: 6 of 6 pages can be reached. Hot pages: ib:2 3; ib:99 0." in answer.out
+    (area,) = re.findall(r"area under P_ST, %.*?\n\n", answer.out, re.DOTALL)
+    assert [line.split()[0] for line in area.strip().splitlines()[1:]] == ["fifo", "backlink", "random"]
+    assert re.search(r"^random +0 +\d+\.\d ± \d+\.\d +– +\d", area, re.MULTILINE)
+    assert "hot pages found at 5 % crawled" in answer.out
+
+
+def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "figures.json"
+
+    answer = run(
+        graph, "--orderings", "fifo,blend", "--start", "0,3", "--seeds", "1,2",
+        "--hot", "ib:2,ir:20%", "--buffer", "0.5", "--json", file,
+    )  # fmt: skip
+
+    assert answer.status == 0, answer.err
+    found = json.loads(file.read_text())
+    assert found["graph"] == {"pages": 6, "links": 9}
+    assert [(one["ordering"], one["start"], one["seed"]) for one in found["runs"]] == [
+        ("fifo", 0, None),
+        ("blend", 0, 1),
+        ("blend", 0, 2),
+        ("fifo", 3, None),
+        ("blend", 3, 1),
+        ("blend", 3, 2),
+    ]
+    for one in found["runs"]:
+        assert one["seconds"] > 0
+        assert set(one["auc"]) == set(one["p_st"]) == {"ib:2", "ir:20%"}
+        assert set(one["p_cs"]) == {"ib", "ir"}
+        assert set(one["p_bc"]) == {"ib:2", "ir:20%", "ib", "ir"}
+        assert all(len(curve) == 101 for curve in (*one["p_st"].values(), *one["p_cs"].values()))
+        assert one["p_st"]["ib:2"][0] == 0
+        assert one["p_st"]["ib:2"][100] == 100
+    # Hot are 0, 3 and 4; fifo from 0 visits 0 1 2 3 4 5.
+    assert found["runs"][0]["auc"]["ib:2"] == pytest.approx(100 * (1 + 1 + 1 + 2 + 3 + 3) / 18, abs=0.001)
+    assert len(re.findall(r"(?m)^blend +all ", answer.out)) == 3
+
+
+def test_a_crawl_may_stop_early(run: Run, graph: Path, tmp_path: Path) -> None:
+    answer = run(
+        graph, "--orderings", "fifo", "--max-pages", "3", "--hot", "ib:2", "--json", tmp_path / "f.json"
+    )
+
+    assert answer.status == 0, answer.err
+    (one,) = json.loads((tmp_path / "f.json").read_text())["runs"]
+    assert (one["pages"], one["visits"]) == (6, 3)
+    assert one["p_st"]["ib:2"][100] is None
+
+
+def test_plots_are_svg_files(run: Run, graph: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+
+    answer = run(graph, "--orderings", "fifo,random", "--hot", "ib:2,ir:20%,ib:99", "--plots", tmp_path / "p")
+
+    assert answer.status == 0, answer.err
+    drawn = sorted(file.name for file in (tmp_path / "p").iterdir())
+    assert drawn == ["backlinks.svg", "p_cs-ib.svg", "p_cs-ir.svg", "p_st-ib-2.svg", "p_st-ir-20pct.svg"]
+    for file in (tmp_path / "p").iterdir():
+        assert str(file) in answer.out
+        assert file.stat().st_size < 60_000
+    words = "".join(xml.parse(tmp_path / "p" / "p_st-ib-2.svg").getroot().itertext())
+    for word in ("fifo", "random", "ideal", "at random", "% of pages crawled", "% of hot pages found"):
+        assert word in words
+
+
+def test_without_matplotlib_plots_are_refused_at_once(
+    run: Run, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+    answer = run(graph, "--plots", tmp_path / "p")
+
+    assert answer == Answer(2, "", "error: --plots wants matplotlib: pip install 'webcrawler[plots]'\n")
+
+
+def test_the_how_to_works_word_for_word(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands, on a crawl of eight pages."""
+    pytest.importorskip("matplotlib")
+    how_to = (PROJECT / "docs/how-to/compare-orderings.md").read_text("utf-8")
+    commands = [
+        line for block in re.findall(r"(?ms)^```sh\n(.*?)^```", how_to) for line in block.splitlines()
+    ]
+    monkeypatch.chdir(tmp_path)
+    urls = [f"http://a.test/{n}" for n in range(8)]
+    pages = [fetched(url, *(link(target, "biology") for target in urls), title="Biology") for url in urls]
+    crawled(tmp_path / "crawl", *pages)
+
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        if program == "printf":
+            subprocess.run(command, shell=True, check=True)
+        elif program != "make":
+            assert (program, arguments[0]) == (".venv/bin/scrapy", "evaluate")
+            answer = run(*arguments[1:])
+            assert answer.status == 0, (command, answer.err)
+            assert "area under P_ST" in answer.out
+
+    assert (tmp_path / "plots" / "p_st-ib-5.svg").exists()
+    assert (tmp_path / "plots" / "figures.json").exists()
+
+
+BAD = [
+    ((), "name one graph"),
+    (("no/such/graph",), "there is no graph at no/such/graph"),
+    (("GRAPH", "more"), "name one graph"),
+    (("GRAPH", "--orderings", "fifo,deepest"), "unknown mode 'deepest': choose one of"),
+    (("GRAPH", "--orderings", "hot:fifo"), "hot:fifo wants a query: add --query"),
+    (("GRAPH", "--orderings", ","), "--orderings wants at least one"),
+    (("GRAPH", "--start", "17"), "the graph has no page '17'; it has pages 0 to 5"),
+    (("GRAPH", "--seeds", "one"), "--seeds wants whole numbers, not 'one'"),
+    (("GRAPH", "--hot", "xx:3"), "--hot=xx:3: say metric:threshold"),
+    (("GRAPH", "--hot", "is:biology"), "want texts"),
+    (("GRAPH", "--buffer", "10"), "--buffer wants a number from 0 to 1"),
+    (("GRAPH", "--buffer", "nan"), "--buffer wants a number"),
+    (("GRAPH", "--flush", "worst"), "--flush=worst: choose one of ir, ib, fifo"),
+    (("GRAPH", "--reorder", "0"), "--reorder wants a percentage above 0"),
+    (("GRAPH", "--max-pages", "-3"), "--max-pages wants whole numbers"),
+    (("GRAPH", "--json", "/dev/null/figures.json"), "cannot write to /dev/null"),
+    (("GRAPH", "--plots", "/dev/null/plots"), "cannot write to /dev/null/plots"),
+    (("GRAPH", "--order", "fifo", "--bogus"), "unknown option --bogus"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), BAD, ids=[" ".join(row[0][1:]) or "none" for row in BAD])
+def test_asked_wrongly(run: Run, graph: Path, arguments: tuple[str, ...], line: str) -> None:
+    answer = run(*(str(graph) if word == "GRAPH" else word for word in arguments))
+
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    assert answer.err.count("\n") == 1, answer.err
+    assert line in answer.err
+
+
+def test_a_bad_graph(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "g.graph-txt").write_text("2\n1\n7\n")
+
+    answer = run(tmp_path / "g.graph-txt")
+
+    assert answer.status == 2
+    assert "g.graph-txt, line 3: there is no page 7" in answer.err
+
+
+def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path) -> None:
+    """On a terminal, which has a bar for each crawl: when there is the second, the first is over."""
+    graph = testdata.data("webgraph-hollins")
+    terminal, theirs = pty.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "scrapy",
+        "evaluate",
+        str(graph),
+        "--orderings",
+        "fifo,backlink,pagerank",
+    ]
+    with subprocess.Popen(
+        [*command, "--json", str(tmp_path / "f.json")],
+        cwd=PROJECT,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        bar = b""
+        while b"backlink" not in bar:
+            bar += os.read(terminal, 4096)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout
+        out = process.stdout.read()
+        bar += _rest(terminal)
+
+    assert process.returncode == 1
+    assert b"interrupted" in bar
+    assert re.search(r"(?m)^fifo ", out)
+    assert not re.search(r"(?m)^pagerank ", out)
+    assert [one["ordering"] for one in json.loads((tmp_path / "f.json").read_text())["runs"]] == ["fifo"]
+
+
+def _rest(terminal: int) -> bytes:
+    found = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            found += chunk
+    except OSError:  # it was closed on the other side
+        pass
+    os.close(terminal)
+    return found

@@ -1,0 +1,183 @@
+"""`scrapy evaluate`: which ordering would have found the important pages of a graph first?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from webcrawler.commands.base import Command, printable
+from webcrawler.errors import BadInput
+
+if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+    from webcrawler.evaluation import Experiment, Recorded, Run, Wanted
+    from webcrawler.evaluation.laboratory import Progress
+
+ORDERINGS = "fifo,random,backlink,pagerank,blend"
+HOT = "ib:10,ib:100,ir:13"
+
+
+class Evaluate(Command):
+    def syntax(self) -> str:
+        return "[options] GRAPH"
+
+    def short_desc(self) -> str:
+        return "Compare URL orderings on a recorded graph"
+
+    def long_desc(self) -> str:
+        return (
+            "GRAPH is the data folder of a crawl (CRAWL_DIR), a *.graph-txt file, an edge list, or a folder "
+            "with one of them. Virtual crawlers visit what can be reached from the start page in each order."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--orderings", default=ORDERINGS, help=f"modes of a crawl; hot:MODE with --query ({ORDERINGS})"
+        )
+        parser.add_argument(
+            "--start", default="", help="number or URL of the start page, or several (the first with links)"
+        )
+        parser.add_argument("--seeds", default="1", help="of orderings with chance in them, as 1,2,3 (1)")
+        parser.add_argument(
+            "--hot", default=HOT, help=f"which pages are hot: ib:10, ir:1%%, is:WORD+ib:5 … ({HOT})"
+        )
+        parser.add_argument(
+            "--buffer", default="0", help="share of pages that can be kept, as 0.1, for P_BC (all)"
+        )
+        parser.add_argument(
+            "--flush", default="ir", help="what leaves a full buffer first: least ir, least ib, or fifo (ir)"
+        )
+        parser.add_argument(
+            "--reorder", default="1", help="percent of pages between two updates of ranks (1)"
+        )
+        parser.add_argument(
+            "--query", default="", help="words of a topic, for orderings and metrics that want one"
+        )
+        parser.add_argument("--max-pages", default="0", help="stop each crawl after so many pages (all)")
+        parser.add_argument("--plots", metavar="DIR", help="draw the curves as SVG files")
+        parser.add_argument("--json", metavar="FILE", help="write all figures")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
+        from webcrawler import evaluation
+
+        seeds = [_whole(seed, "--seeds") for seed in _items(opts.seeds, "--seeds")]
+        wanted, pages_max = _wanted(opts), _whole(opts.max_pages, "--max-pages")
+        wanted_experiments = evaluation.experiments(_items(opts.orderings, "--orderings"), seeds, opts.query)
+        starts = _items(opts.start, "--start") if opts.start else [""]
+        if opts.plots:
+            from webcrawler.evaluation import plots
+
+            plots.check()
+        for target in filter(None, (opts.plots, opts.json and Path(opts.json).parent)):
+            _make_folder(Path(target))
+        recorded = evaluation.read(Path(args[0]))
+        runs: list[Run] = []
+        with self._until_interrupted(), evaluation.private_redis() as connection, _bar() as progress:
+            for run in evaluation.runs(
+                recorded, starts, wanted_experiments, wanted, connection, progress, pages_max
+            ):
+                runs.append(run)
+        self._show(recorded, runs, wanted, opts)
+
+    @contextmanager
+    def _until_interrupted(self) -> Iterator[None]:
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.exitcode = 1
+            print("interrupted: these crawls were over", file=sys.stderr)
+
+    def _show(self, recorded: Recorded, runs: list[Run], wanted: Wanted, opts: argparse.Namespace) -> None:
+        from webcrawler.evaluation.report import tables
+
+        if opts.json:
+            figures = {"pages": recorded.graph.pages, "links": recorded.graph.links}
+            _write(Path(opts.json), {"graph": figures, "runs": [run.as_json() for run in runs]})
+        if not runs:
+            return
+        for start, run in {run.start: run for run in runs}.items():
+            print(f"From {start}: {run.pages:,} of {recorded.graph.pages:,} pages can be reached.", end="")
+            hot = "; ".join(f"{name} {number:,}" for name, number in run.hot.items())
+            print(f" Hot pages: {hot}." if hot else "")
+        print("\n" + tables(runs))
+        if opts.plots:
+            from webcrawler.evaluation import plots
+
+            for file in plots.draw(recorded, runs, Path(opts.plots)):
+                print(f"{printable(str(file))}")
+
+
+def _wanted(opts: argparse.Namespace) -> Wanted:
+    from webcrawler.evaluation import Wanted, conditions
+    from webcrawler.evaluation.buffer import check
+
+    hot = tuple(_items(opts.hot, "--hot"))
+    for name in hot:
+        conditions(name)
+    check(opts.flush)
+    share, percent = _share(opts.buffer, "--buffer", 1.0), _share(opts.reorder, "--reorder", 100.0)
+    if not percent:
+        raise BadInput("--reorder wants a percentage above 0, as 0.2")
+    return Wanted(hot, share, opts.flush, percent, opts.query)
+
+
+def _items(text: str, option: str) -> list[str]:
+    found = [item.strip() for item in text.split(",") if item.strip()]
+    if not found:
+        raise BadInput(f"{option} wants at least one item")
+    return found
+
+
+def _whole(text: str, option: str) -> int:
+    if not (text.isdecimal() and len(text) < 18):
+        raise BadInput(f"{option} wants whole numbers, not {text[:60]!r}")
+    return int(text)
+
+
+def _share(text: str, option: str, most: float) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found <= most:
+        raise BadInput(f"{option} wants a number from 0 to {most:g}, not {text[:60]!r}")
+    return found
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot write to {folder}: {error.strerror}") from None
+
+
+def _write(file: Path, figures: dict[str, Any]) -> None:
+    try:
+        file.write_text(json.dumps(figures) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot write {file}: {error.strerror}") from None
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    """A bar for each crawl, on a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
+        tasks: dict[tuple[Experiment, str], Any] = {}
+
+        def progress(one: Experiment, start: str, pages: int, visits: int) -> None:
+            if (one, start) not in tasks:
+                tasks[one, start] = bars.add_task(" ".join(filter(None, (one.mode, start))), total=pages)
+            bars.update(tasks[one, start], completed=visits)
+
+        yield progress

@@ -1,0 +1,29 @@
+"""Which ordering was better? A laboratory for the orders in which URLs are visited (Cho 1998).
+
+`read` takes a recorded graph from a file, `runs` lets virtual crawlers go over it that drive the real
+`Frontier` and the real ranks, `measures` and `buffer` say how good an order was, `plots` shows it.
+"""
+
+from webcrawler.evaluation.experiments import Experiment, experiments
+from webcrawler.evaluation.hotness import conditions
+from webcrawler.evaluation.judging import Figures, Judge, Wanted
+from webcrawler.evaluation.laboratory import Run, private_redis, runs
+from webcrawler.evaluation.reading import read
+from webcrawler.evaluation.recorded import Recorded
+from webcrawler.evaluation.virtual import Web, crawl
+
+__all__ = [
+    "Experiment",
+    "Figures",
+    "Judge",
+    "Recorded",
+    "Run",
+    "Wanted",
+    "Web",
+    "conditions",
+    "crawl",
+    "experiments",
+    "private_redis",
+    "read",
+    "runs",
+]

@@ -1,0 +1,144 @@
+"""Graphs in text files: as LAW, K. Massey and SNAP write them, packed or not."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.errors import BadInput
+from webcrawler.evaluation.numbers import numbers
+from webcrawler.ranking import Graph
+from webcrawler.ranking.graph import distinct
+
+# "#" SNAP; "%" Matrix Market, KONECT, but not the name "%C3%81edan".
+COMMENTS = re.compile(rb"(?m)^[ \t]*(?:#|%(?![0-9A-Fa-f]{2})).*$")
+HEADER = re.compile(rb"\A\s*([A-Za-z_]+)[ \t,]+([A-Za-z_]+)[ \t]*\r?$", re.MULTILINE)
+FIRST = re.compile(rb"\S.*")
+SOME_PAIR = re.compile(rb"\s*\d+\s+\d+(\s|$)")
+
+
+class Listed(NamedTuple):
+    """A graph, and what its file calls the pages."""
+
+    graph: Graph
+    labels: NDArray[np.int64]  # shape (pages,), ascending
+    names: list[str]  # where they are called by words; else empty
+
+
+def unpacked(file: Path) -> bytes:
+    """What is in a file, gzip and xz taken off.
+
+    Raises:
+        BadInput: it cannot be read, or is damaged.
+    """
+    try:
+        data = file.read_bytes()
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        return lzma.decompress(data) if data.startswith(b"\xfd7zXZ\0") else data
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError):
+        raise BadInput(f"{file} is damaged or incomplete: unpacking it fails; fetch it again") from None
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from None
+
+
+def adjacency(file: Path) -> Listed:
+    """`*.graph-txt`: the number of pages, then for each page from 0 a line with the targets of its links."""
+    text = unpacked(file)
+    values, counts = numbers(text, file)
+    if not values.size or counts[0] != 1:
+        raise BadInput(f"{file}, line 1: the number of pages should stand here, alone")
+    pages, targets, counts = int(values[0]), values[1:], counts[1:]
+    written = int(np.flatnonzero(counts)[-1]) + 1 if targets.size else 0
+    if len(counts) < pages or written > pages:
+        raise BadInput(f"{file} has {len(counts):,} lines of links for {pages:,} pages: fetch it again")
+    wrong = np.flatnonzero(targets >= pages)
+    if wrong.size:
+        line = int(np.searchsorted(np.cumsum(counts), wrong[0], side="right")) + 2
+        raise BadInput(
+            f"{file}, line {line}: there is no page {targets[wrong[0]]}; the last of {pages:,} is {pages - 1}"
+        )
+    sources = np.repeat(np.arange(len(counts)), counts)
+    return Listed(_some(Graph.of(sources, targets, pages), file), np.arange(pages), [])
+
+
+def edges(file: Path, pages: NDArray[np.int64] | None = None) -> Listed:
+    """An edge list: two page numbers or names a line; lines with # or % and a header of words are skipped.
+
+    Args:
+        pages: numbers that are pages, linked or not.
+    """
+    text = COMMENTS.sub(b"", unpacked(file))
+    if (header := HEADER.match(text)) and SOME_PAIR.match(text, header.end()):
+        text = b"\n" * text.count(b"\n", 0, header.end()) + text[header.end() :]
+    first = FIRST.search(text)
+    if first and not first[0][:1].isdigit() and first[0][:1] != b"-":
+        return _named_edges(text, file)
+    values, counts = numbers(text, file)
+    lines = np.flatnonzero(counts)
+    short = lines[counts[lines] < 2]
+    if short.size:
+        raise BadInput(f"{file}, line {short[0] + 1}: two page numbers should stand here, from and to")
+    at = np.concatenate(([0], np.cumsum(counts)))[lines]
+    both = np.concatenate((values[at], values[at + 1]))
+    labels = distinct(both if pages is None else np.concatenate((both, pages)))
+    sources, targets = np.split(_dense(both, labels), 2)
+    return Listed(_some(Graph.of(sources, targets, len(labels)), file), labels, [])
+
+
+def _dense(values: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of each value among the labels, which ascend; by a table where that is not too long."""
+    if not labels.size or labels[-1] > 8 * values.size:
+        return np.searchsorted(labels, values)
+    table = np.zeros(labels[-1] + 1, np.int64)
+    table[labels] = np.arange(len(labels))
+    return table[values]
+
+
+def _named_edges(text: bytes, file: Path) -> Listed:
+    """Pages called by names, which stand apart by tabs, or by blanks where there are no tabs."""
+    try:
+        lines = text.decode().split("\n")
+    except UnicodeDecodeError:
+        lines = ["\0"]
+    if any("\0" in line for line in lines):
+        raise BadInput(f"{file} is no text, so no list of links")
+    rows = []
+    for number, line in enumerate(lines, 1):
+        row = line.strip().split("\t" if "\t" in line else None)
+        if len(row) == 2:
+            rows.append(row)
+        elif line.strip():
+            raise BadInput(f"{file}, line {number}: two pages should stand here, from and to")
+    names = sorted({name for row in rows for name in row})
+    number_of = {name: number for number, name in enumerate(names)}
+    ends = np.array([[number_of[source], number_of[target]] for source, target in rows], np.int64)
+    ends = ends.reshape(-1, 2)
+    graph = Graph.of(ends[:, 0], ends[:, 1], len(names))
+    return Listed(_some(graph, file), np.arange(len(names)), names)
+
+
+def page_urls(file: Path) -> tuple[NDArray[np.int64], list[str]]:
+    """A list of `number URL` with a header; ascending numbers, and their URLs."""
+    found: dict[int, str] = {}
+    for line, row in enumerate(unpacked(file).decode("utf-8", "replace").splitlines()[1:], 2):
+        number, _, url = row.strip().partition(" ")
+        if number and not (number.isdecimal() and len(number) < 18 and url):
+            raise BadInput(f"{file}, line {line}: a page number and its URL should stand here")
+        if number:
+            found[int(number)] = url.strip()
+    labels = sorted(found)
+    return np.array(labels, np.int64), [found[label] for label in labels]
+
+
+def _some(graph: Graph, file: Path) -> Graph:
+    if not graph.links:
+        raise BadInput(f"{file} holds no link between two pages")
+    return graph

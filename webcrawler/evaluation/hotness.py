@@ -1,0 +1,127 @@
+"""Which pages are hot? What `--hot` says, and the importance of all pages by it (Cho 1998, section 2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler import ranking
+from webcrawler.errors import BadInput
+from webcrawler.evaluation import topics
+from webcrawler.evaluation.measures import threshold_of_best
+from webcrawler.evaluation.recorded import Recorded
+from webcrawler.frontier.orderings import location
+
+DAMPING = 0.9  # Cho 1998, section 6
+METRICS = ("ib", "ir", "if", "il", "hub", "authority", "is", "ic")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?%?")
+WORD = re.compile(r"\w+")
+
+
+class Condition(NamedTuple):
+    """`ib:10`, `ir:1%`, `is:biology`, or `ib` alone."""
+
+    metric: str
+    least: str  # "" where there is none: nothing is hot by it, but it has P_CS
+
+    @property
+    def by_word(self) -> bool:
+        return self.metric == "is" and bool(self.least) and not NUMBER.fullmatch(self.least)
+
+    @property
+    def importance_name(self) -> str:
+        """What is computed once for several thresholds."""
+        return f"is:{self.least}" if self.by_word else self.metric
+
+
+def conditions(text: str) -> list[Condition]:
+    """What one of --hot's items wants at the same time: `is:biology+ib:5`.
+
+    Raises:
+        BadInput: it is none.
+    """
+    wanted = [_condition(part, text) for part in text.split("+")]
+    if len(wanted) > 1 and not all(condition.least for condition in wanted):
+        raise BadInput(f"--hot={text[:200]}: where several are wanted at once, each needs a threshold")
+    return wanted
+
+
+def _condition(part: str, text: str) -> Condition:
+    metric, _, least = part.partition(":")
+    if metric in METRICS and part != f"{metric}:":
+        found = Condition(metric, least)
+        if not least or NUMBER.fullmatch(least) or (metric == "is" and WORD.fullmatch(least)):
+            return found
+    names = ", ".join(METRICS)
+    raise BadInput(
+        f"--hot={text[:200]}: say metric:threshold as ib:10 or ir:1%, or is:WORD; metrics are {names}"
+    )
+
+
+class Importance:
+    """The importance of all pages of a graph, each metric computed when it is first asked for.
+
+    Args:
+        query: what `is` and `ic` compare texts with.
+    """
+
+    def __init__(self, recorded: Recorded, query: str = "") -> None:
+        self._recorded, self._query = recorded, query
+        self._known: dict[str, NDArray[np.float64 | np.int64]] = {}
+
+    def of(self, name: str) -> NDArray[np.float64 | np.int64]:
+        """Shape (pages,), by the name of a metric; is:WORD is 1 or 0.
+
+        Raises:
+            BadInput: it wants texts, and the graph has none, or a query, and there is none.
+        """
+        if name not in self._known:
+            self._known[name] = self._computed(name)
+        return self._known[name]
+
+    def hot(self, wanted: Sequence[Condition]) -> NDArray[np.bool_]:
+        """Shape (pages,)."""
+        found = np.ones(self._recorded.graph.pages, bool)
+        for condition in wanted:
+            importance = self.of(condition.importance_name)
+            found &= importance >= self._least(condition, importance)
+        return found
+
+    def _least(self, condition: Condition, importance: NDArray[np.float64 | np.int64]) -> float:
+        if condition.by_word:
+            return 1.0
+        if not condition.least.endswith("%"):
+            return float(condition.least)
+        share = float(condition.least[:-1]) / 100
+        if not 0 < share <= 1:
+            raise BadInput(f"--hot={condition.metric}:{condition.least}: above 0 % and up to 100 %")
+        return threshold_of_best(importance, max(1, round(share * len(importance))))
+
+    def _computed(self, name: str) -> NDArray[np.float64 | np.int64]:
+        graph = self._recorded.graph
+        if name == "ib":
+            return ranking.backlinks(graph)
+        if name == "ir":
+            return ranking.pagerank(graph, DAMPING)
+        if name == "if":
+            return ranking.forward_links(graph)
+        if name == "il":
+            return np.array([location(url, ("home",), (".com",)) for url in self._recorded.urls])
+        if name in ("hub", "authority"):
+            return self._hubs_and_authorities[name == "authority"]
+        if name == "is":
+            return topics.similarity(self._recorded, self._query)
+        if name == "ic":
+            return topics.combined(self._recorded, self._query)
+        return topics.on_topic(self._recorded, name.removeprefix("is:"))
+
+    @cached_property
+    def _hubs_and_authorities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean 1, as PageRank."""
+        hubs, authorities = ranking.hits(self._recorded.graph)
+        return hubs * len(hubs), authorities * len(authorities)

@@ -1,0 +1,128 @@
+"""Curves like Graphs 1-10 of Cho 1998, and the histogram of Graph 6, as SVG files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler import ranking
+from webcrawler.errors import BadInput
+from webcrawler.evaluation import measures
+from webcrawler.evaluation.laboratory import Run
+from webcrawler.evaluation.recorded import Recorded
+from webcrawler.evaluation.report import grouped
+
+# Told apart by people who do not see all colours (Okabe and Ito 2008), and by their dashes.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+QUIET = "#888888"
+SIZE_INCHES = (6.4, 4.4)
+CLASSES = 60  # of the histogram, at most
+NAMES = {"ib": "backlinks, I(P) = IB(P)", "ir": "PageRank, I(P) = IR(P)"}
+
+
+def check() -> None:
+    """Raises BadInput where matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise BadInput("--plots wants matplotlib: pip install 'webcrawler[plots]'") from None
+
+
+def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:
+    """One file for each --hot and start, one for each metric's P_CS, and the histogram of backlinks."""
+    files = []
+    for start in dict.fromkeys(run.start for run in runs):
+        some = [run for run in runs if run.start == start]
+        place = "" if len({run.start for run in runs}) == 1 else f"-from-{start}"
+        for name in (name for name, number in some[0].hot.items() if number):
+            files.append(_draw_p_st(some, name, folder / _file_name(f"p_st-{name}{place}")))
+        for name in some[0].figures.p_cs:
+            files.append(_draw_p_cs(some, name, folder / _file_name(f"p_cs-{name}{place}")))
+    files.append(_draw_histogram(ranking.backlinks(recorded.graph), folder / "backlinks.svg"))
+    return files
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.+-]+", "-", text.replace("%", "pct"))[:100] + ".svg"
+
+
+def _draw_p_st(runs: Sequence[Run], name: str, file: Path) -> Path:
+    figure, axes = _axes("% of pages crawled", "% of hot pages found")
+    hot, pages = runs[0].hot[name], runs[0].pages
+    axes.plot(measures.PERCENTS, measures.ideal(pages, hot), color=QUIET, linestyle=":", label="ideal")
+    _curves(
+        axes, {ordering: [run.figures.p_st[name] for run in some] for ordering, some in _by_ordering(runs)}
+    )
+    axes.set_title(f"P_ST, hot: {name} ({hot:,} of {pages:,} pages)", fontsize=10)
+    return _save(figure, axes, file)
+
+
+def _draw_p_cs(runs: Sequence[Run], name: str, file: Path) -> Path:
+    figure, axes = _axes("% of pages crawled", "% of them among the best as many")
+    axes.axhline(100, color=QUIET, linestyle=":", label="ideal")
+    _curves(
+        axes, {ordering: [run.figures.p_cs[name] for run in some] for ordering, some in _by_ordering(runs)}
+    )
+    axes.set_title(f"P_CS, {NAMES.get(name, name)} ({runs[0].pages:,} pages)", fontsize=10)
+    return _save(figure, axes, file)
+
+
+def _by_ordering(runs: Sequence[Run]) -> list[tuple[str, list[Run]]]:
+    return [(ordering, some) for (ordering, _), some in grouped(runs).items()]
+
+
+def _curves(axes: Any, curves: dict[str, list[list[float | None]]]) -> None:
+    """The mean over seeds, and the diagonal of a crawler that picks pages at random."""
+    for number, (name, some) in enumerate(curves.items()):
+        mean = np.mean(np.array(some, np.float64), axis=0)
+        look = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
+        axes.plot(measures.PERCENTS, mean, label=name, **look)
+    axes.plot(measures.PERCENTS, measures.random(), color=QUIET, linewidth=1, label="at random")
+
+
+def _draw_histogram(backlinks: NDArray[np.int64], file: Path) -> Path:
+    """Graph 6: how many pages have how many backlinks; of rare ones the mean of a class."""
+    figure, axes = _axes("backlinks", "pages with so many")
+    most = int(backlinks.max())
+    edges = np.concatenate(([0], np.unique(np.geomspace(1, most + 1, CLASSES).astype(np.int64))))
+    counts, _ = np.histogram(backlinks, edges)
+    heights = counts / np.diff(edges)
+    axes.stairs(heights, edges, fill=True, color=COLOURS[0])
+    axes.set_yscale("log")
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_xlim(0, most + 1)
+    axes.set_ylim(heights[heights > 0].min() / 2, heights.max() * 2)
+    axes.set_title(f"Backlink counts of {len(backlinks):,} pages", fontsize=10)
+    return _save(figure, axes, file, legend=False)
+
+
+def _axes(across: str, up: str) -> tuple[Any, Any]:
+    from matplotlib.figure import Figure  # without pyplot: no state, no window
+
+    figure = Figure(figsize=SIZE_INCHES, layout="constrained")
+    axes: Any = figure.add_subplot()
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.set_xlim(0, 100)
+    axes.set_ylim(0, 103)
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _save(figure: Any, axes: Any, file: Path, legend: bool = True) -> Path:
+    """Text stays text: small files, and words that can be searched; the same figures give the same file."""
+    import matplotlib
+
+    if legend:
+        axes.legend(fontsize=8, frameon=False)
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": file.name}):
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file

@@ -1,0 +1,87 @@
+"""Which file holds the graph, and of what kind is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler import urls
+from webcrawler.errors import BadInput, BadUrl
+from webcrawler.evaluation import files
+from webcrawler.evaluation.crawled import from_catalog
+from webcrawler.evaluation.recorded import MADE_UP, Recorded
+
+KINDS = ("catalog.sqlite", "*.graph-txt*", "*.dat*", "links.tsv*", "*.edgelist*", "*.tsv*", "*.txt*")
+
+
+def read(path: Path) -> Recorded:
+    """A graph file, a folder with one, or a data folder of this project.
+
+    Raises:
+        BadInput: there is none, or it is damaged; the message names file and line.
+    """
+    file = _chosen(path) if path.is_dir() else path
+    if not file.exists():
+        raise BadInput(f"there is no graph at {file}")
+    if file.is_file() and _begins_with(file, b"SQLite format 3\0"):
+        return from_catalog(file)
+    if ".graph-txt" in file.name:
+        listed = files.adjacency(file)
+        return Recorded(listed.graph, listed.labels, [f"{MADE_UP}{label}" for label in listed.labels])
+    url_list = _beside(file)
+    if url_list:
+        labels, spelled = files.page_urls(url_list)
+        listed = files.edges(file, labels)
+        by_label = dict(zip(labels.tolist(), spelled, strict=True))
+        spelled = [by_label.get(label, "") for label in listed.labels.tolist()]
+        return Recorded(listed.graph, listed.labels, _distinct(spelled, listed.labels))
+    listed = files.edges(file)
+    spelled = [MADE_UP + quote(name, safe="%/") for name in listed.names]
+    return Recorded(
+        listed.graph, listed.labels, _distinct(spelled or [""] * len(listed.labels), listed.labels)
+    )
+
+
+def _begins_with(file: Path, magic: bytes) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(magic)) == magic
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from None
+
+
+def _chosen(folder: Path) -> Path:
+    for kind in KINDS:
+        found = [file for file in sorted(folder.glob(kind)) if not file.name.startswith("links.dat")]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise BadInput(f"{folder} holds several graphs; name one: {', '.join(map(str, found[:3]))}")
+    raise BadInput(f"{folder} holds no graph: neither a catalog.sqlite of a crawl nor a file of links")
+
+
+def _beside(file: Path) -> Path | None:
+    """The list of URLs beside a list of links: links.dat beside hollins.dat."""
+    if ".dat" not in file.name:
+        return None
+    return next(
+        (found for name in ("links.dat", "links.dat.gz") if (found := file.parent / name).exists()), None
+    )
+
+
+def _distinct(spelled: Sequence[str], labels: NDArray[np.int64]) -> list[str]:
+    """Canonical URLs, each once; what is none, or another page's, gets one made up."""
+    found: dict[str, None] = {}
+    for url, label in zip(spelled, labels.tolist(), strict=True):
+        chosen = made_up = f"{MADE_UP}{label}"
+        with suppress(BadUrl):
+            chosen = urls.canonical(url) if url else made_up
+        for other in (made_up, f"{made_up}/{len(found)}"):
+            chosen = other if chosen in found else chosen
+        found[chosen] = None
+    return list(found)

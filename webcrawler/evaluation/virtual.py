@@ -1,0 +1,130 @@
+"""Virtual crawlers: the real frontier and ranker, with links from a recorded graph in place of HTTP.
+
+Source: Cho 1998, sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler import urls
+from webcrawler.connection import Connection
+from webcrawler.evaluation.recorded import Recorded
+from webcrawler.frontier import Done, Frontier, Ordering, Politeness, ordering
+from webcrawler.ranking import Estimate, Rescorer
+from webcrawler.records import Lease, Link
+
+UNHURRIED = Politeness(delay=0.0, server_concurrency=10**6, lease=10.0**6)
+STEPS = 200  # of a progress bar
+NEWS, NEWS_LEAST = 0.1, 100  # of the pages visited, pages: enough to reorder before the interval is over
+
+Progress = Callable[[int], None]
+
+
+def _no_progress(pages: int) -> None:
+    pass
+
+
+class Web:
+    """What virtual crawlers may ask of a graph; all is there beforehand."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.recorded = recorded
+        self.graph = recorded.graph
+        self.links = [Link(url, urls.url_id(url), url) for url in recorded.urls]
+        self.ids = np.array([link.id for link in self.links], np.int64)
+        self.page_of = {url: page for page, url in enumerate(recorded.urls)}
+
+    def outlinks(self, page: int) -> list[Link]:
+        links, anchors = self.links, self.recorded.anchors
+        start, end = self.graph.starts[page : page + 2].tolist()
+        targets = self.graph.targets[start:end].tolist()
+        if not anchors:
+            return [links[target] for target in targets]
+        return [links[target]._replace(anchor=anchors[at]) for at, target in enumerate(targets, start)]
+
+    def note(self, page: int, lease: Lease, by: Ordering) -> int:
+        """What an ordering notes of a page that it has read."""
+        if not by.takes_notes:
+            return 0
+        label = int(self.recorded.labels[page])
+        return by.page_note(self.recorded.texts([label]).get(label), lease)
+
+
+class Reordering:
+    """Does what the ranker does beside a crawl, now and then: new ranks, new priorities for what waits.
+
+    Args:
+        interval: visits between two times; less at the beginning, when each page is news.
+    """
+
+    def __init__(self, web: Web, frontier: Frontier, interval: int) -> None:
+        self._web, self._frontier = web, frontier
+        self._interval, self._visits, self._next = interval, 0, min(interval, NEWS_LEAST)
+        self._estimate = Estimate()
+        self._estimate.know(web.graph.pages)
+        self._rescorer = Rescorer(frontier.ordering, self._estimate)
+
+    def visited(self, page: int) -> bool:
+        """Is it time to reorder?"""
+        self._estimate.add(page, self._web.graph.outlinks(page))
+        self._visits += 1
+        return self._visits >= self._next
+
+    def reorder(self) -> None:
+        news = max(NEWS_LEAST, round(NEWS * self._visits))
+        self._next = self._visits + min(self._interval, news)
+        self._estimate.update()
+        waiting = (self._estimate.backlinks > 0) & ~self._estimate.crawled
+        pages, priorities = self._rescorer.changed(self._web.ids, waiting)
+        links = [self._web.links[page] for page in pages.tolist()]
+        self._frontier.rescore(links, priorities.tolist())
+
+
+def crawl(
+    web: Web,
+    mode: str,
+    start: int,
+    connection: Connection,
+    interval: int,
+    pages_max: int = 0,
+    progress: Progress = _no_progress,
+) -> NDArray[np.int32]:
+    """The pages in the order of visits, from a start page to all that it leads to.
+
+    One server, one URL at a time, no politeness, no leasing ahead: the exact order. Empties the Redis before.
+
+    Args:
+        interval: visits between two updates of ranks, for orderings that follow them; less at the beginning.
+        pages_max: visits after which to stop; 0: all pages.
+    Raises:
+        BadInput: there is no such mode.
+    """
+    connection.client.flushdb()
+    frontier = Frontier(connection.client, ordering(mode), "virtual", UNHURRIED)
+    frontier.open(mode)
+    frontier.discover([web.links[start]])
+    reordering = Reordering(web, frontier, interval) if frontier.ordering.follows_ranks else None
+    step = max(1, web.graph.pages // STEPS)
+    order: list[int] = []
+    leases = frontier.lease(1).leases
+    while leases:
+        (lease,) = leases
+        page = web.page_of[lease.url]
+        order.append(page)
+        if len(order) % step == 0:
+            progress(len(order))
+        if len(order) == pages_max:
+            break
+        note = web.note(page, lease, frontier.ordering)
+        done = Done(lease, "document", True, web.outlinks(page), note=note)
+        if reordering and reordering.visited(page):
+            frontier.complete([done])
+            reordering.reorder()
+            leases = frontier.lease(1).leases
+        else:
+            leases = frontier.complete_and_lease([done], 1)[1].leases
+    return np.array(order, np.int32)
