@@ -8,7 +8,7 @@ BIN := .venv/bin
 export SEEDS MODE MAX_PAGES
 
 crawl: .venv/ready ## crawl SEEDS (else the demo web) in MODE up to MAX_PAGES, index it, show a search
-	@$(BIN)/scrapy crawl index -L WARNING -a "mode=$${MODE:-breadth}" -a "seeds=$$SEEDS" -a "max_pages=$$MAX_PAGES"
+	@$(BIN)/scrapy crawl index -L WARNING -a "mode=$$MODE" -a "seeds=$$SEEDS" -a "max_pages=$$MAX_PAGES"
 	@$(BIN)/scrapy report
 
 test: dev ## the whole suite; what needs docweb or Scrapyd says why it skips
@@ -35,7 +35,7 @@ endif
 
 .venv/dev-ready: .venv/ready
 ifdef UV
-	uv sync --frozen --all-extras
+	uv sync --frozen --all-extras --inexact
 else
 	$(BIN)/pip install -qq --editable ".[plots,parquet]" --group dev
 endif

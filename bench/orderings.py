@@ -103,10 +103,10 @@ def _figures(order: list[str], ranks: dict[str, float], documents: int) -> dict[
         curve = np.cumsum([url in hot for url in order[:documents]]) * 100 / len(hot)
         ideal = np.minimum(np.arange(1, len(curve) + 1) / len(hot), 1) * 100
         figures[f"best {percent} %"] = round(float(curve[-1]), 1)
-        figures[f"best {percent} %, area"] = round(float(curve.mean()), 1)
-        figures[f"best {percent} %, of the ideal area"] = round(float(curve.mean() / ideal.mean()) * 100, 1)
+        figures[f"{percent} %, area"] = round(float(curve.mean()), 1)
+        figures[f"{percent} %, of ideal"] = round(float(curve.mean() / ideal.mean()) * 100, 1)
     total = sum(ranks.values())
-    figures["share of all PageRank"] = round(sum(ranks.get(url, 0) for url in order) / total * 100, 1)
+    figures["all PageRank"] = round(sum(ranks.get(url, 0) for url in order) / total * 100, 1)
     return figures
 
 

@@ -90,7 +90,7 @@ def unused_port() -> int:
 BAD_CRAWLS = [
     (("-a", "seeds=nonsense"), "seed 'nonsense' is no URL; write http"),
     (("-a", "seeds=@no/such/file"), "cannot read the seeds file no/such/file"),
-    (("-a", "mode=deepest"), "unknown mode 'deepest': choose one of anchor, backlink, blend, breadth, fifo"),
+    (("-a", "mode=deepest"), "unknown mode 'deepest': choose one of anchor, backlink, blend, blend-in-turn, breadth, fifo"),
     (("-a", "sedes=http://a.test/"), "no such argument: sedes; there are .*seeds"),
     (("-a", "max_pages=none"), "max_pages=none is no whole number"),
     (("-a", "max_time=-1"), "max_time=-1"),

@@ -12,8 +12,8 @@ from webcrawler.errors import BadInput
 from webcrawler.job import Job, read_seeds, seed_link
 
 
-def test_without_arguments_the_mode_is_breadth_and_nothing_is_bounded() -> None:
-    assert Job.read() == Job("breadth", (), None, None, ())
+def test_without_arguments_the_mode_is_the_frontiers_and_nothing_is_bounded() -> None:
+    assert Job.read() == Job("", (), None, None, ())
 
 
 def test_every_argument_is_read() -> None:
@@ -44,6 +44,8 @@ BAD = [
     ({"mode": "deepest"}, "unknown mode 'deepest'"),
     ({"mode": "fifo", "query": "gene"}, "knows no query"),
     ({"mode": "hot"}, "add -a query="),
+    ({"query": "gene"}, "belong to a mode"),
+    ({"mode": "anchor", "query": "gene\udcff"}, "query has characters that cannot be printed"),
     ({"seeds": "nonsense"}, "seed 'nonsense' is no URL"),
     ({"seeds": "http://a.test/,/b"}, "seed '/b' is no URL"),
     ({"seeds": "file:///etc/passwd"}, "is no URL"),

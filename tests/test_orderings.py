@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, Politeness, inspect, ordering
+from webcrawler.frontier import Frontier, Politeness, inspect, ordering, upkeep
 from webcrawler.frontier.orderings import BUILT_IN, PRIORITY_MAX, Ordering, Source, arguments_of
 from webcrawler.frontier.orderings.base import BAND
 from webcrawler.records import Link
@@ -227,7 +227,7 @@ def test_ties_go_to_the_oldest_even_at_the_bounds_of_a_priority(make_frontier: M
     ["", "nonsense", "breadth ", "no.such.module", "os.nonsense", "..x", ".", "json.loads", "x" * 9999],
 )
 def test_an_unknown_mode_is_bad_input_that_names_the_known_ones(mode: str) -> None:
-    with pytest.raises(BadInput, match="backlink, blend, breadth, fifo"):
+    with pytest.raises(BadInput, match="backlink, blend, blend-in-turn, breadth, fifo"):
         ordering(mode)
 
 
@@ -310,3 +310,23 @@ def test_rescore_brings_nothing_back_that_is_out(make_frontier: MakeFrontier) ->
 
     assert lease.url not in visit_all(make_frontier("fifo"))
     assert url_id(lease.url) == lease.id
+
+
+# ---- going on
+
+
+def test_a_crawl_goes_on_in_the_mode_that_the_frontier_was_filled_with(make_frontier: MakeFrontier) -> None:
+    client = make_frontier("hot?query=gene").client
+
+    assert upkeep.mode_of(client, "") == "hot?query=gene"
+    assert upkeep.mode_of(client, "fifo") == "fifo"
+    assert upkeep.mode_of(client, "", "another") == "breadth"
+
+
+def test_a_mode_of_ones_own_has_to_be_named_again(make_frontier: MakeFrontier) -> None:
+    """What stands in Redis names no module to be imported."""
+    client = make_frontier("test_orderings.Extremes").client
+
+    with pytest.raises(BadInput, match=r"add -a mode=test_orderings\.Extremes"):
+        upkeep.mode_of(client, "")
+    assert upkeep.mode_of(client, "test_orderings.Extremes") == "test_orderings.Extremes"

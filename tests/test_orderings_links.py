@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Done, Frontier, Known, Politeness, Source, ordering
+from webcrawler.frontier import Done, Frontier, Known, Ordering, Politeness, Source, ordering
 from webcrawler.frontier.orderings import PER_NAT, location
 from webcrawler.frontier.orderings.base import BAND
 from webcrawler.frontier.orderings.chance import draw, draws
@@ -203,6 +204,31 @@ def test_hot_anchor_visits_as_figure_4(client: redis.Redis, web: dict[str, Page]
     assert order == two_queues(web, False, then == "backlink")
 
 
+def test_location_orders_the_queues_of_hot() -> None:
+    hot = ordering("hot-anchor?query=gene&then=location")
+    order = [A + "gene", A + "x/gene", A + "home", A, A + "x", A + "x/y"]
+
+    priorities = [hot.first_priority(link) for link in links(*order)]
+
+    assert priorities == sorted(priorities, reverse=True)
+    assert [priority >= BAND for priority in priorities] == [True, True, False, False, False, False]
+
+
+def test_what_orders_the_queues_of_hot_looks_for_the_same_words() -> None:
+    hot = ordering("hot?query=gene&then=anchor")
+
+    assert hot.first_priority(anchored(A, "gene")) > hot.first_priority(anchored(A, "gene and cell")) > BAND
+
+
+def test_a_mode_from_data_names_no_module() -> None:
+    """Naming one imports it, which runs it."""
+    with pytest.raises(BadInput, match=r"unknown mode 'this\.x'"):
+        ordering("this.x", by_path=False)
+
+    assert "this" not in sys.modules
+    assert ordering("blend?seed=2", by_path=False)
+
+
 def test_random_orders_the_queues_of_hot(client: redis.Redis) -> None:
     web: dict[str, Page] = {url: (False, []) for url in URLS}
     web[URLS[0]] = (False, [(url, "gene" if n % 2 else "") for n, url in enumerate(URLS)])
@@ -283,7 +309,7 @@ def test_the_class_of_a_url_stays_when_it_is_rescored(make_frontier: MakeFrontie
 )
 def test_location_counts_slashes_wanted_words_and_endings(url: str, score: int) -> None:
     assert location(url, ["home"], [".com"]) == score
-    assert ordering("location").first_priority(links(url)[0]) == score
+    assert ordering("location").first_priority(links(url)[0]) == BAND // 2 + score
 
 
 # ---- pagerank, blend: what the ranker does is told in test_ranker.py
@@ -342,19 +368,42 @@ def test_priorities_of_ranks_stay_within_their_class(mode: str) -> None:
 # ---- arguments of a mode
 
 
+class SaysNothing(Ordering):
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        return None  # type: ignore[return-value]
+
+
+class SaysTooMuch(Ordering):
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        return -3_000_000
+
+
+class Breaks(Ordering):
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        return source.nosuch if source else 0  # type: ignore[attr-defined, no-any-return]
+
+
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
         ("fifo?seed=1", "knows no seed: it takes no arguments"),
         ("random?seed=x", "seed=x is no whole number"),
+        ("random?seed=" + "1" * 5_000, "is no whole number of a few digits"),
         ("random?speed=2", "knows no speed: it takes seed"),
         ("hot", "wants a query"),
         ("hot?query=+", "wants a query"),
         ("hot?query=gene&then=nonsense", "unknown mode 'nonsense'"),
         ("hot?query=gene&then=breadth", "cannot order the two queues"),
         ("hot?query=gene&then=hot%3Fquery=cell", "cannot order the two queues"),
-        ("ic?query=gene&k1=-1", "must be whole numbers"),
-        ("webcrawler.frontier.Frontier", "unknown mode"),
+        ("hot?query=gene&then=hot-anchor%3Fquery=cell", "cannot order the two queues"),
+        ("ic?query=gene&k1=-1", "k1=-1 is no whole number up to"),
+        ("ic?query=gene&k2=" + "1" * 5_000, "is no whole number up to"),
+        ("webcrawler.frontier.Frontier", "that is no Ordering"),
+        ("no_such_module.Own", "No module named 'no_such_module'"),
+        ("test_orderings_links.NoSuchClass", "has no attribute 'NoSuchClass'"),
+        ("test_orderings_links.SaysNothing", "first_priority gave None, no whole number"),
+        ("test_orderings_links.SaysTooMuch", "first_priority gave -3000000, no whole number"),
+        ("test_orderings_links.Breaks", "'Source' object has no attribute 'nosuch'"),
     ],
 )
 def test_wrong_arguments_are_bad_input_that_says_what_is_right(mode: str, says: str) -> None:

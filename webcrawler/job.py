@@ -17,7 +17,7 @@ from webcrawler.records import Link
 class Job:
     """One run of an index crawl."""
 
-    mode: str  # with its arguments: "hot?query=gene&then=backlink"
+    mode: str = ""  # with its arguments: "hot?query=gene&then=backlink"; "": as the frontier has it
     seeds: tuple[str, ...] = ()  # as they are fetched
     max_pages: int | None = None  # documents of this run
     max_time: float | None = None  # seconds
@@ -39,7 +39,7 @@ class Job:
                 f"no such argument: {', '.join(sorted(unknown))}; there are {', '.join(cls.__slots__)}"
             )
         mode = _mode(words)
-        ordering(mode)
+        ordering(mode or "breadth")
         return cls(
             mode,
             read_seeds(words.get("seeds", "")),
@@ -102,8 +102,13 @@ def _seed(seed: str, where: str) -> str:
 
 
 def _mode(words: Mapping[str, str]) -> str:
-    mode = words.get("mode", "breadth")
+    mode = words.get("mode", "")
+    for name in ("mode", "query", "then"):
+        if not words.get(name, "").isprintable():  # bytes that are no UTF-8, too
+            raise BadInput(f"{name} has characters that cannot be printed: write it in plain text")
     arguments = urlencode({name: words[name] for name in ("query", "then") if name in words})
+    if arguments and not mode:
+        raise BadInput("query and then belong to a mode: add -a mode=hot, anchor or ic")
     return f"{mode}{'&' if '?' in mode else '?'}{arguments}" if arguments else mode
 
 

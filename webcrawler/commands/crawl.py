@@ -78,10 +78,11 @@ class Crawl(Command, BaseRunSpiderCommand):
         held = connection.from_settings(self.project)
         try:
             partitions = self.project.getint("FRONTIER_PARTITIONS")
-            frontier = Frontier(held.client, ordering(job.mode), partitions=partitions)
+            mode = upkeep.mode_of(held.client, job.mode)
+            frontier = Frontier(held.client, ordering(mode), partitions=partitions)
             if opts.rescore:
-                upkeep.rescore(frontier, job.mode)
-            parts.wait_out(lambda: frontier.open(job.mode), held.revive)
+                upkeep.rescore(frontier, mode)
+            parts.wait_out(lambda: frontier.open(mode), held.revive)
         except BaseException:
             held.close()
             raise

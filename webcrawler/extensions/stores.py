@@ -17,7 +17,7 @@ from webcrawler.extensions import parts
 from webcrawler.extensions.demo import Demo
 from webcrawler.extensions.member import Member, bury_the_dead
 from webcrawler.extensions.resolver import GuardedResolver
-from webcrawler.frontier import Frontier, Reports, ordering
+from webcrawler.frontier import Frontier, Reports, ordering, upkeep
 from webcrawler.job import Job, seed_link
 from webcrawler.pages import PageStore
 
@@ -51,7 +51,7 @@ class Stores:
                 opened.callback(self.demo.stop)
             self.resolver = self._guard_addresses()
             polite = parts.politeness(settings, no_delay=self.demo is not None)
-            mode = job.mode if job else "fifo"
+            mode = upkeep.mode_of(self.connection.client, job.mode) if job else "fifo"
             shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
             self._member = opened.enter_context(Member(self.connection, mode, polite, *shape))
             self.frontier = self._member.frontier

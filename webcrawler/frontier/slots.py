@@ -62,7 +62,7 @@ class Slots:
     def stored_mode(self) -> str:
         """The mode that it was opened with last; "": it was not yet."""
         first = Partitions.of(self.name, 1)[0]
-        return (self.client.hget(first.prefix + "meta", "mode") or b"").decode()
+        return (self.client.hget(first.prefix + "meta", "mode") or b"").decode(errors="replace")
 
     def open(self, mode: str) -> None:
         """Claims the frontier for a mode.

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
+from shlex import quote
 from typing import Any
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
-from webcrawler.frontier.scripts import Partition
+from webcrawler.frontier.orderings import ordering
+from webcrawler.frontier.scripts import Client, Partition
 from webcrawler.records import Link
 
 SOME = 1_000
@@ -26,6 +28,23 @@ def refuse_while_in_use(frontier: Frontier) -> None:
         pass
     if frontier.workers():
         raise BadInput("a crawl is using this frontier: stop it first; after a kill -9 wait ten seconds")
+
+
+def mode_of(client: Client, asked: str, name: str = "index") -> str:
+    """The mode to go on in: that asked for, else that which the frontier was filled with, else breadth.
+
+    Raises:
+        BadInput: it was filled with a class of somebody's own, which has to be named: data name no module.
+    """
+    stored = Frontier(client, ordering("fifo"), name).stored_mode()
+    if not asked and stored:
+        try:
+            ordering(stored, by_path=False)
+        except BadInput:
+            raise BadInput(
+                f"the frontier was filled with mode={stored}: add -a mode={quote(stored)}"
+            ) from None
+    return asked or stored or "breadth"
 
 
 def clear(frontier: Frontier) -> int:

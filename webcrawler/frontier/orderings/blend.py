@@ -52,3 +52,9 @@ class Blend(Ordering):
 
     def _chance(self, id: int) -> float:
         return -log(draw(id, self._seed)) - CHANCE
+
+
+class BlendInTurn(Blend):
+    """The same within each server, while servers take turns, as in `breadth`: for a web of many servers."""
+
+    servers_take_turns = True

@@ -8,11 +8,12 @@ from importlib.metadata import entry_points
 from urllib.parse import parse_qsl
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier.orderings.base import Ordering
-from webcrawler.frontier.orderings.blend import Blend
+from webcrawler.frontier.orderings.base import PRIORITY_MAX, Ordering, Source
+from webcrawler.frontier.orderings.blend import Blend, BlendInTurn
 from webcrawler.frontier.orderings.links import Backlink, PageRank
 from webcrawler.frontier.orderings.plain import Breadth, Fifo, Priority, Random
 from webcrawler.frontier.orderings.words import Anchor, Combined, Hot, HotAnchor, Location
+from webcrawler.records import Link
 
 BUILT_IN: dict[str, type[Ordering]] = {
     "breadth": Breadth,
@@ -21,6 +22,7 @@ BUILT_IN: dict[str, type[Ordering]] = {
     "backlink": Backlink,
     "pagerank": PageRank,
     "blend": Blend,
+    "blend-in-turn": BlendInTurn,
     "location": Location,
     "anchor": Anchor,
     "hot": Hot,
@@ -30,21 +32,40 @@ BUILT_IN: dict[str, type[Ordering]] = {
 }
 
 
-def ordering(mode: str) -> Ordering:
+def ordering(mode: str, by_path: bool = True) -> Ordering:
     """The ordering of a mode: `name`, or `name?word=value&…` with arguments.
 
     The name is a built-in one, an entry point of the group `webcrawler.orderings`, or a class path.
 
+    Args:
+        by_path: False where the mode comes from data: naming a module imports it, and so runs it.
     Raises:
         BadInput: there is none, with the names that there are; or its arguments are wrong.
     """
     name, _, words = mode.partition("?")
-    found = _find(name)
+    found = _find(name, by_path)
     arguments = dict(parse_qsl(words, keep_blank_values=True))
     if unknown := arguments.keys() - arguments_of(found):
         takes = ", ".join(arguments_of(found)) or "no arguments"
         raise BadInput(f"mode={name} knows no {', '.join(sorted(unknown))[:200]}: it takes {takes}")
-    return found(**arguments)
+    if found in BUILT_IN.values():
+        return found(**arguments)
+    try:
+        return _tried(found(**arguments))
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        raise BadInput(f"mode={name} cannot be used: {type(error).__name__}: {error}") from None
+
+
+def _tried(own: Ordering) -> Ordering:
+    """A user's ordering, when it gives priorities: else its first page would come to nothing."""
+    link = Link("http://a.example/1", 1, "http://a.example/1", "anchor")
+    for source in (None, Source()):
+        priority = own.first_priority(link, source)
+        if not isinstance(priority, int) or abs(priority) > PRIORITY_MAX:
+            raise ValueError(f"first_priority gave {priority!r}, no whole number within ±{PRIORITY_MAX:,}")
+    if own.on_repeat not in ("", "add", "raise"):
+        raise ValueError(f'on_repeat is {own.on_repeat!r}: there are "", "add" and "raise"')
+    return own
 
 
 def arguments_of(kind: type[Ordering]) -> tuple[str, ...]:
@@ -52,16 +73,24 @@ def arguments_of(kind: type[Ordering]) -> tuple[str, ...]:
     return tuple(inspect.signature(kind).parameters)
 
 
-def _find(name: str) -> type[Ordering]:
+def _find(name: str, by_path: bool) -> type[Ordering]:
     if name in BUILT_IN:
         return BUILT_IN[name]
     plugins = {point.name: point for point in entry_points(group="webcrawler.orderings")}
-    module, _, path = name.rpartition(".")
+    found, cause = None, ""
     try:
-        found = plugins[name].load() if name in plugins else getattr(import_module(module), path)
-        if issubclass(found, Ordering):
-            return found  # type: ignore[no-any-return]
-    except (ImportError, AttributeError, TypeError, ValueError):
-        pass
+        found = plugins[name].load() if name in plugins else _at(name) if by_path else None
+    except (ImportError, AttributeError, ValueError, TypeError, SyntaxError) as error:
+        cause = f" ({error})" if "." in name.strip(".") else ""
+    if isinstance(found, type) and issubclass(found, Ordering):
+        return found
     names = ", ".join(sorted([*BUILT_IN, *plugins]))
-    raise BadInput(f"unknown mode {name[:200]!r}: choose one of {names}, or the path of a class of your own")
+    cause = cause or (" (that is no Ordering)" if found else "")
+    raise BadInput(
+        f"unknown mode {name[:200]!r}{cause[:200]}: choose one of {names}, or the path of a class of your own"
+    )
+
+
+def _at(path: str) -> object:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)

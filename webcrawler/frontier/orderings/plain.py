@@ -10,6 +10,8 @@ from webcrawler.frontier.orderings.base import BAND, PRIORITY_MAX, Ordering, Sou
 from webcrawler.frontier.orderings.chance import draw
 from webcrawler.records import Link
 
+DIGITS = 20
+
 
 class Breadth(Ordering):
     """Servers first, then documents.
@@ -65,6 +67,6 @@ class Priority(Ordering):
 
 def seed_of(text: str) -> int:
     """Raises BadInput where a seed is no whole number."""
-    if not text.isdecimal():
-        raise BadInput(f"seed={text} is no whole number")
+    if not (text.isdecimal() and len(text) < DIGITS):
+        raise BadInput(f"seed={text[:200]} is no whole number of a few digits")
     return int(text)

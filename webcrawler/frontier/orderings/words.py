@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 from typing import Any
+from urllib.parse import urlencode
 
 from numpy.typing import NDArray
 
@@ -17,6 +18,7 @@ from webcrawler.urls import host_and_port, split
 
 SLASHES = 2  # that a wanted word or ending makes up for
 OFTEN = 10  # occurrences in its body that make a page hot
+QUERY_WORDS = 32
 HEAT = 3  # of a hot page; one less a link further on: its children have 2, theirs 1
 
 
@@ -59,7 +61,7 @@ class Location(Ordering):
         self._endings = [ending for ending in endings.lower().split(",") if ending]
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
-        return max(-PRIORITY_MAX, location(link.url, self._words, self._endings))
+        return max(0, BAND // 2 + location(link.url, self._words, self._endings))
 
 
 class Anchor(Ordering):
@@ -87,9 +89,7 @@ class Combined(Ordering):
 
     def __init__(self, query: str = "", k1: str = "10", k2: str = "1") -> None:
         self._query = Counter(query_words(query))
-        if not (k1.isdecimal() and k2.isdecimal()):
-            raise BadInput(f"k1={k1} and k2={k2} must be whole numbers")
-        self._k1, self._k2 = int(k1), int(k2)
+        self._k1, self._k2 = _factor("k1", k1), _factor("k2", k2)
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         terms = Counter(words_of(link.anchor))
@@ -100,8 +100,8 @@ class Combined(Ordering):
 class Hot(Ordering):
     """Two queues: first what has a query word in anchor or URL, or a hot page less than three links away.
 
-    Both are ordered by `then`. What is known when a URL is discovered decides its queue.
-    Source: Cho 1998, Figure 5.
+    Both are ordered by `then`, whose priorities count from 0 to BAND - 1. What is known when a URL is
+    discovered decides its queue. Source: Cho 1998, Figure 5.
     """
 
     takes_notes = True
@@ -111,18 +111,21 @@ class Hot(Ordering):
         from webcrawler.frontier.orderings.names import ordering
 
         self._words = query_words(query)
-        self._then = ordering(then)
-        if self._then.servers_take_turns or self._then.takes_notes:
+        self._then = ordering(_with_query(then, query))
+        if self._then.servers_take_turns or self._then.band:
             raise BadInput(f"then={then} cannot order the two queues: try fifo, backlink or pagerank")
         self.on_repeat, self.follows_ranks = self._then.on_repeat, self._then.follows_ranks
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
-        named = any(word in link.anchor.lower() or word in link.url.lower() for word in self._words)
-        is_hot = named or (source is not None and self.note(link, source) > 0)
-        within = source and source._replace(priority=source.priority % BAND)
-        if source and within and source.priority >= BAND:
-            within = self._then.out_of_turn(within)
-        return BAND * is_hot + min(BAND - 1, max(0, self._then.first_priority(link, within)))
+        named = f"{link.anchor}\n{link.url}".lower()
+        is_hot = any(word in named for word in self._words) or (source and self.note(link, source) > 0)
+        priority = self._then.first_priority(link, source and self._within(source))
+        return (BAND if is_hot else 0) + min(BAND - 1, max(0, priority))
+
+    def _within(self, source: Source) -> Source:
+        """The page as `then` alone would have leased it."""
+        within = source._replace(priority=source.priority % BAND)
+        return self._then.out_of_turn(within) if source.priority >= BAND else within
 
     def note(self, link: Link, source: Source) -> int:
         return max(0, source.note - 1)
@@ -143,9 +146,20 @@ class HotAnchor(Hot):
         return 0
 
 
+def _factor(name: str, text: str) -> int:
+    if not (text.isdecimal() and len(text) < 8 and int(text) <= PRIORITY_MAX):
+        raise BadInput(f"{name}={text[:200]} is no whole number up to {PRIORITY_MAX}")
+    return int(text)
+
+
+def _with_query(then: str, query: str) -> str:
+    """The mode within the queues looks for the same words, if for any."""
+    return f"{then}?{urlencode({'query': query})}" if then in ("anchor", "ic") else then
+
+
 def query_words(query: str) -> list[str]:
-    """Raises BadInput where there is none."""
-    words = words_of(query)
+    """Once each, QUERY_WORDS at most. Raises BadInput where there is none."""
+    words = list(dict.fromkeys(words_of(query)))[:QUERY_WORDS]
     if not words:
         raise BadInput("this mode wants a query: add -a query=WORDS")
     return words
