@@ -125,6 +125,32 @@ def test_plots_are_svg_files(run: Run, graph: Path, tmp_path: Path) -> None:
         assert word in words
 
 
+def test_names_are_drawn_as_they_are_into_files_with_plain_names(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class of one's own may be called $a; hot pages by topic; starts whose long URLs differ at the end."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "mine.py").write_text(
+        "from webcrawler.frontier import Ordering\nclass A(Ordering): pass\nglobals()['$a_$b{'] = A\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    urls = [f"http://a.test/{'long/' * 30}{n}" for n in range(3)]
+    crawled(tmp_path / "web", *(fetched(url, *map(link, urls), title="Biology") for url in urls))
+
+    answer = run(
+        tmp_path / "web", "--orderings", "mine.$a_$b{,fifo", "--hot", "is:biology+ib:1",
+        "--start", f"{urls[0]},{urls[1]}", "--plots", tmp_path / "p",
+    )  # fmt: skip
+
+    assert answer.status == 0, answer.err
+    drawn = sorted(file.name for file in (tmp_path / "p").iterdir())
+    assert len(drawn) == 5  # P_ST and P_CS from two starts, the histogram
+    assert all(re.fullmatch(r"[a-z0-9_.-]+\.svg", name) for name in drawn), drawn
+    words = "".join(xml.parse(tmp_path / "p" / drawn[-1]).getroot().itertext())
+    assert "mine.$a_$b{" in words
+    assert "is:biology+ib:1" in words
+
+
 def test_without_matplotlib_plots_are_refused_at_once(
     run: Run, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +177,7 @@ def test_the_how_to_works_word_for_word(run: Run, tmp_path: Path, monkeypatch: p
         program, *arguments = shlex.split(command)
         if program == "printf":
             subprocess.run(command, shell=True, check=True)
-        elif program != "make":
+        elif program not in ("make", "unset"):
             assert (program, arguments[0]) == (".venv/bin/scrapy", "evaluate")
             answer = run(*arguments[1:])
             assert answer.status == 0, (command, answer.err)
@@ -159,6 +185,46 @@ def test_the_how_to_works_word_for_word(run: Run, tmp_path: Path, monkeypatch: p
 
     assert (tmp_path / "plots" / "p_st-ib-5.svg").exists()
     assert (tmp_path / "plots" / "figures.json").exists()
+
+
+def test_an_old_file_of_figures_stays_until_there_are_new_ones(run: Run, graph: Path, tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    file.write_text("old")
+
+    assert run(graph, "--json", file, "--start", "17").status == 2
+    assert file.read_text() == "old"
+    assert run(graph, "--json", file, "--orderings", "fifo").status == 0
+    assert json.loads(file.read_text())["runs"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["figures.json", graph.name]
+
+
+def test_figures_may_go_to_a_device(run: Run, graph: Path) -> None:
+    assert run(graph, "--json", "/dev/null", "--orderings", "fifo").status == 0
+
+
+def test_tables_are_shown_when_a_file_cannot_be_written_after_all(
+    run: Run, graph: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "f.json.part").mkdir()
+
+    answer = run(graph, "--json", tmp_path / "f.json", "--orderings", "fifo")
+
+    assert answer.status == 2
+    assert "area under P_ST" in answer.out
+    assert answer.err == f"error: cannot write to {tmp_path / 'f.json'}: Is a directory\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("option", ["--json", "--plots"])
+def test_a_folder_without_rights_is_noticed_before_the_crawls(
+    run: Run, graph: Path, tmp_path: Path, option: str
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    target = tmp_path / "closed" if option == "--plots" else tmp_path / "closed" / "f.json"
+
+    answer = run(graph, option, target)
+
+    assert answer == Answer(2, "", f"error: cannot write to {tmp_path / 'closed'}: Permission denied\n")
 
 
 BAD = [
@@ -172,6 +238,16 @@ BAD = [
     (("GRAPH", "--seeds", "one"), "--seeds wants whole numbers, not 'one'"),
     (("GRAPH", "--hot", "xx:3"), "--hot=xx:3: say metric:threshold"),
     (("GRAPH", "--hot", "is:biology"), "want texts"),
+    (("GRAPH", "--hot", "ir:0%"), "--hot=ir:0%: percentages are above 0 %"),
+    (("GRAPH", "--hot", "ic"), "compare pages with a query: add --query"),
+    (("GRAPH", "--start", "0,17"), "the graph has no page '17'"),
+    (("GRAPH", "--query", "\udcff"), "--query wants UTF-8 text"),
+    (("GRAPH", "--start", "\udcff"), "--start wants UTF-8 text"),
+    (("GRAPH", "--orderings", "hot\udcff", "--query", "a"), "--orderings wants UTF-8 text"),
+    (("GRAPH", "--orderings", "random?seed=" + "9" * 5000), "seed=999"),
+    (("GRAPH", "--json", "."), "cannot write to .: Is a directory"),
+    (("GRAPH", "--json", "/proc/figures.json"), "cannot write to /proc"),
+    (("GRAPH", "--plots", "/proc"), "cannot write to /proc"),
     (("GRAPH", "--buffer", "10"), "--buffer wants a number from 0 to 1"),
     (("GRAPH", "--buffer", "nan"), "--buffer wants a number"),
     (("GRAPH", "--flush", "worst"), "--flush=worst: choose one of ir, ib, fifo"),
@@ -183,7 +259,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "line"), BAD, ids=[" ".join(row[0][1:]) or "none" for row in BAD])
+@pytest.mark.parametrize(("arguments", "line"), BAD, ids=[" ".join(row[0][1:])[:40] or "none" for row in BAD])
 def test_asked_wrongly(run: Run, graph: Path, arguments: tuple[str, ...], line: str) -> None:
     answer = run(*(str(graph) if word == "GRAPH" else word for word in arguments))
 
@@ -202,8 +278,13 @@ def test_a_bad_graph(run: Run, tmp_path: Path) -> None:
     assert "g.graph-txt, line 3: there is no page 7" in answer.err
 
 
-def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path) -> None:
-    """On a terminal, which has a bar for each crawl: when there is the second, the first is over."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: signal.Signals) -> None:
+    """On a terminal, which has a bar for each crawl: when there is the second, the first is over.
+
+    The private Redis ends, too.
+    """
+    (tmp_path / "temporary").mkdir()
     graph = testdata.data("webgraph-hollins")
     terminal, theirs = pty.openpty()
     command = [
@@ -218,7 +299,7 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*command, "--json", str(tmp_path / "f.json")],
         cwd=PROJECT,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "TMPDIR": str(tmp_path / "temporary")},
         stdout=subprocess.PIPE,
         stderr=theirs,
         text=True,
@@ -227,13 +308,18 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path) -> None:
         bar = b""
         while b"backlink" not in bar:
             bar += os.read(terminal, 4096)
-        process.send_signal(signal.SIGINT)
+        (private,) = (tmp_path / "temporary").iterdir()
+        server = int((private / "redis" / "server").read_text())
+        process.send_signal(number)
         assert process.stdout
         out = process.stdout.read()
         bar += _rest(terminal)
 
     assert process.returncode == 1
-    assert b"interrupted" in bar
+    assert b"interrupted: these crawls were over" in bar
+    assert list((tmp_path / "temporary").iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(server, 0)
     assert re.search(r"(?m)^fifo ", out)
     assert not re.search(r"(?m)^pagerank ", out)
     assert [one["ordering"] for one in json.loads((tmp_path / "f.json").read_text())["runs"]] == ["fifo"]

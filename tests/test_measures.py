@@ -13,6 +13,7 @@ from webcrawler.errors import BadInput
 from webcrawler.evaluation import Recorded, Wanted, conditions, measures
 from webcrawler.evaluation.buffer import check, kept
 from webcrawler.evaluation.hotness import Importance
+from webcrawler.evaluation.hotness import check as check_hot
 from webcrawler.evaluation.judging import Judge
 from webcrawler.ranking import Graph
 from webcrawler.records import Text
@@ -260,10 +261,19 @@ def test_a_hot_that_says_nothing(text: str) -> None:
         conditions(text)
 
 
-@pytest.mark.parametrize("text", ["ib:0%", "ib:101%", "ib:-1%"])
+@pytest.mark.parametrize("text", ["ib:0%", "ib:101%", "ib:-1%", "is:biology+ir:0.0%"])
 def test_a_percentage_that_is_none(text: str) -> None:
     with pytest.raises(BadInput, match="above 0 %"):
-        hot(text)
+        conditions(text)
+
+
+@pytest.mark.parametrize("text", ["ic", "ic:5", "is:10%", "ib:1+is:0.5"])
+def test_a_query_is_wanted_before_there_is_a_graph(text: str) -> None:
+    check_hot([text], "biology")
+    for query in ("", "--"):
+        with pytest.raises(BadInput, match="add --query"):
+            check_hot([text], query)
+    check_hot(["is:biology", "ib", "is:biology+ib:5"], "")
 
 
 # ---- all figures of a crawl

@@ -66,6 +66,30 @@ def test_edge_lists_have_comments_any_blanks_and_any_numbers(tmp_path: Path) -> 
     assert links_of(read(file)) == [(7, 900), (8, 7), (900, 8)]
 
 
+def test_further_columns_do_not_count(tmp_path: Path) -> None:
+    assert links_of(read(written(tmp_path, "g.txt", "1 2 77\n2 1 78 1999\n"))) == [(1, 2), (2, 1)]
+    assert read(written(tmp_path, "g.tsv", "a b\tc\t0.5\nc\ta b\t1e3\n")).graph.pages == 2
+
+
+def test_a_header_is_told_by_the_numbers_below_it_above_names_it_is_a_link(tmp_path: Path) -> None:
+    assert links_of(read(written(tmp_path, "g.txt", "source target\n1 2\n"))) == [(1, 2)]
+    assert read(written(tmp_path, "g.txt", "source target\na b\n")).graph.links == 2
+    assert read(written(tmp_path, "g.txt", "# source target\na b\n")).graph.links == 1
+
+
+@pytest.mark.parametrize("name", ["g.txt", "g.graph-txt", "g.tsv"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_byte_order_mark_and_line_ends_of_other_systems_are_understood(
+    tmp_path: Path, name: str, end: str
+) -> None:
+    text = {"g.txt": "0 1\n1 0\n", "g.graph-txt": "2\n1\n0\n", "g.tsv": "a\tb\nb\ta\n"}[name]
+
+    recorded = read(written(tmp_path, name, "\ufeff" + text.replace("\n", end)))
+
+    assert links_of(recorded) == [(0, 1), (1, 0)]
+    assert recorded.urls[0].endswith("/a" if name == "g.tsv" else "/0")
+
+
 def test_pages_may_be_called_by_names_which_become_urls(tmp_path: Path) -> None:
     file = written(tmp_path, "links.tsv", "# articles\n\nÁedán\tGreat Britain\nGreat Britain\tBede\n")
 
@@ -76,6 +100,13 @@ def test_pages_may_be_called_by_names_which_become_urls(tmp_path: Path) -> None:
         ("http://graph.example/Great%20Britain", "http://graph.example/Bede"),
     }
     assert recorded.urls[recorded.page("Great Britain")] == "http://graph.example/Great%20Britain"
+
+
+def test_a_number_is_the_name_of_a_page_before_it_is_its_number(tmp_path: Path) -> None:
+    recorded = read(written(tmp_path, "g.tsv", "Bede\t1984\n1984\tBede\n2 BC\tBede\n"))  # 1984, 2 BC, Bede
+
+    assert recorded.urls[recorded.page("1984")] == "http://graph.example/1984"
+    assert recorded.urls[recorded.page("2")] == "http://graph.example/Bede"
 
 
 def test_no_two_pages_share_a_url(tmp_path: Path) -> None:
@@ -234,6 +265,7 @@ BAD = [
     ("g.txt", b"1 2\n\n3 -4\n", "line 3: '-4' is no page number"),
     ("g.txt", b"1 2\n2 three\n", "line 2: 'three' is no page number"),
     ("g.txt", b"a b\nc d e\n", "line 2: two pages"),
+    ("g.tsv", b"a\tb\na\t\tc\n", "line 2: two pages"),
     ("g.txt", b"words\0and\0zeros\n", "is no text"),
     ("g.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is no text"),
     ("catalog.sqlite", b"SQLite format 3\0 but no more", "catalog"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from webcrawler.commands import _interrupts, _targets
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
 
@@ -76,38 +77,42 @@ class Evaluate(Command):
             from webcrawler.evaluation import plots
 
             plots.check()
-        for target in filter(None, (opts.plots, opts.json and Path(opts.json).parent)):
-            _make_folder(Path(target))
+            _targets.check_folder(Path(opts.plots))
+        if opts.json:
+            _targets.check_file(Path(opts.json))
         recorded = evaluation.read(Path(args[0]))
         runs: list[Run] = []
-        with self._until_interrupted(), evaluation.private_redis() as connection, _bar() as progress:
+        with self._until_interrupted(runs), evaluation.private_redis() as connection, _bar() as progress:
             for run in evaluation.runs(
                 recorded, starts, wanted_experiments, wanted, connection, progress, pages_max
             ):
                 runs.append(run)
-        self._show(recorded, runs, wanted, opts)
+        if runs:
+            self._show(recorded, runs, opts)
 
     @contextmanager
-    def _until_interrupted(self) -> Iterator[None]:
+    def _until_interrupted(self, runs: list[Run]) -> Iterator[None]:
+        """By Ctrl-C, `kill`, or a terminal that is gone: the private Redis has to be ended in any case."""
         try:
-            yield
+            with _interrupts.made_of(signal.SIGTERM, signal.SIGHUP):
+                yield
         except KeyboardInterrupt:
             self.exitcode = 1
-            print("interrupted: these crawls were over", file=sys.stderr)
+            over = "these crawls were over" if runs else "no crawl was over"
+            print(f"interrupted: {over}", file=sys.stderr)
 
-    def _show(self, recorded: Recorded, runs: list[Run], wanted: Wanted, opts: argparse.Namespace) -> None:
+    def _show(self, recorded: Recorded, runs: list[Run], opts: argparse.Namespace) -> None:
+        """Tables first: they are safe when a file cannot be written after all."""
         from webcrawler.evaluation.report import tables
 
-        if opts.json:
-            figures = {"pages": recorded.graph.pages, "links": recorded.graph.links}
-            _write(Path(opts.json), {"graph": figures, "runs": [run.as_json() for run in runs]})
-        if not runs:
-            return
         for start, run in {run.start: run for run in runs}.items():
             print(f"From {start}: {run.pages:,} of {recorded.graph.pages:,} pages can be reached.", end="")
             hot = "; ".join(f"{name} {number:,}" for name, number in run.hot.items())
             print(f" Hot pages: {hot}." if hot else "")
-        print("\n" + tables(runs))
+        print("\n" + tables(runs), flush=True)
+        if opts.json:
+            figures = {"pages": recorded.graph.pages, "links": recorded.graph.links}
+            _targets.write_json(Path(opts.json), {"graph": figures, "runs": [run.as_json() for run in runs]})
         if opts.plots:
             from webcrawler.evaluation import plots
 
@@ -116,13 +121,11 @@ class Evaluate(Command):
 
 
 def _wanted(opts: argparse.Namespace) -> Wanted:
-    from webcrawler.evaluation import Wanted, conditions
-    from webcrawler.evaluation.buffer import check
+    from webcrawler.evaluation import Wanted, buffer, hotness
 
     hot = tuple(_items(opts.hot, "--hot"))
-    for name in hot:
-        conditions(name)
-    check(opts.flush)
+    hotness.check(hot, _unicode(opts.query, "--query"))
+    buffer.check(opts.flush)
     share, percent = _share(opts.buffer, "--buffer", 1.0), _share(opts.reorder, "--reorder", 100.0)
     if not percent:
         raise BadInput("--reorder wants a percentage above 0, as 0.2")
@@ -130,10 +133,19 @@ def _wanted(opts: argparse.Namespace) -> Wanted:
 
 
 def _items(text: str, option: str) -> list[str]:
-    found = [item.strip() for item in text.split(",") if item.strip()]
+    found = [item.strip() for item in _unicode(text, option).split(",") if item.strip()]
     if not found:
         raise BadInput(f"{option} wants at least one item")
     return found
+
+
+def _unicode(text: str, option: str) -> str:
+    """The text; the bytes of an argument that were none arrive as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{option} wants UTF-8 text: other bytes are in it") from None
+    return text
 
 
 def _whole(text: str, option: str) -> int:
@@ -150,20 +162,6 @@ def _share(text: str, option: str, most: float) -> float:
     if not 0 <= found <= most:
         raise BadInput(f"{option} wants a number from 0 to {most:g}, not {text[:60]!r}")
     return found
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"cannot write to {folder}: {error.strerror}") from None
-
-
-def _write(file: Path, figures: dict[str, Any]) -> None:
-    try:
-        file.write_text(json.dumps(figures) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"cannot write {file}: {error.strerror}") from None
 
 
 @contextmanager

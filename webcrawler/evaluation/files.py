@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import lzma
 import re
@@ -33,7 +34,7 @@ class Listed(NamedTuple):
 
 
 def unpacked(file: Path) -> bytes:
-    """What is in a file, gzip and xz taken off.
+    """What is in a text file, gzip, xz and a byte order mark taken off; its lines end with a line feed.
 
     Raises:
         BadInput: it cannot be read, or is damaged.
@@ -41,12 +42,15 @@ def unpacked(file: Path) -> bytes:
     try:
         data = file.read_bytes()
         if data.startswith(b"\x1f\x8b"):
-            return gzip.decompress(data)
-        return lzma.decompress(data) if data.startswith(b"\xfd7zXZ\0") else data
+            data = gzip.decompress(data)
+        elif data.startswith(b"\xfd7zXZ\0"):
+            data = lzma.decompress(data)
     except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError):
         raise BadInput(f"{file} is damaged or incomplete: unpacking it fails; fetch it again") from None
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from None
+    data = data.removeprefix(codecs.BOM_UTF8)
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def adjacency(file: Path) -> Listed:
@@ -70,7 +74,10 @@ def adjacency(file: Path) -> Listed:
 
 
 def edges(file: Path, pages: NDArray[np.int64] | None = None) -> Listed:
-    """An edge list: two page numbers or names a line; lines with # or % and a header of words are skipped.
+    """An edge list: two page numbers or names a line; lines with # or % are skipped.
+
+    So is a header of two words above numbers; above names it would be a link. Further numbers in a line are
+    weights, and do not count.
 
     Args:
         pages: numbers that are pages, linked or not.
@@ -112,8 +119,8 @@ def _named_edges(text: bytes, file: Path) -> Listed:
         raise BadInput(f"{file} is no text, so no list of links")
     rows = []
     for number, line in enumerate(lines, 1):
-        row = line.strip().split("\t" if "\t" in line else None)
-        if len(row) == 2:
+        row = line.strip().split("\t")[:2] if "\t" in line else line.split()  # behind tabs may be weights
+        if len(row) == 2 and all(row):
             rows.append(row)
         elif line.strip():
             raise BadInput(f"{file}, line {number}: two pages should stand here, from and to")

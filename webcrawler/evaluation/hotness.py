@@ -23,6 +23,13 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?%?")
 WORD = re.compile(r"\w+")
 
 
+def check(hot: Sequence[str], query: str) -> None:
+    """Raises BadInput: an item of --hot is none, or wants a query; what needs no graph to be seen."""
+    for item in [item for text in hot for item in conditions(text)]:
+        if item.metric in ("is", "ic") and not item.by_word:
+            topics.query_words(query)
+
+
 class Condition(NamedTuple):
     """`ib:10`, `ir:1%`, `is:biology`, or `ib` alone."""
 
@@ -55,6 +62,8 @@ def _condition(part: str, text: str) -> Condition:
     metric, _, least = part.partition(":")
     if metric in METRICS and part != f"{metric}:":
         found = Condition(metric, least)
+        if least.endswith("%") and NUMBER.fullmatch(least) and not 0 < float(least[:-1]) <= 100:
+            raise BadInput(f"--hot={text[:200]}: percentages are above 0 % and up to 100 %")
         if not least or NUMBER.fullmatch(least) or (metric == "is" and WORD.fullmatch(least)):
             return found
     names = ", ".join(METRICS)
@@ -98,8 +107,6 @@ class Importance:
         if not condition.least.endswith("%"):
             return float(condition.least)
         share = float(condition.least[:-1]) / 100
-        if not 0 < share <= 1:
-            raise BadInput(f"--hot={condition.metric}:{condition.least}: above 0 % and up to 100 %")
         return threshold_of_best(importance, max(1, round(share * len(importance))))
 
     def _computed(self, name: str) -> NDArray[np.float64 | np.int64]:

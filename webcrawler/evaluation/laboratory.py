@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from webcrawler.connection import Connection, connect
 from webcrawler.evaluation.experiments import Experiment
 from webcrawler.evaluation.judging import Figures, Judge, Wanted
-from webcrawler.evaluation.recorded import Recorded
+from webcrawler.evaluation.recorded import Recorded, as_number
 from webcrawler.evaluation.virtual import Web, crawl
 
 Progress = Callable[[Experiment, str, int, int], None]  # a crawl, its start, all pages, pages visited
@@ -57,7 +57,7 @@ def runs(
     progress: Progress,
     pages_max: int = 0,
 ) -> Iterator[Run]:
-    """Each experiment from each start page, as soon as it is made.
+    """Each experiment from each start page, as soon as it is made; what is wrong is said before the first.
 
     Args:
         connection: to a Redis of our own, that is emptied.
@@ -65,12 +65,10 @@ def runs(
     Raises:
         BadInput: there is no such start page, or --hot is wrong.
     """
-    pages = [recorded.page(start) for start in starts]
-    for start, page in zip(starts, pages, strict=True):
-        reached = recorded.reachable(page)
-        judge, web = Judge(reached, wanted), Web(reached)
-        first = web.page_of[recorded.urls[page]]
-        label = int(start) if start.isdecimal() else start or str(recorded.labels[page])
+    places = [_place(recorded, start, wanted) for start in starts]  # what is wrong comes before any crawl
+    for place, start in zip(places, starts, strict=True):
+        judge, web = place.judge, Web(place.reached)
+        first = web.page_of[place.url]
         hot = {name: int(pages.sum()) for name, pages in judge.hot.items()}
         for one in experiments:
             tell = partial(progress, one, start, judge.pages)
@@ -78,4 +76,20 @@ def runs(
             order = crawl(web, one.mode, first, connection, judge.interval, pages_max, tell)
             seconds = round(time.perf_counter() - began, 3)
             figures = judge.figures(order)
-            yield Run(one.ordering, label, one.seed, seconds, judge.pages, len(order), hot, figures)
+            yield Run(one.ordering, place.label, one.seed, seconds, judge.pages, len(order), hot, figures)
+
+
+class _Place(NamedTuple):
+    """A start page."""
+
+    label: int | str
+    url: str
+    reached: Recorded  # what can be, from there
+    judge: Judge
+
+
+def _place(recorded: Recorded, start: str, wanted: Wanted) -> _Place:
+    page, number = recorded.page(start), as_number(start)
+    label = (start or str(recorded.labels[page])) if number is None else number
+    reached = recorded.reachable(page)
+    return _Place(label, recorded.urls[page], reached, Judge(reached, wanted))

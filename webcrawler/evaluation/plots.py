@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
 QUIET = "#888888"
 SIZE_INCHES = (6.4, 4.4)
+NAME_CHARACTERS = 60  # of a file; four bytes each at most
 CLASSES = 60  # of the histogram, at most
 NAMES = {"ib": "backlinks, I(P) = IB(P)", "ir": "PageRank, I(P) = IR(P)"}
 
@@ -36,20 +38,23 @@ def check() -> None:
 
 def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:
     """One file for each --hot and start, one for each metric's P_CS, and the histogram of backlinks."""
-    files = []
+    files: list[Path] = []
     for start in dict.fromkeys(run.start for run in runs):
         some = [run for run in runs if run.start == start]
         place = "" if len({run.start for run in runs}) == 1 else f"-from-{start}"
         for name in (name for name, number in some[0].hot.items() if number):
-            files.append(_draw_p_st(some, name, folder / _file_name(f"p_st-{name}{place}")))
+            files.append(_draw_p_st(some, name, _free(folder, f"p_st-{name}{place}", files)))
         for name in some[0].figures.p_cs:
-            files.append(_draw_p_cs(some, name, folder / _file_name(f"p_cs-{name}{place}")))
+            files.append(_draw_p_cs(some, name, _free(folder, f"p_cs-{name}{place}", files)))
     files.append(_draw_histogram(ranking.backlinks(recorded.graph), folder / "backlinks.svg"))
     return files
 
 
-def _file_name(text: str) -> str:
-    return re.sub(r"[^\w.+-]+", "-", text.replace("%", "pct"))[:100] + ".svg"
+def _free(folder: Path, name: str, taken: Sequence[Path]) -> Path:
+    """A file with a plain name; numbered where that of a long URL, cut, is another's."""
+    plain = re.sub(r"[^\w.-]+", "-", name.replace("%", "pct"))[:NAME_CHARACTERS].strip("-")
+    files = (folder / f"{plain}{number}.svg" for number in chain([""], (f"-{n}" for n in count(2))))
+    return next(file for file in files if file not in taken)
 
 
 def _draw_p_st(runs: Sequence[Run], name: str, file: Path) -> Path:
@@ -59,7 +64,7 @@ def _draw_p_st(runs: Sequence[Run], name: str, file: Path) -> Path:
     _curves(
         axes, {ordering: [run.figures.p_st[name] for run in some] for ordering, some in _by_ordering(runs)}
     )
-    axes.set_title(f"P_ST, hot: {name} ({hot:,} of {pages:,} pages)", fontsize=10)
+    axes.set_title(f"P_ST, hot: {name} ({hot:,} of {pages:,} pages)", fontsize=10, parse_math=False)
     return _save(figure, axes, file)
 
 
@@ -78,11 +83,14 @@ def _by_ordering(runs: Sequence[Run]) -> list[tuple[str, list[Run]]]:
 
 
 def _curves(axes: Any, curves: dict[str, list[list[float | None]]]) -> None:
-    """The mean over seeds, and the diagonal of a crawler that picks pages at random."""
+    """The mean over seeds, and the diagonal of a crawler that picks pages at random.
+
+    Later curves are thinner: of equal ones all are seen.
+    """
     for number, (name, some) in enumerate(curves.items()):
         mean = np.mean(np.array(some, np.float64), axis=0)
         look = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
-        axes.plot(measures.PERCENTS, mean, label=name, **look)
+        axes.plot(measures.PERCENTS, mean, label=name, linewidth=max(0.9, 2.6 - 0.22 * number), **look)
     axes.plot(measures.PERCENTS, measures.random(), color=QUIET, linewidth=1, label="at random")
 
 
@@ -122,7 +130,8 @@ def _save(figure: Any, axes: Any, file: Path, legend: bool = True) -> Path:
     import matplotlib
 
     if legend:
-        axes.legend(fontsize=8, frameon=False)
+        for text in axes.legend(fontsize=8, frameon=False).get_texts():
+            text.set_parse_math(False)  # a class of one's own may have a $ in its name
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": file.name}):
         figure.savefig(file, format="svg", metadata={"Date": None})
     return file

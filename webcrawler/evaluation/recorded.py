@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
+from webcrawler.evaluation.numbers import DIGITS_MAX
 from webcrawler.ranking import Graph
 from webcrawler.records import Text
 
@@ -34,21 +35,20 @@ class Recorded:
     texts: Callable[[Sequence[int]], dict[int, Text]] = _no_texts  # of pages by label
 
     def page(self, start: str = "") -> int:
-        """The page of that number, URL or name; the first that links to others where none is said.
+        """The page of that name, URL or number; the first that links to others where none is said.
 
         Raises:
             BadInput: there is none.
         """
         if not start:
             return int(np.flatnonzero(np.diff(self.graph.starts))[0])
-        if start.isdecimal() and len(start) <= 18:
-            found = np.flatnonzero(self.labels == int(start))
-        else:
-            meant = _spellings(start)
-            found = np.array([page for page, url in enumerate(self.urls) if url in meant])
-        if not found.size:
-            raise BadInput(f"--start: the graph has no page {start!r}; it has {self._some_pages()}")
-        return int(found[0])
+        meant, number = _spellings(start), as_number(start)
+        found = [page for page, url in enumerate(self.urls) if url in meant]
+        if not found and number is not None:
+            found = np.flatnonzero(self.labels == number).tolist()
+        if not found:
+            raise BadInput(f"--start: the graph has no page {start[:200]!r}; it has {self._some_pages()}")
+        return found[0]
 
     def _some_pages(self) -> str:
         if self.urls[0].startswith(MADE_UP):
@@ -76,6 +76,11 @@ class Recorded:
             urls=[self.urls[page] for page in pages.tolist()],
             anchors=[self.anchors[link] for link in np.flatnonzero(kept).tolist()] if self.anchors else (),
         )
+
+
+def as_number(start: str) -> int | None:
+    """What is meant where it is the number of a page."""
+    return int(start) if start.isdecimal() and len(start) <= DIGITS_MAX else None
 
 
 def _spellings(start: str) -> set[str]:

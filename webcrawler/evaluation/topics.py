@@ -37,7 +37,7 @@ def on_topic(recorded: Recorded, word: str) -> NDArray[np.int64]:
 
 def similarity(recorded: Recorded, query: str) -> NDArray[np.float64]:
     """IS: the cosine of the tf · idf vectors of page and query, idf = 1 / occurrences in all pages."""
-    collection, wanted = Collection(), _words(query)
+    collection, wanted = Collection(), query_words(query)
     for _, text in _texts(recorded):
         collection.add(words_of(text.title))
         collection.add(words_of(text.body))
@@ -50,14 +50,15 @@ def similarity(recorded: Recorded, query: str) -> NDArray[np.float64]:
 
 def combined(recorded: Recorded, query: str) -> NDArray[np.float64]:
     """IC = K1 · IS + K2 · IB, IS the inner product of term frequencies, title words heavier."""
-    asked: Vector = vector(_words(query), ())
+    asked: Vector = vector(query_words(query), ())
     found = np.zeros(recorded.graph.pages)
     for page, text in _texts(recorded):
         found[page] = inner_product(vector(words_of(text.body), words_of(text.title)), asked)
     return combine(found, ranking.backlinks(recorded.graph), K1, K2)
 
 
-def _words(query: str) -> list[str]:
+def query_words(query: str) -> list[str]:
+    """Raises BadInput where there are none."""
     words = words_of(query)
     if not words:
         raise BadInput("--hot=is and --hot=ic compare pages with a query: add --query WORDS, or say is:WORD")
