@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import cached_property
 
 from webcrawler import connection
 from webcrawler.companions import RANKER
@@ -41,9 +42,13 @@ class LinkGraphPipeline(CrawlPart):
 
     def _rank(self) -> None:
         try:
-            RANKER.ensure_started(self._crawl.folder, connection.told(self._crawl.settings))
+            RANKER.ensure_started(self._crawl.folder, self._told)
         except OSError as error:  # a full disk: the crawl has its own worries
             logger.warning("no ranker: %s", error)
+
+    @cached_property
+    def _told(self) -> bytes:
+        return connection.told(self._crawl.settings, self._crawl.job.mode)
 
     def process_item(self, item: object) -> object:
         if isinstance(item, CrawledPage):

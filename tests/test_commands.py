@@ -90,7 +90,10 @@ def unused_port() -> int:
 BAD_CRAWLS = [
     (("-a", "seeds=nonsense"), "seed 'nonsense' is no URL; write http"),
     (("-a", "seeds=@no/such/file"), "cannot read the seeds file no/such/file"),
-    (("-a", "mode=deepest"), "unknown mode 'deepest': choose one of anchor, backlink, blend, blend-in-turn, breadth, fifo"),
+    (
+        ("-a", "mode=deepest"),
+        "unknown mode 'deepest': choose one of anchor, backlink, blend, blend-in-turn, breadth, fifo",
+    ),
     (("-a", "sedes=http://a.test/"), "no such argument: sedes; there are .*seeds"),
     (("-a", "max_pages=none"), "max_pages=none is no whole number"),
     (("-a", "max_time=-1"), "max_time=-1"),
@@ -328,6 +331,16 @@ def test_graph_export_to_where_nothing_can_be_written(run: Run, filled: Path, tm
     for kind in ("graphml", "edgelist", "parquet"):
         answer = run("graph", "export", "--format", kind, str(tmp_path / "file" / "x"), folder=filled)
         assert_told_off(answer, "cannot write")
+
+
+@pytest.mark.parametrize("kind", ["graphml", "edgelist", "parquet"])
+def test_graph_export_over_a_folder_leaves_nothing(run: Run, filled: Path, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "graph").mkdir()
+
+    answer = run("graph", "export", "--format", kind, str(tmp_path / "graph"), folder=filled)
+
+    assert_told_off(answer, "cannot write")
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
 
 
 def test_scrapys_own_commands_know_nothing_of_the_frontier(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -408,6 +409,24 @@ def test_what_another_process_is_told_leads_to_the_same_redis(crawl_dir: Path) -
             connection.client.set("word", "gene")
             assert visitor.client.get("word") == b"gene"
     assert json.loads(told({})) == {}
+    assert json.loads(told({}, "hot?query=gene")) == {"FRONTIER_MODE": "hot?query=gene"}
+
+
+def test_what_cannot_be_told_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    params = {
+        "password": b"secret",
+        "path": Path("/a"),
+        "retry": object(),
+        "key": b"\xff",
+        "nested": {"a": b"b"},
+    }
+
+    assert json.loads(told({"REDIS_PARAMS": params})) == {
+        "REDIS_PARAMS": {"password": "secret", "path": "/a", "nested": {"a": "b"}}
+    }
+
+    assert re.findall("not told of (.+),", caplog.text) == ["retry", "key"]
+    assert "secret" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -220,10 +220,13 @@ def test_what_orders_the_queues_of_hot_looks_for_the_same_words() -> None:
     assert hot.first_priority(anchored(A, "gene")) > hot.first_priority(anchored(A, "gene and cell")) > BAND
 
 
-def test_a_mode_from_data_names_no_module() -> None:
+@pytest.mark.parametrize(
+    "mode", ["this.x", "hot?query=gene&then=this.x", "hot?query=gene&then=hot%3Fquery%3Da%26then%3Dthis.x"]
+)
+def test_a_mode_from_data_names_no_module(mode: str) -> None:
     """Naming one imports it, which runs it."""
     with pytest.raises(BadInput, match=r"unknown mode 'this\.x'"):
-        ordering("this.x", by_path=False)
+        ordering(mode, by_path=False)
 
     assert "this" not in sys.modules
     assert ordering("blend?seed=2", by_path=False)

@@ -148,6 +148,7 @@ def test_a_catalog_without_links(run: Run, tmp_path: Path) -> None:
         (("--algorithm", "backlink", "--engine", "spark"), "no engine"),
         (("--top", "0"), "--top wants a number of pages from 1, not '0'"),
         (("--top", "-1"), "--top"),
+        (("--top", "9" * 5000), "--top wants a number of pages from 1, not '9999"),
         (("--top", "some"), "--top"),
         (("--algorithm", "location", "--servers"), "location"),
         (("a.test",), "options only"),

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import networkx
@@ -25,9 +26,11 @@ from webcrawler.companions import RANKER, hold_crawl
 from webcrawler.connection import Connection, connect, told, visit
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.ranking import following, ranker
+from webcrawler.ranking import reordering as reordering_module
 from webcrawler.ranking.following import LinkFollower
 from webcrawler.ranking.reordering import Reordering
-from webcrawler.ranking.stored import Ranks, load
+from webcrawler.ranking.stored import Ranks, load, store
+from webcrawler.ranking.storing import Storing
 from webcrawler.ranking.visiting import CHUNK
 
 SERVER = "http://a.test"
@@ -295,6 +298,132 @@ def test_a_crawl_that_ends_meanwhile_is_told_no_more(world: World) -> None:
     assert told_of == CHUNK
 
 
+def step_until(reordering: Reordering, condition: Callable[[], object]) -> None:
+    def is_so() -> object:
+        reordering.step(lambda: True)
+        return condition()
+
+    wait_for(is_so)
+
+
+def test_a_url_that_was_leased_meanwhile_has_its_priority_when_it_comes_back(world: World) -> None:
+    world.fetch("seed", "a", "b")
+    reordering = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder)})
+    leased = world.frontier.lease(1).leases
+    assert [lease.url for lease in leased] == [url("a")]
+    step_until(reordering, lambda: world.priority("b") > 0)
+    world.frontier.release(leased)
+    assert world.priority("a") == 0
+
+    for news in ("one", "two"):  # within two looks
+        world.fetch(f"other-{news}", news)
+        step_until(reordering, partial(world.priority, news))
+
+    reordering.let_go()
+    assert world.priority("a") == world.priority("b")
+
+
+# What modes are there
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes back at once, wherever it was not welcome."""
+    monkeypatch.setattr(reordering_module, "IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(reordering_module, "RETRY_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        b"this.x",
+        b"hot?query=gene&then=this.x",
+        b"nonsense",
+        b"\xff",
+        b"pagerank?\n\x1b[2J=1",
+        b"broken_ordering.Failing",
+        b"broken_ordering.Short",
+        b"broken_ordering.Unmade",
+    ],
+)
+def test_a_mode_that_cannot_be_followed_is_one_warning_and_nothing_else(
+    world: World,
+    hurried: None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+    mode: bytes,
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "broken_ordering.py").write_text(BROKEN)
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    world.fetch("seed", "a", "b")
+    own = mode.decode(errors="replace") if b"broken" in mode else ""
+    told_off = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder), "FRONTIER_MODE": own})
+    world.connection.client.hset("{crawl:0}:index:meta", "mode", mode)
+
+    for _ in range(3):
+        told_off.step(lambda: True)
+
+    assert "this" not in sys.modules
+    (said,) = warnings(caplog)
+    assert said.isprintable()
+    world.frontier.set_mode("pagerank")
+    step_until(told_off, world.is_reordered)
+    told_off.let_go()
+
+
+BROKEN = """
+from webcrawler.frontier import Ordering
+class Failing(Ordering):
+    follows_ranks = True
+    def priorities(self, known):
+        raise TypeError("no such thing")
+class Short(Failing):
+    def priorities(self, known):
+        return known.ids[:1].astype("int64")[:0]
+class Unmade(Ordering):
+    def __init__(self):
+        raise RuntimeError("out of order")
+"""
+
+
+def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "own_ordering.py").write_text(
+        "from webcrawler.frontier.orderings.links import PageRank\nclass Mine(PageRank): pass\n"
+    )
+    monkeypatch.syspath_prepend(modules)
+    with ExitStack() as ended:
+        world = World(tmp_path, "own_ordering.Mine")
+        ended.callback(world.end)
+        world.fetch("seed", "a", "b")
+
+        RANKER.start(tmp_path, told({}, "own_ordering.Mine"))
+
+        wait_for(world.is_reordered)
+    wait_for(lambda: ranker.rank(tmp_path, {}))
+
+
+def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: World, start: Start) -> None:
+    world.fetch("seed", "a", "b")
+    world.connection.client.hset("{crawl:0}:index:meta", "mode", "this.x")
+    process = start()
+    wait_for(lambda: is_at_work(world.folder))
+
+    world.lock.close()
+
+    assert process.wait(30) == 0
+    assert ranks_of(world.folder) is not None
+
+
 # What dies
 
 
@@ -396,6 +525,22 @@ def test_stored_ranks_are_those_of_networkx(world: World) -> None:
     found = ranks.of(list(wanted))
     assert found == pytest.approx(len(wanted) * np.array(list(wanted.values())), abs=1e-6)
     assert found.mean() == pytest.approx(1)
+
+
+def test_a_catalog_restored_from_a_backup_is_ranked_anew(world: World) -> None:
+    world.fetch("seed", "a", "b")
+    storing = Storing(world.catalog, world.folder / "ranks")
+    storing.renew()
+    store(world.folder / "ranks", np.ones(9), world.catalog.last_seq() + 7, world.catalog.identity)
+
+    restored = Storing(world.catalog, world.folder / "ranks")
+
+    assert not storing.is_behind()
+    assert restored.is_behind()
+    restored.renew()
+    assert not restored.is_behind()
+    ranks = ranks_of(world.folder)
+    assert ranks is not None and len(ranks.values) == 3
 
 
 def test_ranks_that_are_there_are_not_computed_again(world: World) -> None:

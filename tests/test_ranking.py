@@ -167,14 +167,54 @@ def test_hubs_and_authorities_make_each_other(made: Graph) -> None:
     assert min(hubs.min(), authorities.min()) >= 0
     if made.links:
         raised = made.matrix().T @ hubs
-        assert raised / raised.sum() == pytest.approx(authorities, abs=1e-6)
+        assert raised / raised.sum() == pytest.approx(authorities, abs=1e-4)
 
 
-def test_hits_is_the_same_again() -> None:
-    """Two clusters of one weight: any mixture of them would satisfy the formula; all pages weigh alike."""
-    hubs, _ = hits(graph((0, 1), (2, 3)))
+RING = ((0, 1), (1, 2), (2, 0))
+STARS = ((0, 1), (0, 2), (3, 4), (3, 5), (6, 7), (6, 8))
+CHAIN = ((0, 1), (1, 2), (2, 3))
 
-    assert hubs == pytest.approx([0.5, 0, 0.5, 0])
+
+@pytest.mark.parametrize(
+    ("links", "hubs", "authorities"),
+    [
+        (RING, [1 / 3] * 3, [1 / 3] * 3),
+        (STARS, [1 / 3, 0, 0] * 3, [0, 1 / 6, 1 / 6] * 3),
+        (CHAIN, [1 / 3, 1 / 3, 1 / 3, 0], [0, 1 / 3, 1 / 3, 1 / 3]),
+    ],
+)
+def test_hits_of_clusters_that_are_equally_dense_begins_with_all_pages_alike(
+    links: tuple[tuple[int, int], ...], hubs: list[float], authorities: list[float]
+) -> None:
+    """Any mixture of the clusters would satisfy the formula."""
+    found = hits(graph(*links))
+
+    assert found[0] == pytest.approx(hubs)
+    assert found[1] == pytest.approx(authorities)
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_other_numbers_for_the_pages_permute_hubs_and_authorities(made: Graph, random: object) -> None:
+    renamed = np.arange(made.pages)
+    random.shuffle(renamed)  # type: ignore[attr-defined]
+    other = Graph.of(renamed[made.sources], renamed[made.targets], made.pages)
+
+    for found, again in zip(hits(made), hits(other), strict=True):
+        assert again[renamed] == pytest.approx(found, abs=1e-6)
+
+
+@given(graphs())
+@example(graph(*CHAIN))
+@settings(max_examples=50, deadline=None)  # the first imports networkx
+def test_hits_of_networkx_are_no_nonsense(made: Graph) -> None:
+    try:
+        found = hits(made, engine="networkx")
+    except BadInput as refused:
+        assert "equally dense" in str(refused)
+    else:
+        for scores in found:
+            assert scores.min() >= 0
+            assert scores.sum() == pytest.approx(1)
 
 
 # ---- counts (Cho 1998, 2 (2) and (4))

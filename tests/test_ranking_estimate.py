@@ -70,6 +70,33 @@ def test_a_page_that_comes_again_has_its_new_links_alone() -> None:
     assert made.backlinks.tolist() == [0, 0, 0, 1]
 
 
+def test_pages_that_come_again_together_have_their_new_links_alone() -> None:
+    made = estimate([(0, [1, 2]), (1, []), (2, [1, 3])])
+    for page in range(3):
+        made.add(page, numbers(3))
+    made.update(1e-9)
+
+    assert made.ranks == pytest.approx([0.1, 0.1, 0.1, 0.37])
+    assert made.backlinks.tolist() == [0, 0, 0, 3]
+
+
+def test_pages_that_come_again_are_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each count passes over all known pages."""
+    made, counts = estimate([(page, [page + 1]) for page in range(9)]), list[int]()
+    count = made._count
+
+    def counted(targets: NDArray[np.int32], by: int) -> None:
+        counts.append(by)
+        count(targets, by)
+
+    monkeypatch.setattr(made, "_count", counted)
+    for page in range(9):
+        made.add(page, numbers(0, 5))
+
+    assert made.backlinks[5] == 8
+    assert counts == [-1, 1]
+
+
 def test_an_update_from_where_it_stands_takes_few_rounds() -> None:
     made = estimate([(0, [1]), (1, [2, 3]), (2, [0])])
 
@@ -167,6 +194,25 @@ def test_what_does_not_wait_is_not_told_and_told_later_if_it_waits_again() -> No
 
     assert changed(rescorer, [2]) == {2: 1}
     assert changed(rescorer, [1, 2]) == {1: 1}
+
+
+def test_what_was_told_and_did_not_wait_is_told_again_and_ever_more_seldom() -> None:
+    rescorer = Rescorer(Backlinks(), Estimate())
+    assert changed(rescorer, [1, 2]) == {1: 0, 2: 0}
+    rescorer.missed(np.array([1]))
+
+    times = []
+    for time in range(1, 200):
+        told = changed(rescorer, [1, 2])
+        assert told in ({}, {1: 0})
+        if told:
+            times.append(time)
+            rescorer.missed(np.array([1]))
+    assert times[0] <= 2
+    assert 5 <= len(times) <= 9
+
+    rescorer.met(np.array([1]))
+    assert not any(changed(rescorer, [1, 2]) for _ in range(300))
 
 
 def test_pages_that_are_known_and_linked_from_nowhere_yet_count_as_well() -> None:

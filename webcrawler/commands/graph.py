@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from webcrawler.catalog import Catalog
@@ -59,3 +60,6 @@ def _export(catalog: Catalog, kind: str, file: Path) -> None:
         aside.replace(file)
     except OSError as error:
         raise BadInput(f"cannot write {file}: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            aside.unlink()

@@ -26,7 +26,7 @@ SHOWN = {  # how a score is written
     "location": ",d",
 }
 WORDS, ENDINGS = ("home",), (".com",)  # of location (Cho 1998, 2 (5))
-DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
+DIGITS = 18  # of --top
 
 
 class Rank(Command):
@@ -40,6 +40,8 @@ class Rank(Command):
         return "Every URL that was fetched or linked to counts; a server has the sum of its pages."
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        from webcrawler.ranking.pagerank import DAMPING
+
         super().add_options(parser)
         parser.add_argument("--algorithm", default="pagerank", help=f"{', '.join(SHOWN)} (pagerank)")
         parser.add_argument("--damping", default=str(DAMPING), help=f"of pagerank, 0 to 1 ({DAMPING})")
@@ -72,7 +74,7 @@ def _top(args: list[str], opts: argparse.Namespace) -> int:
     if opts.algorithm == "location" and opts.servers:
         raise BadInput("location looks at the URL of a page: servers have none")
     engines.check(opts.engine)
-    if not opts.top.isdecimal() or int(opts.top) < 1:
+    if not (opts.top.isdecimal() and len(opts.top) <= DIGITS and int(opts.top)):
         raise BadInput(f"--top wants a number of pages from 1, not {opts.top[:60]!r}")
     return int(opts.top)
 
@@ -83,7 +85,7 @@ def _damping(text: str) -> float:
     except ValueError:
         damping = -1
     if not 0 < damping < 1:
-        raise BadInput(f"--damping wants a number between 0 and 1, as {DAMPING}: not {text[:60]!r}")
+        raise BadInput(f"--damping wants a number between 0 and 1, as 0.85: not {text[:60]!r}")
     return damping
 
 

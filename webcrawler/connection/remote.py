@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -18,14 +20,41 @@ from webcrawler.errors import BadInput, Unavailable
 SETTINGS = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_ENCODING", "REDIS_PARAMS")
 LOADING_SECONDS = 30.0
 PROBE_SECONDS = 5.0  # a slow Redis is no wrong one
+logger = logging.getLogger(__name__)
 
 
-def told(settings: Mapping[str, Any]) -> bytes:
-    """What another process needs to know to reach the same Redis, as JSON; passwords are in it."""
+def told(settings: Mapping[str, Any], mode: str = "") -> bytes:
+    """What another process needs to know to reach the same Redis, as JSON; passwords are in it.
+
+    What JSON cannot say in REDIS_PARAMS, as an object, is left out with a warning.
+
+    Args:
+        mode: of the crawl, told as FRONTIER_MODE; "": as the frontier has it.
+    """
     found = {name: settings.get(name) for name in SETTINGS if settings.get(name)}
-    return json.dumps(
-        found, default=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
-    ).encode()
+    if mode:
+        found["FRONTIER_MODE"] = mode
+    if params := found.get("REDIS_PARAMS"):
+        found["REDIS_PARAMS"] = {
+            key: value for key, value in dict(params).items() if _can_be_told(key, value)
+        }
+    return json.dumps(found, default=_plain).encode()
+
+
+def _can_be_told(key: str, value: Any) -> bool:
+    try:
+        json.dumps({key: value}, default=_plain)
+    except (TypeError, ValueError):
+        logger.warning("REDIS_PARAMS: processes beside the crawl are not told of %s, a %s", key, type(value))
+        return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """Raises TypeError, or UnicodeDecodeError: there is no such thing in JSON."""
+    if isinstance(value, bytes):
+        return value.decode()
+    return dict(value) if isinstance(value, Mapping) else os.fspath(value)
 
 
 def client(settings: Mapping[str, Any], cluster: bool = False, **options: Any) -> Any:

@@ -16,8 +16,8 @@ from webcrawler.evaluation import topics
 from webcrawler.evaluation.measures import threshold_of_best
 from webcrawler.evaluation.recorded import Recorded
 from webcrawler.frontier.orderings import location
+from webcrawler.frontier.orderings.links import DAMPING
 
-DAMPING = 0.9  # Cho 1998, section 6
 METRICS = ("ib", "ir", "if", "il", "hub", "authority", "is", "ic")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?%?")
 WORD = re.compile(r"\w+")

@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from webcrawler.frontier.orderings.links import DAMPING, LEAST
 from webcrawler.ranking.graph import distinct
 from webcrawler.ranking.growing import Growing
-
-DAMPING = 0.9  # of ordering (Cho 1998, 2 (3))
-LEAST = 1 - DAMPING  # the rank of a page that no crawled page links to
 
 
 class Estimate:
@@ -145,11 +143,13 @@ class Estimate:
         self._count(targets, 1)
 
     def _forget(self, sources: NDArray[np.int32]) -> None:
-        """Take back what earlier fetches of these pages gave; rare, so page by page."""
-        for column in self._column.values[sources]:
-            self._shares.values[column] = 0
-            start, end = self._ends.values[column : column + 2]
-            self._count(self._targets.values[start:end], -1)
+        """Take back what earlier fetches of these pages gave."""
+        if not sources.size:
+            return
+        columns, ends = self._column.values[sources], self._ends.values
+        self._shares.values[columns] = 0
+        links = [np.arange(ends[column], ends[column + 1]) for column in columns]
+        self._count(self._targets.values[np.concatenate(links)], -1)
 
     def _count(self, targets: NDArray[np.int32], by: int) -> None:
         self._backlinks.values[:] += by * np.bincount(targets, minlength=len(self._backlinks)).astype(

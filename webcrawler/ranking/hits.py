@@ -5,21 +5,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler.errors import BadInput
 from webcrawler.ranking import engines
 from webcrawler.ranking.graph import Graph
 
+ENOUGH = 1e-12  # change of all authorities together in a round, of their sum
+ROUNDS = 10_000  # at most
+LEAST = 1e-6  # of rounding errors
+
 
 def hits(graph: Graph, engine: str = "scipy") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The hub and the authority of each page: h = A·a, a = Aᵀ·h, from all pages alike.
+    """The hub and the authority of each page: h = A·a, a = Aᵀ·h, in rounds that begin with all pages alike.
+
+    Where clusters are equally dense each keeps what that beginning gives it: in a ring all pages are alike.
 
     Args:
-        engine: "scipy", or "networkx" as a check (which cannot do a graph without links).
+        engine: "scipy", or "networkx" as a check, which takes any mixture of equally dense clusters.
     Returns:
         Two arrays of shape (pages,), each sums to 1; without any link all pages are alike.
     Raises:
-        BadInput: an unknown engine.
+        BadInput: an unknown engine; or networkx found negative values, which are none, in such a mixture.
 
-    Weakness: the densest cluster takes all; what is not connected with it gets 0.
+    Cost: two passes over the links a round; 28 rounds, half a second for the 3 million links of cnr-2000.
+    Weakness: the densest cluster takes all; what is not connected with it gets 0. Where two differ by less
+    than a thousandth in density, the weaker may keep a part, as the rounds end.
 
     Source: Kleinberg 1999, "Authoritative sources in a hyperlinked environment"; Mengozzi, "Page importance".
     """
@@ -27,16 +36,30 @@ def hits(graph: Graph, engine: str = "scipy") -> tuple[NDArray[np.float64], NDAr
     if not graph.links:
         alike = np.full(graph.pages, 1 / max(graph.pages, 1))
         return alike, alike.copy()
-    if engine == "networkx":
-        import networkx
+    return (_networkx if engine == "networkx" else _scipy)(graph)
 
-        hubs, authorities = networkx.hits(engines.to_networkx(graph))
-        return engines.by_page(hubs, graph.pages), engines.by_page(authorities, graph.pages)
-    from scipy.sparse.linalg import LinearOperator, eigsh  # slow to import, and nothing else here wants it
 
+def _scipy(graph: Graph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Power iteration. Lanczos takes fewer rounds, and a start at random where eigenvalues are equal."""
     links = graph.matrix()
-    twice = LinearOperator(links.shape, matvec=lambda a: np.asarray(links.T @ (links @ a)), dtype=np.float64)
-    _, vectors = eigsh(twice, k=1, v0=np.ones(graph.pages))  # Lanczos: far fewer rounds than by powers
-    authority = np.abs(vectors[:, 0])
+    back = links.T.tocsr()
+    authority = np.full(graph.pages, 1 / graph.pages)
+    for _ in range(ROUNDS):
+        new: NDArray[np.float64] = np.asarray(back @ (links @ authority))
+        new /= new.sum()
+        change = np.abs(new - authority).sum()
+        authority = new
+        if change <= ENOUGH:
+            break
     hub = np.asarray(links @ authority)
+    return hub / hub.sum(), authority
+
+
+def _networkx(graph: Graph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    import networkx
+
+    found = [engines.by_page(scores, graph.pages) for scores in networkx.hits(engines.to_networkx(graph))]
+    if not all(np.all(scores > -LEAST) for scores in found):  # nor NaN
+        raise BadInput("networkx finds no hubs and authorities where clusters are equally dense: use scipy")
+    hub, authority = (np.maximum(scores, 0) for scores in found)
     return hub / hub.sum(), authority / authority.sum()

@@ -11,10 +11,12 @@ from webcrawler.errors import BadInput
 from webcrawler.ranking import engines
 from webcrawler.ranking.graph import Graph
 
+DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
+
 
 def pagerank(
     graph: Graph,
-    damping: float = 0.85,
+    damping: float = DAMPING,
     tolerance: float = 1e-8,
     start: NDArray[np.float64] | None = None,
     engine: str = "scipy",

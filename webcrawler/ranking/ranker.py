@@ -43,7 +43,7 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
 
 
 def main(arguments: list[str]) -> int:
-    """python -m webcrawler.ranking.ranker CRAWL_DIR; JSON of Redis' settings from stdin; SIGTERM ends it."""
+    """python -m webcrawler.ranking.ranker CRAWL_DIR; `connection.told` from stdin; SIGTERM ends it."""
     stopped = settle_in("ranker")
     crawl_dir = Path(arguments[0])
     settings = json.loads((not sys.stdin.isatty() and sys.stdin.read()) or "{}")

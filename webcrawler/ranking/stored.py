@@ -15,7 +15,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
+from webcrawler.ranking.pagerank import DAMPING
+
 NAME = "ranks.json"
 READS = 10  # a writer may swap between the reading of the one file and of the other
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from webcrawler.catalog import Catalog
 from webcrawler.ranking.graph import Graph
-from webcrawler.ranking.pagerank import pagerank
-from webcrawler.ranking.stored import DAMPING, Ranks, load, store
+from webcrawler.ranking.pagerank import DAMPING, pagerank
+from webcrawler.ranking.stored import Ranks, load, store
 
 GROWTH = 1.1  # so all the computing of a growing crawl costs what the last one does, times eleven
 REST = 20  # and takes at most so small a part of the time
@@ -29,11 +29,13 @@ class Storing:
         self._not_before = time.monotonic() + LEAST_SECONDS
 
     def is_behind(self) -> bool:
-        return self._catalog.last_seq() > self._seq
+        return self._catalog.last_seq() != self._seq  # lower: it was restored from a backup
 
     def is_due(self) -> bool:
         """Are they old enough to be renewed while a crawl goes on?"""
-        return time.monotonic() >= self._not_before and self._catalog.last_seq() > self._seq * GROWTH
+        if time.monotonic() < self._not_before:
+            return False
+        return not self._seq <= self._catalog.last_seq() <= self._seq * GROWTH
 
     def renew(self) -> None:
         """Where the disk is full the old ones stay, until they are due again."""

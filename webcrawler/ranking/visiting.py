@@ -29,14 +29,16 @@ class Visit:
     """One connection, and what the frontier was told through it. A visitor is no worker.
 
     Args:
-        settings: how to reach Redis, as for `connection.visit`.
+        settings: how to reach Redis, as for `connection.visit`; FRONTIER_MODE is the crawl's own mode. What
+            Redis says is the mode may come from anybody: it names no module, unless it is that very text.
     """
 
     def __init__(self, settings: Mapping[str, Any], name: str) -> None:
         with visit(settings) as connection:
             self._client = connection.new_client()  # whose lines are counted, all of them
+        self._own_mode = settings.get("FRONTIER_MODE", "")
         self._frontier = Frontier(self._client, ordering("fifo"), name)
-        self._mode = ""
+        self.mode = ""
         self._rescorer: Rescorer | None = None
         self._lines = 0  # that were opened before it was told anything
 
@@ -44,11 +46,15 @@ class Visit:
         self._client.close()
 
     def follows_ranks(self) -> bool:
-        """Does the mode, which may be another than a moment ago?"""
+        """Does the mode, which may be another than a moment ago?
+
+        Raises:
+            BadInput: there is none of that name.
+        """
         mode = self._frontier.stored_mode()
-        if mode != self._mode:
-            self._frontier.ordering = ordering(mode)
-            self._mode, self._rescorer = mode, None
+        if mode != self.mode:
+            self._frontier.ordering = ordering(mode, by_path=mode == self._own_mode)
+            self.mode, self._rescorer = mode, None
         return bool(mode) and self._frontier.ordering.follows_ranks
 
     @property
@@ -74,7 +80,9 @@ class Visit:
                 self._rescorer = None
                 break
             some = order[start : start + CHUNK]
-            waited += self._rescore(links.urls(numbers[some]), priorities[some])
+            found = self._rescore(links.urls(numbers[some]), priorities[some])
+            (self._rescorer.met if found == len(some) else self._rescorer.missed)(numbers[some])
+            waited += found
         return waited
 
     def _rescore(self, urls: list[str], priorities: NDArray[np.int64]) -> int:

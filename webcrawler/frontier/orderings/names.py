@@ -45,6 +45,8 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
     name, _, words = mode.partition("?")
     found = _find(name, by_path)
     arguments = dict(parse_qsl(words, keep_blank_values=True))
+    if not by_path:
+        _refuse_paths(arguments.get("then", ""))
     if unknown := arguments.keys() - arguments_of(found):
         takes = ", ".join(arguments_of(found)) or "no arguments"
         raise BadInput(f"mode={name} knows no {', '.join(sorted(unknown))[:200]}: it takes {takes}")
@@ -54,6 +56,14 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
         return _tried(found(**arguments))
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
         raise BadInput(f"mode={name} cannot be used: {type(error).__name__}: {error}") from None
+
+
+def _refuse_paths(then: str) -> None:
+    """A mode within a mode, and so on: none of them may name a module."""
+    while then:
+        name, _, words = then.partition("?")
+        _find(name, by_path=False)
+        then = dict(parse_qsl(words)).get("then", "")
 
 
 def _tried(own: Ordering) -> Ordering:
