@@ -12,6 +12,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as xml
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -310,10 +311,12 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: si
             bar += os.read(terminal, 4096)
         (private,) = (tmp_path / "temporary").iterdir()
         server = int((private / "redis" / "server").read_text())
-        process.send_signal(number)
-        assert process.stdout
-        out = process.stdout.read()
-        bar += _rest(terminal)
+        with ThreadPoolExecutor(1) as beside:  # who does not read a terminal holds up its writer
+            rest = beside.submit(_rest, terminal)
+            process.send_signal(number)
+            assert process.stdout
+            out = process.stdout.read()
+        bar += rest.result()
 
     assert process.returncode == 1
     assert b"interrupted: these crawls were over" in bar
