@@ -159,7 +159,9 @@ def test_without_matplotlib_plots_are_refused_at_once(
 
     answer = run(graph, "--plots", tmp_path / "p")
 
-    assert answer == Answer(2, "", "error: --plots wants matplotlib: pip install 'webcrawler[plots]'\n")
+    assert answer == Answer(
+        2, "", "error: --plots wants matplotlib: run `make dev`, or pip install matplotlib\n"
+    )
 
 
 def test_the_how_to_works_word_for_word(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,3 +339,13 @@ def _rest(terminal: int) -> bytes:
         pass
     os.close(terminal)
     return found
+
+
+def test_orderings_by_words_are_refused_on_a_graph_without_anchors(run: Run, graph: Path) -> None:
+    answer = run(graph, "--orderings", "fifo,hot:fifo", "--query", "gene")
+
+    assert answer.status == 2
+    assert (
+        answer.err
+        == "error: hot:fifo needs anchors, which this graph has none of: name a crawl's data folder\n"
+    )

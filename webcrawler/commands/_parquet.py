@@ -20,7 +20,7 @@ def write(edges: Iterable[Edge], file: Path) -> None:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise BadInput("Parquet needs pyarrow: pip install 'webcrawler[parquet]'") from None
+        raise BadInput("Parquet needs pyarrow: run `make dev`, or pip install pyarrow") from None
     types = [pyarrow.int64()] * 2 + [pyarrow.string()] * 4
     schema = pyarrow.schema(list(zip(COLUMNS, types, strict=True)))
     # Each row group keeps its URLs once, as a dictionary: pyarrow's default for all columns.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webcrawler.connection import Connection, connect
+from webcrawler.errors import BadInput
 from webcrawler.evaluation.experiments import Experiment
 from webcrawler.evaluation.judging import Figures, Judge, Wanted
 from webcrawler.evaluation.recorded import Recorded, as_number
@@ -65,6 +66,7 @@ def runs(
     Raises:
         BadInput: there is no such start page, or --hot is wrong.
     """
+    _refuse_without_anchors(recorded, experiments)
     places = [_place(recorded, start, wanted) for start in starts]  # what is wrong comes before any crawl
     for place, start in zip(places, starts, strict=True):
         judge, web = place.judge, Web(place.reached)
@@ -77,6 +79,15 @@ def runs(
             seconds = round(time.perf_counter() - began, 3)
             figures = judge.figures(order)
             yield Run(one.ordering, place.label, one.seed, seconds, judge.pages, len(order), hot, figures)
+
+
+def _refuse_without_anchors(recorded: Recorded, experiments: Sequence[Experiment]) -> None:
+    """Else orderings by words would say what fifo says."""
+    by_words = [one.ordering for one in experiments if "query=" in one.mode]
+    if by_words and not recorded.anchors:
+        raise BadInput(
+            f"{by_words[0]} needs anchors, which this graph has none of: name a crawl's data folder"
+        )
 
 
 class _Place(NamedTuple):

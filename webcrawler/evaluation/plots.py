@@ -33,7 +33,7 @@ def check() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise BadInput("--plots wants matplotlib: pip install 'webcrawler[plots]'") from None
+        raise BadInput("--plots wants matplotlib: run `make dev`, or pip install matplotlib") from None
 
 
 def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:
