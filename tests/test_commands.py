@@ -321,7 +321,7 @@ def test_graph_export_as_parquet_without_pyarrow(
 
     answer = run("graph", "export", "--format", "parquet", str(tmp_path / "x"), folder=filled)
 
-    assert_told_off(answer, r"pip install 'webcrawler\[parquet\]'")
+    assert_told_off(answer, r"run `make dev`, or pip install pyarrow")
     assert list(tmp_path.iterdir()) == []
 
 
