@@ -54,7 +54,7 @@ class Reordering:
         except (RedisError, Unavailable) as error:
             self._warn(error)
             self._stay_away(RETRY_SECONDS)
-        except Exception as error:
+        except Exception as error:  # of an ordering of somebody's own; ranks for search are still stored
             self._warn(error)
             self._stay_away(IDLE_SECONDS)
 
