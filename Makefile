@@ -1,15 +1,19 @@
-# Two commands for a newcomer: `make crawl` and `make test`. Both set up .venv by themselves.
+# Commands for a newcomer: `make crawl`, `make serve` and `make test`. All set up .venv by themselves.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 UV := $(shell command -v uv 2>/dev/null)
 BIN := .venv/bin
 
-.PHONY: crawl test dev check docs clean
+.PHONY: crawl serve test dev check docs clean
 export SEEDS MODE MAX_PAGES
 
 crawl: .venv/ready ## crawl SEEDS (else the demo web) in MODE up to MAX_PAGES, index it, show a search
 	@$(BIN)/scrapy crawl index -L WARNING -a "mode=$$MODE" -a "seeds=$$SEEDS" -a "max_pages=$$MAX_PAGES"
 	@$(BIN)/scrapy report
+
+serve: .venv/ready ## the search page; crawls as `make crawl` does where nothing was crawled yet
+	@test -e "$${CRAWL_DIR:-crawl}/catalog.sqlite" || $(MAKE) --no-print-directory crawl
+	@$(BIN)/scrapy serve
 
 test: dev ## the whole suite; what needs docweb or Scrapyd says why it skips
 	$(BIN)/pytest
@@ -37,7 +41,7 @@ endif
 ifdef UV
 	uv sync --frozen --all-extras --inexact
 else
-	$(BIN)/pip install -qq --editable ".[plots,parquet]" --group dev
+	$(BIN)/pip install -qq --editable ".[plots,parquet,tantivy,judge]" --group dev
 endif
 	@touch $@
 

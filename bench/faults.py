@@ -73,8 +73,8 @@ class Run:
 
     def failpoints(self, times: int) -> None:
         """Each so many times, workers in some rounds, followers in others."""
-        waiting = [name for name in FAILPOINTS if not name.startswith("index.")] * times
-        of_index = [name for name in FAILPOINTS if name.startswith("index.")] * times
+        of_index = [name for name in FAILPOINTS if name.startswith(("index.", "anchors."))] * times
+        waiting = [name for name in FAILPOINTS if name not in of_index] * times
         self._chance.shuffle(waiting)
         self._chance.shuffle(of_index)
         last = len(self.rounds) + ROUNDS_MAX * times

@@ -39,9 +39,9 @@ def main() -> None:
         documents = _documents(source)
         runs = {
             "stock Whoosh": _measure(lambda: _stock(documents, _made(folder / "stock"))),
-            "follower": _measure(lambda: _follow(folder, _made(folder / "ours"))),
+            "follower": _measure(lambda: _follow(folder)),
         }
-        sizes = {"stock Whoosh": _size(folder / "stock"), "follower": _size(folder / "ours")}
+        sizes = {"stock Whoosh": _size(folder / "stock"), "follower": _size(folder / "index")}
     rows: list[dict[str, float | str]] = [
         {
             "index": run,
@@ -118,14 +118,14 @@ def _measure(run: Callable[[], None]) -> float:
     return time.process_time() - started
 
 
-def _follow(folder: Path, index: Path) -> None:
-    with Follower(folder / "catalog.sqlite", index) as follower:
+def _follow(folder: Path) -> None:
+    with Follower(folder) as follower:
         while follower.step():
             pass
 
 
 def _stock(documents: Indexed, folder: Path) -> None:
-    texts = {name: TEXT(StemmingAnalyzer()) for name in ("headings", "meta", "body", "words")}
+    texts = {name: TEXT(StemmingAnalyzer()) for name in ("meta", "body", "words")}
     title, number = TEXT(StemmingAnalyzer(), stored=True), ID(unique=True, stored=True)
     schema = Schema(number=number, url=STORED, title=title, fetched=STORED, server=ID(stored=True), **texts)
     index = create_in(str(folder), schema)
@@ -137,7 +137,6 @@ def _stock(documents: Indexed, folder: Path) -> None:
                 url=document.url,
                 title=text.title,
                 fetched=document.fetched,
-                headings=text.headings,
                 meta=f"{text.description}\n{text.keywords}",
                 body=text.body,
                 words=url_words(document.url),

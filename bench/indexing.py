@@ -12,15 +12,15 @@ from pathlib import Path
 
 from marked import Mark, until
 from ordeal import PROJECT, Fault
-from verdict import in_index
+from verdict import in_anchors, in_index
 
 from webcrawler.index.folder import applied_seq
 
-# Commits of 20 documents: a small web, too, is many commits and some merges.
+# Commits of 20 documents, or of the anchors of 20 pages: a small web, too, is many commits and some merges.
 FOLLOWER = """
 import sys
-from webcrawler.index import follower, following
-following.BATCH = 20
+from webcrawler.index import anchors, follower, following
+following.BATCH = anchors.PAGES = 20
 sys.exit(follower.main(sys.argv[1:]))
 """
 PATIENCE_SECONDS = 30.0
@@ -28,14 +28,14 @@ LATER_SECONDS = 0.3
 
 
 class Indexing:
-    """The index of a finished crawl, made anew by followers that are struck down."""
+    """The index and the anchors of a finished crawl, made anew by followers that are struck down."""
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self.folder, self._chance = folder, chance
         self.faults: list[Fault] = []
         self.problems: list[str] = []
         self._mark = Mark()
-        self._expected = in_index(folder)
+        self._expected = in_index(folder) + in_anchors(folder)
         self._number = 0
 
     def ordeal(self, names: list[str]) -> list[str]:
@@ -43,18 +43,19 @@ class Indexing:
         self._throw_away()
         missed = [name for name in names if not self._strike(name)]
         until(lambda: self._start()[0].wait(PATIENCE_SECONDS) == 0, PATIENCE_SECONDS)
-        found = in_index(self.folder)
+        found = in_index(self.folder) + in_anchors(self.folder)
         if found != self._expected:
             lost, more = (self._expected - found).total(), (found - self._expected).total()
-            self.problems.append(f"index: {lost} lost, {more} too many, in {self.folder}")
+            self.problems.append(f"index and anchors: {lost} lost, {more} too many, in {self.folder}")
         if left := self._mark.leftovers(PATIENCE_SECONDS):
             self.problems.append(f"processes are left over: {left}")
         return missed
 
     def _strike(self, name: str) -> bool:
-        passing = 1 if name in ("index.locked", "index.merging", "index.optimizing") else None
+        once_only = name in ("index.locked", "index.merging", "index.optimizing")
+        passing = 1 if once_only else self._chance.randint(1, 2 if name.startswith("anchors.") else 4)
         before = applied_seq(self.folder / "index")
-        process, once = self._start(f"{name}:kill:{passing or self._chance.randint(1, 4)}")
+        process, once = self._start(f"{name}:kill:{passing}")
         process.wait(PATIENCE_SECONDS)
         struck = (once / name).exists()
         if struck:
@@ -103,4 +104,5 @@ class Indexing:
         return process, once
 
     def _throw_away(self) -> None:
-        shutil.rmtree(self.folder / "index")
+        for name in ("index", "anchors"):
+            shutil.rmtree(self.folder / name)

@@ -109,6 +109,12 @@ def in_index(folder: Path) -> Counter[str]:
         return Counter(stored["url"] for stored in searcher.documents())
 
 
+def in_anchors(folder: Path) -> Counter[str]:
+    """How often each URL is in the anchors, with what most call it."""
+    with open_dir(str(folder / "anchors")).searcher() as searcher:
+        return Counter(f"{stored['url']} {stored['title']}" for stored in searcher.documents())
+
+
 def _unreadable(folder: Path, rows: list[tuple[str, bool, bytes, str, int]]) -> int:
     """Originals are read and hashed; a duplicate's record has no body."""
     pages, bad = PageStore(folder / "pages"), 0

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import redis
@@ -13,6 +14,9 @@ import redis
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 MakeFrontier = Callable[..., Frontier]
 LONG = ("faults", "zoo")  # minutes each
@@ -79,3 +83,12 @@ def make_frontier(connection: Connection, client: redis.Redis) -> Iterator[MakeF
 @pytest.fixture
 def frontier(make_frontier: MakeFrontier) -> Frontier:
     return make_frontier()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser. Not for the session: while Playwright runs, nobody else can have an event loop."""
+    from browsing import chromium_browser
+
+    with chromium_browser() as browser:
+        yield browser

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -13,10 +14,12 @@ from whoosh.index import open_dir
 from whoosh.query import Phrase, Term
 
 from webcrawler.catalog import Catalog
+from webcrawler.errors import BadInput
 from webcrawler.index import follower
 from webcrawler.index.folder import applied_seq
 from webcrawler.index.following import BATCH, Follower
-from webcrawler.records import Entry, Fetch, Lease, Text
+from webcrawler.index.whooshengine import WhooshEngine
+from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import url_id
 
 
@@ -47,9 +50,8 @@ def write(catalog: Catalog, *entries: Entry) -> None:
 
 
 def follow(folder: Path) -> None:
-    with Follower(folder / "catalog.sqlite", folder / "index") as following:
-        while following.step():
-            pass
+    with Follower(folder) as following:
+        following.catch_up()
 
 
 def urls(folder: Path) -> list[str]:
@@ -131,8 +133,8 @@ def test_following_again_from_the_start_changes_nothing(tmp_path: Path, catalog:
     follow(tmp_path)
     before = urls(tmp_path)
 
-    with Follower(tmp_path / "catalog.sqlite", tmp_path / "index") as following:
-        following.applied = 0
+    with Follower(tmp_path) as following:
+        following._engine.applied = 0
         assert following.step() > 0
 
     assert urls(tmp_path) == before
@@ -141,7 +143,7 @@ def test_following_again_from_the_start_changes_nothing(tmp_path: Path, catalog:
 def test_a_commit_holds_at_most_500_changes(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, *(page(f"page{i}", "word") for i in range(BATCH + 7)))
 
-    with Follower(tmp_path / "catalog.sqlite", tmp_path / "index") as following:
+    with Follower(tmp_path) as following:
         assert [following.step(), following.step(), following.step()] == [BATCH, 7, 0]
 
     assert len(urls(tmp_path)) == BATCH + 7
@@ -149,7 +151,7 @@ def test_a_commit_holds_at_most_500_changes(tmp_path: Path, catalog: Catalog) ->
 
 def test_many_small_commits_are_merged_without_losing_a_word(tmp_path: Path, catalog: Catalog) -> None:
     names = [f"page{i}" for i in range(40)]
-    with Follower(tmp_path / "catalog.sqlite", tmp_path / "index") as following:
+    with Follower(tmp_path) as following:
         for name in names:
             write(catalog, page(name, f"{name} shared words stand here"))
             following.step()
@@ -190,6 +192,28 @@ def test_a_damaged_index_is_made_anew(
     assert "made anew" in caplog.text
 
 
+@pytest.mark.parametrize("name", ["index", "anchors"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_segment_that_a_power_loss_has_torn_is_made_anew(
+    tmp_path: Path, catalog: Catalog, name: str, share: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    pages = [page(f"page{i}", f"word word{i}") for i in range(20)]
+    target = "http://b.example/"
+    pages[0].links = (Link(target, url_id(target), target, "an anchor"),)
+    write(catalog, *pages)
+    follow(tmp_path)
+    (segment,) = (tmp_path / name).glob("*.seg")
+    data = bytearray(segment.read_bytes())
+    start = int(share * len(data))
+    data[start : start + 64] = bytes(byte ^ 255 for byte in data[start : start + 64])
+    segment.write_bytes(data)
+
+    follow(tmp_path)
+
+    assert found(tmp_path, "word") == sorted(f"page{i}" for i in range(20))
+    assert "made anew" in caplog.text
+
+
 def test_an_index_of_another_catalog_is_made_anew(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("old", "word"))
     follow(tmp_path)
@@ -203,6 +227,26 @@ def test_an_index_of_another_catalog_is_made_anew(tmp_path: Path, catalog: Catal
     follower.wait_until_caught_up(tmp_path)
 
     assert urls(tmp_path) == ["new"]
+
+
+@pytest.mark.parametrize("way", [lambda folder: follower.follow(folder), follower.wait_until_caught_up])
+def test_an_index_that_is_ahead_of_a_restored_catalog_is_made_anew(
+    tmp_path: Path, catalog: Catalog, way: Callable[[Path], object]
+) -> None:
+    write(catalog, page("old", "word"))
+    with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
+        catalog._db.backup(backup)
+    write(catalog, page("lost", "word"))
+    follow(tmp_path)
+    catalog.close()
+    for path in tmp_path.glob("catalog.sqlite*"):
+        path.unlink()
+    (tmp_path / "backup.sqlite").rename(tmp_path / "catalog.sqlite")
+
+    way(tmp_path)
+
+    assert urls(tmp_path) == ["old"]
+    assert follower.lag(tmp_path) == 0
 
 
 def test_only_its_owner_may_enter_the_index_folder(tmp_path: Path, catalog: Catalog) -> None:
@@ -256,6 +300,22 @@ def test_killed_followers_leave_every_document_once(tmp_path: Path, catalog: Cat
 
     assert urls(tmp_path) == sorted(names)
     assert applied_seq(tmp_path / "index") == catalog.last_seq()
+
+
+def test_documents_and_anchors_are_followed_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:
+    write(catalog, *(page(f"page{i}", "word") for i in range(BATCH)))
+    with Follower(tmp_path) as following:
+        following.run(
+            alive=lambda: True,
+            stopped=lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq(),
+        )
+
+    assert len(found(tmp_path, "word")) == BATCH
+
+
+def test_an_engine_that_does_not_exist_is_said_to_be_wrong(tmp_path: Path, catalog: Catalog) -> None:
+    with pytest.raises(BadInput, match="choose one of whoosh"):
+        Follower(tmp_path, engine="no-such")
 
 
 def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Catalog) -> None:

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_reading import asked, matches
 
 from webcrawler.errors import BadInput
-from webcrawler.search.matches import Matches
-from webcrawler.search.peculiarity import Peculiarity, relevance, weight
+from webcrawler.search.rankings.peculiarity import Peculiarity, weight
 from webcrawler.search.reference import Reference, english, load
 
-REFERENCE = {"molecular": 0.001, "biolog": 0.002}
-
-
-def matches(documents: dict[int, list[str]]) -> Matches:
-    """What the index would say of documents that are given as terms."""
-    found = {number: Counter(terms) for number, terms in documents.items()}
-    words = {word for terms in documents.values() for word in terms} | set(REFERENCE)
-    counts = {word: {n: found[n][word] for n in found if found[n][word]} for word in words}
-    return Matches({number: len(terms) for number, terms in documents.items()}, counts)
-
-
+REFERENCE = {"molecular": 0.001, "biology": 0.002}
+RANKING = Peculiarity(REFERENCE.__getitem__)
 DOCUMENTS = {
-    1: ["molecular", "biolog", "gene", "protein"],
-    2: ["biolog", "biolog", "garden"],
-    3: ["cook", "molecular", "cook", "steam"],
+    1: {"title": "molecular biology", "body": "gene protein"},
+    2: {"title": "", "body": "biology biology garden"},
+    3: {"title": "cook molecular", "body": "cook steam"},
 }
 
 
@@ -38,39 +29,49 @@ def test_three_documents_by_hand() -> None:
     # 1: molecular 0.25 / 0.001 = 250, biology 0.25 / 0.002 = 125: (250 · 500 + 125 · 250) / 2 = 78,125
     # 2: biology (2/3) / 0.002 = 333.3: (333.3 · 250) / 2 = 41,666.7
     # 3: molecular 0.25 / 0.001 = 250: (250 · 500) / 2 = 62,500
-    scores = Peculiarity(REFERENCE.__getitem__).scores(("molecular", "biolog"), matches(DOCUMENTS))
+    scores = RANKING.scores(asked("molecular biology"), matches(DOCUMENTS))
 
-    assert scores == pytest.approx({1: 78_125, 2: 41_666.6667, 3: 62_500})
+    assert scores.tolist() == pytest.approx([78_125, 41_666.6667, 62_500])
 
 
 def test_word_typed_twice_has_twice_the_share_of_the_query() -> None:
     # "biology biology molecular": biology (2/3) / 0.002 = 333.3, molecular (1/3) / 0.001 = 333.3
     # 1: (125 · 333.3 + 250 · 333.3) / 3 = 41,666.7
-    scores = Peculiarity(REFERENCE.__getitem__).scores(("biolog", "biolog", "molecular"), matches(DOCUMENTS))
+    scores = RANKING.scores(asked("biology biology molecular"), matches(DOCUMENTS))
 
-    assert scores[1] == pytest.approx(41_666.6667)
+    assert scores[0] == pytest.approx(41_666.6667)
 
 
-def test_explanation_sums_up_to_the_score() -> None:
-    ranking, words = Peculiarity(REFERENCE.__getitem__), ("molecular", "biolog")
+def test_explanation_names_the_weights_of_each_word() -> None:
+    parts = RANKING.explain(asked("molecular biology"), matches(DOCUMENTS), 0)
 
-    parts = ranking.explain(words, matches(DOCUMENTS), 1)
-
-    assert [part.word for part in parts] == ["molecular", "biolog"]
-    assert [(part.document_weight, part.query_weight) for part in parts] == [
-        pytest.approx((250, 500)),
-        pytest.approx((125, 250)),
+    assert [part.what for part in parts] == ["molecular", "biology"]
+    assert [part.detail for part in parts] == [
+        "weight 250 in the document × 500 in the query / 2",
+        "weight 125 in the document × 250 in the query / 2",
     ]
-    assert sum(part.contribution for part in parts) == pytest.approx(78_125)
+    assert [part.contribution for part in parts] == pytest.approx([62_500, 15_625])
 
 
 def test_page_of_one_word_wins_over_any_article() -> None:
     """The known weakness of weights that are shares."""
-    article = ["biolog"] * 50 + ["gene"] * 50
+    documents = {1: {"body": "biology " * 50 + "gene " * 50}, 2: {"body": "biology"}}
 
-    scores = Peculiarity(REFERENCE.__getitem__).scores(("biolog",), matches({1: article, 2: ["biolog"]}))
+    article, word = RANKING.scores(asked("biology"), matches(documents))
 
-    assert scores[2] > scores[1]
+    assert word > article
+
+
+def test_only_title_and_body_are_the_text_of_a_document() -> None:
+    documents = {1: {"anchor": "biology", "words": "biology", "meta": "biology"}, 2: {"body": "biology"}}
+
+    linked, written = RANKING.scores(asked("biology"), matches(documents))
+
+    assert linked == 0 < written
+
+
+def test_query_without_words_weighs_nothing() -> None:
+    assert RANKING.scores((), matches(DOCUMENTS)).tolist() == [0, 0, 0]
 
 
 _terms = st.lists(st.sampled_from("abcd"), min_size=1, max_size=12)
@@ -83,24 +84,24 @@ def test_scores_equal_the_formula_in_exact_fractions(texts: list[list[str]], que
     def vector(text: list[str]) -> dict[str, Fraction]:
         return {word: Fraction(text.count(word), len(text)) / reference[word] for word in reference}
 
-    expected = {
-        number: float(sum(vector(text)[word] * vector(query)[word] for word in reference) / len(query))
-        for number, text in enumerate(texts)
-    }
-    found = matches(dict(enumerate(texts)))
-    counts = {word: found.counts.get(word, {}) for word in reference}
+    expected = [
+        float(sum(vector(text)[word] * vector(query)[word] for word in reference) / len(query))
+        for text in texts
+    ]
+    documents = {n: {"title": " ".join(text[:2]), "body": " ".join(text[2:])} for n, text in enumerate(texts)}
 
     scores = Peculiarity(lambda word: float(reference[word])).scores(
-        tuple(query), Matches(found.lengths, counts)
+        asked(" ".join(query)), matches(documents)
     )
 
-    assert scores == pytest.approx(expected)
+    assert scores.tolist() == pytest.approx(expected)
 
 
-def test_rare_word_of_the_reference_weighs_more_and_relevance_divides_by_the_words() -> None:
-    assert weight(1, 4, 0.001) == 250
-    assert weight(1, 4, 0.002) == 125
-    assert relevance({"a": 2.0, "b": 3.0}, {"a": 10.0, "c": 5.0}, 2) == 10.0
+def test_rare_word_of_the_reference_weighs_more() -> None:
+    once, four = np.ones(1), np.full(1, 4.0)
+
+    assert weight(once, four, 0.001) == [250]
+    assert weight(once, four, 0.002) == [125]
 
 
 def test_words_of_one_stem_are_summed_in_the_reference() -> None:

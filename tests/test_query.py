@@ -2,114 +2,328 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.errors import BadInput
-from webcrawler.search.query import MAX_CHARACTERS, MAX_WORDS, Clause, Unit, parse
+from webcrawler.search.query import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_WITHIN,
+    MAX_WORDS,
+    AllOf,
+    AnyOf,
+    Asked,
+    Link,
+    Not,
+    Nothing,
+    Phrase,
+    Prefix,
+    Site,
+    Word,
+    expanded,
+    parse,
+)
+from webcrawler.search.query.nodes import leaves
+
+LANGUAGE = Path(__file__).parent.parent / "docs" / "reference" / "query-language.md"
 
 
-def word(term: str, field: str = "") -> Unit:
-    return Unit((term,), field)
-
-
-QUERIES = [
-    # plain words are welcome, each by itself
-    ("genome", [Clause("", (word("genom"),))]),
-    ("Molecular biology", [Clause("", (word("molecular"),)), Clause("", (word("biolog"),))]),
-    # punctuation within a plain token is a space
-    ("genome,yeast", [Clause("", (word("genom"), word("yeast")))]),
-    # signs
-    ("+genome -yeast", [Clause("+", (word("genom"),)), Clause("-", (word("yeast"),))]),
-    (
-        "genome - yeast",
-        [Clause("", (word("genom"),)), Clause("", (word("yeast"),))],
-    ),  # a lone sign is nothing
-    ("cat -e-mail", [Clause("", (word("cat"),)), Clause("-", (Unit(("e", "mail")),))]),
-    # phrases; a stop word keeps its place inside, and goes at the ends
-    ('"double helix"', [Clause("", (Unit(("doubl", "helix")),))]),
-    ('"the guide to yeast"', [Clause("", (Unit(("guid", "", "yeast")),))]),
-    ('+"double helix" dna', [Clause("+", (Unit(("doubl", "helix")),)), Clause("", (word("dna"),))]),
-    ('"double helix', [Clause("", (Unit(("doubl", "helix")),))]),  # never closed: to the end
-    ('double"helix"', [Clause("", (word("doubl"),)), Clause("", (word("helix"),))]),
-    # fields restrict, so they are demanded
-    ("title:dna", [Clause("+", (word("dna", "title"),))]),
-    ("TITLE:dna", [Clause("+", (word("dna", "title"),))]),
-    ("cat -title:dna", [Clause("", (word("cat"),)), Clause("-", (word("dna", "title"),))]),
-    ('title:"double helix"', [Clause("+", (Unit(("doubl", "helix"), "title"),))]),
-    ("cat site:A.test", [Clause("", (word("cat"),)), Clause("+", (word("a.test", "site"),))]),
-    ("cat site:http://a.test/x", [Clause("", (word("cat"),)), Clause("+", (word("a.test", "site"),))]),
-    ("cat site:", [Clause("", (word("cat"),)), Clause("", (word("site"),))]),  # a field of nothing is a word
-    ("body:cat", [Clause("", (word("bodi"), word("cat")))]),  # there is no such field
-    # OR
-    ("+cat OR dog", [Clause("+", (word("cat"), word("dog")))]),
-    ("+cat OR dog mouse", [Clause("+", (word("cat"), word("dog"))), Clause("", (word("mous"),))]),
-    ("OR cat OR", [Clause("", (word("cat"),))]),
-    ("cat or dog", [Clause("", (word("cat"),)), Clause("", (word("dog"),))]),
-    # stop words say nothing
-    ("the cat", [Clause("", (word("cat"),))]),
+NODES = [
+    ("genomes", Word("genom")),
+    ("molecular biology", AnyOf((Word("molecular"), Word("biolog")))),
+    ("+genome -yeast", AllOf((Word("genom"), Not(Word("yeast"))))),
+    ('"guide to yeast"', Phrase(("guid", "", "yeast"))),
+    ('"dna repair"~5', Phrase(("dna", "repair"), within=5)),
+    ("title:dna", Word("dna", "title")),
+    ("Genom*", Prefix("genom")),
+    ("site:Example.org", Site("example.org")),
+    ("link:HTTP://A.test:80/x#top", Link("http://a.test/x")),
+    ("", Nothing()),
 ]
 
 
-@pytest.mark.parametrize(("text", "clauses"), QUERIES)
-def test_query_means_these_clauses(text: str, clauses: list[Clause]) -> None:
-    assert list(parse(text).clauses) == clauses
+@pytest.mark.parametrize(("text", "node"), NODES)
+def test_query_is_this_tree(text: str, node: object) -> None:
+    assert parse(text).root == node
+
+
+MEANINGS = [
+    # plain words are welcome, each by itself; punctuation within one is a space
+    ("molecular biology dna", "molecular OR biology OR dna"),
+    ("genome,yeast", "genome OR yeast"),
+    ("genome genome", "genome"),
+    ("the cat", "cat"),  # stop words say nothing
+    ("cat or dog", "cat OR dog"),  # not an operator, but a stop word
+    # signs; where a word is demanded, the plain ones only add to the relevance
+    ("+genome yeast", "genome"),
+    ("+genome +yeast -cat", "+genome +yeast -cat"),
+    ("genome - yeast", "genome OR yeast"),  # a lone sign is nothing
+    ("git --amend ++x +-y", "git OR amend OR x OR y"),  # nor are two: somebody pasted a command
+    ("cat -e-mail", '+cat -"e mail"'),
+    ("+e-mail", '"e mail"'),
+    # phrases; a stop word keeps its place inside, and goes at the ends
+    ('"the guide to yeast"', '"guide to yeast"'),
+    ('+"double helix" dna', '"double helix"'),
+    ('double"helix"', "double OR helix"),
+    ("“double helix”", '"double helix"'),
+    ('"cat -dog OR (x)"', '"cat dog OR x"'),  # within a phrase everything is a word
+    # within some words of each other, in any order
+    ('"a1 b1 c1"~5', '"a1 b1 c1"~5'),
+    ("dna~5 repair cat", '"dna repair"~5 OR cat'),
+    ("dna~5 the repair", '"dna repair"~5'),
+    ("a1~2 b1~9 c1 d1", '"a1 b1 c1"~9 OR d1'),
+    ("-title:dna~5 repair cat", '+cat -title:"dna repair"~5'),
+    ("dna~0 repair", '"dna repair"'),
+    ("dna~5 dna", "dna"),
+    ("dna~5", "dna OR 5"),  # nothing to join
+    ("dna~5 +repair", "repair"),
+    ("~/.bashrc", "bashrc"),
+    # OR and AND; AND binds tighter, and demands what it joins
+    ("cat AND dog fish", "+cat +dog"),
+    ("cat AND dog OR fish", "cat AND dog OR fish"),
+    ("cat AND e-mail", '+cat +"e mail"'),
+    ("+cat OR dog fish", "cat OR dog"),
+    ("+cat OR +dog", "cat OR dog"),
+    ("site:a.test cat OR dog fish", "+site:a.test +cat OR dog OR fish"),
+    ("cat OR -dog", "cat OR -dog"),
+    ("OR cat AND OR dog OR", "+cat +dog"),  # operators without a partner are nothing
+    # NOT
+    ("cat NOT dog", "+cat -dog"),
+    ("cat AND NOT dog", "+cat -dog"),
+    ("cat NOT NOT NOT -dog", "+cat -dog"),
+    ("cat NOT OR dog NOT", "cat OR dog"),
+    # parentheses
+    ("+(cat OR dog) -(fish OR bird)", "+cat OR dog -(fish OR bird)"),
+    ("(cat dog) fish", "cat OR dog OR fish"),
+    ("(+cat +dog) OR fish", "cat AND dog OR fish"),
+    ("cat AND (dog OR fish) OR bird", "(+cat +dog OR fish) OR bird"),
+    ("cat -(-(dog))", "dog"),
+    ("f(x) print()", "f OR x OR print"),
+    # never closed, never opened
+    ("cat) dog (fish", "cat OR dog OR fish"),
+    ('cat "double helix', 'cat OR "double helix"'),
+    # fields restrict, so they are demanded
+    ("title:dna cat", "title:dna"),
+    ("TITLE:dna", "title:dna"),
+    ("cat -title:dna", "+cat -title:dna"),
+    ('title:"double helix"', 'title:"double helix"'),
+    ("title:e-mail", 'title:"e mail"'),
+    ('title:(dna OR "double helix" -cat)', '+title:dna OR title:"double helix" -title:cat'),
+    ("title:(a1~5 b1)", 'title:"a1 b1"~5'),
+    ("body:cat path:dog", "body OR cat OR path OR dog"),  # there are no such fields
+    ("cat title:", "cat OR title"),  # a field of nothing is a word
+    # sites
+    ("cat site:a.test", "+site:a.test +cat"),
+    ("cat -site:a.test", "+cat -site:a.test"),
+    ("site:http://User@A.test/x?y", "site:a.test"),
+    ("site:*.a.test.", "site:a.test"),
+    ("site:https://a.test:8080/x", "site:a.test:8080"),
+    ("site:[::1]:8080", "site:[::1]:8080"),
+    ("site:bücher.test", "site:xn--bcher-kva.test"),
+    ("site:(a.test OR b.test)", "site:a.test OR site:b.test"),
+    ('site:"a.test"', "site:a.test"),
+    ("(site:a.test OR title:dna) cat", "site:a.test OR title:dna"),  # fields only: demanded as each would be
+    # links
+    ("(link:http://a.test/f(x)) cat", '+link:"http://a.test/f(x)" +cat'),
+    ("link:a.test", 'link:"http://a.test/" OR link:"https://a.test/"'),
+    # prefixes
+    ("title:GEN*", "title:gen*"),
+    ("-gen* cat", "+cat -gen*"),
+    ("e-ma* gen*x", "e OR ma OR gen OR x"),  # no prefix of one word
+    ('"gen* dna"', '"gen dna"'),
+]
+
+
+@pytest.mark.parametrize(("text", "meaning"), MEANINGS)
+def test_query_means_this(text: str, meaning: str) -> None:
+    assert str(parse(text).root) == meaning
 
 
 def test_words_to_weigh_are_those_not_excluded_in_the_order_typed_with_repeats() -> None:
-    query = parse('+yeast genome -cat title:dna "double helix" site:a.test yeast')
+    query = parse('+Yeast genomes -cat title:dna "the double helix" site:a.test NOT (x -y) gen* yeast')
 
-    assert query.words == ("yeast", "genom", "dna", "doubl", "helix", "yeast")
+    assert [asked.term for asked in query.asked] == ["yeast", "genom", "dna", "doubl", "helix", "y", "yeast"]
+    assert [asked.spelled for asked in query.asked[:2]] == ["Yeast", "genomes"]
+    assert all(asked.weight == 1 and not asked.added for asked in query.asked)
 
 
-REFUSED = [
-    ("", "empty"),
-    (" \t\n", "empty"),
-    ("the of and", "too common"),
-    ("+-!?", "too common"),
-    ("-cat", "add a word"),
-    ("site:a.test", "add a word"),
-    ("link:http://a.test/ cat", "link: is not answered yet"),
-    ("x" * (MAX_CHARACTERS + 1), "a query of 2,001 characters is too long: at most 2,000"),
-    ("x " * 500_000, "a query of 1,000,000 characters is too long"),
-    ("cat " * (MAX_WORDS + 1), "a query of 51 words is too long: at most 50"),
+# What was left out is said
+
+
+NOTES = [
+    ("", "the query is empty: type a word to look for"),
+    (" \t\n", "the query is empty: type a word to look for"),
+    ("the of and", "the query has no word to look for that is not too common: the of and"),
+    ("+-!?", "the query has no word to look for that is not too common: +-!?"),
+    ("-cat", "the query only says what to leave out: add a word to look for"),
+    ("-cat OR -dog", "the query only says what to leave out: add a word to look for"),
+    ("x" * (MAX_CHARACTERS + 1), "only the first 2,000 characters were read"),
+    ("cat " * (MAX_WORDS + 1), "only the first 50 words were read"),
+    (f'"{"cat " * 60}"', "only the first 50 words were read"),
+    ("ab* " * 60, "only the first 50 words were read"),
+    ("site:a.test " * 60, "only the first 50 words were read"),
+    ("(" * 9 + "cat" + ")" * 9, "parentheses deeper than 8 were not looked at"),
+    ("(cat", "the parentheses do not pair up"),
+    ("cat)", "the parentheses do not pair up"),
+    ('"cat', "a quotation mark is never closed: read to the end"),
+    ("cat~9999999999 dog", "~999999999 was read as ~1000"),
+    ("x* cat", "x* was read as a word: a prefix has at least 2 letters"),
+    ("link:http://[ cat", "link: wants a URL, such as link:http://example.org/, not http://["),
+    ("site:% cat", "site: wants a host, such as site:example.org, not %"),
 ]
 
 
-@pytest.mark.parametrize(("text", "line"), REFUSED)
-def test_what_cannot_be_answered_gets_one_clear_line(text: str, line: str) -> None:
-    with pytest.raises(BadInput, match=r"^[^\n]{1,120}$") as error:
-        parse(text)
-
-    assert line in str(error.value)
+@pytest.mark.parametrize(("text", "note"), NOTES)
+def test_what_is_not_read_or_missing_gets_one_line(text: str, note: str) -> None:
+    assert note in parse(text).notes
+    assert all(re.fullmatch(r"[^\n]{1,120}", line) for line in parse(text).notes)
 
 
-@pytest.mark.parametrize("text", ["(" * 1900 + "cat", "a* OR b*", "[a TO z]", "*", "cat~5", "cat^9", "cat\0"])
-def test_operators_of_other_languages_are_punctuation(text: str) -> None:
-    try:
-        query = parse(text)
-    except BadInput:
-        return
+@pytest.mark.parametrize(
+    "text", [text for text, _ in MEANINGS if "(fish" not in text and text[4:] != '"double helix']
+)
+def test_query_that_is_read_as_it_stands_has_no_note(text: str) -> None:
+    assert not parse(text).notes
 
-    assert all(not clause.sign for clause in query.clauses)
+
+@pytest.mark.parametrize("depth", [1, MAX_DEPTH, MAX_DEPTH + 1, 900])
+def test_parentheses_that_are_too_deep_are_left_out_and_their_words_are_read(depth: int) -> None:
+    query = parse("(" * depth + "+cat" + ")" * depth + " dog")
+
+    assert str(query.root) == "cat OR dog"
+    assert bool(query.notes) == (depth > MAX_DEPTH)
+
+
+# Adding words
+
+
+def test_added_words_are_weighed_less_and_may_match_where_plain_words_may() -> None:
+    query = expanded(parse("cat site:a.test -dog"), [Asked("felin", "feline", 0.3)])
+
+    assert str(query.root) == "+site:a.test +cat OR feline -dog"
+    assert query.asked == (Asked("cat", "cat"), Asked("felin", "feline", 0.3, added=True))
+
+
+@pytest.mark.parametrize("text", ["+cat", "title:cat", "cat AND cats", '+"big cat" fish', "", "-cat"])
+def test_added_words_do_not_match_where_a_word_is_demanded(text: str) -> None:
+    query = parse(text)
+
+    assert expanded(query, [Asked("felin", "feline", 0.3)]).root == query.root
+
+
+def test_word_that_was_typed_is_not_added() -> None:
+    query = parse("cats")
+
+    assert expanded(query, [Asked("cat", "cat", 0.3)]) == query
+
+
+def test_adding_one_by_one_is_adding_all() -> None:
+    one, two = Asked("felin", "feline", 0.3, True), Asked("kitten", "kitten", 0.2, True)
+    query = parse("cat " * 60)
+
+    assert expanded(expanded(query, [one]), [two]) == expanded(query, [one, two])
+
+
+# What holds for any text
+
+_PIECES = st.sampled_from(
+    '" + - ~5 ~ * ( ( ) ) : ge* e-mail site: title: link: a.test http://a.test/x the cat lenses " OR " AND'
+    " NOT \0 é 日本 ' ’ “ \ud800 \u200f ﷺ İ ß ῷ / \\ % [".replace('" OR "', "OR").split(" ")
+    + [" ", " OR ", " AND ", " NOT "] * 3
+)
+ANY_TEXT = st.text(max_size=300) | st.lists(_PIECES, max_size=60).map("".join)
+
+
+@given(ANY_TEXT)
+def test_any_text_is_a_query(text: str) -> None:
+    query = parse(text)
+
+    assert query == parse(text)
+    assert query.root != Nothing() or query.notes
+    assert query.text.encode() or not text
+    assert all(asked.term and asked.spelled for asked in query.asked)
+
+
+@given(ANY_TEXT)
+def test_tree_as_text_is_that_tree_again(text: str) -> None:
+    root = parse(text).root
+
+    assert parse(str(root)).root == root
+
+
+@given(st.lists(_PIECES, max_size=1500).map(" ".join))
+def test_no_text_makes_a_large_tree(text: str) -> None:
+    query = parse(text)
+
+    found = [leaf for leaf, _ in leaves(query.root)]
+    assert len(query.text) <= MAX_CHARACTERS
+    assert len(query.asked) <= MAX_WORDS
+    assert (
+        sum(len(leaf.terms) - leaf.terms.count("") if isinstance(leaf, Phrase) else 1 for leaf in found)
+        <= MAX_WORDS + 1
+    )
+    assert all(leaf.within <= MAX_WITHIN for leaf in found if isinstance(leaf, Phrase))
+    assert _depth(query.root) <= 4 * MAX_DEPTH
+
+
+def _depth(node: object) -> int:
+    if isinstance(node, AllOf | AnyOf):
+        return 1 + max(map(_depth, node.nodes))
+    return 1 + _depth(node.node) if isinstance(node, Not) else 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 5000 + "cat", ")" * 5000, '"' * 5000, "-" * 5000, "NOT " * 5000, "~" * 5000, "x " * 500_000],
+)
+def test_text_without_end_is_a_query(text: str) -> None:
+    assert parse(text).notes
 
 
 def test_bytes_that_are_no_utf8_do_not_reach_the_answer() -> None:
     assert parse("cat \udcff").text == "cat ?"
 
 
-_PIECES = st.sampled_from(
-    ['"', "+", "-", "OR", "site:", "title:", "link", "the", "cat", " ", "\0", "é", "日本", "'"]
-)
+# Sites
 
 
-@given(st.text(max_size=200) | st.lists(_PIECES).map("".join))
-def test_any_text_is_parsed_or_refused_as_bad_input(text: str) -> None:
-    try:
-        query = parse(text)
-    except BadInput:
-        return
+COVERED = [
+    ("a.test", "http://a.test", True),
+    ("a.test", "https://sub.a.test:8080", True),
+    ("a.test", "http://ba.test", False),  # only whole labels
+    ("test", "http://a.test", True),
+    ("a.test:8080", "http://a.test:8080", True),
+    ("a.test:8080", "http://sub.a.test:8080", False),
+    ("a.test:8080", "http://a.test", False),
+    ("a.test:80", "http://a.test", True),
+    ("a.test:80", "https://a.test", False),
+    ("a.test:443", "https://a.test", True),
+    ("[::1]", "http://[::1]:8080", True),
+    ("[::1]:8080", "http://[::1]:8080", True),
+]
 
-    assert query.words
-    assert all(unit.terms for clause in query.clauses for unit in clause.units)
+
+@pytest.mark.parametrize(("host", "server", "covered"), COVERED)
+def test_site_is_a_host_and_those_below_it_or_one_server(host: str, server: str, covered: bool) -> None:
+    assert Site(host).covers(server) == covered
+
+
+# The page for people
+
+
+def _examples() -> list[tuple[str, str]]:
+    return re.findall(r"(?m)^\| `([^`]+)` \|.*\| `([^`]+)` \|$", LANGUAGE.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("text", "meaning"), _examples())
+def test_each_example_of_the_documentation_means_what_it_says(text: str, meaning: str) -> None:
+    assert str(parse(text).root) == meaning
+    assert not parse(text).notes
+
+
+def test_documentation_has_examples() -> None:
+    assert len(_examples()) > 15

@@ -152,7 +152,7 @@ def egg(scrapyd: Scrapyd, clone: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
-    """The data folder of the job "demo", which has ended, as have its follower and ranker."""
+    """The data folder of the job "demo", which has ended, as have its companions."""
     folder = scrapyd.crawl_dir
     order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
     scrapyd.ask("schedule", [*order.items()])
@@ -160,6 +160,8 @@ def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
     wait_for(lambda: is_indexed(folder), "the index", seconds=60)
     wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
     wait_for(lambda: is_free(folder / "ranks.lock") and (folder / "ranks").exists(), "the ranker", seconds=60)
+    words = folder / "vocabulary" / "vocabulary.npz"
+    wait_for(lambda: is_free(folder / "vocabulary.lock") and words.exists(), "the lexicographer", seconds=60)
     return folder
 
 
@@ -249,10 +251,16 @@ def test_its_ranker_stored_ranks(crawl_dir: Path) -> None:
     assert "Traceback" not in (crawl_dir / "ranks.log").read_text()
 
 
+def test_its_lexicographer_left_a_vocabulary(crawl_dir: Path) -> None:
+    assert "made the vocabulary" in (crawl_dir / "vocabulary.log").read_text()
+    assert "Traceback" not in (crawl_dir / "vocabulary.log").read_text()
+
+
 def test_after_a_job_nothing_of_it_runs(crawl_dir: Path) -> None:
     assert is_free(crawl_dir / "crawls.lock")
     assert is_free(crawl_dir / "index.lock")
     assert is_free(crawl_dir / "ranks.lock")
+    assert is_free(crawl_dir / "vocabulary.lock")
     assert is_free(crawl_dir / "redis" / "server")
 
 

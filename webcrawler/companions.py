@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -29,7 +30,7 @@ class Companion(NamedTuple):
     name: str
     module: str  # python -m MODULE CRAWL_DIR
 
-    def start(self, crawl_dir: Path, told: bytes = b"") -> None:
+    def start(self, crawl_dir: Path, told: bytes = b"", *options: str) -> None:
         """Starts one in a session of its own; where one is there already, the new one ends at once.
 
         Args:
@@ -39,7 +40,7 @@ class Companion(NamedTuple):
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
         with (crawl_dir / f"{self.name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", self.module, str(crawl_dir.absolute())],
+                [sys.executable, "-m", self.module, str(crawl_dir.absolute()), *options],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -50,20 +51,29 @@ class Companion(NamedTuple):
         with suppress(BrokenPipeError), process.stdin:
             process.stdin.write(told)
 
-    def ensure_started(self, crawl_dir: Path, told: bytes = b"") -> None:
+    def ensure_started(self, crawl_dir: Path, told: bytes = b"", *options: str) -> None:
         """Starts one where none is at work; cheap enough to ask every few seconds."""
         lock = self.lock(crawl_dir)
         if lock is not None:
             lock.close()
-            self.start(crawl_dir, told)
+            self.start(crawl_dir, told, *options)
 
     def lock(self, crawl_dir: Path) -> IO[str] | None:
         """The right to be at work, until it is closed; None where another one is."""
         return try_lock(crawl_dir / f"{self.name}.lock")
 
+    def take_over(self, crawl_dir: Path) -> IO[str]:
+        """Waits for that right; one that is at work is told to end."""
+        while (lock := self.lock(crawl_dir)) is None:
+            with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
+                os.kill(int((crawl_dir / f"{self.name}.lock").read_text()), signal.SIGTERM)
+            time.sleep(POLL_SECONDS)
+        return lock
+
 
 FOLLOWER = Companion("index", "webcrawler.index.follower")
 RANKER = Companion("ranks", "webcrawler.ranking.ranker")
+VOCABULARY = Companion("vocabulary", "webcrawler.vocabulary.lexicographer")
 
 
 def settle_in(name: str) -> Callable[[], bool]:

@@ -86,12 +86,14 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     # indexed
     "index.locked": ("webcrawler/index/follower.py", "a follower has the lock"),
     "index.read": ("webcrawler/index/following.py", "changes are read"),
-    "index.added": ("webcrawler/index/following.py", "documents are added, nothing is written"),
+    "index.added": ("webcrawler/index/whooshengine.py", "documents are added, nothing is written"),
     "index.written": ("webcrawler/index/writer.py", "a segment is written, no table of contents has it"),
     "index.merging": ("webcrawler/index/merging.py", "old segments are read into a new one"),
-    "index.committed": ("webcrawler/index/following.py", "committed with its seq, not remembered here"),
+    "index.committed": ("webcrawler/index/whooshengine.py", "committed with its seq, not remembered here"),
     "index.applied": ("webcrawler/index/following.py", "remembered"),
-    "index.optimizing": ("webcrawler/index/following.py", "all is applied, segments are to become one"),
+    "anchors.read": ("webcrawler/index/anchors.py", "whose anchors changed is known"),
+    "anchors.committed": ("webcrawler/index/whooshengine.py", "anchors of some pages are committed"),
+    "index.optimizing": ("webcrawler/index/whooshengine.py", "all is applied, segments are to become one"),
     # the end
     "close.before": ("webcrawler/extensions/worker.py", "nothing is in flight, the last reports are here"),
     "close.after": (

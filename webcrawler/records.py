@@ -129,11 +129,15 @@ class Document(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A document that answers a query."""
+    """A page that answers a query."""
 
     url: str
-    title: str  # title, else first heading, else URL
+    title: str  # title, else first heading, else what links to it say, else URL
     relevance: int  # 1000 for the best hit, the others in proportion
     server: str
-    fetched: float
+    fetched: float  # 0: never, only links to it are known
     snippet: str
+    number: int = 0  # its page number
+    near_duplicates: int = 0  # further hits that say nearly the same, folded into this one
+    from_server: int = 0  # further hits of its server that stand behind those of others
+    cached: bool = False  # is there a copy of it as it was fetched?

@@ -72,13 +72,20 @@ SETTINGS: dict[str, Setting] = {
     "BATCH_DOCUMENTS": Setting(200, "documents", "written in one transaction", 1),
     "BATCH_SECONDS": Setting(1.0, "seconds", "a batch waits at most so long", 0.01),
     "RANKER_ENABLED": Setting(True, "yes or no", "PageRank for orderings that follow it, and for search"),
-    "INDEX_ENGINE": Setting("whoosh", "name", "the embedded engine"),
+    "INDEX_ENGINE": Setting("whoosh", "whoosh|tantivy", "whoosh needs nothing more; tantivy grows further"),
     "SEARCH_REFERENCE": Setting("", "file", "'word frequency' lines in place of general English"),
+    # The search page
+    "SERVE_RATE": Setting("600/minute", "requests/period", "of one client; empty: any number"),
+    "SERVE_TRUSTED_PROXIES": Setting("", "networks", "whose X-Forwarded-For says who the client is"),
+    "SERVE_HOSTS": Setting("", "names", "that the page is asked for by, beside localhost and its address"),
+    "SERVE_METRICS": Setting("127.0.0.0/8,::1", "networks", "that may read /metrics: this machine"),
+    "SERVE_URL": Setting("", "URL", "where people reach the page, for browsers that add it"),
+    "SERVE_FEEDBACK": Setting(False, "yes or no", "results may be judged on the page, by anybody"),
 }
 
 
 SCHEMES = {"http", "https"}
-ONLY = {"INDEX_ENGINE": "whoosh"}  # settings of which one value is there so far
+CHOICES = {"INDEX_ENGINE": ("whoosh", "tantivy")}
 
 
 def is_yes(value: object) -> bool:
@@ -98,8 +105,8 @@ def is_yes(value: object) -> bool:
 def complaint(name: str, value: object) -> str:
     """Why that value of a setting will not do, in one line; "" when it will."""
     setting, good = SETTINGS[name], True
-    if name in ONLY and str(value) != ONLY[name]:
-        return f"{name}={value}: so far there is {ONLY[name]} only"
+    if name in CHOICES and str(value) not in CHOICES[name]:
+        return f"{name}={value} will not do: choose one of {', '.join(CHOICES[name])}"
     if name == "PROTOCOLS" and not {word.strip().lower() for word in str(value).split(",")} <= SCHEMES:
         return f"PROTOCOLS={value}: there are {', '.join(sorted(SCHEMES))}"
     if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):

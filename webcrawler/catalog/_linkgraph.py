@@ -48,7 +48,7 @@ class LinkGraph:
         """
         query = """SELECT source, target FROM links
             WHERE source IN (SELECT value FROM json_each(?)) AND rel <> 'nofollow' ORDER BY source"""
-        sources, targets = _columns(self._db.execute(query, (as_json(numbers),)), 2)
+        sources, targets = columns(self._db.execute(query, (as_json(numbers),)), 2)
         return sources, targets
 
     def link_arrays(self) -> tuple[IntArray, IntArray]:
@@ -71,7 +71,7 @@ class LinkGraph:
     def changed(self, after: int, until: int) -> IntArray:
         """The page numbers of all changes after one seq and until another, ascending, each once."""
         query = "SELECT DISTINCT number FROM changes WHERE seq > ? AND seq <= ? ORDER BY number"
-        return _columns(self._db.execute(query, (after, until))).ravel()
+        return columns(self._db.execute(query, (after, until))).ravel()
 
     def pages(self) -> int:
         """The highest page number: they begin with 1 and leave no gap."""
@@ -80,12 +80,12 @@ class LinkGraph:
     def url_ids(self, after: int = 0) -> IntArray:
         """The URL ids of the page numbers after that one, in their order: the numbers are dense."""
         rows = self._db.execute("SELECT id FROM urls WHERE number > ? ORDER BY number", (after,))
-        return _columns(rows).ravel()
+        return columns(rows).ravel()
 
     def servers(self) -> tuple[dict[int, str], IntArray]:
         """The servers' names by their numbers; the server's number of each page number, from 1 on."""
         names = dict(self._db.execute("SELECT number, name FROM servers"))
-        return names, _columns(self._db.execute("SELECT server FROM urls ORDER BY number")).ravel()
+        return names, columns(self._db.execute("SELECT server FROM urls ORDER BY number")).ravel()
 
     def urls_of(self, numbers: Sequence[int]) -> dict[int, str]:
         """Canonical URLs by page number."""
@@ -110,7 +110,7 @@ class LinkGraph:
         return graph
 
 
-def _columns(rows: Iterable[tuple[int, ...]], columns: int = 1) -> IntArray:
+def columns(rows: Iterable[tuple[int, ...]], columns: int = 1) -> IntArray:
     """Shape (columns, rows)."""
     import numpy  # 0.2 s, which only what counts links should pay
 

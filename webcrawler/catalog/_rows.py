@@ -120,8 +120,7 @@ def pack(text: Text) -> bytes:
 
 
 def unpack(packed: bytes) -> Text:
-    text = Text._make(msgpack.unpackb(zlib.decompress(packed)))
-    return text._replace(emphasis=tuple((start, end, size) for start, end, size in text.emphasis))
+    return Text._make(msgpack.unpackb(zlib.decompress(packed), use_list=False))
 
 
 def document(row: Row) -> Document:

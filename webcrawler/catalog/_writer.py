@@ -37,13 +37,36 @@ FRESH = "SELECT json_group_array(position) FROM batch WHERE fresh"
 MARK_LINKED = """
     UPDATE batch SET linked = 1
     WHERE fresh AND NOT found AND EXISTS (SELECT 1 FROM links l WHERE l.source = batch.number)"""
+# What these pages linked to, for those who follow links: rows stay of the links that do not come back.
+NOTE_LINKS = """
+    INSERT INTO dropped SELECT source, target FROM links
+    WHERE source IN (SELECT number FROM batch WHERE fresh)"""
+# Whose anchor texts may change though no link to them is new.
+MARK_UNLINKED = """
+    INSERT INTO unlinked (seq, target)
+    SELECT (SELECT coalesce(max(seq), 0) + 1 FROM changes), number FROM (
+        SELECT d.target AS number FROM dropped d
+        WHERE NOT EXISTS (SELECT 1 FROM links l WHERE l.source = d.source AND l.target = d.target)
+        UNION SELECT d.duplicate_of FROM batch b JOIN documents d ON d.number = b.number
+        WHERE b.fresh AND d.duplicate_of IS NOT NULL
+        UNION SELECT number FROM batch WHERE fresh AND NOT found)"""
+# Where none of the server's pages was a document: others may name them all the same.
+MARK_BLOCKED = """
+    INSERT INTO changes (number, kind)
+    SELECT u.number, 'links' FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = ? LIMIT 1"""
+UNLINK_BLOCKED = """
+    INSERT INTO unlinked (seq, target)
+    SELECT (SELECT max(seq) FROM changes), u.number
+    FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = ?"""
 DROP_LINKS = "DELETE FROM links WHERE source IN (SELECT number FROM batch WHERE fresh)"
 REPEATS = """
     SELECT json_group_array(b.position) FILTER (WHERE d.duplicate_of IS NOT NULL),
            json_group_array(b.position) FILTER (WHERE d.near_duplicate_of IS NOT NULL)
     FROM batch b JOIN documents d ON d.number = b.number
     WHERE b.found"""
-BLOCK = "INSERT INTO servers (name, blocked) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET blocked = 1"
+BLOCK = """
+    INSERT INTO servers (name, blocked) VALUES (?, 1)
+    ON CONFLICT (name) DO UPDATE SET blocked = 1 WHERE NOT blocked"""
 REMOVE = """
     INSERT INTO batch (position, number, found, fresh)
     SELECT d.number, d.number, 0, 1
@@ -89,10 +112,13 @@ class Writer:
     def block(self, server: str) -> int:
         """As `Catalog.block`; keeps links and history, hands texts on as when a page is gone."""
         with transaction(self._db):
-            self._db.execute(BLOCK, (server,))
+            is_new = self._db.execute(BLOCK, (server,)).rowcount > 0
             self._clear_batch()
             removed = self._db.execute(REMOVE, (server,)).rowcount
             self._apply_batch()
+            if is_new and not removed:
+                self._db.execute(MARK_BLOCKED, (server,))
+            self._db.execute(UNLINK_BLOCKED, (server,))
         return removed
 
     def unblock(self, server: str) -> None:
@@ -149,6 +175,7 @@ class Writer:
 
     def _replace_links(self, entries: list[Entry]) -> None:
         self._db.execute(MARK_LINKED)
+        self._db.execute(NOTE_LINKS)
         self._db.execute(DROP_LINKS)
         fresh = json.loads(self._db.execute(FRESH).fetchone()[0])
         numbers = self._numbers
@@ -157,3 +184,5 @@ class Writer:
             source = numbers[entry.fetch.lease.id]
             rows += [(source, numbers[link.id], link.anchor, link.rel) for link in outlinks(entry)]
         insert_many(self._db, "INSERT OR IGNORE INTO links", rows)
+        self._db.execute(MARK_UNLINKED)
+        self._db.execute("DELETE FROM dropped")

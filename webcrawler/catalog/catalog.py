@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from webcrawler.catalog._activity import Activity
+from webcrawler.catalog._anchors import Anchors
 from webcrawler.catalog._database import connect
 from webcrawler.catalog._linkgraph import URL, LinkGraph, as_json
 from webcrawler.catalog._rows import Arrival, PastFetch, Stats, Verdict, document, past_fetch, unpack
+from webcrawler.catalog._showing import Showing
 from webcrawler.catalog._writer import Writer
 from webcrawler.records import Change, Document, Place, Text
 from webcrawler.urls import url_id
@@ -19,7 +22,7 @@ DOCUMENT = """
     FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
 
 
-class Catalog(LinkGraph):
+class Catalog(LinkGraph, Anchors, Showing, Activity):
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
     Raises:

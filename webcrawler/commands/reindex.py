@@ -10,11 +10,12 @@ from rich.progress import Progress
 from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 from webcrawler.index.follower import reindex
+from webcrawler.vocabulary.lexicographer import remake
 
 
 class Reindex(Command):
     def short_desc(self) -> str:
-        return "Build the index anew from the catalog"
+        return "Build the index anew from the catalog, and the vocabulary"
 
     def long_desc(self) -> str:
         return (
@@ -30,5 +31,11 @@ class Reindex(Command):
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("changes indexed", total=None)
-            reindex(self.crawl_dir, lambda applied, last: bar.update(task, completed=applied, total=last))
-        print(f"the index in {self.crawl_dir} is built anew")
+            reindex(
+                self.crawl_dir,
+                lambda applied, last: bar.update(task, completed=applied, total=last),
+                str(self.project["INDEX_ENGINE"]),
+            )
+            bar.add_task("words", total=None)
+            remake(self.crawl_dir)
+        print(f"the index in {self.crawl_dir} is built anew, and the vocabulary")

@@ -15,6 +15,7 @@ from webcrawler.errors import BadInput
 from webcrawler.index import analysis
 from webcrawler.index.follower import wait_until_caught_up
 from webcrawler.search import Searcher
+from webcrawler.vocabulary.lexicographer import wait_until_made
 
 DEMO_QUERY = "molecular biology"
 HITS = 5
@@ -44,10 +45,12 @@ class Report(Command):
 
 
 def _wait(crawl_dir: Path) -> None:
-    """Until the index holds what was crawled; says so where that takes a while."""
+    """Until index and vocabulary hold what was crawled; says so where that takes a while."""
     console = Console(stderr=True)
     with console.status("indexing …") as status:
         wait_until_caught_up(crawl_dir, lambda done, last: status.update(f"indexing … {done:,} of {last:,}"))
+        status.update("gathering words for suggestions …")
+        wait_until_made(crawl_dir)
 
 
 def _sample_query(crawl_dir: Path, catalog: Catalog) -> str:

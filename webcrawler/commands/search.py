@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import fill
 
@@ -13,9 +12,11 @@ from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
 from webcrawler.records import Hit
 from webcrawler.search import Results, Searcher
-from webcrawler.search.matches import Contribution
-from webcrawler.search.rankings import DEFAULT, RANKINGS
+from webcrawler.search.matches import Part
+from webcrawler.search.query import MAX_CHARACTERS
+from webcrawler.search.rankings.names import DEFAULT, RANKINGS
 from webcrawler.search.reference import load
+from webcrawler.search.results import as_dict
 
 _INDENT = " " * 5  # under the title, behind "1000 "
 
@@ -30,69 +31,80 @@ class Search(Command):
     def long_desc(self) -> str:
         return (
             "Pages with some or all of the words, the most relevant first. "
-            '+word is demanded, -word excluded, "some words" stand next to each other; '
-            "title:word and site:example.org restrict; OR."
+            '+word is demanded, -word excluded, "some words" stand next to each other, word* begins so; '
+            "title:word, site:example.org and link:URL restrict; OR and (parentheses)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("-n", dest="limit", default="15", help="hits to show (15)")
         parser.add_argument("--ranking", default=DEFAULT, help=f"{', '.join(RANKINGS)} ({DEFAULT})")
-        parser.add_argument("--explain", action="store_true", help="say what each word adds")
+        parser.add_argument("--explain", action="store_true", help="say what makes up each relevance")
         parser.add_argument("--json", action="store_true", help="for programs")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         reference = self.project.get("SEARCH_REFERENCE")
-        searcher = Searcher(self.crawl_dir, load(Path(reference)) if reference else None)
-        results = searcher.search(" ".join(args), _count(opts.limit), opts.ranking)
+        searcher = Searcher(
+            self.crawl_dir,
+            load(Path(reference)) if reference else None,
+            engine=self.project.get("INDEX_ENGINE"),
+        )
+        text = _utf8(" ".join(args))
+        if not text.strip():
+            raise BadInput("the query is empty: type a word to look for")
+        if len(text) > MAX_CHARACTERS:
+            raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
+        results = searcher.search(text, _count(opts.limit), opts.ranking, explain=opts.explain)
+        if not results.asks:
+            raise BadInput(results.note or "the query has no word to look for")
         if results.note:
             print(f"note: {printable(results.note)}", file=sys.stderr)
-        print(as_json(results) if opts.json else as_text(results, explain=opts.explain))
+        print(json.dumps(as_dict(results), indent=2) if opts.json else as_text(results))
 
 
-def as_text(results: Results, explain: bool = False) -> str:
+def as_text(results: Results) -> str:
     """A header, then per hit relevance and title, URL, snippet, and on demand the sum behind it."""
-    found = "1 document" if results.total == 1 else f"{results.total:,} documents"
-    lines = [
-        f'Search results for the query "{printable(results.query)}":',
-        f"{found} in {results.seconds:.3f} s",
-    ]
-    for position, hit in enumerate(results.hits):
-        lines += ["", *_hit(hit), *_folded(results.near_duplicates[position])]
-        if explain:
-            lines += [_contribution(part) for part in results.explanations[position]]
+    lines = [f'Search results for the query "{printable(results.query)}":', _found(results)]
+    if results.did_you_mean:
+        lines.append(f"did you mean: {printable(results.did_you_mean)}")
+    for related, label in ((results.added, "searched for, too"), (results.related, "related")):
+        if related:
+            lines.append(f"{label}: {', '.join(printable(word.spelled) for word in related)}")
+    for place, hit in enumerate(results.hits):
+        lines += ["", *_hit(hit)]
+        if results.explanations:
+            lines += _table(results.explanations[place])
     return "\n".join(lines)
 
 
-def as_json(results: Results) -> str:
-    """The contract with programs; `fetched` is ISO 8601, UTC."""
-    hits = [
-        hit._asdict() | {"fetched": _iso(hit.fetched), "near_duplicates": folded}
-        for hit, folded in zip(results.hits, results.near_duplicates, strict=True)
-    ]
-    answer = {"query": results.query, "total": results.total, "seconds": results.seconds, "hits": hits}
-    return json.dumps(answer, indent=2)
+def _found(results: Results) -> str:
+    documents = "1 document" if results.total == 1 else f"{results.total:,} documents"
+    return f"{'more than ' if results.at_least else ''}{documents} in {results.seconds:.3f} s"
 
 
 def _hit(hit: Hit) -> list[str]:
     snippet = fill(printable(hit.snippet), 100, initial_indent=_INDENT, subsequent_indent=_INDENT)
     lines = [f"{hit.relevance:04d} {printable(hit.title)}", f"{_INDENT}{printable(hit.url)}", snippet]
+    if not hit.fetched:
+        lines.append(f"{_INDENT}never fetched: this is what links to it say")
+    if hit.near_duplicates:
+        lines.append(f"{_INDENT}and {hit.near_duplicates:,} near-duplicate{'s'[: hit.near_duplicates - 1]}")
     return [line for line in lines if line]
 
 
-def _folded(number: int) -> list[str]:
-    return [f"{_INDENT}and {number:,} near-duplicate{'s' if number > 1 else ''}"] if number else []
+def _table(parts: list[Part]) -> list[str]:
+    """One line a part: what it adds to the score, and how."""
+    widest = max((len(printable(part.what)) for part in parts), default=0)
+    rows = [
+        f"{_INDENT}{part.contribution:12.4g}  {printable(part.what):{widest}}  {printable(part.detail)}"
+        for part in parts
+    ]
+    return [*rows, f"{_INDENT}{sum(part.contribution for part in parts):12.4g}  in all"]
 
 
-def _contribution(part: Contribution) -> str:
-    return (
-        f"{_INDENT}{printable(part.word)}: document weight {part.document_weight:.4g}, "
-        f"query weight {part.query_weight:.4g}, contribution {part.contribution:.4g}"
-    )
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+def _utf8(text: str) -> str:
+    """An argument may hold bytes that are no UTF-8."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _count(text: str) -> int:

@@ -1,6 +1,8 @@
 """Which documents hold these words? An inverted index, followed from the catalog and never the truth.
 
-`analysis.terms` makes terms of a text, `schema.make_schema` names the fields, `follower.start` keeps the
-index up to date. Inside: `hits` encodes a posting, `codec` and `writer` write segments in bulk, `merging`
-keeps them few, `folder` opens and exchanges an index, `following` applies changes.
+`analysis.terms` makes terms of a text, `follower.start` keeps index and anchors up to date, `reading.Live`
+reads what it left last. Inside: `following` and `anchors` apply changes through an `engine`, of which
+`whooshengine` is one (with `schema`, `folder`, `merging`) and `tantivy` another; `hits` encodes where a term
+stands, and `values` decodes many such at once; `codec`, `writer` and `postings` write segments in bulk,
+`segments` and `mapped` read them.
 """

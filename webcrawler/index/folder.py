@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+from whoosh.fields import Schema
 from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from webcrawler.index import schema
+from webcrawler.index.mapped import MappedSegment
+from webcrawler.index.tantivy import state as by_tantivy
 
 NAME = "MAIN"
+VIEWS = ("index", "anchors")  # folders of any engine
 _log = logging.getLogger(__name__)
 
 
-def open_index(folder: Path, catalog: str) -> FileIndex:
+def open_index(
+    folder: Path, catalog: str, make_schema: Callable[[], Schema] = schema.make_schema
+) -> FileIndex:
     """The index that follows the catalog of this identity, made new where there is none.
 
     One that is damaged, of another version or of another catalog is thrown away: it can be followed again.
@@ -27,16 +34,23 @@ def open_index(folder: Path, catalog: str) -> FileIndex:
     try:
         return _checked(folder, catalog)
     except EmptyIndexError:
-        pass
+        if any(folder.iterdir()):
+            _throw_away(folder, ValueError("it is of another engine"))
     except OSError as fault:
         if not isinstance(fault, FileNotFoundError):
             raise  # no rights, no descriptors: the index is not to blame
         _throw_away(folder, fault)
     except Exception as damage:  # a torn file raises nearly anything out of pickle and struct
         _throw_away(folder, damage)
-    made = schema.make_schema()
+    made = make_schema()
     made.catalog = catalog
     return FileIndex.create(FileStorage(str(folder)), made, NAME)
+
+
+def discard(crawl_dir: Path, aside: bool = False) -> None:
+    """Removes index and anchors, or what was built aside; the catalog can be followed again."""
+    for name in VIEWS:
+        shutil.rmtree(crawl_dir / (f"{name}.new" if aside else name), ignore_errors=True)
 
 
 def read_toc(folder: Path) -> TOC:
@@ -62,7 +76,9 @@ def applied_seq(folder: Path, catalog: str | None = None) -> int:
 
 
 def indexed_documents(folder: Path) -> int:
-    """How many documents a search would look at; 0 without an index. About 0.1 ms."""
+    """How many documents a search would look at, by either engine; 0 without an index. About 0.1 ms."""
+    if by_tantivy.is_here(folder):
+        return by_tantivy.indexed_documents(folder)
     try:
         return sum(segment.doc_count() for segment in read_toc(folder).segments)
     except Exception:  # none yet, or being exchanged
@@ -72,6 +88,8 @@ def indexed_documents(folder: Path) -> int:
 def exchange(built: Path, folder: Path) -> None:
     """Puts the segments built aside in place of the folder's, in one step: searchers see old or new."""
     folder.mkdir(mode=0o700, exist_ok=True)
+    if by_tantivy.is_here(folder):
+        _throw_away(folder, ValueError("it is of another engine"))
     new, storage = read_toc(built), FileStorage(str(folder))
     for segment in new.segments:
         for name in segment.list_files(FileStorage(str(built))):
@@ -88,6 +106,9 @@ def _checked(folder: Path, catalog: str) -> FileIndex:
     if (known.version, known.catalog) != (schema.VERSION, catalog):
         raise ValueError("it follows another catalog, or is of another version")
     index.reader().close()
+    for segment in index._segments():
+        if not isinstance(segment, MappedSegment) or not segment.is_whole(index.storage):
+            raise ValueError(f"segment {segment.segid} is not what was written")
     return index
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import signal
 import sys
 import time
@@ -17,7 +16,8 @@ from webcrawler import failpoints
 from webcrawler.catalog import Catalog
 from webcrawler.companions import FOLLOWER, hold_crawl, is_crawling, may_end, settle_in
 from webcrawler.errors import BadInput
-from webcrawler.index.folder import applied_seq, exchange
+from webcrawler.index.engine import DEFAULT, engine_type
+from webcrawler.index.folder import applied_seq, discard
 from webcrawler.index.following import POLL_SECONDS, Follower
 
 __all__ = [
@@ -35,16 +35,24 @@ __all__ = [
 Progress = Callable[[int, int], None]  # applied, last seq
 _log = logging.getLogger(__name__)
 
-start, ensure_started = FOLLOWER.start, FOLLOWER.ensure_started
+
+def start(crawl_dir: Path, engine: str = DEFAULT) -> None:
+    FOLLOWER.start(crawl_dir, b"", "--engine", engine)
 
 
-def lag(crawl_dir: Path) -> int:
+def ensure_started(crawl_dir: Path, engine: str = DEFAULT) -> None:
+    """Starts one where none is at work; cheap enough to ask every few seconds."""
+    FOLLOWER.ensure_started(crawl_dir, b"", "--engine", engine)
+
+
+def lag(crawl_dir: Path, engine: str = DEFAULT) -> int:
     """How many changes of the catalog the index has not applied yet."""
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        return max(0, catalog.last_seq() - applied_seq(crawl_dir / "index"))
+        last, applied = catalog.last_seq(), engine_type(engine).applied_in(crawl_dir)[0]
+    return last - applied if applied <= last else last
 
 
-def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool:
+def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False, engine: str = DEFAULT) -> bool:
     """Follows in this process until all is applied and no crawl is alive.
 
     Returns:
@@ -56,54 +64,59 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool
     with lock:
         print(os.getpid(), file=lock, flush=True)
         failpoints.reach("index.locked")
-        if follower := _opened(crawl_dir, stopped):
+        if follower := _opened(crawl_dir, stopped, engine):
             with follower:
                 _follow(follower, crawl_dir, lock, stopped)
     return True
 
 
-def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
+def wait_until_caught_up(
+    crawl_dir: Path, progress: Progress = lambda applied, last: None, engine: str = DEFAULT
+) -> None:
     """Returns when the index holds what the catalog held at the call; follows itself where nobody does."""
-    folder = crawl_dir / "index"
+    applied_in = engine_type(engine).applied_in
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, identity = catalog.last_seq(), catalog.identity
-    while (applied := applied_seq(folder, identity)) < last:
-        progress(applied, last)
-        if lock := FOLLOWER.lock(crawl_dir):
-            with lock:
-                _build(crawl_dir, folder, progress)
-        else:
-            time.sleep(POLL_SECONDS)
-    progress(applied, last)
+        # Ahead of the catalog is the view of one that a backup has replaced.
+        while (
+            not last <= min(applied := applied_in(crawl_dir, identity)) <= max(applied) <= catalog.last_seq()
+        ):
+            progress(applied[0], last)
+            if lock := FOLLOWER.lock(crawl_dir):
+                with lock:
+                    _build(crawl_dir, progress, engine)
+            else:
+                time.sleep(POLL_SECONDS)
+        progress(applied[0], last)
 
 
-def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
+def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None, engine: str = DEFAULT) -> None:
     """Follows the catalog from the start into a new index; searchers see the old one until it is complete."""
-    aside, folder = crawl_dir / "index.new", crawl_dir / "index"
     with _take_over(crawl_dir):
-        shutil.rmtree(aside, ignore_errors=True)
-        _build(crawl_dir, aside, progress)
-        exchange(aside, folder)
+        discard(crawl_dir, aside=True)
+        _build(crawl_dir, progress, engine, aside=True)
+        engine_type(engine).exchange(crawl_dir)
     if is_crawling(crawl_dir):
-        start(crawl_dir)
+        start(crawl_dir, engine)
 
 
 def main(arguments: list[str]) -> int:
-    """python -m webcrawler.index.follower CRAWL_DIR [--once]; SIGTERM ends it after the current commit."""
+    """python -m webcrawler.index.follower CRAWL_DIR [--once] [--engine NAME]; SIGTERM ends it."""
     stopped = settle_in("follower")
     crawl_dir = Path(arguments[0])
+    engine = arguments[arguments.index("--engine") + 1] if "--engine" in arguments else DEFAULT
     if "--once" in arguments:
-        wait_until_caught_up(crawl_dir)
-    elif not follow(crawl_dir, stopped):
+        wait_until_caught_up(crawl_dir, engine=engine)
+    elif not follow(crawl_dir, stopped, engine):
         _log.info("another follower is at work")
     return 0
 
 
-def _opened(crawl_dir: Path, stopped: Callable[[], bool]) -> Follower | None:
+def _opened(crawl_dir: Path, stopped: Callable[[], bool], engine: str) -> Follower | None:
     """Waits until a crawl has made its catalog."""
     while not stopped():
         try:
-            return Follower(crawl_dir / "catalog.sqlite", crawl_dir / "index")
+            return Follower(crawl_dir, engine)
         except BadInput as error:
             if not is_crawling(crawl_dir):
                 _log.warning("%s", error)
@@ -118,14 +131,13 @@ def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callabl
         if stopped():
             return
         follower.optimize()
-        if may_end(lock, crawl_dir, lambda: not follower.waiting()):
+        if may_end(lock, crawl_dir, follower.is_done):
             return
 
 
-def _build(crawl_dir: Path, folder: Path, progress: Progress) -> None:
-    with Follower(crawl_dir / "catalog.sqlite", folder) as follower:
-        while follower.step():
-            progress(follower.applied, follower.applied + follower.waiting())
+def _build(crawl_dir: Path, progress: Progress, engine: str, aside: bool = False) -> None:
+    with Follower(crawl_dir, engine, aside) as follower:
+        follower.catch_up(progress)
         if not is_crawling(crawl_dir):
             follower.optimize()
 

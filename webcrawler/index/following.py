@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,16 +10,16 @@ from types import TracebackType
 
 from webcrawler import failpoints
 from webcrawler.catalog import Catalog
-from webcrawler.index.folder import open_index
-from webcrawler.index.merging import FEW_SEGMENTS, MergePolicy, tiered
-from webcrawler.index.schema import index_document
-from webcrawler.index.writer import BulkWriter
+from webcrawler.index.anchors import AnchorsFollower
+from webcrawler.index.engine import DEFAULT, engine_type
+from webcrawler.index.folder import discard
 from webcrawler.records import Document
 
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")
 PATIENCE_SECONDS = 5.0  # how long the first waiting change waits for the others
 POLL_SECONDS = 0.5
-_WHILE_CRAWLING = tiered(max_documents=5_000)  # to a commit: five seconds or so
+ANCHORS_SHARE = 0.1  # of the time while a crawl is alive: the more there is to do, the more of it at once
+_log = logging.getLogger(__name__)
 
 
 class Follower:
@@ -29,27 +29,58 @@ class Follower:
     Changes of documents that are no longer to be found (gone, duplicates, noindex, without text) remove them.
     """
 
-    def __init__(self, catalog_path: Path, index_folder: Path) -> None:
-        self._catalog = Catalog(catalog_path, readonly=True)
-        self._index = open_index(index_folder, self._catalog.identity)
-        self.applied = int(self._index.schema.applied_seq)
+    def __init__(self, crawl_dir: Path, engine: str = DEFAULT, aside: bool = False) -> None:
+        made = engine_type(engine)
+        self._catalog = Catalog(crawl_dir / "catalog.sqlite", readonly=True)
+        self._engine = made(crawl_dir, self._catalog.identity, aside)
+        if max(self._engine.applied, self._engine.anchors_applied) > self._catalog.last_seq():
+            self._engine.close()
+            _log.warning("index and anchors know more than the catalog, as of a backup: they are made anew")
+            discard(crawl_dir, aside)
+            self._engine = made(crawl_dir, self._catalog.identity, aside)
+        self._anchors = AnchorsFollower(self._catalog, self._engine)
+        self._anchors_due = 0.0  # on the monotonic clock
 
     def __enter__(self) -> Follower:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self._engine.close()
         self._catalog.close()
 
+    @property
+    def applied(self) -> int:
+        return self._engine.applied
+
     def waiting(self) -> int:
-        """How many changes no commit holds yet, at most."""
+        """How many changes no commit of documents holds yet, at most."""
         return self._catalog.last_seq() - self.applied
 
-    def step(self, merge: MergePolicy = _WHILE_CRAWLING) -> int:
+    def is_done(self) -> bool:
+        return not self.waiting() and not self._anchors.waiting()
+
+    def step(self) -> int:
         """Commits the next changes, at most BATCH; returns how many."""
         changes = self._catalog.changes(self.applied, BATCH)
         if changes:
-            self._commit({change.number for change in changes}, changes[-1].seq, merge)
+            self._commit({change.number for change in changes}, changes[-1].seq)
         return len(changes)
+
+    def step_anchors(self) -> bool:
+        """Commits the next anchors; returns whether there were any to do."""
+        if not self._anchors.waiting():
+            return False
+        started = time.monotonic()
+        self._anchors.step()
+        ended = time.monotonic()
+        self._anchors_due = max(started, self._anchors_due) + (ended - started) / ANCHORS_SHARE
+        return True
+
+    def catch_up(self, progress: Callable[[int, int], None] = lambda applied, last: None) -> None:
+        while self.step():
+            progress(self.applied, self.applied + self.waiting())
+        while self.step_anchors():
+            pass
 
     def run(
         self,
@@ -63,40 +94,26 @@ class Follower:
         while not stopped():
             crawling, waiting, now = alive(), self.waiting(), time.monotonic()
             waits_since = (waits_since or now) if waiting else None
+            if crawling and now >= self._anchors_due and self.step_anchors():
+                continue
             if waiting >= BATCH or (waits_since and (not crawling or now - waits_since >= patience_seconds)):
                 self.step()
                 waits_since = None
-            elif not crawling and not waiting:
+            elif not crawling and self.is_done():
                 return
-            else:
+            elif crawling or not self.step_anchors():
                 time.sleep(POLL_SECONDS)
 
     def optimize(self) -> None:
-        """Makes one segment of more than a few; takes about 1.3 ms a document."""
-        if len(self._index._segments()) > FEW_SEGMENTS:
-            failpoints.reach("index.optimizing")
-            BulkWriter(self._index).commit(optimize=True)
+        self._engine.optimize()
 
-    def _commit(self, numbers: set[int], seq: int, merge: MergePolicy) -> None:
+    def _commit(self, numbers: set[int], seq: int) -> None:
         failpoints.reach("index.read")
         documents = self._catalog.documents(sorted(numbers))
         texts = self._catalog.texts([number for number in documents if _indexable(documents[number])])
-        writer = BulkWriter(self._index)
-        try:
-            writer.delete_numbers(numbers)
-            for number, text in sorted(texts.items()):
-                writer.add_document(**index_document(documents[number], text))
-        except BaseException:
-            writer.cancel()
-            raise
-        failpoints.reach("index.added")
-        writer.schema.applied_seq = seq
-        writer.commit(mergetype=merge)
-        failpoints.reach("index.committed")
-        self.applied = seq
+        found = [(documents[number], text) for number, text in sorted(texts.items())]
+        self._engine.commit(numbers, found, seq)
         failpoints.reach("index.applied")
-        # Whoosh's readers stand in cycles and keep merged segments mapped: 1.3 GB after 33,000 documents.
-        gc.collect()
 
 
 def _indexable(document: Document) -> bool:

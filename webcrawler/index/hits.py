@@ -1,19 +1,30 @@
-"""Hit lists: where in a field a term stands, how large, and with a capital or not (GO 4.2.5)."""
+"""Hit lists: where in a field a term stands, how large, and with a capital or not (GO 4.2.5).
+
+Here they are made and read one at a time; `values` reads many at once.
+"""
 
 from __future__ import annotations
 
 import sys
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count, islice
 from typing import Any, NamedTuple
 
 from whoosh.formats import Format
 
-from webcrawler.index.analysis import MAX_TERM_CHARACTERS, MAX_TOKENS, is_word_character, tokens_of, words
+from webcrawler.index.analysis import (
+    MAX_TERM_CHARACTERS,
+    MAX_TOKENS,
+    is_word_character,
+    tokens,
+    tokens_of,
+    words,
+)
 
 MAX_DISTINCT_TERMS = 20_000  # of one field of one document; further terms are not indexed
+ANCHOR_POSITIONS = 64  # from the start of one anchor text to that of the next
 _PLAIN = 2  # size 0 in its place in a hit
 _WIDE = b"\0"  # closes a list of four-byte hits, whose length is odd thereby
 
@@ -75,6 +86,23 @@ def hit_lists(value: str | tuple[str, Sequence[Span]]) -> dict[str, list[int]]:
             found[term].append(position | size | capital)
     if len(found) > MAX_DISTINCT_TERMS:
         return dict(islice(found.items(), MAX_DISTINCT_TERMS))
+    return found
+
+
+def anchor_lists(texts: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Term to its packed hits, from texts and how often each counts.
+
+    Each begins at a multiple of ANCHOR_POSITIONS and is cut at half of that, so nothing spans two of them.
+    """
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    start = 0
+    for text, times in texts:
+        spelled = tokens(text)[: ANCHOR_POSITIONS // 2]
+        for _ in range(times):
+            for position, (term, capital) in enumerate(spelled, start):
+                if term:
+                    found[term].append(position << 4 | _PLAIN | capital)
+            start += ANCHOR_POSITIONS
     return found
 
 

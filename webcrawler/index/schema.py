@@ -11,10 +11,11 @@ from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
 from webcrawler.index.analysis import terms
-from webcrawler.index.hits import HitList, hit_lists
+from webcrawler.index.engine import Anchored
+from webcrawler.index.hits import HitList, anchor_lists, hit_lists
 from webcrawler.records import Document, Text
 
-VERSION = 1  # of fields, analysis and hit lists together; another one in a folder means: follow again
+VERSION = 2  # of fields, analysis and hit lists together; another one in a folder means: follow again
 
 
 class Hits(FieldType):  # type: ignore[misc]
@@ -64,21 +65,38 @@ class Number(FieldType):  # type: ignore[misc]
 def make_schema() -> Schema:
     """The fields of one document; `applied_seq` is the last change of the catalog (its identity) in a commit.
 
-    `length` is a column: the number of terms in title and body (which holds the headings), exact where
-    Whoosh's own field lengths are rounded to a byte.
+    `length` is a column: the number of terms in the body (which holds the headings), exact where Whoosh's own
+    field lengths are rounded to a byte.
     """
     schema = Schema(
         number=Number(),
         url=STORED(),
         title=Hits(stored=True),
         fetched=STORED(),
-        headings=Hits(),
         meta=Hits(),
         body=Hits(),
         words=Hits(),
         server=ID(stored=True),
         length=COLUMN(NumericColumn("I")),
     )
+    return _marked(schema)
+
+
+def make_anchors_schema() -> Schema:
+    """The fields of one page that is linked to; `title` is what most call it."""
+    return _marked(
+        Schema(
+            number=Number(),
+            url=STORED(),
+            title=STORED(),
+            anchor=Hits(),
+            cited=Hits(),
+            server=ID(stored=True),
+        )
+    )
+
+
+def _marked(schema: Schema) -> Schema:
     schema.version = VERSION
     schema.applied_seq = 0
     schema.catalog = ""
@@ -87,19 +105,31 @@ def make_schema() -> Schema:
 
 def index_document(document: Document, text: Text) -> dict[str, Any]:
     """The keyword arguments of the writer's `add_document`."""
-    title, body = hit_lists(text.title), hit_lists((text.body, text.emphasis))
+    body = hit_lists((text.body, text.emphasis))
     return {
         "number": document.number,
         "url": document.url,
-        "title": title,
+        "title": hit_lists(text.title),
         "_stored_title": text.title or text.headings.partition("\n")[0] or document.url,
         "fetched": document.fetched,
-        "headings": hit_lists(text.headings),
         "meta": hit_lists(f"{text.description}\n{text.keywords}"),
         "body": body,
         "words": hit_lists(url_words(document.url)),
         "server": document.server,
-        "length": sum(map(len, title.values())) + sum(map(len, body.values())),
+        "length": sum(map(len, body.values())),
+    }
+
+
+def anchors_document(anchored: Anchored) -> dict[str, Any]:
+    """As `index_document`."""
+    texts = anchored.texts
+    return {
+        "number": anchored.number,
+        "url": anchored.url,
+        "title": texts[0][0] if texts else "",
+        "anchor": anchor_lists(texts),
+        "cited": anchor_lists(anchored.cited),
+        "server": anchored.server,
     }
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 from whoosh.codec.whoosh3 import LENGTHS_COLUMN
 from whoosh.index import FileIndex
 from whoosh.writing import SegmentWriter
 
 from webcrawler import failpoints
-from webcrawler.index.codec import BulkCodec, Postings, Row
+from webcrawler.index.codec import BulkCodec, Row
+from webcrawler.index.postings import Postings
 
 _by_term = itemgetter(0, 1)
 
@@ -33,13 +35,15 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
 
     def delete_numbers(self, numbers: Iterable[int]) -> None:
         """Deletes the committed documents with these page numbers."""
-        terms = [b"%d" % number for number in numbers]
-        with self.searcher() as searcher:
-            for reader, offset in searcher.reader().leaf_readers():
-                for term in terms:
-                    if ("number", term) in reader:
-                        for document in reader.postings("number", term).all_ids():
-                            self.delete_document(offset + document)
+        wanted, offset = np.fromiter(numbers, np.int64), 0
+        for segment in self.segments:
+            with opened(self.storage, segment) as storage:
+                reader = segment.codec().per_document_reader(storage, segment)
+                known = reader.array("number", ">u4")
+                for document in np.flatnonzero(np.isin(known, wanted)).tolist():
+                    self.delete_document(offset + document)
+                reader.close()
+            offset += segment.doc_count_all()
 
     def add_postings_to_pool(self, reader: Any, startdoc: int, docmap: dict[int, int] | None) -> None:
         """Called per merged segment, after its stored fields and columns were copied."""
@@ -57,14 +61,10 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         failpoints.reach("index.written")
 
     def _rows(self, segment: Any, table: list[int]) -> Iterator[Row]:
-        if segment.is_compound():
-            with closing(segment.open_compound_file(self.storage)) as storage:  # unmaps the merged segment
-                yield from self._rows_in(storage, segment, table)
-        else:
-            yield from self._rows_in(self.storage, segment, table)
-
-    def _rows_in(self, storage: Any, segment: Any, table: list[int]) -> Iterator[Row]:
-        with closing(segment.codec().terms_reader(storage, segment)) as terms:
+        with (
+            opened(self.storage, segment) as storage,
+            closing(segment.codec().terms_reader(storage, segment)) as terms,
+        ):
             yield from terms.rows(table)
 
     def _lengths(self) -> dict[str, bytes]:
@@ -77,6 +77,16 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
             )
         reader.close()
         return lengths
+
+
+@contextmanager
+def opened(storage: Any, segment: Any) -> Iterator[Any]:
+    """Where the files of a segment are; unmapped in the end."""
+    if segment.is_compound():
+        with closing(segment.open_compound_file(storage)) as compound:
+            yield compound
+    else:
+        yield storage
 
 
 class _Pool:
@@ -92,7 +102,7 @@ class _Pool:
         for field, found in sorted(self._fields.items()):
             for term in sorted(found):
                 flat = found[term]
-                yield field, term, Postings(flat[::3], flat[1::3], flat[2::3])
+                yield field, term, Postings.of(flat[::3], list(map(int, flat[1::3])), flat[2::3])
 
     def cleanup(self) -> None:
         self._fields.clear()
@@ -107,10 +117,11 @@ def _join(sources: list[Iterator[Row]]) -> Iterable[Row]:
 
 
 def _concatenate(rows: Iterable[Row]) -> Postings:
-    parts = [postings for _, _, postings in rows]
-    joined = parts[0]
-    for part in parts[1:]:
+    joined, values = Postings([], [], b"", []), []
+    for _, _, part in rows:
+        base = len(joined.documents)
         joined.documents.extend(part.documents)
-        joined.weights.extend(part.weights)
-        joined.values.extend(part.values)
-    return joined
+        joined.counts.extend(part.counts)
+        joined.wide.extend(base + place for place in part.wide)
+        values.append(part.values or b"")
+    return joined._replace(values=b"".join(values) or None)

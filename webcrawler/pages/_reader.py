@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from warcio.archiveiterator import ArchiveIterator
 
+from webcrawler.errors import Unavailable
 from webcrawler.records import Place
 
 CHUNK_BYTES = 65_536
@@ -48,6 +49,22 @@ def records(folder: Path) -> Iterator[Record]:
     for path in sorted(folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             yield from records_from(file, path.name, 0)
+
+
+def record_at(folder: Path, place: Place) -> Record:
+    """The record at a place. Only reads, so the folder need not be ours to write.
+
+    Raises:
+        Unavailable: the file is missing or the record is broken.
+    """
+    path = folder / place.file
+    try:
+        with path.open("rb") as file:
+            for found in records_from(file, place.file, place.offset):
+                return found
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error}.") from error
+    raise Unavailable(f"{path} has no whole record at {place.offset}.")
 
 
 def records_from(file: BinaryIO, name: str, start: int) -> Iterator[Record]:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from webcrawler import failpoints
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.pages._reader import Record, Response, records_from
+from webcrawler.pages._reader import Record, Response, record_at
 from webcrawler.pages._writer import record, warcinfo
 from webcrawler.records import Entry, Place
 
@@ -91,14 +91,7 @@ class PageStore:
 
     def record(self, place: Place) -> Record:
         """As `read`, with all else that the record says."""
-        path = self._folder / place.file
-        try:
-            with path.open("rb") as file:
-                for found in records_from(file, place.file, place.offset):
-                    return found
-        except OSError as error:
-            raise Unavailable(f"{path} cannot be read: {error}.") from error
-        raise Unavailable(f"{path} has no whole record at {place.offset}.")
+        return record_at(self._folder, place)
 
     def _start_file(self) -> None:
         self._name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"

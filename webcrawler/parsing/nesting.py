@@ -15,14 +15,14 @@ _NEVER_DEEP = """area base br col embed frame hr img input link meta param sourc
 _KEPT = frozenset(_NEVER_DEEP.split())
 
 
-def flatten(html: str) -> str:
+def flatten(html: str, few_tags: int = _FEW_TAGS) -> str:
     """The same page for a reader, with no more than about `MAX_DEPTH` elements open at a time.
 
     For every end tag libxml2 searches all open elements: quadratic where many are open and none fits. So
     a start tag that lies too deep becomes a `<br>`, an end tag of nothing a comment; names only, so that
-    comments, scripts and attributes end where they ended.
+    comments, scripts and attributes end where they ended. A page with less than `few_tags` stays as it is.
     """
-    if html.count("<") < _FEW_TAGS:
+    if html.count("<") < few_tags:
         return html
     opened: Counter[str] = Counter()
     depth = 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Protocol
 
 from lxml import etree
 
@@ -14,6 +15,19 @@ from webcrawler.parsing.nesting import flatten
 from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page
 from webcrawler.simhash import simhash
+
+
+class Target(Protocol):
+    """What `feed` calls."""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
+
+    def end(self, tag: str) -> None: ...
+
+    def data(self, chunk: str) -> None: ...
+
+    def close(self) -> None: ...
+
 
 # In XHTML these may be empty elements; read as HTML they would swallow the rest of the page.
 _EMPTY_XHTML = re.compile(r"<(script|style|title|textarea|iframe|noscript|a)\b([^<>]*)/>", re.IGNORECASE)
@@ -35,10 +49,7 @@ def parse(
 
     Weakness: all is read as HTML; CDATA sections of XHTML are taken for comments, as browsers do in HTML.
     """
-    html = decode(body, content_type)
-    if "xhtml" in content_type.lower():
-        html = _EMPTY_XHTML.sub(r"<\1\2></\1>", html)
-    reader = _read(flatten(html))
+    reader = _read(markup(body, content_type))
     text = reader.text
     links, refused = merge(reader.outlinks, text, base_url(reader.base, url), protocols)
     if reader.links_left_out:
@@ -58,13 +69,26 @@ def parse(
     )
 
 
-def _read(html: str) -> Reader:
-    reader = Reader()
+def markup(body: bytes, content_type: str = "") -> str:
+    """The characters of a document, as they are parsed: as HTML, and not nested too deep."""
+    html = decode(body, content_type)
+    if "xhtml" in content_type.lower():
+        html = _EMPTY_XHTML.sub(r"<\1\2></\1>", html)
+    return flatten(html)
+
+
+def feed(html: str, target: Target) -> None:
+    """Have the target called for each element and text of `markup`; the elements nest properly."""
     # lxml does without comment(), its stub does not
-    parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)  # type: ignore[arg-type]
+    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)  # type: ignore[arg-type]
     with contextlib.suppress(etree.LxmlError):
         parser.feed(b"<html>" + html.encode("utf-8", "replace"))
         parser.close()
+
+
+def _read(html: str) -> Reader:
+    reader = Reader()
+    feed(html, reader)
     if not reader.is_complete:  # out of memory, libxml2 stops in the middle and may not say so
         raise MemoryError
     return reader

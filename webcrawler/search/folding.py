@@ -1,35 +1,75 @@
-"""Hits that nearly repeat one another: the first is shown, the others are counted."""
+"""From all hits to those of one result page: what nearly repeats is folded, what crowds stands behind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+PER_SERVER = 2  # of one result page, as long as there are hits of other servers
+PAGES = 10  # result pages that are arranged at once: a hit that has to wait does so for nine pages at most
 
 
 class Ranked(NamedTuple):
-    """A document that answers the query."""
+    """A page that answers the query."""
 
-    document: int
     number: int  # its page number
+    score: float
     repeats: int  # the page number of the older document that it nearly repeats, else its own
+    server: str
+    folded: int = 0  # hits that nearly repeat it
 
 
-def fold(ranked: Iterable[Ranked], limit: int) -> dict[int, int]:
-    """The documents to show, at most `limit`, best first, each with how many are folded into it.
+class Shown(NamedTuple):
+    hit: Ranked
+    from_server: int  # hits of its server that had to wait, at the last one of that server
+
+
+def fold(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+    """The best hits without near-duplicates, at most `limit`.
 
     A document is folded into one that it nearly repeats, or that nearly repeats it, or the same third one.
     To be near to something folded is not enough: after a few steps those may have nothing in common.
     Reads as far as the first document that has no place: what is folded ranks before that one.
     """
-    folded: dict[int, int] = {}
-    shown: dict[int, int] = {}  # page number -> the document shown for it
-    for document, number, repeats in ranked:
-        first = shown.get(number, shown.get(repeats))
-        if first is not None:
-            folded[first] += 1
-        elif len(folded) == limit:
+    kept: dict[int, Ranked] = {}
+    folded: Counter[int] = Counter()
+    first: dict[int, int] = {}  # page number -> the one kept for it
+    for hit in ranked:
+        into = first.get(hit.number, first.get(hit.repeats))
+        if into is not None:
+            folded[into] += 1
+        elif len(kept) == limit:
             break
         else:
-            folded[document] = 0
-            shown[number] = shown[repeats] = document
-    return folded
+            kept[hit.number] = hit
+            first[hit.number] = first[hit.repeats] = hit.number
+    return [hit._replace(folded=folded[number]) for number, hit in kept.items()]
+
+
+def result_page(hits: Sequence[Ranked], start: int, limit: int) -> list[Shown]:
+    """Those from `start` on, when result pages of `limit` hits hold two of a server as long as they can.
+
+    A third one waits for the next result page, so nothing is lost; where other servers have too few hits, the
+    waiting ones fill the page. Within a page the best come first.
+    """
+    block = start // (PAGES * limit) * PAGES * limit
+    left, page = list(hits[block : block + PAGES * limit]), list[Ranked]()
+    crowded = len({hit.server for hit in left}) > 1
+    for _ in range(block, start + 1, limit):
+        page, left = _take(left, limit)
+    waiting = Counter(hit.server for hit in left if crowded)
+    shown = [Shown(hit, waiting.pop(hit.server, 0)) for hit in reversed(page)]
+    return shown[::-1]
+
+
+def _take(hits: Sequence[Ranked], limit: int) -> tuple[list[Ranked], list[Ranked]]:
+    """The next result page, and what is left."""
+    seen: Counter[str] = Counter()
+    welcome, crowding = list[int](), list[int]()
+    for place, hit in enumerate(hits):
+        seen[hit.server] += 1
+        (welcome if seen[hit.server] <= PER_SERVER else crowding).append(place)
+    taken = set((welcome + crowding)[:limit])
+    page = [hit for place, hit in enumerate(hits) if place in taken]
+    return page, [hit for place, hit in enumerate(hits) if place not in taken]

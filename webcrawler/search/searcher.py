@@ -1,52 +1,36 @@
-"""Answers queries from the index, with snippets from the catalog."""
+"""Answers queries over one data folder."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
-from whoosh.reading import IndexReader
-
-from webcrawler.catalog import Catalog
 from webcrawler.errors import BadInput
-from webcrawler.records import Hit
-from webcrawler.search.folding import Ranked, fold
-from webcrawler.search.live import LiveIndex
-from webcrawler.search.matches import Contribution
-from webcrawler.search.postings import Postings
-from webcrawler.search.query import parse
-from webcrawler.search.rankings import DEFAULT, make_ranking
+from webcrawler.search import showing
+from webcrawler.search.engines import Answer, SearchEngine
+from webcrawler.search.engines.choosing import make_engine
+from webcrawler.search.folding import PAGES, Ranked, fold, result_page
+from webcrawler.search.matches import Part
+from webcrawler.search.opened import Opened
+from webcrawler.search.query import Nothing, Query, expanded, parse
+from webcrawler.search.rankings.names import DEFAULT
 from webcrawler.search.reference import Reference, english
+from webcrawler.search.results import Related, Results
 from webcrawler.search.snippets import Snippets
+from webcrawler.search.thesaurus import asked_for, may_widen, related
 
-MAX_HITS = 1000
+MAX_HITS = 1000  # that can be looked through
 DEADLINE_SECONDS = 1.0
-_READING = 0.6  # share of the deadline for postings; the rest is for weighing what was read
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """The answer to a query, best hits first."""
-
-    query: str
-    total: int  # documents that satisfy the query
-    seconds: float
-    hits: list[Hit]
-    near_duplicates: list[int] = field(default_factory=list)  # of each hit: those folded into it
-    explanations: list[list[Contribution]] = field(default_factory=list)  # of each hit, word by word
-    snippets: Snippets | None = None  # marks the query's words in a snippet
-    note: str = ""  # one line on what limits the answer: nothing indexed yet, the deadline
+_READING = 0.6  # share of the deadline for postings; the rest is for weighing and showing what was read
+_FEW = 10  # with fewer hits the thesaurus adds words of its own accord
 
 
 class Searcher:
-    """Searches one data folder, also while a follower commits: every search sees the newest commit.
+    """Sees the newest commit with every search, also while a follower commits.
 
-    A thread needs a searcher of its own, as a posting list is read through one file position.
+    A thread needs a searcher of its own.
     """
 
     def __init__(
@@ -54,92 +38,155 @@ class Searcher:
         crawl_dir: Path,
         reference: Reference | None = None,
         deadline_seconds: float = DEADLINE_SECONDS,
+        engine: str = "whoosh",
     ) -> None:
         """What is read of the index by the deadline gives a partial answer, and a note says so."""
-        self._crawl_dir = crawl_dir
-        self._index = LiveIndex(crawl_dir / "index")
-        self._reference = reference or english()
-        self._deadline_seconds = deadline_seconds
+        self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
+        self._opened = Opened(crawl_dir)
+        self._engine: SearchEngine = make_engine(engine, crawl_dir, self._opened, reference or english())
 
-    def search(self, text: str, limit: int = 15, ranking: str = DEFAULT) -> Results:
-        """Answer what a person typed; ties go to the older page number.
+    @property
+    def generation(self) -> object:
+        """Of index, ranks and vocabulary: an answer is kept while it is the same, until the next commit."""
+        return self._engine.generation, self._opened.generation
+
+    def check(self) -> None:
+        """Open what searches read.
 
         Raises:
-            BadInput: a query, a limit or a ranking that cannot be.
+            Unavailable: the index or the catalog is there and cannot be read.
+        """
+        _ = self._engine.generation, self._opened.catalog
+
+    def search(
+        self,
+        text: str,
+        limit: int = 15,
+        ranking: str = DEFAULT,
+        start: int = 0,
+        within: Sequence[str] = (),
+        add: Sequence[str] = (),
+        expand: bool = True,
+        explain: bool = False,
+    ) -> Results:
+        """Answer what a person typed; any text is a query. Ties go to the older page number.
+
+        Args:
+            within: earlier queries: only their hits count (SV, search within the results of a search).
+            add: words to add to the query; they weigh less.
+            expand: let the thesaurus add words where there are few hits.
+        Raises:
+            BadInput: a limit, a start or a ranking that cannot be.
             Unavailable: the index or the catalog is there and cannot be read.
         """
         started = monotonic()
-        query, order = parse(text), make_ranking(ranking, self._reference)
-        if not 1 <= limit <= MAX_HITS:
-            raise BadInput(f"{limit} hits cannot be shown: ask for 1 to {MAX_HITS}")
-        reader = self._index.reader()
-        if reader is None:
+        if not 1 <= limit <= MAX_HITS or not 0 <= start < MAX_HITS:
+            raise BadInput(f"hits {start + 1} to {start + limit} cannot be shown: ask for 1 to {MAX_HITS}")
+        query = expanded(parse(text), asked_for(add))
+        if self._engine.generation is None:
             note = f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
-            return Results(query.text, 0, monotonic() - started, [], note=note)
+            seconds = monotonic() - started
+            return Results(query.text, 0, seconds, [], note=note, asks=_asks(query), indexed=False)
+        answer, added = self._ask(query, ranking, within, started), list[Related]()
+        near = related(query, self._opened.vocabulary)
+        if expand and near and answer.total < _FEW and not answer.partial and may_widen(query.root):
+            added, near = near, []
+            query = expanded(query, asked_for([word.spelled for word in added]))
+            answer = self._ask(query, ranking, within, started)
+        return self._results(query, answer, started, start, limit, explain, added=added, related=near)
+
+    def rank(self, text: str, ranking: str = DEFAULT, limit: int = MAX_HITS) -> list[tuple[int, float]]:
+        """Page numbers and scores, nothing hidden, folded or added: for evaluation."""
+        if self._engine.generation is None:
+            return []
+        answer = self._engine.answer(parse(text), ranking, lambda: False)
+        return list(zip(answer.pages[:limit].tolist(), answer.scores[:limit].tolist(), strict=True))
+
+    def explain(
+        self,
+        text: str,
+        number: int,
+        ranking: str = DEFAULT,
+        within: Sequence[str] = (),
+        add: Sequence[str] = (),
+    ) -> list[Part]:
+        """The parts of one page's score; none where it does not answer the query.
+
+        What the thesaurus added of its own accord has to be given in `add`. Raises as `search`.
+        """
+        if self._engine.generation is None:
+            return []
+        answer = self._ask(expanded(parse(text), asked_for(add)), ranking, within, monotonic())
+        return answer.explain(number) if number in answer.pages else []
+
+    def suggest(self, text: str, limit: int = 8) -> list[str]:
+        """Whole queries that begin with what somebody has typed so far."""
+        vocabulary = self._opened.vocabulary
+        return vocabulary.completions(text, limit) if vocabulary else []
+
+    def _ask(self, query: Query, ranking: str, within: Sequence[str], started: float) -> Answer:
+        return self._engine.answer(query, ranking, self._late(started), [parse(other) for other in within])
+
+    def _late(self, started: float) -> Callable[[], bool]:
         last = started + self._deadline_seconds * _READING
-        matches = Postings(reader, lambda: monotonic() >= last).match(query)
-        scores = order.scores(query.words, matches)
-        snippets = Snippets(query.words)
-        with self._catalog() as catalog:
-            best = fold(_ranked(scores, limit, reader, catalog), limit)
-            hits = _hits(reader, {document: scores[document] for document in best}, snippets, catalog)
+        return lambda: monotonic() >= last
+
+    def _results(
+        self,
+        query: Query,
+        answer: Answer,
+        started: float,
+        start: int,
+        limit: int,
+        explain: bool,
+        added: list[Related],
+        related: list[Related],
+    ) -> Results:
+        kept = self._kept(answer, start, limit)
+        shown = result_page(kept, start, limit)
+        snippets = Snippets([asked.term for asked in (*query.asked, *answer.asked)])
+        hits = showing.hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
+        total = answer.total if kept or start else 0  # none of the few may be shown
         return Results(
             query.text,
-            len(scores),
+            total,
             monotonic() - started,
             hits,
-            list(best.values()),
-            [order.explain(query.words, matches, document) for document in best],
+            [answer.explain(hit.number) for hit in hits] if explain else [],
             snippets,
-            f"stopped after {self._deadline_seconds:g} s: there may be more" if matches.partial else "",
+            "; ".join(self._notes(query, answer)),
+            start,
+            start + limit < min(len(kept), MAX_HITS),
+            answer.partial,
+            answer.short,
+            _asks(query),
+            self._did_you_mean(query),
+            added,
+            related,
         )
 
-    @contextmanager
-    def _catalog(self) -> Iterator[Catalog | None]:
-        """Without it there are hits all the same, with no snippets."""
-        path = self._crawl_dir / "catalog.sqlite"
-        if not path.exists():
-            yield None
-            return
-        with closing(Catalog(path, readonly=True)) as catalog:
-            yield catalog
+    def _kept(self, answer: Answer, start: int, limit: int) -> list[Ranked]:
+        """As many as have to be arranged for this result page, and one more where there are more."""
+        needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
+        return fold(showing.visible(answer, self._opened, min(needed, MAX_HITS)), needed)
+
+    def _notes(self, query: Query, answer: Answer) -> list[str]:
+        late = f"stopped after {self._deadline_seconds:g} s: there may be more"
+        return [*query.notes, *([late] if answer.partial else [])]
+
+    def _did_you_mean(self, query: Query) -> str:
+        """The query with better known spellings, as the vocabulary has them."""
+        vocabulary, text = self._opened.vocabulary, query.text
+        for asked in query.asked if vocabulary else ():
+            better = vocabulary.correction(asked.spelled) if vocabulary and not asked.added else ""
+            if better:
+                typed = rf"(?<![\w.:/-]){re.escape(asked.spelled)}(?![\w.:/])"  # but in site:, link:, -word
+                text = re.sub(typed, better, text, flags=re.IGNORECASE)
+        return text if text != query.text else ""
 
 
-def _hits(
-    reader: IndexReader, scores: Mapping[int, float], snippets: Snippets, catalog: Catalog | None
-) -> list[Hit]:
-    rows = [(reader.stored_fields(document), score) for document, score in scores.items()]
-    texts = catalog.texts([stored["number"] for stored, _ in rows]) if catalog else {}
-    highest = max(scores.values(), default=0.0) or 1.0
-    return [
-        Hit(
-            url=stored["url"],
-            title=stored["title"],
-            relevance=round(1000 * score / highest),
-            server=stored["server"],
-            fetched=stored["fetched"],
-            snippet=snippets.cut(texts[stored["number"]].body) if stored["number"] in texts else "",
-        )
-        for stored, score in rows
-    ]
+def _asks(query: Query) -> bool:
+    return not isinstance(query.root, Nothing)
 
 
-def _ranked(
-    scores: Mapping[int, float], limit: int, reader: IndexReader, catalog: Catalog | None
-) -> Iterator[Ranked]:
-    """All documents, best first; sorted only as far as somebody reads, and one further than is shown."""
-    numbers = reader.column_reader("number", translate=False)
-    start, end = 0, limit + 1
-    while start < len(scores):
-        best = [(document, numbers[document]) for document in _best(scores, end, numbers)[start:]]
-        older = catalog.near_duplicates([number for _, number in best]) if catalog else {}
-        for document, number in best:
-            yield Ranked(document, number, older.get(number, number))
-        start, end = end, 4 * end
-
-
-def _best(scores: Mapping[int, float], limit: int, numbers: Any) -> list[int]:
-    """The documents with the highest scores; page numbers are looked up only where they can decide."""
-    lowest = min(heapq.nlargest(limit, scores.values()), default=0.0)
-    contenders = [document for document, score in scores.items() if score >= lowest]
-    return sorted(contenders, key=lambda document: (-scores[document], numbers[document]))[:limit]
+__all__ = ["DEADLINE_SECONDS", "MAX_HITS", "Results", "Searcher"]

@@ -29,3 +29,10 @@ CREATE TEMP TABLE near (
     number INTEGER PRIMARY KEY,
     older  INTEGER
 );
+
+-- What fresh pages linked to before.
+CREATE TEMP TABLE dropped (
+    source INTEGER,
+    target INTEGER,
+    PRIMARY KEY (source, target)
+) WITHOUT ROWID;

@@ -6,12 +6,17 @@ from collections.abc import Callable
 
 from webcrawler.errors import BadInput
 from webcrawler.search.matches import Ranking
-from webcrawler.search.peculiarity import Peculiarity
+from webcrawler.search.rankings.bm25f import BM25F
+from webcrawler.search.rankings.feedback import Feedback
+from webcrawler.search.rankings.hitlists import HitLists
+from webcrawler.search.rankings.peculiarity import Peculiarity
 from webcrawler.search.reference import Reference
 
-DEFAULT = "peculiarity"
+DEFAULT = "bm25f"
 
 RANKINGS: dict[str, Callable[[Reference], Ranking]] = {
+    "bm25f": lambda reference: Feedback(BM25F()),
+    "hitlists": lambda reference: HitLists(),
     "peculiarity": lambda reference: Peculiarity(reference.frequency),
 }
 

@@ -1,0 +1,74 @@
+"""A small index in memory, with what rankings ask of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.index.hits import PlainHit, encode
+from webcrawler.index.reading import Posted, Reading
+from webcrawler.records import Text
+from webcrawler.search.matches import Matches
+from webcrawler.search.query import Asked
+
+Fields = Mapping[str, str]
+
+
+class MemoryReading:
+    """Documents by page number; words stand as they are, *word* is emphasised, Word begins with a capital."""
+
+    def __init__(self, documents: Mapping[int, Fields]) -> None:
+        self.size = 1 + max(documents, default=0)
+        self.documents = len(documents)
+        self._documents = documents
+
+    def posted(self, field: str, term: str) -> Posted:
+        found = {
+            page: hits
+            for page, fields in self._documents.items()
+            if (hits := _hits(fields.get(field, ""), term))
+        }
+        counts = np.array([len(hits) for hits in found.values()], np.float32)
+        return Posted(np.array(list(found), np.int32), counts, [encode(hits) for hits in found.values()])
+
+    def frequency(self, field: str, term: str) -> int:
+        return len(self.posted(field, term).pages)
+
+    def lengths(self, field: str) -> NDArray[np.float32]:
+        found = np.zeros(self.size, np.float32)
+        for page, fields in self._documents.items():
+            found[page] = len(fields.get(field, "").split())
+        return found
+
+    def mean_length(self, field: str) -> float:
+        lengths = self.lengths(field)
+        return float(lengths[lengths > 0].mean()) if lengths.any() else 1.0
+
+
+def _hits(text: str, term: str) -> list[PlainHit]:
+    return [
+        PlainHit(position, int(word.startswith("*")), word.strip("*")[0].isupper())
+        for position, word in enumerate(text.split())
+        if word.strip("*").lower() == term
+    ]
+
+
+def matches(documents: Mapping[int, Fields], ranks: Mapping[int, float] | None = None) -> Matches:
+    """All documents satisfy the query; `ranks` are 1 where none is given."""
+
+    def ranks_of(pages: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.array([(ranks or {}).get(page, 1.0) for page in pages.tolist()])
+
+    def texts(numbers: Sequence[int]) -> dict[int, Text]:
+        found = {number: documents[number] for number in numbers}
+        return {n: Text(d.get("title", ""), "", "", "", d.get("body", "")) for n, d in found.items()}
+
+    reading = cast(Reading, cast(Any, MemoryReading(documents)))
+    return Matches(np.array(sorted(documents), np.int32), reading, ranks_of, texts)
+
+
+def asked(words: str) -> tuple[Asked, ...]:
+    return tuple(Asked(word, word) for word in words.split())

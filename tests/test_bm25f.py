@@ -1,0 +1,166 @@
+"""BM25F: fields combined, then saturated once (Zaragoza et al. 2004), with what links add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log, log1p
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_reading import asked, matches
+
+from webcrawler.search.rankings.bm25f import BM25F, CITED, CITED_B, FIELDS, IMPORTANCE, K1, K3
+from webcrawler.search.rankings.importance import HALF
+from webcrawler.search.rankings.words import idf
+
+
+def test_three_documents_by_hand() -> None:
+    # "wing", in 2 of 3 documents: idf = ln(1 + 1.5 / 2.5) = 0.47. Lengths are the mean: they change nothing.
+    # 1: title once, body once: x = 2 · 1 + 1 = 3, 3 · 3 / (2 + 3) = 1.8
+    # 2: body once: x = 1, 3 · 1 / (2 + 1) = 1
+    # PageRank 1 gives everyone 6 · 1 / (1 + 3) = 1.5
+    documents = {
+        1: {"title": "wing theory", "body": "a wing"},
+        2: {"title": "flow theory", "body": "wing flow"},
+        3: {"title": "heat theory", "body": "heat flow"},
+    }
+
+    scores = BM25F().scores(asked("wing"), matches(documents))
+
+    assert scores.tolist() == pytest.approx([1.8 * 0.4700 + 1.5, 0.4700 + 1.5, 1.5], abs=1e-4)
+
+
+def test_fields_are_saturated_together() -> None:
+    """Twice in two fields each tells less than the sum of what each would tell alone."""
+    documents = {
+        1: {"title": "wing", "body": "wing"},
+        2: {"title": "wing", "body": "x"},
+        3: {"title": "x", "body": "wing"},
+    }
+    base = BM25F(importance=0)
+
+    both, title, body = base.scores(asked("wing"), matches(documents))
+
+    assert max(title, body) < both < title + body
+
+
+def test_long_text_counts_less_than_a_short_one_with_the_same_words() -> None:
+    documents = {1: {"body": "wing " + "flow " * 50}, 2: {"body": "wing flow"}}
+
+    long, short = BM25F().scores(asked("wing"), matches(documents))
+
+    assert short > long
+
+
+def test_rare_word_tells_more() -> None:
+    documents = {1: {"body": "wing"}, 2: {"body": "wing"}, 3: {"body": "slipstream"}}
+
+    common, _, rare = BM25F().scores(asked("wing slipstream"), matches(documents))
+
+    assert rare > common
+
+
+def test_words_of_other_servers_beat_a_page_that_says_the_word_of_itself() -> None:
+    documents = {
+        1: {"title": "wing", "body": "flow"},
+        2: {"title": "wing", "body": "flow", "anchor": "wing", "cited": "wing"},
+    }
+
+    itself, others = BM25F().scores(asked("wing"), matches(documents))
+
+    assert others > itself
+
+
+def test_one_word_of_what_others_call_a_page_answers_no_sentence() -> None:
+    """What others call a page counts by the share of the query that it makes up."""
+    documents = {1: {"cited": "wing"}, 2: {"body": "x"}}
+    found = matches(documents)
+    alone, in_sentence = (
+        BM25F(importance=0).scores(asked(query), found)[0]
+        for query in ("wing", "wing slipstream propeller landing")
+    )
+
+    assert in_sentence == pytest.approx(alone / 4)
+
+
+def test_word_that_is_repeated_in_the_query_weighs_more_ever_less() -> None:
+    once, twice, thrice = (BM25F().query_weights(asked("wing " * times))["wing"] for times in (1, 2, 3))
+
+    assert once == 1
+    assert 0 < thrice - twice < twice - once
+
+
+def test_query_without_words_ranks_by_importance() -> None:
+    scores = BM25F().scores((), matches({1: {"body": "wing"}, 2: {"body": "flow"}}, {2: 5.0}))
+
+    assert 0 < scores[0] < scores[1] < IMPORTANCE
+
+
+def test_importance_levels_off() -> None:
+    """A page that all the web links to is not first for words that it does not say."""
+    documents = {1: {"body": "wing"}, 2: {"title": "wing of a bird", "body": "wing wing bird"}} | {
+        page: {"body": "flow"} for page in range(3, 12)
+    }
+
+    famous, fitting, *_ = BM25F().scores(asked("wing bird"), matches(documents, {1: 1e6}))
+
+    assert fitting > famous
+
+
+def test_idf_is_positive_and_falls_with_the_number_of_documents() -> None:
+    found = [idf(frequency, 100) for frequency in (1, 2, 50, 99, 100)]
+
+    assert found == sorted(found, reverse=True)
+    assert min(found) > 0
+    assert found[0] == pytest.approx(log(1 + 99.5 / 1.5))
+
+
+_words = st.lists(st.sampled_from(["wing", "flow", "heat"]), max_size=8).map(" ".join)
+_documents = st.dictionaries(
+    st.integers(0, 20),
+    st.fixed_dictionaries(dict.fromkeys((*FIELDS, "cited"), _words)),
+    min_size=1,
+    max_size=6,
+)
+
+
+def reference(
+    documents: Mapping[int, Mapping[str, str]], query: list[str], ranks: Mapping[int, float], page: int
+) -> float:
+    """The formula of the docs once more, a page and a word at a time."""
+
+    def normalised(name: str, word: str, b: float) -> float:
+        lengths = [len(fields[name].split()) for fields in documents.values() if fields[name]]
+        words = documents[page][name].split()
+        mean = sum(lengths) / len(lengths) if lengths else 1
+        return words.count(word) / (1 - b + b * len(words) / mean)
+
+    score = IMPORTANCE * ranks.get(page, 1.0) / (ranks.get(page, 1.0) + HALF)
+    weights = {}
+    for word in set(query):
+        holding = sum(word in f"{d['title']} {d['body']}".split() for d in documents.values()) or 1
+        rarity = log1p((len(documents) - holding + 0.5) / (holding + 0.5))
+        times = query.count(word)
+        weights[word] = times * (K3 + 1) / (K3 + times) * rarity
+    cited = documents[page]["cited"].split()
+    coverage = sum(weights[word] for word in weights if word in cited) / (sum(weights.values()) or 1)
+    for word, weight in weights.items():
+        x = sum(field.weight * normalised(name, word, field.b) for name, field in FIELDS.items())
+        c = normalised("cited", word, CITED_B)
+        score += weight * ((K1 + 1) * x / (K1 + x) + CITED * coverage * c / (1 + c))
+    return score
+
+
+@given(
+    _documents, st.lists(st.sampled_from(["wing", "flow", "heat", "none"]), max_size=5), st.floats(0.1, 1e4)
+)
+def test_scores_equal_the_formula_written_out(
+    documents: dict[int, dict[str, str]], query: list[str], rank: float
+) -> None:
+    ranks = {min(documents): rank}
+
+    scores = BM25F().scores(asked(" ".join(query)), matches(documents, ranks))
+
+    expected = [reference(documents, query, ranks, page) for page in sorted(documents)]
+    assert scores.tolist() == pytest.approx(expected, rel=1e-5)

@@ -1,0 +1,303 @@
+"""The cached copy: what of a stranger's page is shown, and that nothing of it is active; from real WARCs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import VECTORS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import html as lxml_html
+from starlette.testclient import TestClient
+
+from webcrawler.catalog import Catalog
+from webcrawler.pages import PageStore
+from webcrawler.parsing.page import markup
+from webcrawler.records import Entry, Fetch, Lease, Text
+from webcrawler.urls import canonical, server, url_id
+from webcrawler.web import Config, make_app
+from webcrawler.web.sanitising import forbids_copies, sanitised
+from webcrawler.web.simplifying import MAX_DEPTH, TAGS
+
+PAGE = "http://a.test/b/page.html"
+HTML = "text/html"
+FETCHED = 1_700_000_000.0
+
+
+def assert_harmless(markup: str) -> None:
+    """By the tree of a parser that is not the sanitiser's: only what we listed, links only to the web."""
+    tree = lxml_html.fragment_fromstring(markup, create_parent="article")
+    for element in tree.iterdescendants():
+        assert element.tag in TAGS, element.tag
+        for name, value in element.attrib.items():
+            assert name in {"dir", "lang", "href", "rel", "colspan", "rowspan"}, name
+            if name == "href":
+                assert value.startswith(("http://", "https://")), value
+                assert "@" not in value.split("/")[2]
+                assert element.get("rel") == "noopener noreferrer nofollow"
+
+
+def show(text: str, url: str = PAGE, **rest: Any) -> str:
+    return str(sanitised(markup(text.encode("utf-8", "surrogatepass")), url, **rest).markup)
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_nothing_of_a_hostile_page_is_active(vector: str) -> None:
+    for text in (vector, f"<html><body><p>before{vector}after</p>", f"<table><tr><td>{vector}", vector * 3):
+        assert_harmless(show(text))
+
+
+def test_there_are_enough_vectors() -> None:
+    assert len(set(VECTORS)) >= 60
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["<", ">", "</", "'", '"', "&", ";", "=", "/", "a", " ", "p", *VECTORS]), max_size=12
+    )
+)
+def test_no_mixture_of_attacks_becomes_active(pieces: list[str]) -> None:
+    assert_harmless(show("".join(pieces)))
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_sanitising_twice_changes_nothing_more(text: str) -> None:
+    once = show(text)
+
+    assert show(once) == once
+
+
+@pytest.mark.parametrize(
+    "html, shown",
+    [
+        ("<h1>A</h1><p>b <b>c</b></p>", "<h1>A</h1><p>b <b>c</b></p>"),
+        ("<main><p>x</p></main>", "<div><p>x</p></div>"),  # there is one main on our page
+        ("<p>a<img src=x alt='a <cat>'>b", "<p>a a &lt;cat&gt; b</p>"),
+        ("<p>a<script>var x</script>b", "<p>ab</p>"),
+        ("<table><tr><td colspan=2>x", '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>'),
+        ("<p lang=ar dir=RTL>x", '<p lang="ar" dir="rtl">x</p>'),
+        ("<font size=7>x</font>", "x"),
+        ("<ul><li>a<li>b", "<ul><li>a</li><li>b</li></ul>"),
+        ("a &amp; b &lt; c", "a &amp; b &lt; c"),
+    ],
+)
+def test_structure_and_text_stay(html: str, shown: str) -> None:
+    ours = lxml_html.fragment_fromstring(show(html), create_parent="div")
+    wanted = lxml_html.fragment_fromstring(shown, create_parent="div")
+
+    assert [(e.tag, dict(e.attrib)) for e in ours.iter()] == [(e.tag, dict(e.attrib)) for e in wanted.iter()]
+    assert "".join(ours.itertext()).split() == "".join(wanted.itertext()).split()
+
+
+@pytest.mark.parametrize(
+    "href, base, leads_to",
+    [
+        ("x", "", "http://a.test/b/x"),
+        ("/x", "", "http://a.test/x"),
+        ("//c.test/x", "", "http://c.test/x"),
+        ("https://c.test", "", "https://c.test/"),
+        ("#part", "", "http://a.test/b/page.html"),
+        ("x", "http://c.test/d/", "http://c.test/d/x"),
+        ("x", "/d/", "http://a.test/d/x"),
+        ("http://user:secret@c.test/", "", "http://c.test/"),
+        ("x?a=1&b=2", "", "http://a.test/b/x?a=1&b=2"),
+        ("mailto:a@a.test", "", None),
+        ("http://[", "", None),
+    ],
+)
+def test_links_are_made_absolute_and_lead_to_the_web(href: str, base: str, leads_to: str | None) -> None:
+    text = f'<base href="{base}">' * bool(base) + f'<a href="{href}">x</a>'
+    tree = lxml_html.fragment_fromstring(show(text), create_parent="div")
+
+    assert [a.get("href") for a in tree.iter("a")] == ([leads_to] if leads_to else [])
+
+
+def test_pages_direction_and_language_are_kept() -> None:
+    copy = sanitised("<!doctype html><html lang=he dir=rtl><body><p>x", PAGE)
+
+    assert (copy.language, copy.direction) == ("he", "rtl")
+
+
+def test_words_are_marked_in_text_and_nowhere_else() -> None:
+    def marks(text: str) -> Iterator[tuple[str, bool]]:
+        return ((piece, piece == "cat") for piece in text.replace("cat", "|cat|").split("|"))
+
+    shown = show("<p lang=cat>a cat <b>cat</b><a href=/cat>dog</a>", marks=marks)
+
+    assert shown.count("<mark>cat</mark>") == 2 == shown.count("<mark>")
+
+
+@pytest.mark.parametrize("text", ["<div>" * 80_000 + "<p>" * 80_000, "<ul><li>" * 80_000, "<a><b>" * 100_000])
+def test_deep_page_becomes_a_shallow_one(text: str) -> None:
+    shown = show(text + "the end")
+
+    assert "the end" in shown
+    assert shown.count("</") <= MAX_DEPTH
+
+
+def test_long_page_is_cut_and_says_so() -> None:
+    assert sanitised("<p>" + "word " * 300_000, PAGE).cut
+    assert sanitised(
+        '<base href="http://a.test/' + "x" * 60_000 + '/">' + "<a href=y>z</a>" * 1_000, PAGE
+    ).cut
+    assert not sanitised("<p>word", PAGE).cut
+
+
+@pytest.mark.parametrize(
+    "directives, forbidden",
+    [
+        ("noarchive", True),
+        ("index, NOARCHIVE", True),
+        ("none", True),
+        ("otherbot: noarchive", True),  # ours: who forbids it to one means it
+        ("noindex,nofollow", False),
+        ("", False),
+    ],
+)
+def test_robots_directives_that_forbid_copies(directives: str, forbidden: bool) -> None:
+    assert forbids_copies(directives) == forbidden
+
+
+# ---- the page
+
+
+def archive(crawl_dir: Path, url: str, body: bytes, **more: Any) -> int:
+    """Fetch it, as far as catalog and WARC can tell; returns its page number."""
+    lease = Lease(url_id(canonical(url)), canonical(url), url, server(url), token=1)
+    headers = more.get("headers", (("Content-Type", HTML),))
+    fetch = Fetch(lease, "done", "document", FETCHED, status=200, headers=headers, body=body)
+    entry = Entry(
+        fetch,
+        hashlib.sha1(body).digest(),
+        duplicate_of=more.get("duplicate_of", ""),
+        text=Text("The title", "", "", "", "body"),
+        noindex=more.get("noindex", False),
+    )
+    store = PageStore(crawl_dir / "pages")
+    place = store.append(entry)
+    store.close()
+    catalog = Catalog(crawl_dir / "catalog.sqlite")
+    catalog.write([(entry, place if more.get("kept", True) else None)])
+    document = catalog.find(canonical(url))
+    catalog.close()
+    assert document
+    return document.number
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as client:
+        yield client
+
+
+def test_copy_says_whose_it_is_and_when_it_was_fetched(client: TestClient, tmp_path: Path) -> None:
+    number = archive(tmp_path, PAGE, b"<title>x</title><p>Hello <a href=c.html>c</a>")
+
+    answer = client.get("/cached", params={"number": number})
+
+    assert answer.status_code == 200
+    for said in (
+        "This is a copy of",
+        PAGE,
+        "14 Nov 2023",
+        "not affiliated",
+        "http://a.test/b/c.html",
+        "Hello",
+    ):
+        assert said in answer.text
+
+
+def test_copy_is_in_a_sandbox_and_for_no_index(client: TestClient, tmp_path: Path) -> None:
+    answer = client.get("/cached", params={"number": archive(tmp_path, PAGE, b"<p>x")})
+
+    policy = answer.headers["content-security-policy"]
+    assert "sandbox" in policy and "allow-scripts" not in policy and "script-src" not in policy
+    assert "noindex" in answer.headers["x-robots-tag"]
+    assert "<script" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "body, content_type",
+    [
+        ("<p>Grüße</p>".encode("latin-1"), "text/html; charset=iso-8859-1"),
+        ("<p>Grüße</p>".encode(), "text/html"),
+        ('<meta charset="windows-1252"><p>Grüße</p>'.encode("cp1252"), "text/html"),
+        ("<p>Grüße</p>".encode("utf-16"), "text/html"),
+    ],
+)
+def test_bytes_are_read_as_the_parser_read_them(
+    client: TestClient, tmp_path: Path, body: bytes, content_type: str
+) -> None:
+    number = archive(tmp_path, PAGE, body, headers=(("Content-Type", content_type),))
+
+    assert "Grüße" in client.get("/cached", params={"number": number}).text
+
+
+def test_words_of_the_query_are_marked(client: TestClient, tmp_path: Path) -> None:
+    number = archive(tmp_path, PAGE, b"<p>Molecular biology of genes")
+
+    answer = client.get("/cached", params={"number": number, "q": "gene"})
+
+    assert "<mark>genes</mark>" in answer.text
+
+
+def test_duplicate_is_shown_from_its_twins_record(client: TestClient, tmp_path: Path) -> None:
+    archive(tmp_path, PAGE, b"<p>the same <a href=x>x</a>")
+    second = archive(tmp_path, "http://b.test/", b"<p>the same <a href=x>x</a>", duplicate_of=PAGE)
+
+    answer = client.get("/cached", params={"number": second})
+
+    assert "the same" in answer.text
+    assert "http://b.test/x" in answer.text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"body": b"<meta name=robots content=noarchive><p>secret"},
+        {"body": b"<meta name=ROBOTS content='index, none'><p>secret"},
+        {"body": b"<p>secret", "headers": (("Content-Type", HTML), ("X-Robots-Tag", "noarchive"))},
+        {"body": b"<p>secret", "noindex": True},
+        {"body": b"<p>secret", "kept": False},
+    ],
+)
+def test_what_is_not_to_be_shown_is_not(client: TestClient, tmp_path: Path, more: dict[str, Any]) -> None:
+    number = archive(tmp_path, PAGE, more.pop("body"), **more)
+
+    answer = client.get("/cached", params={"number": number})
+
+    assert answer.status_code == 404
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("number", ["", "0", "-1", "x", "1e3", "9" * 30, "%00", "1&number=2"])
+def test_number_that_is_none_is_refused(client: TestClient, number: str) -> None:
+    assert client.get(f"/cached?number={number}").status_code == 400
+
+
+def test_unknown_page_has_no_copy(client: TestClient, tmp_path: Path) -> None:
+    assert client.get("/cached?number=7").status_code == 404  # nothing was crawled at all
+
+    archive(tmp_path, PAGE, b"<p>x")
+
+    assert client.get("/cached?number=7").status_code == 404
+
+
+def test_torn_or_missing_file_is_told_in_one_line(client: TestClient, tmp_path: Path) -> None:
+    number = archive(tmp_path, PAGE, b"<p>x" * 1_000)
+    (file,) = (tmp_path / "pages").iterdir()
+    file.write_bytes(file.read_bytes()[:-20])
+
+    torn = client.get("/cached", params={"number": number})
+    file.unlink()
+    missing = client.get("/cached", params={"number": number})
+
+    assert [torn.status_code, missing.status_code] == [410, 410]
+    assert "missing or damaged" in torn.text
+    assert str(tmp_path) not in torn.text + missing.text

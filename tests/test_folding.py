@@ -1,0 +1,74 @@
+"""What of all hits stands on one result page."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webcrawler.search.folding import PAGES, PER_SERVER, Ranked, fold, result_page
+
+
+def hits(servers: str) -> list[Ranked]:
+    """One hit a letter, best first; the letter is its server."""
+    return [Ranked(number, 100.0 - number, number, server) for number, server in enumerate(servers)]
+
+
+def shown(servers: str, start: int, limit: int) -> str:
+    return "".join(hit.server for hit, _ in result_page(hits(servers), start, limit))
+
+
+def numbers(servers: str, start: int, limit: int) -> list[int]:
+    return [hit.number for hit, _ in result_page(hits(servers), start, limit)]
+
+
+def test_a_result_page_holds_two_hits_of_a_server() -> None:
+    assert shown("aaaabbc", 0, 4) == "aabb"
+
+
+def test_the_third_hit_of_a_server_waits_for_the_next_result_page() -> None:
+    assert numbers("aaabb", 0, 4) == [0, 1, 3, 4]
+    assert numbers("aaabb", 4, 4) == [2]
+
+
+def test_where_there_are_no_other_servers_their_hits_fill_the_result_page() -> None:
+    assert shown("aaaaaab", 0, 5) == "aaaab"
+
+
+def test_a_result_page_is_in_the_order_of_relevance() -> None:
+    assert numbers("aaaaaab", 0, 5) == [0, 1, 2, 3, 6]
+
+
+def test_the_last_hit_of_a_server_says_how_many_wait() -> None:
+    assert [waiting for _, waiting in result_page(hits("aaaabbc"), 0, 4)] == [0, 2, 0, 0]
+
+
+def test_of_one_server_alone_no_hit_waits_for_others() -> None:
+    assert [waiting for _, waiting in result_page(hits("aaaaa"), 0, 2)] == [0, 0]
+
+
+@given(st.text("abcd", max_size=80), st.integers(1, 7))
+def test_result_pages_together_hold_every_hit_once(servers: str, limit: int) -> None:
+    pages = [numbers(servers, start, limit) for start in range(0, len(servers), limit)]
+
+    assert sorted(number for page in pages for number in page) == list(range(len(servers)))
+    assert all(len(page) == limit for page in pages[:-1])
+
+
+@given(st.text("abcd", max_size=80), st.integers(1, 7))
+def test_a_server_has_a_third_place_only_where_the_others_have_no_hits_left(servers: str, limit: int) -> None:
+    arranged = servers[: PAGES * limit]
+    for start in range(0, len(arranged), limit):
+        page = Counter(shown(servers, start, limit))
+        after = range(start + limit, len(arranged), limit)
+        later = {server for place in after for server in shown(servers, place, limit)}
+        if any(count > PER_SERVER for count in page.values()):
+            assert all(page[server] >= PER_SERVER for server in later)
+
+
+def test_what_nearly_repeats_a_hit_is_folded_into_the_best_of_them() -> None:
+    twin, other, original = Ranked(7, 3.0, 2, "a"), Ranked(5, 2.0, 5, "b"), Ranked(2, 1.0, 2, "c")
+
+    assert fold([twin, other, original], 5) == [twin._replace(folded=1), other]
+    assert fold([twin, other, original], 1) == [twin]  # reads no further than the first without a place

@@ -1,0 +1,281 @@
+"""Hit lists (GO, Hit Lists, The Ranking Function): types, counts that taper, proximity, PageRank."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_reading import Fields, asked, matches
+
+from webcrawler.search.rankings import hitlists
+from webcrawler.search.rankings.hitlists import IMPORTANCE, KINDS, NEARNESS, TAPER, HitLists, count_weight
+from webcrawler.search.rankings.proximity import BINS, Occurrences, nearest
+
+FILLER = {"body": "x"}
+
+
+def scores(query: str, *documents: Fields, ranks: dict[int, float] | None = None) -> list[float]:
+    """Beside two documents without any of the words."""
+    found = matches(dict(enumerate((*documents, FILLER, FILLER))), ranks)
+    return HitLists().scores(asked(query), found).tolist()[: len(documents)]
+
+
+def test_types_of_hits_weigh_by_where_they_stand() -> None:
+    places: list[Fields] = [
+        {"cited": "wing"},
+        {"title": "wing"},
+        {"words": "wing"},
+        {"body": "*wing*"},
+        {"meta": "wing"},
+        {"body": "Wing"},
+        {"body": "wing"},
+    ]
+
+    found = scores("wing", *places)
+
+    assert found == sorted(found, reverse=True)
+    assert found[-1] < found[-3]
+    assert found[1] > found[2]
+
+
+def test_hits_of_one_word_by_hand() -> None:
+    # Once in the title: 4 · (1 - e^(-1/4)) · 4 = 3.539; twice in the text: 4 · (1 - e^(-2/4)) · 1 = 1.574
+    # PageRank 1: 12 · 1 / (1 + 3) = 3
+    document = {"title": "wing theory", "body": "wing flow wing"}
+
+    found = HitLists().scores(asked("wing"), matches({1: document}))
+
+    assert found.tolist() == pytest.approx([3.539 + 1.574 + 3], abs=1e-3)
+
+
+def test_count_weight_is_linear_at_first_and_then_tapers_off() -> None:
+    once, twice, many, endless = count_weight(np.array([1.0, 2.0, 20.0, 1e9]))
+
+    assert 0.8 < once < 1
+    assert 1.7 < twice / once < 2
+    assert endless - many < 0.1
+    assert endless == TAPER
+
+
+def test_there_are_ten_bins_from_phrase_match_to_not_even_close() -> None:
+    """GO: "binned into 10 different values ranging from a phrase match to "not even close"."""
+    assert BINS == len(NEARNESS) == 10
+    assert list(NEARNESS) == sorted(NEARNESS, reverse=True)
+    assert NEARNESS[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([3], [4], [0]),  # a phrase
+        ([4], [3], [1]),  # next to each other, the other way round
+        ([3], [5], [1]),  # a word in between
+        ([3], [6], [2]),
+        ([3], [12], [5]),
+        ([0], [32], [8]),
+        ([0], [33], [9]),  # not even close
+        ([31], [64], [9]),  # the last word of an anchor text and the first of the next
+        ([3, 20], [4], [0]),  # a pair for each hit of the rarer word
+        ([3], [1, 4, 9], [0]),  # with the nearest of the other
+        ([], [4], []),
+    ],
+)
+def test_pairs_of_hits_fall_into_bins(first: list[int], second: list[int], expected: list[int]) -> None:
+    def one(positions: list[int]) -> Occurrences:
+        return Occurrences(
+            np.zeros(len(positions), np.int64),
+            np.array(positions, np.int64),
+            np.zeros(len(positions), np.int64),
+        )
+
+    assert nearest(one(first), one(second)).bins.tolist() == expected
+
+
+_places = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 60)), unique=True, max_size=12).map(sorted)
+
+
+@given(_places, _places)
+def test_every_hit_of_the_rarer_word_meets_the_nearest_of_the_other_in_its_page(
+    first: list[tuple[int, int]], second: list[tuple[int, int]]
+) -> None:
+    def occurrences(places: list[tuple[int, int]]) -> Occurrences:
+        rows, positions = (np.array([place[i] for place in places], np.int64) for i in (0, 1))
+        return Occurrences(rows, positions, np.zeros(len(places), np.int64))
+
+    def between(one: int, other: int) -> int:
+        return other - one - 1 if other > one else one - other
+
+    swapped = len(first) > len(second)
+    rarer, other = (second, first) if swapped else (first, second)
+    expected = [
+        (row, int(np.searchsorted((0, 1, 2, 3, 5, 8, 12, 20, 31), min(near))))
+        for row, position in rarer
+        if (near := [between(p, position) if swapped else between(position, p) for r, p in other if r == row])
+    ]
+
+    found = nearest(occurrences(first), occurrences(second))
+
+    assert list(zip(found.rows.tolist(), found.bins.tolist(), strict=True)) == expected
+
+
+def test_words_next_to_each_other_beat_words_apart() -> None:
+    adjacent = {"body": "delta wing x x x x x x flow"}
+    apart = {"body": "delta x x x x x x flow wing"}
+
+    near, far = scores("delta wing", adjacent, apart)
+
+    assert near > far
+
+
+def test_words_together_in_one_anchor_beat_words_in_two() -> None:
+    gap = " ".join("_" * 62)
+    together, parted = scores(
+        "delta wing", {"cited": f"delta wing {gap} x"}, {"cited": f"delta x {gap} wing"}
+    )
+
+    assert together > parted
+
+
+def test_pair_counts_as_the_lesser_of_its_two_types() -> None:
+    documents: list[Fields] = [{"body": "*delta* *wing*"}, {"body": "*delta* wing"}]
+    found = matches(dict(enumerate((*documents, FILLER))))
+
+    rows = [HitLists().explain(asked("delta wing"), found, place) for place in (0, 1)]
+
+    pairs = [[row.what for row in parts if "near" in row.what] for parts in rows]
+    assert pairs == [["delta near wing in heading or emphasis"], ["delta near wing in text"]]
+
+
+def test_pages_with_all_words_come_first() -> None:
+    """GO looks for documents that match all the search terms; ours adds those that lack some."""
+    best_of_one = {"title": "wing wing", "cited": "wing wing", "words": "wing", "body": "*wing* " * 50}
+
+    both, one = scores("delta wing", {"body": f"delta {'x ' * 40} wing"}, best_of_one, ranks={1: 1e6})
+
+    assert both > one
+
+
+FACTORS: list[Fields] = [
+    {"title": "wing " * 100},
+    {"cited": "wing " * 100},
+    {"words": "wing " * 100},
+    {"meta": "wing " * 100},
+    {"body": "*wing* " * 100},
+    {"body": "Wing " * 100},
+    {"body": "wing " * 100},
+]
+
+
+@pytest.mark.parametrize("utmost", FACTORS)
+def test_no_type_of_hit_alone_beats_a_page_that_is_good_in_several_ways(utmost: Fields) -> None:
+    """GO: "so that no particular factor can have too much influence"."""
+    good = {"title": "wing theory", "cited": "wing", "words": "wing", "body": "*wing* wing wing"}
+
+    one_sided, several = scores("wing", utmost, good, ranks={0: 1.0, 1: 5.0})
+
+    assert several > one_sided
+
+
+def test_no_page_is_first_for_its_links_alone() -> None:
+    famous, good = scores(
+        "wing",
+        {"body": "wing"},
+        {"title": "wing", "cited": "wing", "words": "wing", "body": "wing"},
+        ranks={0: 1e9},
+    )
+
+    assert good > famous
+
+
+def test_a_factor_at_its_utmost_is_less_than_a_third_of_what_a_page_can_reach() -> None:
+    reach = TAPER * sum(kind.weight for kind in KINDS) + IMPORTANCE
+
+    assert max(TAPER * max(kind.weight for kind in KINDS), IMPORTANCE) < reach / 3
+
+
+def test_importance_decides_between_equals() -> None:
+    plain, linked = scores("wing", {"body": "wing"}, {"body": "wing"}, ranks={1: 4.0})
+
+    assert linked > plain
+
+
+def test_beyond_the_most_that_are_ranked_title_and_anchor_hits_then_importance_decide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """GO: 40,000 matches, from the short barrels first."""
+    monkeypatch.setattr(hitlists, "MAX_RANKED", 2)
+
+    documents = {0: {"body": "wing wing"}, 1: {"title": "wing"}, 2: {"body": "wing"}}
+
+    found = HitLists().scores(asked("wing"), matches(documents, {2: 9.0}))
+
+    assert found[0] == pytest.approx(IMPORTANCE / 4)
+    assert found[1] > IMPORTANCE / 4
+    assert found[2] > 9 / 12 * IMPORTANCE
+
+
+def test_headings_outweigh_the_text_around_them() -> None:
+    large, plain = scores("wing", {"body": "*wing* x"}, {"body": "wing x"})
+
+    assert large > plain
+
+
+_pages = st.lists(
+    st.fixed_dictionaries(
+        {
+            name: st.lists(st.sampled_from(["delta", "wing", "Wing", "x"]), max_size=6).map(" ".join)
+            for name in ("title", "body")
+        }
+    ),
+    min_size=2,
+    max_size=5,
+)
+
+
+@given(_pages)
+def test_pair_score_equals_counting_one_by_one(pages: list[dict[str, str]]) -> None:
+    """The dot product of count-weights and type-prox-weights, written out."""
+    found = matches(dict(enumerate(pages)))
+    for place, page in enumerate(pages):
+        rows = HitLists().explain(asked("delta wing"), found, place)
+        pairs = sum(row.contribution for row in rows if "near" in row.what)
+
+        counts: dict[tuple[int, int], int] = {}
+        for field, text in page.items():
+            words = text.split()
+            delta = [i for i, word in enumerate(words) if word == "delta"]
+            wing = [i for i, word in enumerate(words) if word.lower() == "wing"]
+            rarer_is_delta = _rarer_is_delta(pages, field)
+            for one in delta if rarer_is_delta else wing:
+                others = wing if rarer_is_delta else delta
+                if not others:
+                    continue
+                steps = [(other - one) if rarer_is_delta else (one - other) for other in others]
+                apart = [step - 1 if step > 0 else -step for step in steps]
+                nearest_other = others[apart.index(min(apart))]
+                kind = (
+                    hitlists.TITLE
+                    if field == "title"
+                    else min(_kind(words[one]), _kind(words[nearest_other]))
+                )
+                key = kind, int(np.searchsorted((0, 1, 2, 3, 5, 8, 12, 20, 31), min(apart)))
+                counts[key] = counts.get(key, 0) + 1
+        expected = sum(
+            float(count_weight(np.array(float(counts.get((kind, bin_), 0)))))
+            * KINDS[kind].weight
+            * NEARNESS[bin_]
+            for kind, bin_ in product(range(len(KINDS)), range(BINS))
+        )
+        assert pairs == pytest.approx(expected / 2)  # each word is half of the query, and so is their pair
+
+
+def _kind(word: str) -> int:
+    return hitlists.CAPITAL if word[0].isupper() else hitlists.PLAIN
+
+
+def _rarer_is_delta(pages: list[dict[str, str]], field: str) -> bool:
+    words = [word for page in pages for word in page[field].lower().split()]
+    return words.count("delta") <= words.count("wing")

@@ -1,0 +1,176 @@
+"""What Prometheus and a load balancer are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from searched import entry, publish
+from starlette.testclient import TestClient
+
+from webcrawler.catalog import Catalog
+from webcrawler.web import Config, make_app
+
+HERE = "http://127.0.0.1:8000"
+LOCAL = ("127.0.0.1", 50_000)
+PROXY = {"trusted_proxies": ("127.0.0.1",)}
+
+
+@pytest.fixture(scope="module")
+def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawl")
+    publish(folder, [entry((f"http://a.test/{n}", f"Page {n}", "biology")) for n in range(3)])
+    return folder
+
+
+@pytest.fixture
+def web(crawl_dir: Path) -> Iterator[TestClient]:
+    with TestClient(make_app(Config(crawl_dir, rate="")), HERE, client=LOCAL) as web:
+        yield web
+
+
+def values(web: TestClient) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    answer = web.get("/metrics")
+    assert answer.status_code == 200
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def counted(web: TestClient, name: str, **labels: str) -> float:
+    return values(web).get((name, frozenset(labels.items())), 0.0)
+
+
+def test_requests_are_counted_by_route_and_status(web: TestClient) -> None:
+    for path in (
+        "/search?q=biology",
+        "/search?q=gene",
+        "/search?q=a&page=x",
+        "/static/a.css",
+        "/static/b.css",
+    ):
+        web.get(path)
+
+    assert counted(web, "webcrawler_requests_total", route="/search", status="200") == 2
+    assert counted(web, "webcrawler_requests_total", route="/search", status="400") == 1
+    assert counted(web, "webcrawler_requests_total", route="/static/{name}", status="404") == 2
+
+
+def test_paths_that_strangers_invent_are_one_row(web: TestClient) -> None:
+    for n in range(50):
+        web.get(f"/invented/{n}")
+
+    routes = {dict(labels).get("route") for _, labels in values(web)}
+    assert counted(web, "webcrawler_requests_total", route="other", status="404") == 50
+    assert len(routes) < 10
+
+
+def test_what_middlewares_refuse_is_counted(crawl_dir: Path) -> None:
+    with TestClient(make_app(Config(crawl_dir, rate="2/minute")), HERE, client=LOCAL) as web:
+        answers = [web.get("/search?q=a").status_code for _ in range(2)]
+        evil = web.get("/", headers={"Host": "evil.test"}).status_code
+        metrics = web.app.state.metrics  # type: ignore[attr-defined]
+        seen = metrics.registry.get_sample_value(
+            "webcrawler_requests_total", {"route": "other", "status": "421"}
+        )
+
+    assert (answers, evil, seen) == ([200, 200], 421, 1)
+
+
+def test_time_is_counted_in_bins_up_to_seconds(web: TestClient) -> None:
+    web.get("/search?q=biology")
+
+    assert counted(web, "webcrawler_request_seconds_bucket", route="/search", le="+Inf") == 1
+    assert counted(web, "webcrawler_request_seconds_count", route="/search") == 1
+
+
+def test_answers_from_memory_are_counted(web: TestClient) -> None:
+    for _ in range(3):
+        web.get("/search?q=biology")
+
+    assert counted(web, "webcrawler_answers_cached_total") == 2
+
+
+def test_index_and_crawl_are_gauges(tmp_path: Path) -> None:
+    publish(tmp_path, [entry((f"http://a.test/{n}", "", "x")) for n in range(3)])
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write([(entry((f"http://b.test/{n}", "", "x")), None) for n in range(2)])
+    with TestClient(make_app(Config(tmp_path)), HERE, client=LOCAL) as web:
+        found = values(web)
+
+    assert found["webcrawler_index_documents", frozenset()] == 3
+    assert found["webcrawler_index_lag_changes", frozenset()] == 2
+    assert found["webcrawler_crawl_alive", frozenset()] == 0
+    queued = found["webcrawler_frontier_urls", frozenset({("state", "queued")})]
+    assert queued != queued  # not a number: nobody can be asked
+
+
+@pytest.mark.parametrize(
+    "client, headers, config, status",
+    [
+        ("127.0.0.1", {}, {}, 200),
+        ("::1", {}, {}, 200),
+        ("203.0.113.9", {}, {}, 403),
+        ("203.0.113.9", {"X-Forwarded-For": "127.0.0.1"}, {}, 403),
+        ("127.0.0.1", {"X-Forwarded-For": "203.0.113.9"}, {}, 403),  # a proxy that nobody told us of
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, {}, 403),
+        ("127.0.0.1", {"Forwarded": "for=127.0.0.1"}, {}, 403),
+        ("127.0.0.1", {"X-Forwarded-For": "203.0.113.9"}, PROXY, 403),
+        (
+            "127.0.0.1",
+            {"X-Forwarded-For": "10.1.1.1"},
+            {"trusted_proxies": ("127.0.0.1",), "metrics_for": ("10.0.0.0/8",)},
+            200,
+        ),
+        ("203.0.113.9", {}, {"metrics_for": ("203.0.113.0/24",)}, 200),
+        ("127.0.0.1", {}, {"metrics_for": ()}, 403),
+    ],
+)
+def test_who_may_read_metrics(
+    tmp_path: Path, client: str, headers: dict[str, str], config: dict[str, tuple[str, ...]], status: int
+) -> None:
+    with TestClient(make_app(Config(tmp_path, **config)), HERE, client=(client, 1)) as web:  # type: ignore[arg-type]
+        assert web.get("/metrics", headers=headers).status_code == status
+
+
+def test_two_applications_count_apart(crawl_dir: Path) -> None:
+    with (
+        TestClient(make_app(Config(crawl_dir)), HERE, client=LOCAL) as one,
+        TestClient(make_app(Config(crawl_dir)), HERE, client=LOCAL) as other,
+    ):
+        one.get("/search?q=biology")
+
+        assert counted(other, "webcrawler_requests_total", route="/search", status="200") == 0
+
+
+# ---- health
+
+
+def test_healthy_where_the_index_can_be_read(web: TestClient) -> None:
+    answer = web.get("/healthz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_healthy_where_nothing_is_indexed_yet(tmp_path: Path) -> None:
+    with TestClient(make_app(Config(tmp_path)), HERE) as web:
+        assert web.get("/healthz").status_code == 200
+
+
+def test_unwell_where_the_index_cannot_be_read(tmp_path: Path) -> None:
+    publish(tmp_path, [entry(("http://a.test/", "", "x"))])
+    for path in (tmp_path / "index").iterdir():
+        if path.is_file():
+            path.write_bytes(b"garbage")
+    with TestClient(make_app(Config(tmp_path)), HERE) as web:
+        answer = web.get("/healthz")
+
+    assert answer.status_code == 503
+    assert "index cannot be read" in answer.json()["reason"]
+    assert str(tmp_path) not in answer.text

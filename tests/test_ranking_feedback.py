@@ -1,0 +1,118 @@
+"""Feedback: what the best pages have in common is asked for too, and pages vouch for those like them."""
+
+from __future__ import annotations
+
+from math import log1p, sqrt
+
+import numpy as np
+import pytest
+from memory_reading import Fields, asked, matches
+
+from webcrawler.search.rankings.bm25f import BM25F
+from webcrawler.search.rankings.feedback import FEWEST_WORDS, PAGES, Feedback
+from webcrawler.search.rankings.vectors import Vectors
+
+ASKED = asked("lift wing slipstream propeller landing speed")
+FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}
+
+
+def documents() -> dict[int, Fields]:
+    """Five that answer, all of them with "flap"; one of two others has that word too."""
+    answers: dict[int, Fields] = {
+        page: {"title": "wing lift", "body": "slipstream propeller landing speed flap flap" + " and" * page}
+        for page in range(PAGES)
+    }
+    return {
+        **answers,
+        10: {"body": "wing flap of sparrows"},
+        11: {"body": "wing feathers of sparrows"},
+        **FILLERS,
+    }
+
+
+def test_page_with_the_words_of_the_best_pages_rises() -> None:
+    found = matches(documents())
+
+    before = BM25F().scores(ASKED, found)[PAGES : PAGES + 2]
+    after = Feedback(BM25F()).scores(ASKED, found)[PAGES : PAGES + 2]
+
+    assert before[0] == pytest.approx(before[1])
+    assert after[0] > after[1]
+
+
+def test_page_that_is_like_others_of_the_best_rises() -> None:
+    """Both have one word of the query; the other words of one are those of the pages that have more of it."""
+    alike: dict[int, Fields] = {
+        page: {"body": f"lift wing slipstream propeller landing biplane aileron {'x' * page}"}
+        for page in range(1, 9)
+    }
+    two: dict[int, Fields] = {20: {"body": "speed biplane aileron"}, 21: {"body": "speed sparrow feather"}}
+    found = matches({**alike, **two, **FILLERS})
+
+    before = BM25F().scores(ASKED, found)[8:10]
+    after = Feedback(BM25F()).scores(ASKED, found)[8:10]
+
+    assert before[0] == pytest.approx(before[1])
+    assert after[0] > after[1]
+
+
+def test_query_that_is_no_sentence_is_only_ranked() -> None:
+    found, few = matches(documents()), ASKED[: FEWEST_WORDS - 1]
+
+    assert np.array_equal(Feedback(BM25F()).scores(few, found), BM25F().scores(few, found))
+
+
+def test_words_repeated_added_or_of_a_prefix_make_no_sentence() -> None:
+    found = matches(documents())
+    repeated = ASKED[:2] * 5
+    expanded = ASKED[:2] + tuple(word._replace(added=True) for word in ASKED[2:])
+    of_a_prefix = ASKED[:2] + tuple(word._replace(weight=0.1) for word in ASKED[2:])
+
+    for words in (repeated, expanded, of_a_prefix):
+        assert np.array_equal(Feedback(BM25F()).scores(words, found), BM25F().scores(words, found))
+
+
+def test_no_score_falls() -> None:
+    found = matches(documents())
+
+    assert (Feedback(BM25F()).scores(ASKED, found) >= BM25F().scores(ASKED, found)).all()
+
+
+def test_explanation_names_the_strongest_of_the_added_words_and_the_neighbours() -> None:
+    found = matches(documents())
+
+    words, neighbours = Feedback(BM25F()).explain(ASKED, found, 0)[-2:]
+
+    assert words.what == "words of the best pages"
+    assert "flap" in words.detail
+    assert neighbours.what == "pages like it are good too"
+    assert words.contribution > 0 < neighbours.contribution
+
+
+def test_pages_without_any_text_gain_nothing() -> None:
+    """The best matches may be pages that were never fetched: only anchors speak of them."""
+    found = matches({page: {"anchor": "lift wing slipstream propeller landing"} for page in range(3)})
+
+    assert np.array_equal(Feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
+
+
+def test_cosines_of_texts_are_those_of_their_vectors() -> None:
+    # Rarity of a word in two of the texts: ln(1 + 1.5/2.5), in one: ln(1 + 2.5/1.5). All counts weigh alike.
+    # a·b = r², |a|² = 2r² and so on, where r and q are the rarities.
+    r, q = log1p(1.5 / 2.5), log1p(2.5 / 1.5)
+    texts = [{"wing": 1, "flow": 1}, {"wing": 1, "heat": 1}, {"flow": 1, "cook": 1}]
+
+    found = Vectors(texts).likeness()
+
+    assert np.diag(found) == pytest.approx([1, 1, 1])
+    assert found[0, 1] == pytest.approx(r * r / (sqrt(2 * r * r) * sqrt(r * r + q * q)))
+    assert found[1, 2] == 0
+
+
+def test_centre_of_texts_by_hand() -> None:
+    # Of two words each: 1 occurrence weighs 1 / (1 + 2), 2 weigh 2 / (2 + 2).
+    texts = [{"wing": 2}, {"wing": 1, "flow": 1}]
+
+    centre = Vectors(texts).centre(np.array([3.0, 6.0]), 2)
+
+    assert centre == pytest.approx({"wing": 3 * 2 / 4 + 6 / 3, "flow": 6 / 3})

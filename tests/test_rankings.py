@@ -1,0 +1,67 @@
+"""What holds for every ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_reading import asked, matches
+
+from webcrawler.errors import BadInput
+from webcrawler.search.query import Asked
+from webcrawler.search.rankings.names import DEFAULT, RANKINGS, make_ranking
+from webcrawler.search.reference import Reference
+
+REFERENCE = Reference([("wing", 0.001), ("flow", 0.002)])
+VOCABULARY = ["wing", "flow", "heat", "shear", "plate", "layer", "shock"]
+
+_spelled = st.sampled_from([*VOCABULARY, "Wing", "*flow*", "*Heat*", "other"])
+_text = st.lists(_spelled, max_size=12).map(" ".join)
+_fields = st.fixed_dictionaries(dict.fromkeys(("title", "body", "words", "meta", "anchor", "cited"), _text))
+_documents = st.dictionaries(st.integers(0, 30), _fields, min_size=1, max_size=7)
+_query = st.lists(st.sampled_from(VOCABULARY), max_size=9).map(" ".join)
+_rank = st.floats(0.01, 1e5)
+
+
+def test_default_is_one_of_the_rankings() -> None:
+    assert DEFAULT in RANKINGS
+
+
+def test_unknown_ranking_is_bad_input_that_names_the_known_ones() -> None:
+    with pytest.raises(BadInput, match=r"no ranking is called 'random': choose one of .*peculiarity"):
+        make_ranking("random", REFERENCE)
+
+
+@pytest.mark.parametrize("name", RANKINGS)
+@settings(deadline=None)
+@given(_documents, _query, _rank, st.booleans())
+def test_parts_of_an_explanation_sum_up_to_the_score(
+    name: str, documents: dict[int, dict[str, str]], query: str, rank: float, added: bool
+) -> None:
+    ranking, found = make_ranking(name, REFERENCE), matches(documents, {max(documents): rank})
+    words = asked(query) + ((Asked("other", "others", 0.3, added=True),) if added else ())
+
+    scores = ranking.scores(words, found)
+
+    assert scores.shape == found.pages.shape
+    assert np.isfinite(scores).all()
+    for place, score in enumerate(scores):
+        parts = ranking.explain(words, found, place)
+        assert sum(part.contribution for part in parts) == pytest.approx(score, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", RANKINGS)
+def test_no_matches_have_no_scores(name: str) -> None:
+    assert make_ranking(name, REFERENCE).scores(asked("wing flow"), matches({})).tolist() == []
+
+
+@pytest.mark.parametrize("name", RANKINGS)
+def test_added_word_weighs_less_than_a_typed_one(name: str) -> None:
+    found = matches({1: {"body": "wing other"}, 2: {"body": "flow other"}, 3: {"body": "other"}})
+    words = (Asked("wing", "wing"), Asked("flow", "flow", 0.3, added=True))
+    equally_common = Reference([("wing", 0.001), ("flow", 0.001)])
+
+    typed, added, neither = make_ranking(name, equally_common).scores(words, found)
+
+    assert typed > added > neither

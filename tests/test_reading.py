@@ -1,0 +1,315 @@
+"""What searches read of the index is what is in it, and what Whoosh itself reads of the same files."""
+
+import pickle
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from whoosh.codec.whoosh3 import W3Codec
+from whoosh.index import open_dir
+from whoosh.reading import SegmentReader
+
+from webcrawler.errors import Unavailable
+from webcrawler.index import codec
+from webcrawler.index.analysis import terms
+from webcrawler.index.engine import Anchored
+from webcrawler.index.hits import HitList, PlainHit, encode, hit_lists
+from webcrawler.index.packing import packed, unpacked
+from webcrawler.index.reading import Live, Reading
+from webcrawler.index.segments import Cache, Posted
+from webcrawler.index.values import Values, flat
+from webcrawler.index.whooshengine import WhooshEngine
+from webcrawler.records import Document, Text
+
+SERVER = "http://a.example"
+HITS = HitList()
+Found = dict[int, list[PlainHit]]  # page number: hits
+
+
+def document(number: int, server: str = SERVER) -> Document:
+    return Document(
+        number, number, f"{server}/page{number}", server, 1.5, 200, "text/html", b"", 3, 0, False, None
+    )
+
+
+def text(body: str, title: str = "") -> Text:
+    return Text(title, "", "", "", body)
+
+
+def filled(folder: Path, *commits: Mapping[int, str | None], optimize: bool = False) -> Path:
+    """An index of bodies by page number, None where a page is gone."""
+    engine = WhooshEngine(folder, "identity")
+    for seq, bodies in enumerate(commits, 1):
+        documents = [(document(number), text(body)) for number, body in bodies.items() if body is not None]
+        engine.commit(bodies.keys(), documents, seq)
+    if optimize:
+        engine.optimize()
+    engine.close()
+    return folder
+
+
+def reading(folder: Path) -> Reading:
+    opened = Live(folder).reading()
+    assert opened is not None
+    return opened
+
+
+def as_found(posted: Posted) -> Found:
+    pages, counts, values = posted
+    assert len(set(pages.tolist())) == len(pages) == len(counts)
+    found = {page: HITS.decode_hits(value) for page, value in zip(pages.tolist(), values, strict=True)}
+    assert [len(hits) for hits in found.values()] == counts.tolist()
+    return found
+
+
+def stock(folder: Path) -> dict[str, Found]:
+    """Every term of the body, by Whoosh's own codec, reader and matcher."""
+    index, found = open_dir(str(folder / "index")), dict[str, Found]()
+    for segment in index._segments():
+        reader = SegmentReader(index.storage, index.schema, segment, codec=W3Codec())
+        for term in reader.field_terms("body"):
+            matcher = reader.postings("body", term)
+            while matcher.is_active():
+                if not reader.is_deleted(matcher.id()):
+                    hits = matcher.value_as("hits")
+                    assert matcher.weight() == len(hits)
+                    number = reader.stored_fields(matcher.id())["number"]
+                    found.setdefault(term, {})[number] = hits
+                matcher.next()
+    return found
+
+
+# All at once
+
+
+bodies = st.lists(st.sampled_from(["red", "Red", "giant", "the", "dwarf", "star"]), max_size=8).map(" ".join)
+far = st.just("cell " * 5000 + "star")  # positions that need four bytes
+commits = st.lists(
+    st.dictionaries(st.integers(1, 9), st.none() | bodies | far, min_size=1, max_size=6), max_size=6
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(commits, st.booleans(), st.sampled_from([(1, 1), (2, 3), (4096, 16)]))
+def test_it_is_what_was_written_last_and_what_whoosh_reads(
+    written: list[dict[int, str | None]], optimize: bool, limits: tuple[int, int]
+) -> None:
+    """Whatever was replaced, deleted and merged, and however the postings are cut into blocks."""
+    now: dict[int, str] = {}
+    for step in written:
+        now = {number: body for number, body in {**now, **step}.items() if body is not None}
+    expected: dict[str, Found] = {}
+    for number, body in now.items():
+        for term, hits in hit_lists(body).items():
+            found = [PlainHit(hit >> 4, (hit >> 1 & 7) - 1, bool(hit & 1)) for hit in hits]
+            expected.setdefault(term, {})[number] = found
+
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codec, "_BLOCK_POSTINGS", limits[0])
+        patch.setattr(codec, "_FEW_POSTINGS", limits[1])
+        folder = filled(Path(name), *written, optimize=optimize)
+        opened = Live(folder).reading()
+
+        assert stock(folder) == expected
+        assert (opened is None) == (not now)
+        if opened:
+            assert {term: as_found(opened.posted("body", term)) for term in expected} == expected
+            assert np.flatnonzero(opened.indexed()).tolist() == sorted(now)
+            assert opened.documents == len(now)
+            lengths = {number: sum(map(len, hit_lists(body).values())) for number, body in now.items()}
+            assert {number: int(opened.lengths("body")[number]) for number in now} == lengths
+
+
+# Numbers and hits in bulk
+
+
+@pytest.mark.parametrize("numbers", [[0], [255] * 40, [256, 1], [65_535] * 40, [65_536] * 40, [2**32 - 1]])
+def test_packed_numbers_are_the_numbers(numbers: list[int]) -> None:
+    assert list(packed(numbers)) == numbers == unpacked(packed(numbers)).tolist()
+
+
+hits = st.lists(
+    st.builds(PlainHit, st.integers(0, 6000), st.integers(-1, 6), st.booleans()),
+    unique_by=lambda hit: hit.position,
+).map(sorted)
+lists = st.lists(hits.map(lambda found: encode(found) if found else b""), max_size=8)
+
+
+def one_by_one(values: Sequence[bytes]) -> list[list[PlainHit]]:
+    return [HITS.decode_hits(value) for value in values]
+
+
+@given(lists)
+def test_hit_lists_flattened_at_once_are_those_decoded_one_by_one(values: list[bytes]) -> None:
+    starts, positions, sizes, capitals = flat(values)
+
+    all_hits = list(
+        map(PlainHit._make, zip(positions.tolist(), sizes.tolist(), capitals.tolist(), strict=True))
+    )
+    assert [
+        all_hits[start:end] for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+    ] == one_by_one(values)
+
+
+@given(lists, st.data())
+def test_some_values_are_those_at_their_places(values: list[bytes], data: st.DataObject) -> None:
+    places = data.draw(st.lists(st.sampled_from(range(len(values))), max_size=9)) if values else []
+
+    some = Values.of(values).some(places)
+
+    assert list(some) == [values[place] for place in places]
+    assert [h.tolist() for h in some.flat()] == [
+        h.tolist() for h in flat([values[place] for place in places])
+    ]
+
+
+@given(st.lists(lists, max_size=3))
+def test_joint_values_are_one_behind_the_other(parts: list[list[bytes]]) -> None:
+    joint = Values.joint([Values.of(part) for part in parts])
+
+    assert list(joint) == [value for part in parts for value in part]
+
+
+@given(lists.filter(all))
+def test_values_survive_a_pickle(values: list[bytes]) -> None:
+    assert list(pickle.loads(pickle.dumps(Values.of(values), 3))) == values
+
+
+# One commit
+
+
+def test_a_term_that_nobody_has_gives_empty_arrays(tmp_path: Path) -> None:
+    opened = reading(filled(tmp_path, {1: "red giant"}))
+
+    for field in ("body", "title", "anchor", "cited", "server"):
+        posted = opened.posted(field, "zebra")
+        assert (len(posted.pages), len(posted.counts), len(posted.values)) == (0, 0, 0)
+        assert [array.tolist() for array in flat(posted.values)] == [[0], [], [], []]
+        assert opened.frequency(field, "zebra") == 0
+
+
+def test_a_frequency_is_how_many_documents_have_the_term(tmp_path: Path) -> None:
+    opened = reading(filled(tmp_path, {1: "red", 2: "red red"}, {3: "red", 4: "blue"}))
+
+    assert opened.frequency("body", "red") == 3
+
+
+def test_terms_that_begin_so_come_in_order_up_to_a_limit(tmp_path: Path) -> None:
+    opened = reading(filled(tmp_path, {1: "gene genome étude"}, {2: "gene genus gent zebra"}))
+
+    assert opened.starting("body", "gen", 3) == ["gene", "genom", "gent"]
+    assert opened.starting("body", "ét", 3) == terms("étude")
+    assert opened.starting("body", "x", 3) == []
+    assert opened.starting("anchor", "gen", 3) == []
+    assert opened.frequencies("body", "gen") == [("gene", 2), ("genom", 1), ("gent", 1), ("genus", 1)]
+
+
+def test_pages_are_found_by_their_server_once_fetched_or_not(tmp_path: Path) -> None:
+    engine = WhooshEngine(tmp_path, "identity")
+    engine.commit([], [(document(1), text("red")), (document(2, "http://b.example"), text("red"))], 1)
+    linked = [Anchored(n, f"{SERVER}/page{n}", SERVER, (("red", 1),)) for n in (1, 7)]
+    engine.commit_anchors([], linked, 1)
+    opened = reading(tmp_path)
+
+    assert sorted(opened.posted("server", SERVER).pages.tolist()) == [1, 7]
+    assert opened.servers() == [SERVER, "http://b.example"]
+    assert opened.size == 8
+    assert np.flatnonzero(opened.indexed()).tolist() == [1, 2]
+
+
+def test_posting_lists_are_kept_until_others_need_the_room() -> None:
+    def posted(length: int) -> Posted:
+        return Posted(np.zeros(length, np.int32), np.zeros(length, np.float32), Values.of(()))
+
+    cache = Cache(2_000)
+    cache.put(("body", "first"), posted(100))  # 1,000 bytes each
+    cache.put(("body", "second"), posted(100))
+    cache.get(("body", "first"))
+    cache.put(("body", "third"), posted(100))
+
+    kept = [cache.get(("body", term)) is not None for term in ("first", "second", "third")]
+    assert kept == [True, False, True]
+
+
+# The newest commit
+
+
+def test_nothing_indexed_is_no_reading(tmp_path: Path) -> None:
+    assert Live(tmp_path).reading() is None
+    assert Live(filled(tmp_path, {1: "red"}, {1: None})).reading() is None
+
+
+def test_a_commit_of_either_index_is_a_new_reading(tmp_path: Path) -> None:
+    live = Live(filled(tmp_path, {1: "red"}))
+    first = live.reading()
+    assert live.reading() is first
+
+    engine = WhooshEngine(tmp_path, "identity")
+    engine.commit([], [(document(2), text("red"))], 2)
+    second = live.reading()
+    engine.commit_anchors([], [Anchored(5, "http://b.example/", "http://b.example", (("blue", 1),))], 2)
+    third = live.reading()
+
+    assert first and second and third
+    assert len({str(opened.generation) for opened in (first, second, third)}) == 3
+    assert [sorted(opened.posted("body", "red").pages.tolist()) for opened in (first, second)] == [
+        [1],
+        [1, 2],
+    ]
+    assert third.posted("anchor", "blue").pages.tolist() == [5]
+
+
+def test_without_readable_anchors_there_are_answers_without_anchors(tmp_path: Path) -> None:
+    filled(tmp_path, {1: "red"})
+    (toc,) = (tmp_path / "anchors").glob("*.toc")
+    toc.write_bytes(b"torn")
+
+    opened = reading(tmp_path)
+
+    assert opened.posted("body", "red").pages.tolist() == [1]
+    assert opened.posted("anchor", "red").pages.tolist() == []
+
+
+def test_a_damaged_index_cannot_be_read_and_says_what_to_do(tmp_path: Path) -> None:
+    filled(tmp_path, {1: "red"})
+    (toc,) = (tmp_path / "index").glob("*.toc")
+    toc.write_bytes(b"torn")
+
+    with pytest.raises(Unavailable, match="reindex"):
+        Live(tmp_path).reading()
+
+
+def test_a_torn_segment_answers_or_says_what_to_do_and_never_raises_anything_else(tmp_path: Path) -> None:
+    bodies = {number: "red giant star " * number + f"word{number}" for number in range(1, 40)}
+    filled(tmp_path, bodies)
+    (segment,) = (tmp_path / "index").glob("*.seg")
+    data, told = segment.read_bytes(), 0
+    for start in range(0, len(data), 512):
+        segment.write_bytes(data[:start] + bytes(512) + data[start + 512 :])
+        try:
+            opened = Live(tmp_path).reading()
+            assert opened is not None
+            for term in ("red", "giant", *(f"word{number}" for number in range(1, 40))):
+                flat(opened.posted("body", term).values)
+                opened.frequency("body", term)
+            opened.starting("body", "wo", 100)
+            opened.lengths("body")
+            opened.servers()
+        except Unavailable as error:
+            assert "scrapy reindex" in str(error)
+            told += 1
+
+    assert told > 0
+
+
+def test_who_reads_goes_on_with_what_was_there_when_the_index_is_damaged(tmp_path: Path) -> None:
+    live = Live(filled(tmp_path, {1: "red"}))
+    live.reading()
+    (toc,) = (tmp_path / "index").glob("*.toc")
+    toc.write_bytes(b"torn")
+
+    assert live.reading() is not None

@@ -1,0 +1,252 @@
+"""What a search does beside finding and weighing: result pages, searches within results, pages that are only
+linked to, words of the thesaurus, better spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from crawled import crawled, fetched, link
+
+from webcrawler.catalog import Catalog
+from webcrawler.errors import BadInput
+from webcrawler.index.following import Follower
+from webcrawler.records import Entry
+from webcrawler.search import Searcher
+from webcrawler.search.reference import Reference
+from webcrawler.vocabulary.building import build
+from webcrawler.vocabulary.stored import store
+
+REFERENCE = Reference([("yeast", 0.001), ("genome", 0.001)])
+
+
+def page(url: str, title: str, body: str, *links: tuple[str, str]) -> Entry:
+    entry = fetched(url, *(link(target, anchor) for target, anchor in links), title=title)
+    assert entry.text
+    entry.text = entry.text._replace(body=body)
+    return entry
+
+
+def searcher(folder: Path, *entries: Entry) -> Searcher:
+    crawled(folder, *entries)
+    follow(folder)
+    return Searcher(folder, REFERENCE, deadline_seconds=60)
+
+
+def follow(folder: Path) -> None:
+    with Follower(folder) as follower:
+        follower.catch_up()
+
+
+def urls(searcher: Searcher, query: str, **arguments: object) -> list[str]:
+    return [hit.url for hit in searcher.search(query, **arguments).hits]  # type: ignore[arg-type]
+
+
+# Result pages
+
+
+def many(servers: Sequence[str]) -> list[Entry]:
+    """One page each, all about yeast, the first the most."""
+    return [
+        page(f"http://{server}.test/{n}", "Page", "yeast " * (50 - n) + f"word{n} " * (n + 9))
+        for n, server in enumerate(servers)
+    ]
+
+
+def test_result_pages_go_through_all_hits_without_repeating_one(tmp_path: Path) -> None:
+    found = searcher(tmp_path, *many("abcdeabcdeabc"))
+
+    pages = [urls(found, "yeast", limit=4, start=start) for start in (0, 4, 8, 12)]
+    assert [len(page) for page in pages] == [4, 4, 4, 1]
+    assert len({url for page in pages for url in page}) == 13
+    assert [found.search("yeast", limit=4, start=start).more for start in (0, 8, 12)] == [True, True, False]
+
+
+def test_relevance_is_in_proportion_to_the_best_hit_of_all_on_every_result_page(tmp_path: Path) -> None:
+    found = searcher(tmp_path, *many("abcdef"))
+
+    first, second = found.search("yeast", limit=3), found.search("yeast", limit=3, start=3)
+    relevances = [hit.relevance for hit in first.hits + second.hits]
+    assert relevances[0] == 1000 and relevances == sorted(relevances, reverse=True)
+
+
+def test_a_third_hit_of_a_server_stands_behind_other_servers(tmp_path: Path) -> None:
+    results = searcher(tmp_path, *many("aaaabc")).search("yeast", limit=4)
+
+    assert [hit.url[7] for hit in results.hits] == ["a", "a", "b", "c"]
+    assert [hit.from_server for hit in results.hits] == [0, 2, 0, 0]
+
+
+@pytest.mark.parametrize("start", [-1, 1000, 10**9])
+def test_a_start_out_of_range_is_bad_input(tmp_path: Path, start: int) -> None:
+    with pytest.raises(BadInput, match="ask for 1 to 1000"):
+        Searcher(tmp_path, REFERENCE).search("yeast", start=start)
+
+
+# Searching within the results of a search (SV)
+
+
+def test_a_search_within_results_finds_what_both_queries_find(tmp_path: Path) -> None:
+    found = searcher(
+        tmp_path,
+        page("http://a.test/both", "Yeast", "yeast genome bread"),
+        page("http://a.test/one", "Yeast", "yeast bread"),
+        page("http://a.test/other", "Genome", "genome bread"),
+    )
+
+    assert urls(found, "genome", within=["yeast"]) == ["http://a.test/both"]
+    assert urls(found, "bread", within=["yeast", "genome"]) == ["http://a.test/both"]
+
+
+# Anchors belong to the page they point to (GO 2.2)
+
+
+def test_a_page_that_was_never_fetched_is_found_by_what_links_to_it_say(tmp_path: Path) -> None:
+    found = searcher(
+        tmp_path,
+        page("http://a.test/", "Home", "text", ("http://b.test/never", "sourdough starters")),
+        page("http://c.test/", "Home", "text", ("http://b.test/never", "sourdough starters")),
+        page("http://d.test/", "Home", "text", ("http://b.test/never", "see this on sourdough")),
+    )
+
+    (hit,) = found.search("sourdough", expand=False).hits[:1]
+    assert (hit.url, hit.title) == ("http://b.test/never", "sourdough starters")
+    assert (hit.fetched, hit.cached) == (0.0, False)
+    assert hit.snippet == "sourdough starters · see this on sourdough"
+
+
+def test_anchors_find_a_page_that_does_not_name_itself(tmp_path: Path) -> None:
+    found = searcher(
+        tmp_path,
+        page("http://b.test/", "Welcome", "we make the best search engine"),
+        page("http://a.test/", "Links", "text", ("http://b.test/", "Webcrawler")),
+    )
+
+    assert urls(found, "webcrawler")[0] == "http://b.test/"
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        fetched("http://b.test/", reason="not-found"),
+        fetched("http://b.test/", reason="redirect", target="http://b.test/elsewhere"),
+    ],
+    ids=["not found", "redirect"],
+)
+def test_what_is_no_document_is_not_shown_however_it_is_linked(tmp_path: Path, gone: Entry) -> None:
+    found = searcher(
+        tmp_path, page("http://a.test/", "Links", "text", ("http://b.test/", "sourdough starters")), gone
+    )
+
+    assert "http://b.test/" not in urls(found, "sourdough")
+
+
+def test_a_noindex_page_is_not_shown_by_what_links_to_it_say(tmp_path: Path) -> None:
+    secret = page("http://b.test/", "Secret", "sourdough")
+    secret.noindex, secret.text = True, None
+    found = searcher(
+        tmp_path, page("http://a.test/", "Links", "text", ("http://b.test/", "sourdough")), secret
+    )
+
+    assert "http://b.test/" not in urls(found, "sourdough")
+
+
+def test_link_finds_the_pages_that_link_to_a_url(tmp_path: Path) -> None:
+    found = searcher(
+        tmp_path,
+        page("http://a.test/", "A", "text", ("http://c.test/x", "there")),
+        page("http://b.test/", "B", "text", ("http://c.test/", "there")),
+    )
+
+    assert urls(found, "link:http://c.test/x") == ["http://a.test/"]
+    assert urls(found, "link:c.test/x") == ["http://a.test/"]
+    assert urls(found, "link:http://nowhere.test/") == []
+
+
+# Words of the thesaurus, and spelling
+
+
+@pytest.fixture
+def bakery(tmp_path: Path) -> Searcher:
+    """Where there is sourdough there is leaven; nobody but the last page says leaven alone."""
+    recipes = [
+        page(f"http://{n % 7}.test/{n}", f"Sourdough leaven {n}", f"sourdough leaven oven crust bread{n}")
+        for n in range(40)
+    ]
+    others = [page(f"http://x{n % 7}.test/{n}", f"Stones {n}", f"granite basalt{n}") for n in range(40)]
+    lonely = page("http://lonely.test/", "Leaven", "leaven alone")
+    found = searcher(tmp_path, *recipes, *others, lonely)
+    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
+        seq = catalog.last_seq()
+        store(tmp_path / "vocabulary", build(catalog, seq), seq, catalog.identity)
+    return found
+
+
+def test_words_that_go_with_those_of_the_query_may_be_added(bakery: Searcher) -> None:
+    results = bakery.search("sourdough")
+
+    assert "leaven" in [word.spelled for word in results.related] and results.added == []
+    assert "http://lonely.test/" not in urls(bakery, "sourdough", limit=100)
+    assert urls(bakery, "sourdough", limit=100, add=["leaven"])[-1] == "http://lonely.test/"
+
+
+def test_with_few_hits_the_thesaurus_adds_words_unless_it_is_told_not_to(bakery: Searcher) -> None:
+    few = bakery.search("sourdough site:3.test")
+
+    assert [word.spelled for word in few.added] and few.related == []
+    alone = bakery.search("sourdough site:3.test", expand=False)
+    assert alone.added == [] and "leaven" in [word.spelled for word in alone.related]
+
+
+@pytest.mark.parametrize(
+    "query", ['"sourdough starter"', "title:sourdough site:3.test", "sourd* site:3.test"]
+)
+def test_the_thesaurus_widens_no_query_that_says_exactly_what_it_wants(bakery: Searcher, query: str) -> None:
+    results = bakery.search(query)
+
+    assert results.total < 10 and results.added == []
+
+
+def test_however_many_words_are_to_be_added_only_some_are(bakery: Searcher) -> None:
+    assert bakery.search("sourdough", add=["leaven " * 100_000] * 100).total == 41
+
+
+def test_a_misspelled_word_is_answered_by_a_query_with_the_better_one(bakery: Searcher) -> None:
+    assert bakery.search("+sourdogh leaven").did_you_mean == "+sourdough leaven"
+    assert bakery.search("sourdough").did_you_mean == ""
+
+
+@pytest.mark.parametrize(
+    "query", ["leaven site:sourdogh.test", "leaven link:http://x.test/sourdogh", "leaven -sourdogh"]
+)
+def test_only_words_that_are_looked_for_get_another_spelling(bakery: Searcher, query: str) -> None:
+    assert bakery.search(query).did_you_mean == ""
+
+
+def test_suggestions_are_whole_queries_that_begin_so(bakery: Searcher) -> None:
+    suggested = bakery.suggest("sour")
+
+    assert suggested and all("sour" in query.lower() for query in suggested)
+
+
+# Many searches, few moments
+
+
+def test_the_generation_differs_after_each_commit_and_only_then(tmp_path: Path) -> None:
+    found = searcher(tmp_path, page("http://a.test/", "A", "yeast"))
+    before = found.generation
+    assert found.generation == before
+
+    crawled(tmp_path, page("http://b.test/", "B", "yeast"))
+    follow(tmp_path)
+    assert found.generation != before
+
+
+def test_a_ranking_for_evaluation_folds_and_hides_nothing(tmp_path: Path) -> None:
+    found = searcher(tmp_path, *many("aaaaaa"))
+
+    ranked = found.rank("yeast", limit=5)
+    assert len(ranked) == 5
+    assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)

@@ -1,0 +1,136 @@
+"""`scrapy serve` as people start it: a process of its own that answers, refuses and ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from searched import entry, publish
+
+ROOT = Path(__file__).parent.parent
+SECONDS = 60  # that nothing here takes
+
+
+def start(crawl_dir: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "serve", *options],
+        cwd=ROOT,
+        env=os.environ | {"CRAWL_DIR": str(crawl_dir)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def refused(crawl_dir: Path, *options: str) -> tuple[int, str]:
+    """Exit status and what it says."""
+    process = start(crawl_dir, *options)
+    _, said = process.communicate(timeout=SECONDS)
+    return process.returncode, said
+
+
+@contextmanager
+def serving(crawl_dir: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    process = start(crawl_dir, "--port", "0", *options)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line + process.communicate(timeout=SECONDS)[1]
+        yield process, found[0]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawl")
+    publish(folder, [entry(("http://a.test/1", "Molecular biology", "Genes and proteins"))])
+    return folder
+
+
+def test_it_prints_its_address_answers_there_and_ends_well_when_told(crawl_dir: Path) -> None:
+    with serving(crawl_dir) as (process, address):
+        page = httpx.get(f"{address}/search?q=molecular")
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=SECONDS)
+
+    assert page.status_code == 200 and "http://a.test/1" in page.text
+    assert "server" not in page.headers
+    assert process.returncode == 0
+    assert said == ""
+
+
+def test_idle_and_slow_clients_do_not_keep_it_from_ending(crawl_dir: Path) -> None:
+    with serving(crawl_dir) as (process, address):
+        host, port = address.removeprefix("http://").split(":")
+        idle, slow = (socket.create_connection((host, int(port)), SECONDS) for _ in range(2))
+        with idle, slow:
+            slow.sendall(b"GET / HT")
+            assert httpx.get(address).status_code == 200
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=SECONDS)
+
+    assert process.returncode == 0
+
+
+def test_folder_without_a_crawl_is_served_all_the_same(tmp_path: Path) -> None:
+    with serving(tmp_path / "none") as (_, address):
+        assert "scrapy crawl index" in httpx.get(f"{address}/search?q=x").text
+
+
+def test_serving_for_other_machines_is_told(crawl_dir: Path) -> None:
+    with serving(crawl_dir, "--host", "0.0.0.0") as (process, address):
+        assert httpx.get(address).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=SECONDS)
+
+    assert said.count("\n") == 1 and said.startswith("warning: ")
+
+
+def test_port_in_use_is_one_line_and_exit_status_1(crawl_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        status, said = refused(crawl_dir, "--port", str(port))
+
+    assert status == 1
+    assert said.count("\n") == 1 and str(port) in said and "--port" in said
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--port", "eight"),
+        ("--port", "65536"),
+        ("--port", "-1"),
+        ("--port", "٣"),
+        ("--host", "no.such.host.invalid"),
+        ("somewhere",),
+        ("-s", "SERVE_RATE=many"),
+        ("-s", "SERVE_TRUSTED_PROXIES=nobody"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_exit_status_2(crawl_dir: Path, options: tuple[str, ...]) -> None:
+    status, said = refused(crawl_dir, *options)
+
+    assert status == 2, said
+    assert said.count("\n") == 1 and said.startswith("error: ")
+
+
+def test_data_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    status, said = refused(tmp_path / "file")
+
+    assert status == 2 and "CRAWL_DIR" in said

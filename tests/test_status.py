@@ -1,0 +1,346 @@
+"""The status page: what it says of a crawl that runs, of one that is over, and where nothing is."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import MakeFrontier
+from crawled import crawled, fetched, link
+from lxml import html as lxml_html
+from searched import entry, publish
+from starlette.testclient import TestClient
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import hold_crawl
+from webcrawler.connection import connect
+from webcrawler.frontier import Frontier, Report, ordering
+from webcrawler.frontier.standing import Standing, standing
+from webcrawler.records import Entry
+from webcrawler.web import Config, make_app
+from webcrawler.web.activity import BIN_SECONDS, Activity, rates
+from webcrawler.web.holding import held_back
+from webcrawler.web.overview import NOT_HERE, SILENT, Overviews
+from webcrawler.web.plots import HEIGHT, WIDTH, nice, plot
+from webcrawler.web.wording import size, span
+
+NOW = 1_700_003_600.0
+STATS = {
+    "seen": 10,
+    "queued": 5,
+    "leased": 1,
+    "done": 4,
+    "failed": 0,
+    "quarantined": 0,
+    "reasons": {},
+    "refused": {},
+}
+QUIET = Standing(STATS, 0, 0, 0, 0, 1, 1, None, [], True)
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[TestClient]:
+    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as web:
+        yield web
+
+
+def arrivals(urls: list[str], when: float) -> list[tuple[Entry, None]]:
+    return [(entry((url, "", "x"), fetched=when), None) for url in urls]
+
+
+def text_of(web: TestClient, path: str = "/status") -> str:
+    answer = web.get(path)
+    assert answer.status_code == 200
+    return " ".join("".join(map(str, lxml_html.fromstring(answer.text).itertext())).split())
+
+
+# ---- the page
+
+
+def test_where_nothing_is_it_says_so(web: TestClient) -> None:
+    assert "nothing was crawled yet" in text_of(web)
+    assert web.get("/api/status").json()["documents"] == 0
+
+
+def test_crawl_that_is_over_is_told_from_the_catalog(web: TestClient, tmp_path: Path) -> None:
+    publish(tmp_path, [entry(("http://a.test/1", "One", "one")), entry(("http://b.test/2", "Two", "two"))])
+
+    text, found = text_of(web), web.get("/api/status").json()
+
+    assert "No crawl runs" in text and NOT_HERE in text
+    assert found["frontier"] is None and found["crawling"] is False
+    assert found["documents"] == 2
+    assert found["outcomes"] == {"done/document": 2}
+    assert found["views"]["index"]["documents"] == 2
+    assert found["views"]["index"]["lag"] == 0
+    assert found["sizes"]["catalog"] > 0
+
+
+def test_index_lag_is_what_the_index_has_not_applied(web: TestClient, tmp_path: Path) -> None:
+    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write(arrivals([f"http://a.test/{n}" for n in range(2, 5)], NOW))
+
+    assert web.get("/api/status").json()["views"]["index"]["lag"] == 3
+
+
+def test_crawl_is_alive_while_somebody_holds_its_lock(web: TestClient, tmp_path: Path) -> None:
+    crawled(tmp_path, fetched("http://a.test/"))
+    with hold_crawl(tmp_path):
+        found = web.get("/api/status").json()
+
+    assert found["crawling"] is True
+    assert "A crawl runs" in found["held_back"]
+
+
+def test_running_crawl_is_shown_through_its_redis(tmp_path: Path) -> None:
+    """The embedded server of the folder: asked, never started, and not kept up."""
+    crawled(tmp_path, fetched("http://a.test/"))
+    connection = connect(None, tmp_path)
+    with connection, hold_crawl(tmp_path):
+        frontier = Frontier(connection.new_client(), ordering("fifo"))
+        frontier.open("fifo")
+        frontier.discover([link(f"http://{host}.test/{n}") for host in "ab" for n in range(3)])
+        leases = frontier.lease(1)
+        with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as web:
+            found, text = web.get("/api/status").json(), text_of(web)
+
+    assert leases.leases and found["frontier"]["stats"]["queued"] == 5
+    assert found["frontier"]["stats"]["seen"] == 6
+    assert {row["server"]: row["queued"] + row["leased"] for row in found["frontier"]["servers"]} == {
+        "http://a.test": 3,
+        "http://b.test": 3,
+    }
+    assert "http://a.test" in text and "http://b.test" in text
+    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as web:
+        assert web.get("/api/status").json()["frontier_unknown"] == NOT_HERE
+    assert not (tmp_path / "redis" / "redis.sock").exists()  # nobody started it again
+
+
+def test_redis_that_hangs_costs_a_moment_and_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webcrawler.web.overview.PATIENCE_SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        with TestClient(make_app(Config(tmp_path, rate="", redis_url=url)), "http://localhost") as web:
+            found = web.get("/api/status").json()
+
+    assert found["frontier_unknown"] == SILENT
+
+
+def test_page_is_renewed_only_when_asked_to(web: TestClient) -> None:
+    assert "http-equiv" not in web.get("/status").text
+    assert '<meta http-equiv="refresh" content="5">' in web.get("/status?refresh=5").text
+
+
+def test_plots_are_readable_without_seeing_them(web: TestClient, tmp_path: Path) -> None:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write(arrivals([f"http://a.test/{n}" for n in range(10)], time.time() - 60))
+
+    tree = lxml_html.fromstring(web.get("/status").text)
+
+    plots = [svg for svg in tree.iter("svg") if svg.get("class") == "plot"]
+    assert len(plots) == 2
+    assert all((plot.get("aria-label") or "").startswith("Pages a second") for plot in plots)
+    assert all(rect.get("height") for plot in plots for rect in plot.iter("rect"))
+    assert not [element for element in tree.iter() if element.get("style")]
+
+
+def test_all_who_ask_share_one_look(tmp_path: Path) -> None:
+    crawled(tmp_path, fetched("http://a.test/"))
+    overviews = Overviews(Config(tmp_path))
+
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(overviews.newest() for _ in range(20)))
+
+    found = asyncio.run(ask())
+    overviews.close()
+
+    assert len({id(one) for one in found}) == 1
+
+
+def test_folder_that_may_only_be_read_is_shown(web: TestClient, tmp_path: Path) -> None:
+    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
+    (tmp_path / "crawls.lock").touch()
+    before = {
+        path: path.stat().st_mtime_ns
+        for path in tmp_path.rglob("*")
+        if path.is_file() and path.suffix != ".sqlite-shm"
+    }
+
+    text_of(web)
+
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+# ---- rates
+
+
+def test_rates_are_counted_from_the_catalogs_times(tmp_path: Path) -> None:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write(
+            [(entry((f"http://a.test/{n}", "", "x"), fetched=NOW - 60 * n), None) for n in range(100)]
+        )
+
+        found = Activity().look(catalog, NOW)
+
+    assert sum(found.hour) == 60
+    assert sum(found.recent) == 5  # minutes 0 to 4: what was fetched 300 s ago is a stretch too old
+    assert set(found.hour) == {1}
+
+
+def test_second_look_reads_only_what_came_since(tmp_path: Path) -> None:
+    activity = Activity()
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write(arrivals([f"http://a.test/{n}" for n in range(10)], NOW - 30))
+        first = activity.look(catalog, NOW)
+        again = activity.look(catalog, NOW)
+        catalog.write(arrivals([f"http://b.test/{n}" for n in range(7)], NOW - 5))
+        third = activity.look(catalog, NOW)
+
+    assert sum(first.hour) == sum(again.hour) == 10
+    assert sum(third.hour) == 17
+
+
+def test_another_catalog_in_its_place_is_counted_anew(tmp_path: Path) -> None:
+    activity = Activity()
+    for name in ("a", "b"):
+        with closing(Catalog(tmp_path / f"{name}.sqlite")) as catalog:
+            catalog.write(arrivals(["http://a.test/"], NOW - 30))
+            found = activity.look(catalog, NOW)
+
+    assert sum(found.hour) == 1
+
+
+def test_what_happens_now_is_the_mean_of_ten_seconds_that_are_over() -> None:
+    newest = int(NOW // BIN_SECONDS)
+    bins = Counter({newest: 1_000, newest - 1: 1_000, newest - 2: 30, newest - 3: 20})
+
+    assert rates(bins, NOW).per_second == 5.0
+    assert rates(Counter(), NOW).per_second == 0.0
+
+
+# ---- what holds it back
+
+
+def standing_of(**changes: Any) -> Standing:
+    counts = {name: changes.pop(name) for name in tuple(changes) if name in STATS}
+    return replace(QUIET, stats={**STATS, **counts}, **changes)
+
+
+@pytest.mark.parametrize(
+    "crawling, state, says",
+    [
+        (False, None, "No crawl runs"),
+        (True, None, "not known: because"),
+        (True, standing_of(queued=0, leased=0), "Nothing is left"),
+        (True, standing_of(workers=0), "starts or ends"),
+        (True, standing_of(queued=0, leased=3), "last 3 URLs"),
+        (True, standing_of(leased=900, downloading=10), "Parsers and disk: 890 pages"),
+        (
+            True,
+            standing_of(waiting=7, due_seconds=0.4),
+            "Politeness: 7 servers with URLs must not be asked yet. The next",
+        ),
+        (True, standing_of(waiting=1), "Politeness: 1 server with"),
+        (True, standing_of(retrying=4, due_seconds=30.0), "Tries: 4 URLs"),
+        (True, standing_of(), "every server with URLs has a download"),
+        (True, standing_of(doubtful=12, waiting=3), "Slow servers: of 12 servers"),
+        (True, standing_of(ready=2, waiting=40), "Few servers: 2 of 42"),
+        (True, standing_of(ready=40, doubtful=2), "Downloads: 42 servers"),
+    ],
+)
+def test_what_holds_the_crawl_back(crawling: bool, state: Standing | None, says: str) -> None:
+    assert says in held_back(crawling, state, "because")
+
+
+# ---- where a frontier stands
+
+
+def test_standing_names_the_servers_with_the_most_urls_first(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(delay=1000.0)
+    frontier.discover([link(f"http://a.test/{n}") for n in range(5)])
+    frontier.discover([link(f"http://b.test/{n}") for n in range(3)])
+    frontier.discover([link("http://c.test/")])
+    leased = {lease.server: lease for lease in frontier.lease(3).leases}
+    frontier.fetched([Report(leased["http://a.test"], 0.1)])
+
+    found = standing(frontier, 2)
+
+    rows = [(row.server, row.queued, row.leased, row.downloads, row.answers) for row in found.servers]
+    assert rows == [("http://a.test", 4, 1, 0, "in time"), ("http://b.test", 2, 1, 1, "not asked yet")]
+    assert 990 < found.servers[0].due_seconds <= 1000
+    assert found.downloading == 2
+    assert found.stats["leased"] == 3
+    assert found.due_seconds is not None
+    assert found.all_servers
+
+
+def test_empty_frontier_stands_nowhere(make_frontier: MakeFrontier) -> None:
+    found = standing(make_frontier(), 20)
+
+    assert (found.ready, found.doubtful, found.waiting, found.servers, found.due_seconds) == (
+        0,
+        0,
+        0,
+        [],
+        None,
+    )
+
+
+def test_standing_adds_up_over_partitions(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(partitions=4)
+    frontier.discover([link(f"http://{host}.test/{n}") for host in "abcdefgh" for n in range(2)])
+
+    found = standing(frontier, 20)
+
+    assert found.ready + found.doubtful + found.waiting == 8
+    assert sum(row.queued for row in found.servers) == 16 == found.stats["queued"]
+
+
+# ---- plots and words
+
+
+@pytest.mark.parametrize(
+    "value, upper",
+    [(0, 1), (0.03, 0.05), (0.3, 0.5), (1, 1), (1.1, 2), (3, 5), (7, 10), (10, 10), (99, 100), (101, 200)],
+)
+def test_upper_edge_is_a_round_number(value: float, upper: float) -> None:
+    assert nice(value) == pytest.approx(upper)
+
+
+def test_bars_stand_within_the_plot_and_touch_its_edge() -> None:
+    found = plot("x", [0, 50, 100, 25], 5)
+
+    assert found.top == 20
+    assert [(bar.height, bar.value) for bar in found.bars] == [
+        (HEIGHT / 2, 10),
+        (HEIGHT, 20),
+        (HEIGHT / 4, 5),
+    ]
+    assert all(
+        bar.y + bar.height == pytest.approx(HEIGHT) and bar.x + bar.width <= WIDTH for bar in found.bars
+    )
+    assert [bar.partial for bar in found.bars] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "number, said", [(0, "0 bytes"), (999, "999 bytes"), (1_500, "1.5 kB"), (2.4e8, "240 MB")]
+)
+def test_sizes_as_people_read_them(number: float, said: str) -> None:
+    assert size(number) == said
+
+
+@pytest.mark.parametrize(
+    "seconds, said",
+    [(0, "0 s"), (0.04, "0 s"), (0.5, "0.5 s"), (1.2, "1 s"), (59, "59 s"), (60, "1 min"), (90_000, "1 d")],
+)
+def test_spans_of_time_as_people_read_them(seconds: float, said: str) -> None:
+    assert span(seconds) == said

@@ -1,0 +1,215 @@
+"""The lexicographer: a process beside the crawl that leaves a vocabulary, whatever strikes it when."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from crawled import crawled, fetched
+from localweb import WITHOUT_INDEX, crawl, page, scrapy, sites
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import VOCABULARY, hold_crawl
+from webcrawler.vocabulary import Vocabulary, lexicographer, load
+from webcrawler.vocabulary import renewing as renewing_module
+from webcrawler.vocabulary.renewing import Renewing
+
+FOLDER = "vocabulary"
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def small_crawl(folder: Path, *titles: str) -> Path:
+    return crawled(folder, *(fetched(f"http://a.test/{title}", title=title) for title in titles))
+
+
+def seq_of(folder: Path) -> int:
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        return catalog.last_seq()
+
+
+def vocabulary_of(folder: Path) -> Vocabulary | None:
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        return load(folder / FOLDER, catalog.identity)
+
+
+def is_complete(folder: Path) -> bool:
+    vocabulary = vocabulary_of(folder)
+    return vocabulary is not None and vocabulary.seq == seq_of(folder)
+
+
+def is_at_work(folder: Path) -> bool:
+    lock = folder / "vocabulary.lock"
+    return lock.exists() and lock.read_text() != ""
+
+
+Start = Callable[[], subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a lexicographer as a process; those that live at the end are ended."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def one() -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "webcrawler.vocabulary.lexicographer", str(tmp_path)]
+        started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        return started[-1]
+
+    yield one
+    for process in started:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path, start: Start) -> None:
+    crawl_lock = hold_crawl(tmp_path)
+    process = start()
+    wait_for(lambda: is_at_work(tmp_path))
+    small_crawl(tmp_path, "Encryption", "Bread")  # it waits for a catalog
+    assert process.poll() is None
+
+    crawl_lock.close()
+
+    assert process.wait(30) == 0
+    vocabulary = vocabulary_of(tmp_path)
+    assert vocabulary is not None and vocabulary.seq == 2
+    assert vocabulary.frequency("bread") == 1
+
+
+def test_there_is_one_of_them(tmp_path: Path, start: Start) -> None:
+    small_crawl(tmp_path, "Bread")
+    with hold_crawl(tmp_path):
+        start()
+        wait_for(lambda: is_at_work(tmp_path))
+
+        assert not lexicographer.keep_words(tmp_path)
+
+
+def test_sigterm_ends_it(tmp_path: Path, start: Start) -> None:
+    small_crawl(tmp_path, "Bread")
+    with hold_crawl(tmp_path):
+        process = start()
+        wait_for(lambda: is_at_work(tmp_path))
+
+        process.terminate()
+
+        assert process.wait(30) == 0
+
+
+def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
+    tmp_path: Path, start: Start
+) -> None:
+    small_crawl(tmp_path, "Bread")
+    assert lexicographer.keep_words(tmp_path)
+    small_crawl(tmp_path, *map(str, range(200)))
+    (tmp_path / FOLDER / "vocabulary.new").write_bytes(b"of one that died while it wrote")
+    process = start()
+    wait_for(lambda: is_at_work(tmp_path))
+
+    process.kill()
+    process.wait()
+
+    old = vocabulary_of(tmp_path)
+    assert old is not None and old.seq == 1 and old.frequency("bread") == 1
+    assert start().wait(30) == 0
+    assert is_complete(tmp_path)
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["vocabulary.npz"]
+
+
+def test_without_a_catalog_it_ends(tmp_path: Path) -> None:
+    assert lexicographer.keep_words(tmp_path)
+
+
+def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
+    small_crawl(tmp_path, "Bread")
+    lexicographer.keep_words(tmp_path)
+    before = (tmp_path / FOLDER / "vocabulary.npz").stat()
+
+    lexicographer.keep_words(tmp_path)
+    lexicographer.wait_until_made(tmp_path)
+
+    assert (tmp_path / FOLDER / "vocabulary.npz").stat().st_ino == before.st_ino
+
+
+def test_a_disk_that_is_full_leaves_the_old_one_and_ends_it_all_the_same(tmp_path: Path) -> None:
+    small_crawl(tmp_path, "Bread")
+    (tmp_path / FOLDER).write_text("no folder can be made here")
+
+    assert lexicographer.keep_words(tmp_path)
+    with pytest.raises(OSError):
+        lexicographer.wait_until_made(tmp_path)
+
+
+def test_it_is_due_when_a_crawl_has_grown_by_a_fifth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renewing_module, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(renewing_module, "REST", 0)
+    small_crawl(tmp_path, *map(str, range(10)))
+    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
+        renewing = Renewing(catalog, tmp_path / FOLDER)
+        assert renewing.is_due()
+        renewing.renew()
+        assert not renewing.is_due() and not renewing.is_behind()
+
+        small_crawl(tmp_path, "a", "b")
+        assert not renewing.is_due() and renewing.is_behind()
+        small_crawl(tmp_path, "c")
+        assert renewing.is_due()
+
+
+def test_ensure_started_starts_one_in_the_place_of_one_that_died(tmp_path: Path) -> None:
+    small_crawl(tmp_path, "Bread")
+    with hold_crawl(tmp_path):
+        VOCABULARY.ensure_started(tmp_path)
+        wait_for(lambda: is_at_work(tmp_path))
+        pid = int((tmp_path / "vocabulary.lock").read_text())
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+        VOCABULARY.ensure_started(tmp_path)
+
+        wait_for(lambda: (tmp_path / "vocabulary.lock").read_text().strip() not in ("", str(pid)))
+    wait_for(lambda: is_complete(tmp_path))
+    wait_for(lambda: lexicographer.keep_words(tmp_path))  # until that one has ended
+
+
+def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: Path, start: Start) -> None:
+    small_crawl(tmp_path, "Bread")
+    with hold_crawl(tmp_path):
+        first = start()
+        wait_for(lambda: is_at_work(tmp_path))
+
+        lexicographer.remake(tmp_path)
+
+        assert first.wait(30) == 0
+        assert is_complete(tmp_path)
+        wait_for(lambda: is_at_work(tmp_path))
+    wait_for(lambda: lexicographer.keep_words(tmp_path))
+
+
+def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> None:
+    pipelines = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
+    with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
+        crawl(tmp_path, "index", "-a", f"seeds={web['web'].url}/", ITEM_PIPELINES=pipelines)
+    process = scrapy("report", folder=tmp_path)
+    process.communicate(timeout=60)
+
+    vocabulary = vocabulary_of(tmp_path)
+    assert process.returncode == 0
+    assert is_complete(tmp_path)
+    assert vocabulary is not None and vocabulary.frequency("page") > 0
+    assert (tmp_path / "vocabulary.log").exists()  # the crawl has started one
+    wait_for(lambda: lexicographer.keep_words(tmp_path))

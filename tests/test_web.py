@@ -1,0 +1,540 @@
+"""The search page and its API over a small real crawl: what is shown, what is refused, and how it is said."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import fields
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from crawled import link
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from searched import Row, entry, publish
+from starlette.testclient import TestClient
+
+from webcrawler.errors import Unavailable
+from webcrawler.search import Related
+from webcrawler.web import Config, make_app
+from webcrawler.web.answers import MAX_WAITING
+from webcrawler.web.asking import Asking
+from webcrawler.web.openapi import SCHEMAS, document
+from webcrawler.web.opensearch import NAMESPACE
+from webcrawler.web.readable import readable
+from webcrawler.web.shown import of_server
+
+ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+PAGES: list[Row] = [
+    ("http://a.test/1", "Molecular biology", "Genes and proteins of molecular biology"),
+    ("http://a.test/2", "Biology", "biology of the garden"),
+    ("http://b.test/3", "Cooking", "molecular cooking with steam"),
+    ("http://c.test:8080/attack", f"Title {ATTACK}", f"Body {ATTACK} yeast genome"),
+    ("http://xn--bcher-kva.test/%C3%BC", "", "Sourdough rises"),
+    *((f"http://s{number}.test/", f"Server {number}", "lighthouse keepers") for number in range(40)),
+    *(
+        (f"http://many.test/{number}", f"Harbour {number}", "harbour pilots steer ships")
+        for number in range(6)
+    ),
+    *((f"http://h{number}.test/", f"Port {number}", "harbour") for number in range(3)),
+    *(
+        (f"http://m{number}.test/", f"Quartet {number}", "The violin and the cello play.")
+        for number in range(6)
+    ),
+]
+
+
+class Seen(HTMLParser):
+    """Elements of a page with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawl")
+    unfetched = link("http://elsewhere.test/page", "unvisited island")
+    publish(folder, [entry(PAGES[0], unfetched), *map(entry, PAGES[1:])])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(crawl_dir: Path) -> Iterator[TestClient]:
+    with TestClient(
+        make_app(Config(crawl_dir, rate="", deadline_seconds=60)), "http://localhost:8000"
+    ) as client:
+        yield client
+
+
+def seen(client: TestClient, path: str, **parameters: Any) -> Seen:
+    response = client.get(path, params=parameters)
+    assert response.status_code == 200, response.text
+    return Seen(response.text)
+
+
+def links(page: Seen) -> list[str]:
+    """The URLs of the results, in their order."""
+    return [a["href"] or "" for a in page.all("a") if "nofollow" in (a.get("rel") or "")]
+
+
+def href(page: Seen, start: str, **wanted: str) -> str:
+    """The link with that path whose parameters have these values."""
+    for a in page.all("a"):
+        address = urlsplit(a.get("href") or "")
+        if (
+            address.path == start
+            and wanted.items() <= {k: v[0] for k, v in parse_qs(address.query).items()}.items()
+        ):
+            return a["href"] or ""
+    raise AssertionError(f"no link to {start} with {wanted}")
+
+
+# ---- the page
+
+
+def test_first_page_is_a_form_with_a_labelled_box(client: TestClient) -> None:
+    page = seen(client, "/")
+
+    assert any(form.get("action") == "/search" for form in page.all("form"))
+    assert any(label.get("for") == "q" for label in page.all("label"))
+    assert page.all("html")[0]["lang"] == "en"
+
+
+def test_results_show_relevance_title_url_date_and_snippet_best_first(client: TestClient) -> None:
+    page = seen(client, "/search", q="molecular biology")
+
+    assert links(page)[0] == "http://a.test/1"
+    assert "1000" in page.text and "a.test/1" in page.text and "14 Nov 2023" in page.text
+    assert "3 pages" in page.text
+    assert page.all("mark")
+
+
+def test_query_stands_in_the_title_and_in_the_box(client: TestClient) -> None:
+    response = client.get("/search", params={"q": 'a "phrase" <b>'})
+
+    assert "<title>a &#34;phrase&#34; &lt;b&gt; · webcrawler</title>" in response.text
+    assert Seen(response.text).all("input")[0]["value"] == 'a "phrase" <b>'
+
+
+def test_links_to_results_give_nothing_away(client: TestClient) -> None:
+    page = seen(client, "/search", q="biology")
+
+    outside = [a for a in page.all("a") if not (a["href"] or "").startswith(("/", "#"))]
+    assert outside
+    assert all(a.get("rel") == "noopener noreferrer nofollow" for a in outside)
+
+
+def test_page_without_a_title_is_shown_by_what_people_read_of_its_url(client: TestClient) -> None:
+    page = seen(client, "/search", q="sourdough")
+
+    assert page.text.count("bücher.test/ü") >= 2
+
+
+@pytest.mark.parametrize("path", ["/search", "/api/search", "/suggest", "/api/suggest"])
+def test_no_text_of_a_page_or_query_becomes_markup(client: TestClient, path: str) -> None:
+    for query in ("yeast", ATTACK, f'"{ATTACK}"', f"yeast {ATTACK}"):
+        response = client.get(path, params={"q": query, "explain": "1"})
+
+        assert response.status_code == 200
+        if response.headers["content-type"].startswith("text/html"):
+            page = Seen(response.text)
+            assert not page.all("img")
+            assert not any(name.startswith("on") or name == "style" for _, at in page.elements for name in at)
+            assert all(script.get("src", "").startswith("/static/") for script in page.all("script"))  # type: ignore[union-attr]
+
+
+def test_no_page_has_inline_style_or_script(client: TestClient) -> None:
+    for path in ("/", "/search?q=biology&explain=1", "/api", "/nowhere"):
+        html = client.get(path).text
+
+        assert "<style" not in html and " style=" not in html
+        assert re.search(r"<script(?! src=)", html) is None
+
+
+def test_headings_are_in_order_and_one_is_the_first(client: TestClient) -> None:
+    for path in ("/", "/search?q=biology", "/search?q=zzzz", "/api", "/nowhere"):
+        levels = [
+            int(tag[1]) for tag, _ in Seen(client.get(path).text).elements if re.fullmatch("h[1-6]", tag)
+        ]
+
+        assert levels[0] == 1 and levels.count(1) == 1
+        assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_search_within_these_results_narrows_them(client: TestClient) -> None:
+    page = seen(client, "/search", q="molecular")
+    box = next(i for i in page.all("input") if i.get("name") == "within")
+
+    narrowed = seen(client, "/search", q="cooking", within=box["value"])
+
+    assert links(narrowed) == ["http://b.test/3"]
+    assert [i["value"] for i in narrowed.all("input") if i.get("name") == "within" and "checked" in i] == [
+        "molecular"
+    ]
+
+
+def test_pages_follow_each_other_without_gap_or_repetition(client: TestClient) -> None:
+    found: list[str] = []
+    address = "/search?q=lighthouse"
+    for number in (1, 2, 3):
+        page = Seen(client.get(address).text)
+        found += links(page)
+        assert any(span.get("aria-current") == "page" for span in page.all("span"))
+        if number < 3:
+            address = next(a["href"] or "" for a in page.all("a") if a.get("rel") == "next")
+
+    assert sorted(found) == sorted(f"http://s{number}.test/" for number in range(40))
+    assert not [a for a in Seen(client.get(address).text).all("a") if a.get("rel") == "next"]
+
+
+def test_page_behind_the_last_leads_back(client: TestClient) -> None:
+    page = seen(client, "/search", q="molecular", page="9")
+
+    assert "No more results" in page.text
+    assert href(page, "/search", q="molecular")
+
+
+def test_more_from_a_server_is_one_click_away(client: TestClient) -> None:
+    page = seen(client, "/search", q="harbour", limit="5")
+
+    (more,) = [a for a in page.all("a") if "site%3A" in (a["href"] or "")]
+    assert "4 more from this server" in page.text
+    found = links(Seen(client.get(more["href"] or "").text))
+    assert {urlsplit(url).netloc for url in found} == {"many.test"}
+
+
+def test_query_of_alternatives_is_put_in_parentheses_for_one_server() -> None:
+    assert of_server("molecular", "http://a.test:8080") == "molecular site:a.test:8080"
+    assert of_server("a OR b", "http://a.test") == "(a OR b) site:a.test"
+
+
+def test_nothing_found_gives_hints(client: TestClient) -> None:
+    page = seen(client, "/search", q="xyzzyplugh")
+
+    assert "No page was found" in page.text and "How to ask" in page.text
+
+
+def test_page_over_a_folder_without_a_crawl_says_what_to_run(tmp_path: Path) -> None:
+    with TestClient(make_app(Config(tmp_path)), "http://localhost") as client:
+        assert client.get("/").status_code == 200
+        assert "scrapy crawl index" in client.get("/search?q=x").text
+        assert client.get("/api/search?q=x").json()["hits"] == []
+
+
+def test_page_that_was_never_fetched_is_shown_as_such(client: TestClient) -> None:
+    page = seen(client, "/search", q="unvisited")
+
+    assert links(page) == ["http://elsewhere.test/page"]
+    assert "not fetched yet" in page.text and "unvisited island" in page.text
+    assert not [a for a in page.all("a") if (a["href"] or "").startswith("/cached")]
+
+
+# ---- words that were not typed
+
+
+def test_better_spelling_is_one_click_away(client: TestClient) -> None:
+    page = seen(client, "/search", q="lighthuose +keepers")
+
+    assert "Did you mean lighthouse +keepers?" in page.text
+    assert len(links(Seen(client.get(href(page, "/search", q="lighthouse +keepers")).text))) == 15
+
+
+def test_words_of_the_thesaurus_are_shown_and_each_can_be_dropped(client: TestClient) -> None:
+    page = seen(client, "/search", q="violin")
+    assert "Also searched for" in page.text and "cello ×" in page.text
+
+    only = Seen(client.get(href(page, "/search", q="violin", expand="0")).text)
+    assert "Also searched for" not in only.text
+
+    kept = [a["href"] or "" for a in page.all("a") if a.get("class") == "chip"]
+    dropped = {tuple(parse_qs(urlsplit(address).query).get("add", [])) for address in kept}
+    assert all(len(words) == len(kept) - 1 for words in dropped)
+
+
+def test_related_word_is_added_and_dropped_by_one_click(client: TestClient) -> None:
+    page = seen(client, "/search", q="lighthouse")
+    assert "Related" in page.text
+
+    more = Seen(client.get(href(page, "/search", q="lighthouse", add="keepers")).text)
+    assert "You added" in more.text
+
+    assert (
+        "You added"
+        not in Seen(
+            client.get(next(a["href"] or "" for a in more.all("a") if a.get("class") == "chip")).text
+        ).text
+    )
+
+
+# ---- explain
+
+
+def test_explanation_adds_up_and_is_linked_from_the_hit(client: TestClient) -> None:
+    page = seen(client, "/search", q="molecular biology")
+
+    explained = Seen(client.get(href(page, "/explain", q="molecular biology")).text)
+
+    assert explained.all("table")
+    assert links(explained) == ["http://a.test/1"]
+
+
+def test_explanation_in_the_api_is_the_sum_of_its_parts(client: TestClient) -> None:
+    hit = client.get("/api/search", params={"q": "molecular biology"}).json()["hits"][0]
+
+    explained = client.get("/api/explain", params={"q": "molecular biology", "number": hit["number"]}).json()
+
+    assert explained["score"] == pytest.approx(sum(part["contribution"] for part in explained["parts"]))
+    assert explained["url"] == hit["url"]
+
+
+def test_hit_of_a_later_page_is_explained_without_saying_which(client: TestClient) -> None:
+    last = client.get("/api/search", params={"q": "lighthouse", "page": "3"}).json()["hits"][-1]
+
+    explained = client.get("/api/explain", params={"q": "lighthouse", "number": last["number"]}).json()
+
+    assert explained["url"] == last["url"] and explained["parts"]
+
+
+def test_explanation_counts_the_words_of_the_thesaurus(client: TestClient) -> None:
+    results = client.get("/api/search", params={"q": "violin", "explain": "1"}).json()
+    assert results["added"]
+
+    for hit in results["hits"]:
+        explained = client.get("/api/explain", params={"q": "violin", "number": hit["number"]}).json()
+        assert explained["parts"] == hit["explanation"]
+
+
+def test_explaining_what_is_no_result_is_not_found(client: TestClient) -> None:
+    assert client.get("/explain?q=molecular&number=99999").status_code == 404
+    assert client.get("/api/explain?q=molecular&number=99999").json() == {
+        "error": "that page is not among the results of this query"
+    }
+
+
+# ---- what is refused
+
+WRONG = [
+    "page=0",
+    "page=-1",
+    "page=1e9",
+    "page=1000000000",
+    "page=٣",
+    "page=1&page=2",
+    "q=other",
+    "limit=-1",
+    "limit=101",
+    "ranking=nothing",
+    "ranking=__class__",
+    "expand=yes",
+    "explain=2",
+    "within=%00",
+    "ranking=%ff",
+    "x=%ff",
+    "&".join(f"add=w{number}" for number in range(21)),
+    "&".join(f"within=w{number}" for number in range(6)),
+    "&".join("x=" for _ in range(100)),
+    f"within={'a' * 2001}",
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_cannot_be_is_told_in_one_line(client: TestClient, wrong: str) -> None:
+    page, api = client.get(f"/search?q=biology&{wrong}"), client.get(f"/api/search?q=biology&{wrong}")
+
+    assert page.status_code == api.status_code == 400
+    (line,) = api.json().values()
+    assert line and "\n" not in line
+    assert line in Seen(page.text).text
+
+
+@pytest.mark.parametrize("query", ["%00", "%ff", "%ed%a0%80", "a" * 2001])
+def test_query_that_is_no_text_or_too_long_is_refused(client: TestClient, query: str) -> None:
+    for path in ("/search", "/api/search", "/suggest", "/api/suggest", "/explain"):
+        assert client.get(f"{path}?q={query}&number=1").status_code == 400
+
+
+def test_api_wants_a_query_and_the_page_shows_the_form_without(client: TestClient) -> None:
+    assert client.get("/api/search").status_code == 400
+    assert client.get("/search").status_code == client.get("/search?q=").status_code == 200
+
+
+def test_other_paths_are_not_found_and_other_methods_not_allowed(client: TestClient) -> None:
+    assert client.get("/nowhere").status_code == 404
+    assert client.get("/api/nowhere").json()["error"]
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert client.request(method, "/search?q=x").status_code == 405
+
+
+def test_failure_of_our_own_is_told_without_a_trace(crawl_dir: Path) -> None:
+    app = make_app(Config(crawl_dir, rate=""))
+    app.state.answers.search = None  # whatever goes wrong
+    with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
+        page, api = client.get("/search?q=x"), client.get("/api/search?q=x")
+
+    assert page.status_code == api.status_code == 500
+    assert "Traceback" not in page.text and "NoneType" not in page.text + api.text
+    assert "content-security-policy" in page.headers
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(max_size=80))
+def test_any_text_gets_an_answer(client: TestClient, query: str) -> None:
+    for path in ("/search", "/api/search", "/suggest"):
+        response = client.get(path, params={"q": query.encode("utf-8", "replace").decode()})
+
+        assert response.status_code in (200, 400)
+
+
+def test_more_searches_than_can_be_answered_in_time_are_refused(client: TestClient) -> None:
+    answers, release = client.app.state.answers, threading.Event()  # type: ignore[attr-defined]
+
+    async def crowd() -> None:
+        waiting = [asyncio.create_task(answers.ask(lambda _: release.wait())) for _ in range(MAX_WAITING)]
+        await asyncio.sleep(0)
+        try:
+            with pytest.raises(Unavailable):
+                await answers.ask(lambda _: None)
+        finally:
+            release.set()
+        assert all(await asyncio.gather(*waiting))
+
+    asyncio.run(crowd())
+
+
+# ---- for programs
+
+
+def test_api_gives_what_the_command_prints(client: TestClient) -> None:
+    answer = client.get("/api/search", params={"q": "molecular biology", "limit": "2"}).json()
+
+    assert [hit["url"] for hit in answer["hits"]] == links(seen(client, "/search", q="molecular biology"))[:2]
+    assert answer["total"] == 3 and answer["more"] is True
+    assert answer["hits"][0]["fetched"] == "2023-11-14T22:13:20+00:00"
+
+
+def test_openapi_document_names_each_path_parameter_and_key(client: TestClient) -> None:
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    results = client.get("/api/search", params={"q": "molecular biology", "explain": "1"}).json()
+    (hit, *_), number = results["hits"], results["hits"][0]["number"]
+    explained = client.get("/api/explain", params={"q": "molecular biology", "number": number}).json()
+
+    for name, answer in {
+        "Results": results,
+        "Hit": hit,
+        "Part": hit["explanation"][0],
+        "Explained": explained,
+        "Related": Related("genome", "gene", 0.3)._asdict(),
+        "Suggestions": client.get("/api/suggest?q=mol").json(),
+        "Error": client.get("/api/search").json(),
+    }.items():
+        assert set(schemas[name]["properties"]) == set(answer), name
+
+
+def test_openapi_document_names_each_parameter_that_is_read() -> None:
+    described = document(Config(Path("crawl")))["paths"]["/api/search"]["get"]["parameters"]
+
+    assert [one["name"] for one in described] == [field.name for field in fields(Asking)]
+
+
+def test_reference_page_names_each_parameter_and_key() -> None:
+    text = (Path(__file__).parent.parent / "docs/reference/search-api.md").read_text("utf-8")
+
+    described = document(Config(Path("crawl")))
+    names = {name for keys in SCHEMAS.values() for name in keys if name != "error"}
+    names |= {one["name"] for path in described["paths"].values() for one in path["get"]["parameters"]}
+    assert not [name for name in names if not re.search(rf"(?m)^\|.*`{name}`", text)]
+
+
+def test_browser_can_add_the_search(client: TestClient) -> None:
+    page = seen(client, "/")
+    (link,) = [link for link in page.all("link") if link.get("rel") == "search"]
+
+    described = fromstring(client.get(link["href"] or "").content)
+
+    urls = {url.get("type"): url.get("template") for url in described.iter(f"{{{NAMESPACE}}}Url")}
+    assert (urls["text/html"] or "").startswith("http://localhost:8000/search?q={searchTerms}")
+    assert urls["application/x-suggestions+json"] == "http://localhost:8000/suggest?q={searchTerms}"
+
+
+def test_public_address_is_used_where_it_is_set(crawl_dir: Path) -> None:
+    with TestClient(
+        make_app(Config(crawl_dir, url="https://search.example.org/")), "http://localhost"
+    ) as client:
+        assert 'template="https://search.example.org/search?q=' in client.get("/opensearch.xml").text
+
+
+def test_suggestions_are_a_query_and_a_list(client: TestClient) -> None:
+    response = client.get("/suggest", params={"q": "mol"})
+
+    query, suggested = response.json()
+    assert query == "mol"
+    assert all(isinstance(one, str) for one in suggested)
+    assert response.headers["content-type"].startswith("application/x-suggestions+json")
+
+
+# ---- caching
+
+
+def test_answer_is_remembered_until_the_index_changes(tmp_path: Path) -> None:
+    publish(tmp_path, [entry(PAGES[0])])
+    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as client:
+        first, again = (client.get("/api/search?q=biology").json() for _ in range(2))
+        assert first == again  # seconds, too
+
+        publish(tmp_path, [entry(PAGES[1])])
+
+        assert client.get("/api/search?q=biology").json()["total"] == 2
+
+
+def test_answers_are_kept_by_nobody_else_and_static_files_for_long(client: TestClient) -> None:
+    page = client.get("/search?q=biology")
+    style = next(
+        link["href"] or "" for link in Seen(page.text).all("link") if link.get("rel") == "stylesheet"
+    )
+
+    assert page.headers["cache-control"] == "private, no-cache"
+    assert "immutable" in client.get(style).headers["cache-control"]
+    assert client.get("/static/style.css").status_code == 404
+    assert client.get("/static/../app.py").status_code == 404
+
+
+# ---- addresses as people read them
+
+ADDRESSES = [
+    ("http://example.com/", "example.com"),
+    ("https://example.com/a%20b", "https://example.com/a%20b"),  # a space cannot be seen
+    ("http://example.com:8080/caf%C3%A9", "example.com:8080/café"),
+    ("http://xn--bcher-kva.de/", "bücher.de"),
+    ("http://xn--r8jz45g.jp/", "例え.jp"),  # Han and Hiragana are written together
+    ("http://xn--e1afmkfd.xn--p1ai/", "пример.рф"),
+    ("http://xn--pple-43d.com/", "xn--pple-43d.com"),  # a Cyrillic a before pple
+    ("http://xn--80ak6aa92e.com/", "xn--80ak6aa92e.com"),  # all Cyrillic, all look Latin
+    ("http://example.com/%E2%80%AEgpj.exe", "example.com/%E2%80%AEgpj.exe"),  # turns the direction
+    ("http://example.com/%FF", "example.com/%FF"),
+    ("http://[::1]:80/", "[::1]:80"),
+]
+
+
+@pytest.mark.parametrize(("url", "shown"), ADDRESSES)
+def test_address_is_shown_as_people_read_it(url: str, shown: str) -> None:
+    assert readable(url) == shown

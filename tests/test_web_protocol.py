@@ -1,0 +1,148 @@
+"""Raw bytes against the real server: what is no request, what never becomes one, and who is slow."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from webcrawler.web import Config, make_app
+from webcrawler.web.protocol import MAX_HEAD_BYTES, ImpatientProtocol
+from webcrawler.web.security import HEADERS
+from webcrawler.web.server import listen
+
+HOST = b"Host: localhost\r\n"
+MANY = 200
+
+
+class Hasty(ImpatientProtocol):
+    """As the real one, without the wait."""
+
+    head_seconds = body_seconds = reading_seconds = 0.3
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    app = make_app(Config(tmp_path_factory.mktemp("crawl"), rate="", feedback=True))
+    bound = listen("127.0.0.1", 0)
+    config = uvicorn.Config(
+        app, http=Hasty, ws="none", log_config=None, access_log=False, server_header=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([bound],))
+    thread.start()
+    yield bound.getsockname()
+    server.should_exit = True
+    thread.join()
+
+
+def said(address: tuple[str, int], *pieces: bytes) -> bytes:
+    """All that the server says until it closes the line."""
+    with closing(socket.create_connection(address, timeout=20)) as line:
+        for piece in pieces:
+            line.sendall(piece)
+        found = b""
+        try:
+            while piece := line.recv(65_536):
+                found += piece
+        except ConnectionError:
+            pass
+        return found
+
+
+@pytest.mark.parametrize(
+    "request_, status",
+    [
+        (b"GET / HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 200),
+        (b"GET /healthz HTTP/1.0\r\n" + HOST + b"\r\n", 200),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),  # TLS
+        (b"SSH-2.0-OpenSSH_9.2\r\n", 400),
+        (b"GET / HTTP/9.9\r\n\r\n", 400),
+        (b"GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n", 421),
+        (b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400),  # no Host
+        (b"GET / HTTP/1.1\r\n" + HOST + HOST + b"Connection: close\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n" + HOST + b"X: \x00\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 20_000 + b"\r\nConnection: close\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 100_000, 431),  # and no end
+        (b"GET /" + b"a" * 10_000 + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 414),
+        (b"GET /" + b"a" * 100_000, 431),
+        (b"CONNECT evil.test:443 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+        (b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\na", 400),
+        (b"POST /judge HTTP/1.1\r\n" + HOST + b"Content-Length: -1\r\n\r\n", 400),
+        (b"POST /judge HTTP/1.1\r\n" + HOST + b"Content-Length: 999999\r\nConnection: close\r\n\r\n", 413),
+    ],
+)
+def test_bytes_that_are_no_good_request_are_refused_and_sealed(
+    address: tuple[str, int], request_: bytes, status: int
+) -> None:
+    answer = said(address, request_)
+
+    assert answer.startswith(b"HTTP/1.1 %d" % status), answer[:200]
+    head = answer.partition(b"\r\n\r\n")[0].lower()
+    for name, value in HEADERS.items():
+        assert f"{name}: {value}".lower().encode() in head
+    assert b"\r\nserver:" not in head
+
+
+def test_answer_is_not_split_by_what_is_asked(address: tuple[str, int]) -> None:
+    """No header of a request's making: CR and LF in the query stay encoded."""
+    request = b"GET /search?q=a%0d%0aX-Evil:%20b HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+
+    assert b"\r\nx-evil" not in said(address, request).partition(b"\r\n\r\n")[0].lower()
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"",
+        b"GET /healthz HTT",
+        b"GET /healthz HTTP/1.1\r\nHost: loc",
+        b"\r\n",
+        b"POST /judge HTTP/1.1\r\n" + HOST + b"Content-Length: 100\r\n\r\nq=",
+        b"POST /judge HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
+    ],
+)
+def test_who_does_not_finish_is_left(address: tuple[str, int], start: bytes) -> None:
+    assert b"200 OK" not in said(address, start)  # and the line was closed, or this would not return
+
+
+def test_many_slow_clients_are_held_and_others_are_answered(address: tuple[str, int]) -> None:
+    lines = [socket.create_connection(address) for _ in range(MANY)]
+    for number, line in enumerate(lines):
+        line.sendall(b"GET /healthz HTTP/1.1\r\nX: "[: number % 20])
+
+    answer = said(address, b"GET / HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 200")
+    for line in lines:
+        line.close()
+
+
+def test_head_is_not_collected_without_end(address: tuple[str, int]) -> None:
+    """An endless head is cut off soon after its bound: who sends it cannot send a tenfold of that."""
+
+    async def send() -> int:
+        _, writer = await asyncio.open_connection(*address)
+        writer.write(b"GET / HTTP/1.1\r\n")
+        sent = 0
+        try:
+            while sent < 1_000 * MAX_HEAD_BYTES:
+                writer.write(b"X: a\r\n" * 1_000)
+                await writer.drain()
+                sent += 6_000
+        except ConnectionError:
+            pass
+        writer.close()
+        return sent
+
+    assert asyncio.run(send()) < 1_000 * MAX_HEAD_BYTES
+
+
+def test_server_listens_on_loopback_unless_told_otherwise(tmp_path: Path) -> None:
+    assert Config(tmp_path).host == "127.0.0.1"

@@ -1,0 +1,496 @@
+"""What holds for every answer of the query server, whoever asks and however (reliability.md, W1-W10)."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from searched import entry, publish
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from starlette.types import Message
+
+from webcrawler.errors import BadInput
+from webcrawler.web import Config, make_app
+from webcrawler.web.limits import BUCKETS, Proxies, RateLimit, household
+from webcrawler.web.metrics import Metrics
+from webcrawler.web.overview import Overviews
+from webcrawler.web.rebinding import host_of, known_hosts
+from webcrawler.web.security import (
+    HEADERS,
+    MAX_BODY_BYTES,
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    MAX_URL_BYTES,
+    middleware,
+)
+
+PAGES = [("http://a.test/1", "Molecular biology", "Genes and proteins of molecular biology")]
+DOCS = "docs/explanation/search-security.md"
+HERE = "http://127.0.0.1:8000"
+# Every route, errors among them
+PATHS = """/ /search /search?q=biology /search?q=biology&page=1000000000 /explain?q=biology&number=1 /explain
+    /explain?q=biology&number=99 /cached?number=1 /cached /suggest?q=mol /opensearch.xml /api
+    /api/search?q=biology /api/search /api/suggest?q=mol /api/explain?q=biology&number=1 /openapi.json
+    /status /status?refresh=5 /status?refresh=x /api/status /healthz /metrics /judge /nowhere
+    /static/nothing.css /static/../app.py
+    /static/ /favicon.ico /robots.txt //evil.test/ /%2e%2e/ /search/"""
+
+
+def client_of(config: Config, base: str = HERE, **more: Any) -> TestClient:
+    return TestClient(make_app(config), base, follow_redirects=False, **more)
+
+
+@pytest.fixture(scope="module")
+def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawl")
+    publish(folder, map(entry, PAGES))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(crawl_dir: Path) -> Iterator[TestClient]:
+    with client_of(Config(crawl_dir, rate="", feedback=True, deadline_seconds=60)) as client:
+        yield client
+
+
+# ---- headers (W7)
+
+
+@pytest.mark.parametrize("path", PATHS.split())
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT"])
+def test_every_answer_is_sealed(client: TestClient, method: str, path: str) -> None:
+    answer = client.request(method, HERE + path)
+
+    assert answer.status_code < 500
+    for name, value in HEADERS.items():
+        assert answer.headers.get_list(name) == [value] or name == "Content-Security-Policy"
+    (policy,) = answer.headers.get_list("Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy and "*" not in policy
+    for needed in ("base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'", "style-src 'self'"):
+        assert needed in policy
+    assert "server" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/search?q=biology", "/status", "/cached?number=1", "/api", "/nowhere"]
+)
+def test_no_page_has_inline_script_or_style(client: TestClient, path: str) -> None:
+    text = client.get(path).text.lower()
+
+    assert "style=" not in text and "<style" not in text and "javascript:" not in text
+    assert text.count("<script") == text.count("<script src=")
+    assert not any(f" on{event}=" in text for event in ("click", "load", "error", "input", "submit", "focus"))
+
+
+def raising(request: Request) -> Response:
+    raise RuntimeError("a secret")
+
+
+def half(request: Request) -> Response:
+    async def body() -> AsyncIterator[bytes]:
+        yield b"half"
+        raise RuntimeError("a secret")
+
+    return StreamingResponse(body())
+
+
+async def reading(request: Request) -> Response:
+    return PlainTextResponse(str(len(await request.body())))
+
+
+def small_app(tmp_path: Path, **more: Any) -> Starlette:
+    config = Config(tmp_path, feedback=True, **more)
+    routes = [
+        Route("/raising", raising),
+        Route("/half", half),
+        Route("/search", reading),
+        Route("/healthz", reading),
+        Route("/judge", reading, methods=["POST"]),
+    ]
+    return Starlette(routes=routes, middleware=middleware(config, Metrics(config, Overviews(config))))
+
+
+def test_our_own_mistake_is_a_sealed_500_that_tells_nothing(tmp_path: Path) -> None:
+    answer = TestClient(small_app(tmp_path), HERE).get("/raising")
+
+    assert answer.status_code == 500
+    assert "secret" not in answer.text and "Traceback" not in answer.text
+    assert answer.headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+
+
+def test_half_an_answer_does_not_pass_for_a_whole_one(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        TestClient(small_app(tmp_path), HERE).get("/half")
+
+
+# ---- what cannot be (W3, W5)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/search?q=a&page=1000000000",
+        "/search?q=a&page=-1",
+        "/search?q=a&page=1e3",
+        "/search?q=a&page=99999999999999999999999999",
+        "/search?q=a&limit=-1",
+        "/search?q=a&limit=0",
+        "/search?q=a&limit=1000000",
+        "/search?q=a&q=b",
+        "/search?q=a&page=1&page=2",
+        "/search?q=a&expand=2",
+        "/search?q=a&ranking=../../etc/passwd",
+        "/search?q=%00",
+        "/search?q=%ff",
+        "/search?q=%c3%28",
+        "/search?q=a&ranking=%00",
+        "/cached?number=%ff",
+        "/explain?q=a&number=-1",
+        "/suggest?q=%00",
+        "/api/search?q=%ff",
+        "/api/search?q=a&limit=-1",
+        "/status?refresh=-5",
+        "/%00",
+        "/static/%00.css",
+        "/search%0d%0aSet-Cookie:%20a=b?q=a",
+    ],
+)
+def test_what_cannot_be_is_asked_wrongly(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+
+    assert answer.status_code == 400
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "(" * 900,
+        "NOT " * 400,
+        "a* OR b* OR c*",
+        '"' * 999,
+        "[a TO z]",
+        "* *",
+        "a~99999 b",
+        "-a -b",
+        "\u202e\ufeff",
+        "🦊" * 400,
+        *("content:secret", "path:/etc", "_stored:*", "number:1", "title:(((", "site:", "link:javascript:1"),
+    ],
+)
+def test_any_query_is_answered(client: TestClient, query: str) -> None:
+    for path in ("/search", "/api/search", "/suggest", "/api/suggest"):
+        answer = client.get(path, params={"q": query})
+
+        assert answer.status_code in (200, 400)
+        assert "Traceback" not in answer.text and "/webcrawler/" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND"]
+)
+@pytest.mark.parametrize("path", ["/", "/search?q=a", "/status", "/static/x", "/nowhere"])
+def test_everything_but_judging_is_read_only(client: TestClient, method: str, path: str) -> None:
+    answer = client.request(method, path)
+
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, HEAD"
+
+
+def test_judging_is_posted_only(client: TestClient, crawl_dir: Path) -> None:
+    assert client.get("/judge").status_code == 405
+    assert client.get("/judge").headers["allow"] == "POST"
+    assert client_of(Config(crawl_dir)).post("/judge").status_code == 405  # off by default (W10)
+
+
+@pytest.mark.parametrize(
+    "request_, status",
+    [
+        ({"url": "/search?q=" + "a" * MAX_URL_BYTES}, 414),
+        ({"url": "/" + "a" * MAX_URL_BYTES}, 414),
+        ({"headers": {"X-Long": "a" * 100_000}}, 431),
+        ({"headers": {"X-Long": "a" * MAX_HEADER_BYTES}}, 431),
+        ({"headers": {f"X-{n}": "a" for n in range(MAX_HEADERS)}}, 431),
+        ({"method": "POST", "url": "/judge", "content": b"a" * (MAX_BODY_BYTES + 1)}, 413),
+        ({"method": "GET", "content": b"a" * (MAX_BODY_BYTES + 1)}, 413),
+        ({"method": "POST", "url": "/judge", "headers": {"Content-Length": "-5"}, "content": b""}, 413),
+        ({"method": "POST", "url": "/judge", "headers": {"Content-Length": "9" * 5000}, "content": b""}, 413),
+        ({"method": "POST", "url": "/judge", "content": b"a" * MAX_BODY_BYTES}, 200),
+        ({"url": "/search?q=" + "a" * 4000}, 200),
+    ],
+)
+def test_size_is_bounded(tmp_path: Path, request_: dict[str, Any], status: int) -> None:
+    answer = TestClient(small_app(tmp_path), HERE).request(**{"method": "GET", "url": "/search", **request_})
+
+    assert answer.status_code == status
+    assert "Content-Security-Policy" in answer.headers
+
+
+def test_programs_are_refused_in_json(client: TestClient) -> None:
+    for answer in (client.post("/api/search"), client.get("/suggest?q=" + "a" * MAX_URL_BYTES)):
+        assert answer.status_code in (405, 414)
+        assert list(answer.json()) == ["error"]
+
+
+def test_body_without_a_length_is_counted(tmp_path: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield from [b"a" * 1000] * 100
+
+    assert TestClient(small_app(tmp_path), HERE).post("/judge", content=pieces()).status_code == 413
+
+
+# ---- whose name? (W8: DNS rebinding, Host in links)
+
+
+@pytest.mark.parametrize(
+    "host, status",
+    [
+        ("127.0.0.1", 200),
+        ("127.0.0.1:8000", 200),
+        ("localhost:8000", 200),
+        ("LOCALHOST", 200),
+        ("localhost.", 200),
+        ("[::1]:8000", 200),
+        ("search.test", 200),
+        ("search.test:443", 200),
+        ("evil.test", 421),
+        ("127.0.0.1.evil.test", 421),
+        ("169.254.169.254", 421),
+        ("0.0.0.0:8000", 421),
+        ("", 400),
+        ("127.0.0.1@evil.test", 400),
+        ("evil.test/127.0.0.1", 400),
+        ("127.0.0.1 evil.test", 400),
+        ("[::1", 400),
+        ("a" * 300, 400),
+        ("localhost:99999999", 400),
+        ("<script>", 400),
+    ],
+)
+def test_bound_to_loopback_only_known_names_are_answered(crawl_dir: Path, host: str, status: int) -> None:
+    client = client_of(Config(crawl_dir, hosts=("search.test",)))
+
+    answer = client.get("/", headers={"Host": host})
+
+    assert answer.status_code == status
+    assert status == 200 or not host or host not in answer.text  # nor is it told back
+
+
+def test_two_hosts_are_none(tmp_path: Path) -> None:
+    status: list[int] = []
+
+    async def ask() -> None:
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status.append(message["status"])
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b""}
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/search",
+            "raw_path": b"/search",
+            "query_string": b"",
+        }
+        hosts = [(b"host", b"localhost"), (b"host", b"evil.test")]
+        await small_app(tmp_path)({**scope, "headers": hosts, "client": ("127.0.0.1", 1)}, receive, send)
+
+    anyio.run(ask)
+
+    assert status == [400]
+
+
+@pytest.mark.parametrize(
+    "config, known",
+    [
+        ({}, {"127.0.0.1", "localhost", "[::1]"}),
+        ({"host": "::1"}, {"127.0.0.1", "localhost", "[::1]"}),
+        ({"host": "0.0.0.0"}, set()),  # any: who opens it to others may not know its names
+        (
+            {"host": "10.0.0.5", "hosts": ("S.test",)},
+            {"127.0.0.1", "localhost", "[::1]", "s.test", "10.0.0.5"},
+        ),
+        ({"url": "https://s.test/"}, {"127.0.0.1", "localhost", "[::1]", "s.test"}),
+    ],
+)
+def test_known_hosts(tmp_path: Path, config: dict[str, Any], known: set[str]) -> None:
+    assert known_hosts(Config(tmp_path, **config)) == known
+
+
+def test_host_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="SERVE_HOSTS"):
+        make_app(Config(tmp_path, hosts=("https://s.test/",)))
+
+
+def test_no_link_is_built_from_the_host(crawl_dir: Path) -> None:
+    client = client_of(Config(crawl_dir, host="0.0.0.0"))
+
+    for path in ("/", "/search?q=biology", "/search?q=biology&page=2", "/status", "/api", "/nowhere"):
+        assert "evil.test" not in client.get(path, headers={"Host": "evil.test"}).text
+
+
+def test_host_of_never_raises() -> None:
+    assert [host_of(text) for text in ("", "::", "[", "a:b", "a..b", "ü")] == ["", "", "", "", "a..b", ""]
+
+
+# ---- how often? (W8)
+
+TWO: dict[str, Any] = {"rate": "2/minute"}
+
+
+def statuses(client: TestClient, times: int, path: str = "/search", **more: Any) -> list[int]:
+    return [client.get(path, **more).status_code for _ in range(times)]
+
+
+def test_who_asks_too_often_is_told_when_to_come_again(tmp_path: Path) -> None:
+    client = TestClient(small_app(tmp_path, **TWO), HERE)
+
+    assert statuses(client, 3) == [200, 200, 429]
+    refused = client.get("/search")
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert "Content-Security-Policy" in refused.headers
+
+
+def test_health_and_static_files_are_free(crawl_dir: Path) -> None:
+    with client_of(Config(crawl_dir, **TWO)) as client:
+        assert statuses(client, 5, "/healthz") == [200] * 5
+        assert statuses(client, 5, "/static/x.css") == [404] * 5
+
+
+def test_without_a_rate_nobody_is_refused(tmp_path: Path) -> None:
+    assert statuses(TestClient(small_app(tmp_path, rate=""), HERE), 50) == [200] * 50
+
+
+def test_inventing_addresses_does_not_dodge_the_rate(tmp_path: Path) -> None:
+    client = TestClient(small_app(tmp_path, **TWO), HERE, client=("203.0.113.9", 1))
+
+    found = [
+        client.get("/search", headers={name: f"198.51.100.{n}"}).status_code
+        for n, name in enumerate(["X-Forwarded-For", "X-Real-IP", "Forwarded", "X-Forwarded-For"])
+    ]
+
+    assert found == [200, 200, 429, 429]
+
+
+def test_behind_a_trusted_proxy_each_client_has_its_own_rate(tmp_path: Path) -> None:
+    app = small_app(tmp_path, rate="2/minute", trusted_proxies=("127.0.0.1",))
+    client = TestClient(app, HERE, client=("127.0.0.1", 1))
+
+    def ask(forwarded: str) -> list[int]:
+        return statuses(client, 3, headers={"X-Forwarded-For": forwarded})
+
+    assert ask("198.51.100.1") == [200, 200, 429]
+    assert ask("198.51.100.2") == [200, 200, 429]
+    assert ask("9.9.9.9, 198.51.100.2") == [429, 429, 429]  # what the client itself wrote does not count
+
+
+def test_clients_are_counted_in_bounded_memory(tmp_path: Path) -> None:
+    app = small_app(tmp_path, rate="1000/minute", trusted_proxies=("10.0.0.0/8",))
+    found: Any = app.build_middleware_stack()
+    while not isinstance(found, RateLimit):
+        found = found._app if hasattr(found, "_app") else found.app
+    limit: Any = found
+    for n in range(3 * BUCKETS):
+        limit._limiter.hit(limit._rate, limit._bucket(str(ipaddress.ip_address(n))))
+
+    assert len(limit._limiter.storage.storage) <= 2 * BUCKETS
+
+
+def scope(peer: str | None, *forwarded: str) -> dict[str, Any]:
+    headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
+    return {"client": (peer, 1) if peer is not None else None, "headers": headers}
+
+
+@pytest.mark.parametrize(
+    "peer, forwarded, client",
+    [
+        ("203.0.113.9", [], "203.0.113.9"),
+        ("203.0.113.9", ["1.1.1.1"], "203.0.113.9"),  # not trusted: what it says is its own
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["1.1.1.1"], "1.1.1.1"),
+        ("10.0.0.1", ["8.8.8.8, 1.1.1.1"], "1.1.1.1"),  # the rightmost that is not trusted
+        ("10.0.0.1", ["1.1.1.1, 10.0.0.2"], "1.1.1.1"),  # two proxies of ours
+        ("10.0.0.1", ["1.1.1.1", "10.0.0.2"], "1.1.1.1"),  # in two headers
+        ("10.0.0.1", ["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
+        ("10.0.0.1", ["1.1.1.1, nonsense"], "10.0.0.1"),
+        ("10.0.0.1", [""], "10.0.0.1"),
+        ("10.0.0.1", ["::ffff:1.1.1.1"], "1.1.1.1"),
+        ("10.0.0.1", ["[2001:db8::1]"], "2001:db8::1"),
+        ("2001:DB8::0:1", [], "2001:db8::1"),
+        ("", ["1.1.1.1"], "1.1.1.1"),  # a Unix socket, trusted by name
+        (None, [], ""),
+    ],
+)
+def test_who_the_client_is(peer: str | None, forwarded: list[str], client: str) -> None:
+    assert Proxies(("10.0.0.0/8", "unix")).client(scope(peer, *forwarded)) == client
+
+
+@pytest.mark.parametrize(
+    "client, shared", [("2001:db8::1:2", "2001:db8::/64"), ("1.1.1.1", "1.1.1.1"), ("", ""), ("::1", "::/64")]
+)
+def test_addresses_of_one_household_share_a_rate(client: str, shared: str) -> None:
+    assert household(client) == shared
+
+
+@pytest.mark.parametrize(
+    "config, names",
+    [
+        ({"rate": "many"}, "SERVE_RATE"),
+        ({"trusted_proxies": ("proxy.test",)}, "SERVE_TRUSTED_PROXIES"),
+        ({"metrics_for": ("10.0.0.1/8",)}, "SERVE_METRICS"),
+    ],
+)
+def test_setting_that_cannot_be_understood_is_refused_at_the_start(
+    tmp_path: Path, config: dict[str, Any], names: str
+) -> None:
+    with pytest.raises(BadInput, match=names):
+        make_app(Config(tmp_path, **config))
+
+
+# ---- what changes under it (W9), and leaks (W6)
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 100])
+def test_damaged_index_is_no_500(tmp_path: Path, kept_bytes: int) -> None:
+    publish(tmp_path, map(entry, PAGES))
+    for file in (tmp_path / "index").iterdir():
+        file.write_bytes(file.read_bytes()[:kept_bytes])
+    with client_of(Config(tmp_path, rate="")) as client:
+        for path in ("/search?q=biology", "/api/search?q=biology", "/healthz", "/status"):
+            answer = client.get(path)
+
+            assert answer.status_code in (200, 503)
+            assert "Traceback" not in answer.text
+
+
+def test_nothing_crawled_yet_is_no_error(tmp_path: Path) -> None:
+    with client_of(Config(tmp_path / "not-there", rate="")) as client:
+        for path in ("/", "/search?q=biology", "/api/search?q=biology", "/status", "/api/status", "/healthz"):
+            assert client.get(path).status_code == 200
+    assert not (tmp_path / "not-there").exists()  # looking makes nothing
+
+
+def test_paths_of_this_machine_are_not_told(client: TestClient, crawl_dir: Path) -> None:
+    for path in PATHS.split():
+        assert str(crawl_dir) not in client.get(HERE + path).text
+
+
+def test_page_on_security_names_tests_that_are_there() -> None:
+    here = Path(__file__).parent
+    named = set(re.findall(r"`(test_\w+)(?:\.py)?`", (here.parent / DOCS).read_text("utf-8")))
+    there = "".join(path.read_text("utf-8") for path in here.glob("test_*.py"))
+
+    assert len(named) > 10
+    assert not [name for name in named if f"def {name}(" not in there and not (here / f"{name}.py").exists()]

@@ -1,0 +1,80 @@
+"""`scrapy serve`: the search page, over what was crawled."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from webcrawler.commands.base import Command, printable
+from webcrawler.errors import BadInput
+from webcrawler.settings import is_yes
+
+if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+    from webcrawler.web import Config
+
+MAX_PORT = 65_535
+
+
+class Serve(Command):
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "Open the search page for what was crawled"
+
+    def long_desc(self) -> str:
+        return (
+            "Search page, status and API for people and programs; also while a crawl goes on. Ctrl-C ends it."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--host", default="127.0.0.1", help="address to listen on (127.0.0.1: only this machine)"
+        )
+        parser.add_argument("--port", default="8000", help="port; 0 is any that is free (8000)")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args:
+            raise BadInput(f"serve takes options only, not {args[0][:60]!r}")
+        if self.crawl_dir.exists() and not self.crawl_dir.is_dir():
+            raise BadInput(f"{self.crawl_dir} is no folder: CRAWL_DIR names the data folder")
+        from webcrawler.web import make_app, server
+
+        logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
+        config, port = self._config(opts.host), _port(opts.port)
+        app = make_app(config)
+        with closing(server.listen(config.host, port)) as bound:
+            if server.is_public(config):
+                print(f"warning: whoever reaches {printable(opts.host)} can search here", file=sys.stderr)
+            print(f"search page: {server.address_of(bound)}  (Ctrl-C ends it)", flush=True)
+            server.serve(app, bound)
+
+    def _config(self, host: str) -> Config:
+        from webcrawler.web import Config
+
+        return Config(
+            crawl_dir=self.crawl_dir,
+            host=host,
+            engine=self.project.get("INDEX_ENGINE"),
+            reference=self.project.get("SEARCH_REFERENCE"),
+            redis_url=self.project.get("REDIS_URL"),
+            feedback=is_yes(self.project.get("SERVE_FEEDBACK")),
+            rate=self.project.get("SERVE_RATE"),
+            trusted_proxies=self._names("SERVE_TRUSTED_PROXIES"),
+            hosts=self._names("SERVE_HOSTS"),
+            metrics_for=self._names("SERVE_METRICS"),
+            url=self.project.get("SERVE_URL"),
+        )
+
+    def _names(self, setting: str) -> tuple[str, ...]:
+        return tuple(str(self.project.get(setting) or "").replace(",", " ").split())
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= MAX_PORT):
+        raise BadInput(f"--port wants a number from 0 to {MAX_PORT}, not {text[:60]!r}")
+    return int(text)

@@ -1,0 +1,97 @@
+"""Catalog, ranks and vocabulary of a data folder, kept open and opened again when they were replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.catalog import Catalog
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.ranking import stored
+from webcrawler.records import Text
+from webcrawler.urls import UnfetchableUrl, canonical, resolve
+from webcrawler.vocabulary import Vocabulary
+from webcrawler.vocabulary import load as load_vocabulary
+
+T = TypeVar("T")
+
+
+class Opened:
+    """For one thread. Without a catalog everything is empty."""
+
+    def __init__(self, crawl_dir: Path) -> None:
+        path = crawl_dir / "catalog.sqlite"
+        self._catalog = _Kept(path, lambda: _catalog(path))
+        ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
+        self._ranks = _Kept(ranks / stored.NAME, lambda: stored.load(ranks, self._identity))
+        self._vocabulary = _Kept(words, lambda: load_vocabulary(words, self._identity))
+
+    @property
+    def generation(self) -> object:
+        """Differs after ranks or vocabulary were replaced."""
+        return self._ranks.version(), self._vocabulary.version()
+
+    @property
+    def catalog(self) -> Catalog | None:
+        return self._catalog.get()
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        return self._vocabulary.get()
+
+    @property
+    def _identity(self) -> str:
+        return self.catalog.identity if self.catalog else ""
+
+    def ranks_of(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Stored PageRank, mean 1; all 1 where there is none."""
+        ranks = self._ranks.get()
+        return ranks.of(numbers) if ranks else np.ones(len(numbers))
+
+    def texts(self, numbers: Sequence[int]) -> dict[int, Text]:
+        return self.catalog.texts(numbers) if self.catalog else {}
+
+    def linking_to(self, url: str) -> NDArray[np.int64]:
+        """The page numbers that link to what a person typed as a URL."""
+        for spelled in (url, f"http://{url}", f"https://{url}"):
+            with suppress(UnfetchableUrl):
+                found = self.catalog.linking_to(canonical(resolve(spelled))) if self.catalog else ()
+                if len(found):
+                    return np.asarray(found, np.int64)
+        return np.zeros(0, np.int64)
+
+
+def _catalog(path: Path) -> Catalog:
+    """Raises Unavailable: whoever searches did not choose this file."""
+    try:
+        return Catalog(path, readonly=True)
+    except BadInput as error:
+        raise Unavailable(str(error)) from error
+
+
+class _Kept(Generic[T]):
+    """Something made from a file, made again when the file was replaced or changed its time."""
+
+    def __init__(self, path: Path, make: Callable[[], T | None]) -> None:
+        self._path, self._make = path, make
+        self._made: T | None = None
+        self._of: object = None
+
+    def version(self) -> object:
+        """None where there is no such file."""
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return None
+        return stat.st_dev, stat.st_ino, 0 if self._path.suffix == ".sqlite" else stat.st_mtime_ns
+
+    def get(self) -> T | None:
+        version = self.version()
+        if version != self._of or (version and self._made is None):
+            self._made, self._of = (self._make() if version else None), version
+        return self._made

@@ -1,0 +1,171 @@
+"""What a query demands of a page, as a tree.
+
+    Word · Phrase · Prefix · Site · Link     a page satisfies it, or not
+    AllOf · AnyOf · Not                      of other nodes
+    Nothing                                  satisfied by no page
+
+`str` of a node is text of the query language, and reading that text gives the node again. Build the inner
+nodes with `all_of`, `any_of` and `negated`: they keep a tree in its simplest form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from webcrawler.urls import host_and_port
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    term: str
+    field: str = ""  # "title"; "" is anywhere in the page, its URL and the anchors of its in-links
+    spelled: str = dataclasses.field(default="", compare=False)  # as typed
+
+    def __str__(self) -> str:
+        return _in(self.field) + (self.spelled or self.term)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Terms in this order, next to each other; or all within some words of each other, in any order."""
+
+    terms: tuple[str, ...]  # "" keeps the place of a stop word; none of those, none twice with `within`
+    field: str = ""
+    within: int = 0  # words from the first to the last; 0 is a phrase
+    spelled: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        words = " ".join(self.spelled or (term or "the" for term in self.terms))
+        return f'{_in(self.field)}"{words}"' + (f"~{self.within}" if self.within else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    letters: str  # lower case
+    field: str = ""
+
+    def __str__(self) -> str:
+        return f"{_in(self.field)}{self.letters}*"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    host: str  # "example.org", or with its port: "example.org:8080"
+
+    def covers(self, server: str) -> bool:
+        """Whether "http://host:port" is that host or below it; with a port: is that server."""
+        if self.host.partition(":")[0] not in server:  # quick: there are many servers
+            return False
+        host, port = host_and_port(server)
+        host = f"[{host}]" if ":" in host else host
+        return self.host == f"{host}:{port}" or f".{host}".endswith(f".{self.host}")
+
+    def __str__(self) -> str:
+        return f"site:{self.host}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Pages that link to a URL."""
+
+    url: str  # canonical
+
+    def __str__(self) -> str:
+        return f'link:"{self.url}"'
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    nodes: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        return " ".join(map(_demand, self.nodes))
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    nodes: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        return " OR ".join(map(_choice, self.nodes))
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    node: Node
+
+    def __str__(self) -> str:
+        return f"-{_atom(self.node)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    def __str__(self) -> str:
+        return ""
+
+
+Leaf = Word | Phrase | Prefix | Site | Link
+Node = Leaf | AllOf | AnyOf | Not | Nothing
+
+
+def all_of(nodes: Iterable[Node]) -> Node:
+    """Exclusions stand last."""
+    flat = [one for node in nodes for one in (node.nodes if isinstance(node, AllOf) else (node,))]
+    parts = tuple(dict.fromkeys(sorted(flat, key=lambda node: isinstance(node, Not))))
+    return parts[0] if len(parts) == 1 else AllOf(parts) if parts else Nothing()
+
+
+def any_of(nodes: Iterable[Node]) -> Node:
+    flat = [one for node in nodes for one in (node.nodes if isinstance(node, AnyOf) else (node,))]
+    parts = tuple(dict.fromkeys(flat))
+    return parts[0] if len(parts) == 1 else AnyOf(parts) if parts else Nothing()
+
+
+def negated(node: Node) -> Node:
+    return node.node if isinstance(node, Not) else Not(node)
+
+
+def leaves(node: Node, wanted: bool = True) -> Iterable[tuple[Leaf, bool]]:
+    """Each leaf, with whether it is wanted: not excluded."""
+    if isinstance(node, Not):
+        yield from leaves(node.node, not wanted)
+    elif isinstance(node, AllOf | AnyOf):
+        for part in node.nodes:
+            yield from leaves(part, wanted)
+    elif not isinstance(node, Nothing):
+        yield node, wanted
+
+
+# As text. A clause that is demanded carries its sign; AND joins what would need parentheses otherwise.
+
+
+def _in(field: str) -> str:
+    return f"{field}:" if field else ""
+
+
+def _atom(node: Node) -> str:
+    return f"({node})" if isinstance(node, AllOf | AnyOf | Not) else str(node)
+
+
+def _choice(node: Node) -> str:
+    """As one of the choices that OR joins."""
+    if isinstance(node, AllOf):
+        flat = not any(isinstance(leaf, AllOf | AnyOf) for part in node.nodes for leaf in _bare(part))
+        return " AND ".join(map(str, node.nodes)) if flat else f"({node})"
+    return str(node) if isinstance(node, Not) else _atom(node)
+
+
+def _bare(node: Node) -> tuple[Node, ...]:
+    return (node.node,) if isinstance(node, Not) else (node,)
+
+
+def _demand(node: Node) -> str:
+    """As a clause that is demanded."""
+    if isinstance(node, Not):
+        return str(node)
+    first, *others = node.nodes if isinstance(node, AnyOf) else (node,)
+    start = _choice(first)
+    sign = "+" if not start.startswith("-") else ""
+    return " OR ".join([f"{sign}{start}" if sign else f"+({start})", *map(_choice, others)])

@@ -1,0 +1,94 @@
+"""From text to tokens: words, phrases, parentheses and operators, each with its sign and field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+MAX_CHARACTERS = 2000
+MAX_DEPTH = 8  # parentheses within parentheses
+
+_OPERATORS = frozenset({"OR", "AND", "NOT"})
+_QUOTES = str.maketrans("“”„‟", '""""')  # as telephones write them
+# No part can go on with what the next one begins with, so nothing is tried twice: linear time.
+_TOKEN = re.compile(
+    r"""(?P<sign>[+-](?=[^\s+-]))?
+        (?: (?P<place>(?ai:site|link)):(?P<value>[^\s"()][^\s"]*)
+          | (?:(?P<field>(?ai:title|site|link)):)?
+            (?: "(?P<phrase>[^"]*)(?:(?P<closed>")(?:~(?P<within>[0-9]+))?)?
+              | (?P<bracket>[()])
+              | (?P<plain>[^\s"()]+) )?
+        ) \s*""",
+    re.VERBOSE,
+)
+
+
+class Token(NamedTuple):
+    kind: str  # "words", "phrase", "(", ")", "OR", "AND", "NOT"
+    text: str = ""
+    sign: str = ""  # "+", "-" or none
+    field: str = ""  # "title", "site", "link" or none
+    within: str = ""  # digits behind a phrase
+
+
+def scan(text: str) -> tuple[list[Token], list[str]]:
+    """The tokens, in which each parenthesis has its partner, and notes on what that took."""
+    tokens, quoted = list(_tokens(text.translate(_QUOTES).strip())), True
+    if tokens and tokens[-1].kind == "open phrase":
+        tokens[-1], quoted = tokens[-1]._replace(kind="phrase"), False
+    paired, notes = _paired(tokens)
+    return paired, notes if quoted else ["a quotation mark is never closed: read to the end", *notes]
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        found = _TOKEN.match(text, position)
+        assert found and found.end() > position, "every character is part of a token"
+        position = found.end()
+        sign, field = found["sign"] or "", (found["place"] or found["field"] or "").lower()
+        if found["value"]:
+            value = _without_partner(found["value"])
+            position = found.start("value") + len(value)
+            yield Token("words", value, sign, field)
+        elif found["bracket"]:
+            yield Token(found["bracket"], "", sign, field)
+        elif found["phrase"] is not None:
+            kind = "phrase" if found["closed"] else "open phrase"
+            yield Token(kind, found["phrase"], sign, field, found["within"] or "")
+        elif found["plain"] in _OPERATORS and not sign and not field:
+            yield Token(found["plain"])
+        elif found["plain"]:
+            yield Token("words", found["plain"], sign, field)
+        elif field:  # of nothing: a word
+            yield Token("words", field, sign)
+
+
+def _without_partner(value: str) -> str:
+    """A URL up to the parenthesis that closes what was opened before it: (link:http://a.example/)."""
+    depth = 0
+    for place, character in enumerate(value):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return value[:place]
+    return value
+
+
+def _paired(tokens: Iterable[Token]) -> tuple[list[Token], list[str]]:
+    """Parentheses without a partner, or too deep, are left out, or closed at the end."""
+    kept, depth, deepest, stray = list[Token](), 0, 0, False
+    for token in tokens:
+        stray |= token.kind == ")" and not depth
+        if token.kind == ")" and depth:
+            depth -= 1
+            kept += [token] if depth < MAX_DEPTH else []
+        elif token.kind == "(":
+            kept += [token] if depth < MAX_DEPTH else []
+            depth += 1
+        elif token.kind != ")":
+            kept.append(token)
+        deepest = max(deepest, depth)
+    notes = [f"parentheses deeper than {MAX_DEPTH} were not looked at"] if deepest > MAX_DEPTH else []
+    notes += ["the parentheses do not pair up"] if stray or depth else []
+    return kept + [Token(")")] * min(depth, MAX_DEPTH), notes

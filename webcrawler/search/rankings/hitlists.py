@@ -1,0 +1,192 @@
+"""Hit lists: types of hits are counted, alone and in near pairs (GO, Hit Lists, The Ranking Function)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.search.matches import Matches, Part
+from webcrawler.search.query import Asked
+from webcrawler.search.rankings.importance import importance
+from webcrawler.search.rankings.importance import part as importance_part
+from webcrawler.search.rankings.proximity import BINS, Integers, Occurrences, nearest
+from webcrawler.search.rankings.words import idf_of, spellings, typed, weights
+
+MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"
+PAIRED = 300  # pages, best first, whose pairs are looked at
+MOST_WORDS = 12  # of a query, those that tell most; 15 ms a word on 40,000 pages
+MOST_PAIRS = 8  # of neighbouring words in a query
+
+
+class Kind(NamedTuple):
+    """A type of hit."""
+
+    called: str  # in an explanation
+    weight: float
+
+
+# By ascending weight, as a pair counts as the lesser of its two. GO gives no figures ("a black art"): these
+# keep every type, with its count tapered, below a third of what a page can reach.
+PLAIN, CAPITAL, META, LARGE, URL, TITLE, ANCHOR = range(7)
+KINDS = (
+    Kind("text", 1.0),
+    Kind("text, with a capital", 1.2),
+    Kind("description or own links", 1.2),
+    Kind("heading or emphasis", 2.0),
+    Kind("URL", 2.5),
+    Kind("title", 4.0),
+    Kind("links to it", 4.0),
+)
+# What other servers call a page is its anchor text; what its own calls it tells as little as its description.
+_FIELDS = {"body": PLAIN, "meta": META, "anchor": META, "words": URL, "title": TITLE, "cited": ANCHOR}
+_LARGE = 1  # sizes from here on are emphasis or headings
+
+TAPER = 4.0  # what endless many hits of one type count
+# By how much a pair counts in each of the ten bins, beside the hits of its words.
+NEARNESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+IMPORTANCE = 12.0  # most that PageRank adds: about as much as the best title
+
+WEIGHTS = np.array([kind.weight for kind in KINDS])
+PAIR_WEIGHTS = np.outer(WEIGHTS, NEARNESS)  # GO: "every type and proximity pair has a type-prox-weight"
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+class Factor(NamedTuple):
+    """What a word, or two words near each other, add to pages."""
+
+    what: str
+    detail: str
+    worth: Floats  # [matching pages, types of hit]
+
+
+class HitLists:
+    """Rank as GO does: by the dot product of count-weights and type-weights, the same of pairs of words, and
+    PageRank, each of them bounded so that no one factor dominates.
+
+    Departs from GO: words count by their rarity, as some pages lack some of them; pages with all words come
+    first all the same. Neighbouring words of the query are matched up, not all with all, and only in the
+    PAIRED best pages. Of more than MAX_RANKED matches those with hits in title or anchors are ranked, as GO
+    looks into its short barrels first, then those with the most PageRank.
+    Weakness: the length of a text does not count.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Sequence[Asked], Matches, list[Factor]] | None = None  # many hits are explained
+
+    def scores(self, asked: Sequence[Asked], matches: Matches) -> Floats:
+        alone = importance(matches.ranks(), IMPORTANCE)
+        for factor in _factors(asked, matches, alone):
+            alone += factor.worth.sum(axis=1)
+        return alone + _all_words(asked, matches, alone)
+
+    def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
+        scores = importance(matches.ranks(), IMPORTANCE)
+        rows = []
+        if self._last is None or self._last[0] is not asked or self._last[1] is not matches:
+            self._last = asked, matches, list(_factors(asked, matches, scores))
+        for what, detail, worth in self._last[2]:
+            scores += worth.sum(axis=1)
+            for kind in np.flatnonzero(worth[place]):
+                rows.append(Part(f"{what} in {KINDS[kind].called}", detail, float(worth[place, kind])))
+        if bonus := float(_all_words(asked, matches, scores)[place]):
+            rows.append(Part("all words of the query", "before pages that lack one", bonus))
+        return [*rows, importance_part(matches, IMPORTANCE, place)]
+
+
+def count_weight(counts: Floats) -> Floats:
+    """GO: "increase linearly with counts at first but quickly taper off"; up to TAPER."""
+    return TAPER * -np.expm1(-counts / TAPER)
+
+
+def _factors(asked: Sequence[Asked], matches: Matches, base: Floats) -> Iterator[Factor]:
+    """First those of single words, then those of pairs in the pages that are best by then."""
+    spelled, shares = spellings(asked), _shares(asked, matches)
+    places, scores = _ranked(shares, matches), base.copy()
+    for word, share in shares.items():
+        factor = Factor(spelled[word], f"{share:.0%} of the query", _single(word, share, places, matches))
+        scores += factor.worth.sum(axis=1)
+        yield factor
+    best = places[np.argsort(-scores[places], kind="stable")[:PAIRED]]
+    words = [word for word in typed(asked) if word in shares]
+    for one, other in list(pairwise(words))[:MOST_PAIRS]:
+        if one != other:
+            share = (shares[one] + shares[other]) / 2
+            near = _near(one, other, np.sort(best), matches) * share
+            yield Factor(f"{spelled[one]} near {spelled[other]}", f"{share:.0%} of the query", near)
+
+
+def _shares(asked: Sequence[Asked], matches: Matches) -> dict[str, float]:
+    """The weight of each word by its rarity; together 1. Of a very long query, the MOST_WORDS heaviest."""
+    worth = {word: weight * idf_of(word, matches) for word, weight in weights(asked).items()}
+    heaviest = sorted(worth, key=lambda word: -worth[word])[:MOST_WORDS]
+    total = sum(worth[word] for word in heaviest)
+    return {word: worth[word] / total for word in worth if word in heaviest}
+
+
+def _ranked(words: Mapping[str, float], matches: Matches) -> Places:
+    """Which of the matching pages are ranked, ascending."""
+    if len(matches.pages) <= MAX_RANKED:
+        return np.arange(len(matches.pages))
+    short = np.zeros(len(matches.pages), np.int64)
+    for field, word in product(("title", "cited"), words):
+        short += matches.counts(field, word) > 0
+    order = np.lexsort((-matches.ranks(), -short))
+    return np.sort(order[:MAX_RANKED])
+
+
+def _single(word: str, share: float, places: Places, matches: Matches) -> Floats:
+    """[matching pages, types] of the hits of one word."""
+    counts = np.zeros((len(places), len(KINDS)))
+    for _, found in _hits(word, places, matches):
+        counts += _table(found.rows, found.kinds, len(places), len(KINDS))
+    worth = np.zeros((len(matches.pages), len(KINDS)))
+    worth[places] = share * count_weight(counts) * WEIGHTS
+    return worth
+
+
+def _near(one: str, other: str, places: Places, matches: Matches) -> Floats:
+    """[matching pages, types] of two words matched up; the bins are summed."""
+    others = dict(_hits(other, places, matches))
+    counts = np.zeros((len(places), PAIR_WEIGHTS.size))
+    for field, found in _hits(one, places, matches):
+        if field in others:
+            pairs = nearest(found, others[field])
+            counts += _table(pairs.rows, pairs.kinds * BINS + pairs.bins, len(places), PAIR_WEIGHTS.size)
+    worth = np.zeros((len(matches.pages), len(KINDS)))
+    worth[places] = (count_weight(counts) * PAIR_WEIGHTS.ravel()).reshape(-1, len(KINDS), BINS).sum(axis=2)
+    return worth
+
+
+def _hits(word: str, places: Places, matches: Matches) -> Iterator[tuple[str, Occurrences]]:
+    """The occurrences of a word in each field that has any."""
+    for field, kind in _FIELDS.items():
+        if not matches.counts(field, word).any():
+            continue
+        having, (starts, positions, sizes, capitals) = matches.hits(field, word, places)
+        kinds = np.full(len(positions), kind, np.int64)
+        if kind == PLAIN:
+            kinds = np.where(sizes >= _LARGE, LARGE, np.where(capitals, CAPITAL, PLAIN))
+        rows = np.repeat(having, np.diff(starts))
+        yield field, Occurrences(rows, positions.astype(np.int64), kinds)
+
+
+def _table(rows: Integers, columns: Integers, height: int, width: int) -> Floats:
+    """How often each (row, column) stands there."""
+    counts = np.bincount(rows * width + columns, minlength=height * width)
+    return counts.reshape(height, width).astype(np.float64)
+
+
+def _all_words(asked: Sequence[Asked], matches: Matches, scores: Floats) -> Floats:
+    """What lifts the pages that hold all words above those that lack one."""
+    lacking = np.zeros(len(scores), np.bool_)
+    for word in set(typed(asked)):
+        lacking |= ~np.any([matches.counts(field, word) > 0 for field in _FIELDS], axis=0)
+    if not lacking.any() or lacking.all():
+        return np.zeros(len(scores))
+    return np.where(lacking, 0.0, scores[lacking].max())

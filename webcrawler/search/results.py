@@ -1,0 +1,65 @@
+"""The answer to a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from webcrawler.records import Hit
+from webcrawler.search.matches import Part
+from webcrawler.search.snippets import Snippets
+
+
+class Related(NamedTuple):
+    """A word that the thesaurus knows for a word of the query."""
+
+    spelled: str
+    of: str  # the word that was typed
+    weight: float  # beside 1 for a word that was typed
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Best hits first."""
+
+    query: str
+    total: int  # pages that satisfy the query
+    seconds: float
+    hits: list[Hit]
+    explanations: list[list[Part]] = field(default_factory=list)  # of each hit, where asked for
+    snippets: Snippets = field(default_factory=lambda: Snippets(()))  # marks the query's words in a snippet
+    note: str = ""  # one line on what limits the answer: nothing indexed yet, the deadline
+    start: int = 0  # hits before these
+    more: bool = False  # are there hits after these?
+    partial: bool = False  # the deadline cut the search short
+    at_least: bool = False  # there are more than `total`: the search stopped when it had enough
+    asks: bool = True  # was there anything to look for?
+    did_you_mean: str = ""  # a whole query
+    added: list[Related] = field(default_factory=list)  # by the thesaurus, to this query
+    related: list[Related] = field(default_factory=list)  # that might be added
+    indexed: bool = True  # is anything?
+
+
+def as_dict(results: Results) -> dict[str, Any]:
+    """The contract with programs; `fetched` is ISO 8601, UTC; null where only links to a page are known."""
+    hits = [hit._asdict() | {"fetched": _iso(hit.fetched) if hit.fetched else None} for hit in results.hits]
+    for hit, parts in zip(hits, results.explanations, strict=False):
+        hit["explanation"] = [part._asdict() for part in parts]
+    return {
+        "query": results.query,
+        "total": results.total,
+        "seconds": results.seconds,
+        "hits": hits,
+        "note": results.note,
+        "at_least": results.at_least,
+        "start": results.start,
+        "more": results.more,
+        "did_you_mean": results.did_you_mean,
+        "added": [word._asdict() for word in results.added],
+        "related": [word._asdict() for word in results.related],
+    }
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

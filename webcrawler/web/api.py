@@ -1,0 +1,71 @@
+"""The search for programs: JSON with the parameters of the page."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from webcrawler.errors import BadInput
+from webcrawler.search.results import as_dict
+from webcrawler.web.asking import asked
+from webcrawler.web.explaining import NOT_THERE, explained
+from webcrawler.web.openapi import document
+from webcrawler.web.opensearch import suggestions
+from webcrawler.web.parameters import read
+from webcrawler.web.rendering import FRESH, page
+from webcrawler.web.results import MAX_NUMBER
+
+
+async def search(request: Request) -> Response:
+    asking = asked(read(request))
+    if not asking.q.strip():
+        raise BadInput("q is missing: what to search for")
+    return _json(as_dict(await request.app.state.answers.search(asking)))
+
+
+async def suggest(request: Request) -> Response:
+    query = read(request).one("q")
+    return _json({"query": query, "suggestions": await suggestions(request, query)})
+
+
+async def explain(request: Request) -> Response:
+    given = read(request)
+    asking, number = asked(given), given.whole("number", None, 1, MAX_NUMBER)
+    found = await explained(request.app.state.answers, asking, number)
+    if found is None:
+        raise HTTPException(404, NOT_THERE)
+    return _json(
+        {
+            "query": asking.q,
+            "number": number,
+            "url": found.hit.url,
+            "title": found.hit.title,
+            "relevance": found.hit.relevance,
+            "score": found.score,
+            "parts": [part._asdict() for part in found.parts],
+        }
+    )
+
+
+async def openapi(request: Request) -> Response:
+    return JSONResponse(document(request.app.state.config))
+
+
+async def for_people(request: Request) -> Response:
+    """The same document, to be read."""
+    return page(request, "api.html", document=document(request.app.state.config))
+
+
+def _json(answer: object) -> Response:
+    return JSONResponse(answer, headers={"Cache-Control": FRESH})
+
+
+ROUTES = [
+    Route("/api", for_people),
+    Route("/api/search", search),
+    Route("/api/suggest", suggest),
+    Route("/api/explain", explain),
+    Route("/openapi.json", openapi),
+]

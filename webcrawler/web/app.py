@@ -1,0 +1,60 @@
+"""Puts the query server together: routes, threads that search, and what is said when something fails."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.web import api, cached, failures, opensearch, results, security, static, status
+from webcrawler.web.answers import Answers
+from webcrawler.web.config import Config
+from webcrawler.web.feedback import Judging
+from webcrawler.web.metrics import Metrics
+from webcrawler.web.overview import Overviews
+
+
+def make_app(config: Config) -> Starlette:
+    """The application for one data folder, which need not exist yet.
+
+    Raises:
+        BadInput: a rate, network or host of the configuration cannot be understood.
+    """
+    overviews = Overviews(config)
+    metrics = Metrics(config, overviews)
+    judging = Judging(config, metrics)
+    app = Starlette(
+        routes=[
+            *results.ROUTES,
+            *api.ROUTES,
+            *opensearch.ROUTES,
+            *static.ROUTES,
+            *cached.routes(config),
+            *judging.routes(),
+            *status.routes(overviews),
+            *metrics.routes(),
+        ],
+        middleware=[*security.middleware(config, metrics), Middleware(failures.LastResort)],
+        exception_handlers={
+            BadInput: failures.asked_wrongly,
+            Unavailable: failures.unavailable,
+            HTTPException: failures.refused,
+        },
+        lifespan=_lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.config, app.state.metrics = config, metrics
+    app.state.answers, app.state.judging = Answers(config, metrics), judging
+    app.middleware_stack = app.build_middleware_stack()  # else a mistake shows with the first request only
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    app.state.answers.warm()
+    yield
+    app.state.answers.close()

@@ -1,0 +1,87 @@
+"""The copy of a page that the archive holds, found by its page number."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from webcrawler.catalog import Catalog
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.pages import Record, record_at
+from webcrawler.parsing.page import markup
+from webcrawler.records import Document
+from webcrawler.web.sanitising import MAX_CHARACTERS, Copy, forbids_copies, sanitised
+from webcrawler.web.simplifying import Marks
+
+
+class NoCopy(Exception):
+    """Raised when there is nothing to show; `status` is 404, or 410 where there was something once."""
+
+    def __init__(self, why: str, status: int = 404) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class Archived(NamedTuple):
+    url: str  # canonical
+    title: str
+    fetched: float
+    copy: Copy
+
+
+def archived(crawl_dir: Path, number: int, marks: Marks | None = None) -> Archived:
+    """Raises NoCopy, and Unavailable where the catalog cannot be read now."""
+    documents, title = _documents(crawl_dir, number)
+    record = _with_body(crawl_dir / "pages", documents)
+    own = documents[0]
+    body = _beginning(record.response.body)
+    html = markup(body, own.content_type)
+    copy = sanitised(html, record.response.url if len(documents) == 1 else own.url, marks)
+    copy = copy._replace(cut=copy.cut or len(body) < len(record.response.body))
+    headers = [value for name, value in record.response.headers if name.lower() == "x-robots-tag"]
+    if copy.noarchive or any(map(forbids_copies, headers)):
+        raise NoCopy("The authors of that page want no copies of it shown.")
+    return Archived(own.url, title or own.url, own.fetched, copy)
+
+
+def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
+    """The document, and its twin where it is a duplicate; its title."""
+    path = crawl_dir / "catalog.sqlite"
+    if not path.exists():
+        raise NoCopy("Nothing was crawled yet.")
+    try:
+        catalog = Catalog(path, readonly=True)
+    except BadInput as error:  # whoever looks did not choose this file
+        raise Unavailable(str(error)) from error
+    with closing(catalog):
+        own = catalog.documents([number]).get(number)
+        if own is None or own.noindex:
+            raise NoCopy("There is no copy of such a page.")
+        twin = catalog.documents([own.duplicate_of]) if own.duplicate_of else {}
+        texts = catalog.texts([number, *twin])
+        title = next((text.title for text in texts.values() if text.title), "")
+        return [own, *twin.values()], title
+
+
+def _beginning(body: bytes) -> bytes:
+    """What is read of it: UTF-8 that ends within a character would be taken for another encoding."""
+    end = MAX_CHARACTERS
+    while end < len(body) and body[end] & 0xC0 == 0x80 and end > MAX_CHARACTERS - 4:
+        end -= 1
+    return body[:end]
+
+
+def _with_body(folder: Path, documents: list[Document]) -> Record:
+    """Its own record, or that of its twin: a duplicate's has no body."""
+    places = [document.place for document in documents if document.place]
+    for place in places:
+        try:
+            record = record_at(folder, place)
+        except Unavailable:
+            continue
+        if record.response.body:
+            return record
+    if places:
+        raise NoCopy("The copy of that page cannot be read: its file is missing or damaged.", 410)
+    raise NoCopy("No copy of that page was kept.")

@@ -1,0 +1,25 @@
+"""What the search page is told when it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Plain values; the command reads them from settings."""
+
+    crawl_dir: Path
+    host: str = "127.0.0.1"  # that it listens on
+    engine: str = "whoosh"
+    reference: str = ""  # file of reference frequencies; "": general English
+    redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
+    feedback: bool = False  # may visitors judge results?
+    rate: str = "600/minute"  # requests of one client; "": any number
+    trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed; "unix": a Unix socket
+    hosts: tuple[str, ...] = ()  # names it answers for, beside those of loopback
+    metrics_for: tuple[str, ...] = ("127.0.0.0/8", "::1")  # networks that may read /metrics
+    url: str = ""  # where people reach it, "https://search.example.org"; "": as each asks
+    deadline_seconds: float = 1.0  # for one search
+    threads: int = 2  # that search

@@ -1,0 +1,68 @@
+"""What goes wrong is told in one clear line, on a page or as JSON for programs; never with a trace."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from webcrawler.web.errors import UNREADABLE, NotNow, note
+from webcrawler.web.rendering import FRESH, page
+
+log = logging.getLogger(__name__)
+FOR_PROGRAMS = ("/api/", "/suggest", "/openapi.json", "/healthz", "/metrics")
+OURS = "something is wrong here; it was noted"
+LINES = {404: "there is no such page", 405: "that cannot be done with this page"}
+
+
+async def asked_wrongly(request: Request, error: Exception) -> Response:
+    return _told(request, 400, str(error))
+
+
+async def unavailable(request: Request, error: Exception) -> Response:
+    if isinstance(error, NotNow):
+        return _told(request, 503, str(error), {"Retry-After": "1"})
+    note(str(error))
+    return _told(request, 503, UNREADABLE, {"Retry-After": "1"})
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+    line = said or LINES.get(error.status_code, HTTPStatus(error.status_code).phrase)
+    return _told(request, error.status_code, line, dict(error.headers or {}))
+
+
+class LastResort:
+    """Whatever nobody expected: logged with its trace, answered without."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def noticing(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noticing)
+        except Exception:
+            log.exception("%s failed", scope.get("path", ""))
+            if started or scope["type"] != "http":
+                raise
+            await _told(Request(scope), 500, OURS)(scope, receive, send)
+
+
+def _told(request: Request, status: int, line: str, headers: dict[str, str] | None = None) -> Response:
+    if request.scope["path"].startswith(FOR_PROGRAMS):
+        return JSONResponse({"error": line}, status, {"Cache-Control": FRESH, **(headers or {})})
+    response = page(request, "error.html", status, line=line, code=status)
+    response.headers.update(headers or {})
+    return response

@@ -1,0 +1,131 @@
+"""Relevance judgments in CRAWL_DIR/feedback/, as `scrapy judge feedback` reads them (TREC's formats).
+
+`queries.tsv`: QUERYID TAB query. `qrels.txt`: QUERYID 0 URL GRADE, grade 1 good, 0 bad, one line a pair.
+Both are written aside, synced and put in place in one step: who reads sees the old or the new file.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from webcrawler.web.errors import NotNow, note
+
+GRADES = {"good": 1, "bad": 0}
+UNDO = "undo"
+MOST = 20_000  # judgments; a file of 2 MB
+MAX_QUERY = 400  # characters
+
+
+class Judgments:
+    """Any number of processes may save at the same time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._qrels, self._queries = folder / "qrels.txt", folder / "queries.tsv"
+        self._known: tuple[object, dict[str, dict[str, int]]] = None, {}
+
+    def save(self, query: str, url: str, verdict: str) -> None:
+        """Durable when it returns; the last verdict on a pair holds, `undo` takes it back.
+
+        Raises:
+            NotNow: the disk is full or may not be written, what is there cannot be read (and would be lost),
+                or there are as many judgments as may be.
+        """
+        text = one_line(query)
+        pair = query_id(text), url.replace(" ", "%20")
+        try:
+            with self._locked():
+                grades, queries = self._read(), self._read_queries()
+                grades.pop(pair, None)
+                if verdict != UNDO:
+                    grades[pair] = GRADES[verdict]
+                if len(grades) > MOST:
+                    raise NotNow("no more judgments are taken: there are enough")
+                judged = {id for id, _ in grades}
+                queries = {id: said for id, said in {**queries, pair[0]: text}.items() if id in judged}
+                # first the query: a judgment of an unknown one would be of no use
+                _replace(self._queries, "".join(f"{id}\t{said}\n" for id, said in queries.items()))
+                lines = (f"{id} 0 {page} {grade}\n" for (id, page), grade in grades.items())
+                _replace(self._qrels, "".join(lines))
+        except OSError as error:
+            note(f"cannot save a judgment: {error}")
+            raise NotNow("the judgment could not be saved: try again later") from error
+        except ValueError as error:
+            note(f"no judgment is saved until these can be read: {error}")
+            raise NotNow("no judgment is taken now: those that there are cannot be read") from error
+
+    def of(self, query: str) -> dict[str, int]:
+        """Grades by URL."""
+        return self._by_query().get(query_id(one_line(query)), {})
+
+    def _by_query(self) -> dict[str, dict[str, int]]:
+        """All of them, read again when the file was replaced; none where they cannot be read."""
+        try:
+            found = self._qrels.stat()
+            version = found.st_ino, found.st_mtime_ns
+            if version != self._known[0]:
+                self._known = version, {}
+                for (id, url), grade in self._read().items():
+                    self._known[1].setdefault(id, {})[url] = grade
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            note(f"judgments are not shown: {error}")
+        return self._known[1]
+
+    def _read(self) -> dict[tuple[str, str], int]:
+        rows = _rows(self._qrels, None, 4)
+        return {(id, url): int(grade) for id, _, url, grade in rows}
+
+    def _read_queries(self) -> dict[str, str]:
+        return {row[0]: row[1] for row in _rows(self._queries, "\t", 2)}
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self._folder / "lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def one_line(query: str) -> str:
+    return " ".join(query.split())[:MAX_QUERY]
+
+
+def query_id(line: str) -> str:
+    """The same on every machine, so that judgments of several can be put together."""
+    return sha256(line.casefold().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:
+    """Raises ValueError: it is no UTF-8, or a line has another number of columns."""
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except FileNotFoundError:
+        return []
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: {error}") from error
+    rows = [line.split(between, columns - 1) for line in lines if line]
+    for row in rows:
+        if len(row) != columns:
+            raise ValueError(f"{path}: {columns} columns are wanted, not {' '.join(row)[:60]!r}")
+    return rows
+
+
+def _replace(path: Path, text: str) -> None:
+    aside = path.with_suffix(".new")
+    with aside.open("w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,72 @@
+"""What a request asks for, read strictly: what cannot be is told in one line, and never guessed at."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from webcrawler.errors import BadInput
+
+MAX_FIELDS = 64
+MAX_CHARACTERS = 2_000  # of one value; what of a query is too long for the parser is its own matter
+
+
+class Parameters:
+    """The query string; names that nobody asks for are ignored."""
+
+    def __init__(self, query_string: bytes) -> None:
+        """Raises BadInput: no UTF-8, too many, too long, or with control characters."""
+        self._values: dict[str, list[str]] = {}
+        for name, value in _pairs(query_string):
+            if len(value) > MAX_CHARACTERS:
+                raise BadInput(f"{_shown(name)} is too long: {MAX_CHARACTERS:,} characters at most")
+            if "\0" in value:
+                raise BadInput(f"{_shown(name)} has a NUL character in it")
+            self._values.setdefault(name, []).append(value)
+
+    def many(self, name: str, most: int) -> tuple[str, ...]:
+        """All values but empty ones, each once, in their order."""
+        values = tuple(dict.fromkeys(value for value in self._values.get(name, []) if value.strip()))
+        if len(values) > most:
+            raise BadInput(f"{name} is given {len(values)} times: {most} at most")
+        return values
+
+    def one(self, name: str, default: str = "") -> str:
+        values = self._values.get(name, [default])
+        if len(values) > 1:
+            raise BadInput(f"{name} is given {len(values)} times: once is enough")
+        return values[0]
+
+    def whole(self, name: str, default: int | None, least: int, most: int) -> int:
+        """A whole number; without a default it must be given. Browsers fill OpenSearch's "{startPage?}" with
+        nothing."""
+        text = self.one(name) or ("" if default is None else str(default))
+        if not (text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most):
+            raise BadInput(f"{name} wants a number from {least:,} to {most:,}, not {_shown(text)}")
+        return int(text)
+
+    def yes(self, name: str, default: bool) -> bool:
+        text = self.one(name, "1" if default else "0")
+        if text not in ("0", "1"):
+            raise BadInput(f"{name} wants 0 or 1, not {_shown(text)}")
+        return text == "1"
+
+
+def read(request: Request) -> Parameters:
+    return Parameters(request.scope["query_string"])
+
+
+def _pairs(query_string: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
+        )
+    except UnicodeError:
+        raise BadInput("the address is no UTF-8: after % there must be bytes of it") from None
+    except ValueError:
+        raise BadInput(f"too many parameters: {MAX_FIELDS} at most") from None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "…")

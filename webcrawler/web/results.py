@@ -1,0 +1,69 @@
+"""The pages of the search: the form, the results, and why a hit stands where it does."""
+
+from __future__ import annotations
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webcrawler.search import Results
+from webcrawler.search.rankings.names import RANKINGS
+from webcrawler.web.asking import Asking, asked
+from webcrawler.web.explaining import NOT_THERE, explained
+from webcrawler.web.feedback import JudgeForm
+from webcrawler.web.parameters import read
+from webcrawler.web.readable import readable
+from webcrawler.web.rendering import page
+from webcrawler.web.shown import link, pages, shown
+
+MAX_NUMBER = 2**31 - 1  # of a page
+
+
+async def home(request: Request) -> Response:
+    return page(request, "home.html", asking=Asking(""), rankings=RANKINGS)
+
+
+async def search(request: Request) -> Response:
+    asking = asked(read(request))
+    if not asking.q.strip():
+        return page(request, "home.html", asking=asking, rankings=RANKINGS)
+    results = await request.app.state.answers.search(asking)
+    judge = await request.app.state.judging.form(request, asking)
+    # a hundred hits take some 20 ms to write: others are answered meanwhile
+    return await run_in_threadpool(_page, request, asking, results, judge)
+
+
+def _page(request: Request, asking: Asking, results: Results, judge: JudgeForm | None) -> Response:
+    return page(
+        request,
+        "results.html",
+        asking=asking,
+        rankings=RANKINGS,
+        results=results,
+        shown=shown(asking, results),
+        pages=list(pages(asking, results)),
+        judge=judge,
+    )
+
+
+async def explain(request: Request) -> Response:
+    given = read(request)
+    asking, number = asked(given), given.whole("number", None, 1, MAX_NUMBER)
+    found = await explained(request.app.state.answers, asking, number)
+    if found is None:
+        raise HTTPException(404, NOT_THERE)
+    return page(
+        request,
+        "explain.html",
+        asking=asking,
+        rankings=RANKINGS,
+        hit=found.hit,
+        parts=found.parts,
+        link=link(found.hit.url),
+        address=readable(found.hit.url),
+    )
+
+
+ROUTES = [Route("/", home), Route("/search", search), Route("/explain", explain)]

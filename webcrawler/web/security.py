@@ -1,0 +1,155 @@
+"""What holds for every request and every answer: pure ASGI, before anything else looks at them.
+
+The order of `middleware` is from the outside in: count, seal, bound, ask for the host, limit the rate and how
+many at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from webcrawler.web.config import Config
+from webcrawler.web.limits import AtOnce, RateLimit
+from webcrawler.web.metrics import Counted, Metrics
+from webcrawler.web.rebinding import Hosts
+from webcrawler.web.refusals import refusal
+
+MAX_URL_BYTES = 8_192
+MAX_HEADERS = 100
+MAX_HEADER_BYTES = 16_384
+MAX_BODY_BYTES = 16_384
+POSTED = "/judge"  # the one path that takes a body
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",  # suggestions
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",  # nobody learns from a click what was searched
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
+}
+FORM_TOO_LARGE = f"the form is too large: {MAX_BODY_BYTES:,} bytes at most"
+NOT_TO_BE_INDEXED = "noindex, nofollow"  # answers are not pages; crawlers that come here would never end
+_log = logging.getLogger(__name__)
+
+
+def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
+    """Raises BadInput: a rate, network or host of the settings cannot be understood."""
+    return [
+        Middleware(Counted, metrics=metrics),
+        Middleware(Sealed),
+        Middleware(Bounded, posting=config.feedback),
+        Middleware(Hosts, config=config),
+        Middleware(RateLimit, config=config),
+        Middleware(AtOnce, config=config),
+    ]
+
+
+class Sealed:
+    """Security headers on every answer, errors included; what goes wrong inside is logged, never shown."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        started = False
+
+        async def sealed(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                _seal(MutableHeaders(scope=message), scope["path"])
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sealed)
+        except Exception:
+            _log.exception("%s failed", scope["path"])
+            if started:  # the line breaks: half an answer must not pass for a whole one
+                raise
+            answer = refusal(scope, 500, "something is wrong here; it was noted")
+            await answer(scope, receive, sealed)
+
+
+def _seal(headers: MutableHeaders, path: str) -> None:
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)  # a page may have a stricter policy of its own
+    if path != "/":
+        headers.setdefault("X-Robots-Tag", NOT_TO_BE_INDEXED)
+    if "server" in headers:
+        del headers["server"]
+
+
+class Bounded:
+    """Refuses what is too large, or done in a way that nothing here is done."""
+
+    def __init__(self, app: ASGIApp, posting: bool) -> None:
+        self._app = app
+        self._posting = posting
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        if refused := self._refusal(scope):
+            return await refused(scope, receive, send)
+        if scope["method"] != "POST":
+            return await self._app(scope, receive, send)
+        body = _Body(receive)
+        try:
+            await self._app(scope, body.receive, send)
+        except _TooLarge:
+            await refusal(scope, 413, FORM_TOO_LARGE)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        path, headers = scope["path"], scope["headers"]
+        if len(scope.get("raw_path") or path) + len(scope["query_string"]) > MAX_URL_BYTES:
+            return refusal(scope, 414, f"the address is too long: {MAX_URL_BYTES:,} bytes at most")
+        if len(headers) > MAX_HEADERS or sum(len(n) + len(v) for n, v in headers) > MAX_HEADER_BYTES:
+            return refusal(scope, 431, "there are too many headers")
+        if not path.isprintable():
+            return refusal(scope, 400, "the address has control characters in it")
+        methods = ("GET", "HEAD") if path != POSTED or not self._posting else ("POST",)
+        if scope["method"] not in methods:
+            return refusal(scope, 405, "that cannot be done with this page", Allow=", ".join(methods))
+        lengths = [value for name, value in headers if name == b"content-length"]
+        if any(not value.isdigit() or len(value) > 9 or int(value) > MAX_BODY_BYTES for value in lengths):
+            return refusal(scope, 413, FORM_TOO_LARGE)
+        return None
+
+
+class _TooLarge(Exception):
+    """Raised while a body is read that is longer than it may be."""
+
+
+class _Body:
+    def __init__(self, receive: Callable[[], Awaitable[Message]]) -> None:
+        self._receive = receive
+        self._bytes = 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._bytes += len(message.get("body", b""))
+        if self._bytes > MAX_BODY_BYTES:
+            raise _TooLarge
+        return message

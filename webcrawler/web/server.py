@@ -1,0 +1,98 @@
+"""Runs the application: one process, one event loop, until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.web.config import Config
+from webcrawler.web.protocol import ImpatientProtocol
+from webcrawler.web.rebinding import is_loopback
+
+BACKLOG = 2048  # connections that the kernel keeps while we are busy
+IDLE_SECONDS = 15  # of a connection between two requests
+LEAVING_SECONDS = 5  # for answers under way when told to stop
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is bound and open for connections.
+
+    Raises:
+        BadInput: no such host.
+        WebcrawlerError: the port is in use, or not ours to take.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise BadInput(f"--host wants an address of this machine, not {host[:60]!r}") from None
+    family, _, _, _, address = found[0]
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+        bound.listen(BACKLOG)
+    except OSError as error:
+        bound.close()
+        fault = error.strerror or error
+        raise WebcrawlerError(f"cannot serve on {host}, port {port}: {fault}; try another --port") from None
+    return bound
+
+
+def address_of(bound: socket.socket) -> str:
+    """Where a browser of this machine finds it: "http://127.0.0.1:8000"."""
+    host, port = bound.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(app: Starlette, bound: socket.socket) -> None:
+    """Answer until SIGINT or SIGTERM; then finish what is being answered.
+
+    A second signal does not wait for that.
+    """
+    _allow_many_files()
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what strangers send wrongly is no warning
+    settings = uvicorn.Config(
+        app,
+        http=ImpatientProtocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # whom to believe is for limits.py to say
+        backlog=BACKLOG,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=LEAVING_SECONDS,
+    )
+    _Server(settings).run([bound])
+
+
+def is_public(config: Config) -> bool:
+    """Can other machines ask?"""
+    return not is_loopback(config.host)
+
+
+class _Server(uvicorn.Server):
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """uvicorn raises the signal again when it is done; told to stop and stopped is a success here."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def _allow_many_files() -> None:
+    """1,000 idle clients are 1,000 descriptors; many systems begin with 1,024."""
+    try:
+        import resource
+    except ImportError:  # no such limit on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

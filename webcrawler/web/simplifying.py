@@ -1,0 +1,160 @@
+"""Reads the parser's events and writes a page of few elements, well nested, none deep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from html import escape
+
+from webcrawler.urls import UnfetchableUrl, resolve
+
+MAX_OUTPUT = 4 * 2**20  # characters: links grow when they are resolved
+MAX_DEPTH = 64
+ROBOTS = frozenset({"robots", "webcrawler"})  # names that mean us
+
+_SAME = """abbr b bdi bdo blockquote br caption cite code col colgroup dd del dfn div dl dt em figcaption
+    figure h1 h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table
+    tbody td tfoot th thead tr u ul var wbr"""
+_AS_DIV = """address article aside center details dialog dir fieldset footer form header hgroup legend main
+    menu nav search section summary"""
+_HIDDEN = """applet audio canvas datalist embed frameset iframe math noembed noframes noscript object
+    plaintext script select style svg template textarea title video xmp"""
+# What elements are written as; of others only the text is, of the hidden not even that.
+_WRITTEN = {name: name for name in _SAME.split()} | dict.fromkeys(_AS_DIV.split(), "div")
+_WRITTEN |= {"strike": "s", "tt": "code", "acronym": "abbr"}
+_VOID = frozenset({"br", "hr", "wbr", "col"})
+HIDDEN = frozenset(_HIDDEN.split())
+TAGS = frozenset({*_WRITTEN.values(), "a"})
+_CELL = frozenset({"colspan", "rowspan"})
+ATTRIBUTES = {"*": frozenset({"dir", "lang"}), "a": frozenset({"href"}), "td": _CELL, "th": _CELL}
+
+_DIRECTIONS = frozenset({"ltr", "rtl", "auto"})
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,4}")  # BCP 47, 2.1
+_SPAN = re.compile(r"[1-9][0-9]?")
+
+Marks = Callable[[str], Iterable[tuple[str, bool]]]  # a text in pieces, and whether each is to be marked
+
+
+class Simplified:
+    """A target of `parsing.page.feed`."""
+
+    def __init__(self, url: str, marks: Marks | None) -> None:
+        self.said = {"lang": "", "dir": ""}  # by body, of all that is in it
+        self.robots: list[str] = []  # what meta elements tell robots
+        self.is_full = False
+        self._marks = marks
+        self._url = self._base = url
+        self._has_base = False
+        self._parts: list[str] = []
+        self._text: list[str] = []  # since the last tag
+        self._length = 0
+        self._open: list[str] = []  # what each open element was written as, "" for not at all
+        self._depth = 0
+        self._hidden = 0
+        self._in_link = False
+
+    @property
+    def html(self) -> str:
+        return "".join(self._parts)
+
+    # The events, called by lxml.
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._write_text()
+        written = ""
+        self._hidden += tag in HIDDEN
+        if tag in _SAYING:
+            _SAYING[tag](self, attributes)
+        elif tag == "img":
+            self.data(f" {attributes.get('alt', '')} ")
+        elif not self._hidden and self._depth < MAX_DEPTH and not self.is_full:
+            written = self._write_start(tag, attributes)
+        self._open.append(written)
+        self._depth += bool(written)
+
+    def end(self, tag: str) -> None:
+        self._write_text()
+        self._hidden -= tag in HIDDEN and self._hidden > 0
+        if written := self._open.pop() if self._open else "":
+            self._depth -= 1
+            self._in_link &= written != "a"
+            self._parts.append(f"</{written}>")
+
+    def data(self, chunk: str) -> None:
+        if not self._hidden:
+            self._text.append(chunk)
+
+    def close(self) -> None:
+        self._write_text()
+        while self._open:
+            self.end("")
+
+    # What becomes of them.
+
+    def _write_start(self, tag: str, attributes: Mapping[str, str]) -> str:
+        if tag == "a":
+            return self._write_link(attributes)
+        if name := _WRITTEN.get(tag, ""):
+            self._write(f"<{name}{''.join(_kept(name, attributes))}>")
+        return "" if name in _VOID else name
+
+    def _write_link(self, attributes: Mapping[str, str]) -> str:
+        """To http or https alone, without user name: nobody is to think that it leads elsewhere."""
+        if self._in_link or "href" not in attributes:
+            return ""
+        try:
+            url = resolve(attributes["href"], self._base)
+        except UnfetchableUrl:
+            return ""
+        self._in_link = True
+        self._write(f'<a href="{escape(url)}"{"".join(_kept("a", attributes))}>')
+        return "a"
+
+    def _write_text(self) -> None:
+        """At once, as the parser may give a word in two chunks."""
+        text = "".join(self._text)
+        self._text.clear()
+        for piece, is_marked in self._marks(text) if self._marks and text else [(text, False)]:
+            self._write(f"<mark>{escape(piece)}</mark>" if is_marked else escape(piece))
+
+    def _write(self, text: str) -> None:
+        self._length += len(text)
+        self.is_full = self._length > MAX_OUTPUT
+        if not self.is_full:
+            self._parts.append(text)
+
+    def _body(self, attributes: Mapping[str, str]) -> None:
+        self.said = {name: self.said[name] or valid(name, attributes) for name in self.said}
+
+    def _meta(self, attributes: Mapping[str, str]) -> None:
+        if attributes.get("name", "").strip().lower() in ROBOTS:
+            self.robots.append(attributes.get("content", ""))
+
+    def _set_base(self, attributes: Mapping[str, str]) -> None:
+        if not self._has_base and "href" in attributes:
+            self._has_base = True
+            with suppress(UnfetchableUrl):
+                self._base = resolve(attributes["href"], self._url)
+
+
+def valid(attribute: str, attributes: Mapping[str, str]) -> str:
+    """The value where it is one that we know to be harmless, else ""."""
+    value = attributes.get(attribute, "").strip()
+    if attribute == "dir":
+        return value.lower() if value.lower() in _DIRECTIONS else ""
+    pattern = _LANGUAGE if attribute == "lang" else _SPAN
+    return value if pattern.fullmatch(value) else ""
+
+
+def _kept(name: str, attributes: Mapping[str, str]) -> Iterator[str]:
+    for attribute in ("dir", "lang", *(sorted(_CELL) if name in ("td", "th") else ())):
+        if value := valid(attribute, attributes):
+            yield f' {attribute}="{value}"'
+
+
+_SAYING: dict[str, Callable[[Simplified, Mapping[str, str]], None]] = {
+    "body": Simplified._body,
+    "meta": Simplified._meta,
+    "base": Simplified._set_base,
+}

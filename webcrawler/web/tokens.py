@@ -1,0 +1,74 @@
+"""Says whether a form was sent from our own page, by who looked at it."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import time
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+
+KEY_BYTES = 32
+DAY_SECONDS = 86_400
+
+
+class Tokens:
+    """A token is for one client and one query, of today; yesterday's is still good.
+
+    A stranger's page cannot read it, and one that it got itself is for another client.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def give(self, client: str, query: str, days_ago: int = 0) -> str:
+        day = int(time.time() // DAY_SECONDS) - days_ago
+        text = f"{day}\n{client}\n{query}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, text, sha256).hexdigest()
+
+    def is_good(self, token: str, client: str, query: str) -> bool:
+        said = token.encode("utf-8", "surrogatepass")
+        return any(hmac.compare_digest(said, self.give(client, query, days).encode()) for days in (0, 1))
+
+
+def key_of(path: Path) -> bytes:
+    """The key in a file of its owner's alone, made where there is none; of several that make it one wins.
+
+    Raises:
+        OSError: it can neither be read nor made.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):
+        if len(key := path.read_bytes()) == KEY_BYTES:
+            return key
+        path.unlink()  # torn by a power cut: tokens of today are void
+    aside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        try:
+            os.write(descriptor, secrets.token_bytes(KEY_BYTES))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        with suppress(FileExistsError):
+            os.link(aside, path)
+    finally:
+        aside.unlink()
+    return path.read_bytes()
+
+
+def is_foreign(request: Request) -> bool:
+    """Whether the browser says that another site's page sent this form.
+
+    By Sec-Fetch-Site, which no page can forge; over plain HTTP, where browsers do not send it, by Origin.
+    That is "null" when our own page sends it, as ours say no-referrer: then the token alone decides.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site != "same-origin"
+    origin = request.headers.get("origin", "null")
+    return origin != "null" and origin.partition("://")[2] != request.headers.get("host", "")
