@@ -1,0 +1,133 @@
+"""`scrapy judge`: what people type, see, and are told; what programs read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from crawled import crawled, fetched
+from judged import collection, dolphins, paper
+from localweb import PROJECT
+from scrapy.cmdline import execute
+
+from webcrawler.index.follower import wait_until_caught_up
+from webcrawler.web.judgments import Judgments
+
+pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process, in the project folder."""
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")
+
+    def act(*arguments: object) -> Answer:
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", "judge", *map(str, arguments), "-s", f"CRAWL_DIR={tmp_path / 'crawl'}"])
+        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+
+    return act
+
+
+def test_a_row_for_each_query_then_the_means(run: Run, tmp_path: Path) -> None:
+    answer = run(dolphins(tmp_path / "dolphins"), "--rankings", "peculiarity,bm25f")
+
+    lines = answer.out.splitlines()
+    assert answer.status == 0
+    assert lines[0].split() == ["peculiarity", "bm25f"]
+    assert lines[1].split() == ["query", *("nDCG", "AP", "P@10", "R@100") * 2, "won"]
+    assert lines[2].startswith("tuna dolphin-safe tuna") and "0.800" in lines[2]
+    assert lines[4].endswith("better / worse / as good as peculiarity")
+    assert [line.split()[0] for line in lines[5:]] == ["peculiarity", "bm25f"]
+
+
+def test_every_ranking_is_compared_by_default_and_programs_read_the_means(run: Run, tmp_path: Path) -> None:
+    answer = run(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "out" / "judged.json")
+
+    written = json.loads((tmp_path / "out" / "judged.json").read_text())
+    assert answer.status == 0
+    assert list(written["rankings"]) == ["peculiarity", "bm25f", "hitlists"]
+    for figures in written["rankings"].values():
+        assert list(figures) == ["nDCG@10", "AP", "P@10", "R@100"]
+        assert figures["R@100"] == pytest.approx(0.8)
+        assert figures["P@10"] == pytest.approx(0.4)
+
+
+def test_ranks_alike_have_won_nothing(run: Run, tmp_path: Path) -> None:
+    folder = collection(tmp_path / "one", [paper("a", "word")], ["q\tword"], ["q 0 a 1"])
+
+    answer = run(folder, "--rankings", "bm25f,peculiarity")
+
+    assert answer.out.splitlines()[2].split() == ["q", "word", *("1.000", "1.000", "0.100", "1.000") * 2, "="]
+    assert answer.out.splitlines()[-1].endswith("0 / 0 / 1")
+
+
+def test_feedback_judges_the_index_as_it_is(run: Run, tmp_path: Path) -> None:
+    good, bad = "http://a.example/", "http://b.example/"
+    crawl = crawled(
+        tmp_path / "crawl", fetched(bad, title="radish"), fetched(good, title="radish and turnip")
+    )
+    wait_until_caught_up(crawl)
+    saved = Judgments(crawl / "feedback")
+    for url, verdict in ((bad, "good"), (good, "good"), (bad, "bad")):
+        saved.save("radish turnip", url, verdict)
+
+    answer = run("feedback", "--rankings", "bm25f", "--json", tmp_path / "judged.json")
+
+    assert answer.status == 0
+    assert json.loads((tmp_path / "judged.json").read_text())["rankings"]["bm25f"]["AP"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name one folder, or `feedback`"),
+        (["one", "two"], "name one folder, or `feedback`"),
+        (["nowhere"], "cannot read nowhere/docs.jsonl: No such file"),
+        (["nowhere", "--rankings", "best"], "no ranking is called 'best': choose out of"),
+        (["nowhere", "--rankings", ","], "--rankings wants names"),
+        (["feedback"], "nothing was judged in"),
+    ],
+)
+def test_what_is_asked_wrongly_is_said_in_one_line(run: Run, arguments: list[str], said: str) -> None:
+    answer = run(*arguments)
+
+    assert answer.status == 2
+    assert answer.err.startswith("error: ") and said in answer.err
+    assert answer.err.count("\n") == 1 and not answer.out
+
+
+def test_without_ir_measures_one_line_says_what_to_do(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+
+    answer = run(dolphins(tmp_path / "dolphins"))
+
+    assert answer.status == 2
+    assert answer.err == (
+        "error: `scrapy judge` measures with ir-measures: make dev, or pip install ir-measures\n"
+    )
+
+
+def test_a_file_that_could_not_be_written_is_said_before_the_work(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    answer = run(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "file" / "judged.json")
+
+    assert answer.status == 2
+    assert "cannot write to" in answer.err

@@ -1,0 +1,140 @@
+"""A judged collection: documents, queries, and which documents answer them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from webcrawler.errors import BadInput
+
+MAX_GRADE = 1_000_000  # trec_eval reckons with 32 bits
+
+
+class Judgments(NamedTuple):
+    """Queries that have at least one relevant document, and the grades of documents by query id."""
+
+    queries: dict[str, str]
+    grades: dict[str, dict[str, int]]  # 0: not relevant; of negative grades there are none
+
+
+class Paper(NamedTuple):
+    """A document of a collection."""
+
+    id: str
+    title: str
+    text: str
+    links: tuple[str, ...]  # ids of documents that it cites
+
+
+class Collection(NamedTuple):
+    papers: tuple[Paper, ...]
+    judgments: Judgments
+
+
+def read(folder: Path) -> Collection:
+    """docs.jsonl, queries.tsv and qrels.txt of a folder.
+
+    Raises:
+        BadInput: a file is missing, or a line of it is something else; no judged document is there.
+    """
+    papers = tuple(_papers(folder / "docs.jsonl"))
+    ids = {paper.id for paper in papers}
+    if not papers or len(ids) < len(papers):
+        what = "has no documents" if not papers else "has the same id twice"
+        raise BadInput(f"{folder / 'docs.jsonl'} {what}")
+    judgments = _judgments(folder)
+    relevant = (
+        document for grades in judgments.grades.values() for document, grade in grades.items() if grade
+    )
+    if ids.isdisjoint(relevant):
+        raise BadInput(f"{folder / 'qrels.txt'}: no relevant document is in docs.jsonl: their ids differ")
+    return Collection(papers, judgments)
+
+
+def read_feedback(folder: Path) -> Judgments:
+    """What was judged on the search page; document ids are URLs. Raises BadInput where nothing was."""
+    if not (folder / "qrels.txt").exists():
+        raise BadInput(
+            f"nothing was judged in {folder} yet: `scrapy serve -s SERVE_FEEDBACK=1` lets people judge hits"
+        )
+    return _judgments(folder)
+
+
+def _papers(file: Path) -> Iterator[Paper]:
+    for number, line in _lines(file):
+        try:
+            yield _paper(json.loads(line))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            expected = '{"id": …, "title": …, "text": …, "links": […]}'
+            raise BadInput(f"{file}, line {number}: expected {expected}") from None
+
+
+def _paper(row: dict[str, Any]) -> Paper:
+    """Raises ValueError, TypeError or KeyError where the row is something else; only the id must be there."""
+    links = row.get("links") or [] if isinstance(row, dict) else None
+    if not isinstance(links, list):
+        raise TypeError("links")
+    return Paper(_id(row["id"]), _text(row.get("title")), _text(row.get("text")), tuple(map(_id, links)))
+
+
+def _id(value: object) -> str:
+    if not isinstance(value, str | int) or not str(value).strip():
+        raise TypeError("id")
+    return str(value).strip()
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str | None):
+        raise TypeError("text")
+    (value or "").encode()  # a surrogate is no character
+    return value or ""
+
+
+def _judgments(folder: Path) -> Judgments:
+    """Of several judgments of a pair the last wins; negative grades, not judged, are left out (TREC)."""
+    queries, grades = dict(_queries(folder / "queries.tsv")), dict[str, dict[str, int]]()
+    for query, document, grade in _qrels(folder / "qrels.txt"):
+        grades.setdefault(query, {})[document] = grade
+    answered = {
+        query: {document: grade for document, grade in of.items() if grade >= 0}
+        for query, of in grades.items()
+        if query in queries and any(grade > 0 for grade in of.values())
+    }
+    if not answered:
+        raise BadInput(f"{folder / 'qrels.txt'} has no relevant document for any query of queries.tsv")
+    return Judgments({query: text for query, text in queries.items() if query in answered}, answered)
+
+
+def _queries(file: Path) -> Iterator[tuple[str, str]]:
+    for number, line in _lines(file):
+        query, tab, text = line.partition("\t")
+        if not (query.strip() and tab):
+            raise BadInput(f"{file}, line {number}: expected a query's id, a tab, and the query")
+        yield query.strip(), text.strip()
+
+
+def _qrels(file: Path) -> Iterator[tuple[str, str, int]]:
+    """TREC: query, an unused column, document, grade."""
+    for number, line in _lines(file):
+        try:
+            query, _, document, text = line.split()
+            grade = int(text)
+            if abs(grade) > MAX_GRADE:
+                raise ValueError(text)
+        except ValueError:
+            raise BadInput(f"{file}, line {number}: expected `query 0 document grade`") from None
+        yield query, document, grade
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Numbered from 1, without the empty ones."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        fault = error.strerror if isinstance(error, OSError) else "it is not in UTF-8"
+        raise BadInput(f"cannot read {file}: {fault}") from None
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, line.rstrip("\r")
