@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import redis
+from hypothesis import settings
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
@@ -17,6 +18,9 @@ from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+settings.register_profile("untimed", deadline=None)  # a test never measures time
+settings.load_profile("untimed")
 
 MakeFrontier = Callable[..., Frontier]
 LONG = ("faults", "zoo")  # minutes each

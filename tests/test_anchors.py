@@ -189,8 +189,6 @@ def test_a_page_keeps_the_texts_that_most_use(
 
     assert called(tmp_path, "rare") == {}
     assert called(tmp_path, "star") == {f"{B}/": 2}
-    number = reading(tmp_path).posted("anchor", "star").pages.tolist()
-    assert reading(tmp_path).called(number) == {number[0]: "star"}
 
 
 def test_no_phrase_and_no_neighbourhood_spans_two_texts(tmp_path: Path, catalog: Catalog) -> None:
@@ -296,6 +294,36 @@ def everything(folder: Path) -> dict[tuple[str, str], dict[str, int]]:
     }
     found = {(field, term): called(folder, term, field) for field, term in terms}
     return {key: pages for key, pages in found.items() if pages}
+
+
+def test_pages_never_fetched_go_with_their_blocked_server_and_come_back(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    write(catalog, page(f"{A}/", link(f"{B}/", "cell")))
+    follow(tmp_path)
+
+    catalog.block(B)
+    follow(tmp_path)
+    assert called(tmp_path, "cell") == {}
+
+    catalog.unblock(B)
+    follow(tmp_path)
+    assert called(tmp_path, "cell") == {f"{B}/": 1}
+
+
+def test_a_page_never_fetched_that_is_not_there_is_not_found_though_nothing_else_happens(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    write(catalog, page(f"{A}/", link(f"{B}/", "cell")))
+    follow(tmp_path)
+
+    write(catalog, gone(f"{B}/"))
+    follow(tmp_path)
+    assert called(tmp_path, "cell") == {}
+
+    seq = catalog.last_seq()
+    write(catalog, gone(f"{B}/", time=3.0))
+    assert catalog.last_seq() == seq  # that it is still not there is no news
 
 
 # Kills

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -239,6 +240,18 @@ def test_bytes_are_read_as_the_parser_read_them(
     assert "Grüße" in client.get("/cached", params={"number": number}).text
 
 
+def test_of_a_long_page_a_megabyte_is_read_up_to_a_whole_character(
+    client: TestClient, tmp_path: Path
+) -> None:
+    number = archive(tmp_path, PAGE, b"<p>x " + "ü".encode() * 2**20)
+
+    answer = client.get("/cached", params={"number": number}).text
+
+    assert 2**19 - 10 < answer.count("ü") < 2**19  # not the 2**20 characters that there are
+    assert "�" not in answer and "Ã" not in answer
+    assert "left out" in answer
+
+
 def test_words_of_the_query_are_marked(client: TestClient, tmp_path: Path) -> None:
     number = archive(tmp_path, PAGE, b"<p>Molecular biology of genes")
 
@@ -276,6 +289,14 @@ def test_what_is_not_to_be_shown_is_not(client: TestClient, tmp_path: Path, more
     assert "secret" not in answer.text
 
 
+def test_duplicate_whose_own_server_wants_no_copies_is_not_shown(client: TestClient, tmp_path: Path) -> None:
+    archive(tmp_path, PAGE, b"<p>the same")
+    headers = (("Content-Type", HTML), ("X-Robots-Tag", "noarchive"))
+    second = archive(tmp_path, "http://b.test/", b"<p>the same", duplicate_of=PAGE, headers=headers)
+
+    assert client.get("/cached", params={"number": second}).status_code == 404
+
+
 @pytest.mark.parametrize("number", ["", "0", "-1", "x", "1e3", "9" * 30, "%00", "1&number=2"])
 def test_number_that_is_none_is_refused(client: TestClient, number: str) -> None:
     assert client.get(f"/cached?number={number}").status_code == 400
@@ -297,7 +318,9 @@ def test_torn_or_missing_file_is_told_in_one_line(client: TestClient, tmp_path: 
     torn = client.get("/cached", params={"number": number})
     file.unlink()
     missing = client.get("/cached", params={"number": number})
+    file.write_bytes(gzip.compress(b"whole, and no WARC"))
+    other = client.get("/cached", params={"number": number})
 
-    assert [torn.status_code, missing.status_code] == [410, 410]
+    assert [torn.status_code, missing.status_code, other.status_code] == [410, 410, 410]
     assert "missing or damaged" in torn.text
     assert str(tmp_path) not in torn.text + missing.text

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webcrawler.catalog import Catalog, Verdict
+from webcrawler.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Entry, Fetch, Lease, Link, Place, Text
 from webcrawler.urls import server, url_id
@@ -617,3 +618,20 @@ def test_states_add_up(history: list[Entry]) -> None:
         assert len(tables(folder)["fetches"]) == len(history)
         assert sum(twin == "" for twin in twins(catalog).values()) == len(originals)
         catalog.close()
+
+
+# Beginnings of texts
+
+
+@given(st.lists(st.text(max_size=400), min_size=5, max_size=5), st.integers(0, 3000), st.integers(1, 9000))
+def test_the_beginning_of_a_text_is_the_text_cut_somewhere(
+    fields: list[str], repeat: int, most_bytes: int
+) -> None:
+    fields[4] = f"{fields[4]} ø" * repeat
+    text = Text(*fields)
+    beginning = unpack_beginning(pack(text), most_bytes)
+
+    assert all(field.startswith(cut) for field, cut in zip(text[:5], beginning[:5], strict=True))
+    assert sum(len(field.encode()) for field in beginning[:5]) <= most_bytes
+    if sum(len(field.encode()) for field in fields) + 26 <= most_bytes:
+        assert beginning == text

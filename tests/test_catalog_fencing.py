@@ -134,7 +134,7 @@ def test_with_fetches_older_than_tokens_the_time_decides(old: Path, time: float,
 
 
 def test_an_older_catalog_is_brought_up_to_date_by_who_writes_and_not_by_who_reads(old: Path) -> None:
-    with pytest.raises(BadInput, match="`scrapy crawl index` brings it up to date"):
+    with pytest.raises(BadInput, match="`scrapy reindex` brings it up to date"):
         Catalog(old, readonly=True)
     Catalog(old).close()
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
@@ -232,6 +232,14 @@ def test_a_prefix_stands_for_a_hundred_terms(tmp_path: Path, engine: str) -> Non
     assert len(found(tmp_path, engine, "zz*")) == 100
 
 
+def test_what_an_excluded_prefix_stands_for_is_left_out_whole(tmp_path: Path, engine: str) -> None:
+    write(tmp_path, *(Page(f"http://a.test/{n}", "", f"yeast zz{n:03}") for n in range(150)))
+    write(tmp_path, Page("http://b.test/", "", "yeast alone"))
+    follow(tmp_path, engine)
+
+    assert found(tmp_path, engine, "yeast -zz*") == ["http://b.test/"]
+
+
 def test_a_ligature_of_many_words_is_one_term(tmp_path: Path, engine: str) -> None:
     write(tmp_path, Page("http://a.test/", "", "before ﷺ after"))  # NFKC makes four words of it
     follow(tmp_path, engine)
@@ -419,7 +427,7 @@ def test_an_index_of_the_other_engine_is_made_anew(
     follow(tmp_path, other)
     assert engine_type(engine).applied_in(tmp_path)[0] == (0 if engine != other else len(PAGES))
     if engine != other:
-        with pytest.raises(Unavailable, match="of another engine; `scrapy reindex`"):
+        with pytest.raises(Unavailable, match=f"set INDEX_ENGINE={other}, or `scrapy reindex`"):
             ask(searching(tmp_path, engine), "steam")
 
     with caplog.at_level(logging.WARNING):
@@ -444,7 +452,39 @@ def test_a_killed_follower_is_followed_by_one_that_ends_the_work(
     assert set(found(tmp_path, engine, "steam zebra")) == {COOK, NEVER}
 
 
+def test_an_index_of_another_catalog_does_not_answer(tmp_path: Path, engine: str) -> None:
+    write(tmp_path, *PAGES)
+    follow(tmp_path, engine)
+    for path in tmp_path.glob("catalog.sqlite*"):
+        path.unlink()
+    write(tmp_path, *reversed(PAGES))
+
+    with pytest.raises(Unavailable, match="of another catalog: `scrapy reindex`"):
+        _ = searching(tmp_path, engine).generation
+
+
 # tantivy alone
+
+
+@pytest.mark.parametrize("view", ["index", "anchors"])
+@pytest.mark.parametrize("part", ["idx", "pos", "term", "fast", "fieldnorm", "store"])
+@pytest.mark.parametrize("tear", ["zeroed", "gone"])
+def test_a_torn_file_of_tantivys_never_raises_anything_else_and_is_made_anew(
+    tmp_path: Path, tantivy: str, view: str, part: str, tear: str
+) -> None:
+    write(tmp_path, *PAGES)
+    follow(tmp_path, tantivy)
+    for path in (tmp_path / view).glob(f"*.{part}"):
+        path.write_bytes(b"\0" * path.stat().st_size) if tear == "zeroed" else path.unlink()
+    search = searching(tmp_path, tantivy)
+    for query in ("dna -stairs", '"double helix"', "gen*", "site:b.test", "zebra"):
+        with suppress(Unavailable):
+            answer = ask(search, query)
+            [answer.explain(page) for page in answer.pages.tolist()]
+
+    follow(tmp_path, tantivy)
+
+    assert set(found(tmp_path, tantivy, "steam zebra")) == {COOK, NEVER}
 
 
 def test_a_crash_before_the_commit_is_remembered_changes_nothing(tmp_path: Path, tantivy: str) -> None:

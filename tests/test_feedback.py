@@ -138,6 +138,8 @@ def test_page_of_results_is_kept_on_the_way_back(web: TestClient) -> None:
         ({"Sec-Fetch-Site": "cross-site", "Origin": HERE}, 403),
         ({"Origin": "https://evil.test"}, 403),
         ({"Origin": "http://127.0.0.1:8001"}, 403),
+        ({"Origin": "http://["}, 403),
+        ({"Origin": ""}, 403),
         ({"Origin": f"https://evil.test/{HERE}"}, 403),
     ],
 )
@@ -266,6 +268,35 @@ def test_there_may_only_be_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     judgments.save("a", "http://a.test/", "bad")  # a change is no further one
 
     assert judgments.of("a") == {"http://a.test/": 0}
+
+
+@pytest.mark.parametrize(
+    "damaged", [b"\xff\n", b"three columns only\n", b"id 0 http://a.test/1 good\n", None]
+)
+def test_judgments_that_cannot_be_read_are_not_shown_and_not_written_over(
+    web: TestClient, crawl_dir: Path, caplog: pytest.LogCaptureFixture, damaged: bytes | None
+) -> None:
+    path = crawl_dir / "feedback" / "qrels.txt"
+    if damaged is None:
+        path.mkdir()
+    else:
+        path.write_bytes(damaged)
+
+    assert forms(web) and forms(web)[0].find(".//button").get("aria-pressed") == "false"
+    answer = judge(web, "good")
+
+    assert answer.status_code == 503 and str(crawl_dir) not in answer.text
+    assert path.is_dir() if damaged is None else path.read_bytes() == damaged
+    assert [record for record in caplog.records if str(path.parent) in record.getMessage()]
+
+
+def test_last_line_without_an_end_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(f"{query_id('gene')} 0 http://a.test/ 1")
+    (tmp_path / "queries.tsv").write_text(f"{query_id('gene')}\tgene")
+
+    Judgments(tmp_path).save("yeast", "http://a.test/", "good")
+
+    assert Judgments(tmp_path).of("gene") == {"http://a.test/": 1}
 
 
 def test_disk_that_is_full_loses_nothing_and_is_told(web: TestClient, crawl_dir: Path) -> None:

@@ -32,6 +32,14 @@ def test_the_third_hit_of_a_server_waits_for_the_next_result_page() -> None:
     assert numbers("aaabb", 4, 4) == [2]
 
 
+def test_a_hit_far_more_relevant_than_those_of_other_servers_does_not_wait() -> None:
+    first = [Ranked(number, score, number, "a") for number, score in enumerate((10.0, 9.9, 9.8))]
+    weak = Ranked(3, 6.8, 3, "b")  # less than 0.7 of the third
+
+    assert [shown.hit.number for shown in result_page([*first, weak], 0, 3)] == [0, 1, 2]
+    assert [shown.hit.number for shown in result_page([*first, weak._replace(score=6.9)], 0, 3)] == [0, 1, 3]
+
+
 def test_where_there_are_no_other_servers_their_hits_fill_the_result_page() -> None:
     assert shown("aaaaaab", 0, 5) == "aaaab"
 

@@ -369,3 +369,22 @@ def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog:
         os.kill(child.pid, signal.SIGTERM)
 
         assert child.wait(30) == 0
+
+
+def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    write(catalog, page("old", "word"))
+    with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
+        catalog._db.backup(backup)
+    write(catalog, page("lost", "word"))
+    with follower.hold_crawl(tmp_path):
+        child = follower_process(tmp_path)
+        wait_for(lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq())
+
+        with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
+            backup.backup(catalog._db)
+
+        wait_for(lambda: max(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq() == 1)
+    assert child.wait(30) == 0
+    assert urls(tmp_path) == ["old"]

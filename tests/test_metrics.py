@@ -110,6 +110,13 @@ def test_index_and_crawl_are_gauges(tmp_path: Path) -> None:
     assert queued != queued  # not a number: nobody can be asked
 
 
+def test_lag_that_nobody_knows_is_none(tmp_path: Path) -> None:
+    with TestClient(make_app(Config(tmp_path)), HERE, client=LOCAL) as web:
+        lag = values(web)["webcrawler_index_lag_changes", frozenset()]
+
+    assert lag != lag
+
+
 @pytest.mark.parametrize(
     "client, headers, config, status",
     [

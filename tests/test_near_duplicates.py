@@ -173,18 +173,19 @@ def test_whatever_comes_and_goes_the_catalog_agrees_with_the_definition(
 
 
 def folded(hits: list[tuple[int, int]], limit: int = 10) -> dict[int, int]:
-    """Of page numbers with what each nearly repeats, else itself; a document is ten times its number."""
-    return fold((Ranked(10 * number, number, repeats) for number, repeats in hits), limit)
+    """Of page numbers with what each nearly repeats, else itself: how many are folded into those shown."""
+    ranked = (Ranked(number, 1.0, repeats, "http://a.test") for number, repeats in hits)
+    return {hit.number: hit.folded for hit in fold(ranked, limit)}
 
 
 FOLDED = [
-    ("nothing is near", [(1, 1), (2, 2)], {10: 0, 20: 0}),
-    ("the older one ranks first", [(1, 1), (2, 1), (3, 1)], {10: 2}),
-    ("the older one ranks behind", [(2, 1), (1, 1), (3, 1)], {20: 2}),
-    ("the older one is no hit", [(2, 1), (3, 1)], {20: 1}),
-    ("others stand between", [(1, 1), (5, 5), (2, 1)], {10: 1, 50: 0}),
-    ("near to a hit that is near to another", [(2, 1), (3, 2)], {20: 1}),
-    ("near only to what is folded", [(1, 1), (2, 1), (3, 2)], {10: 1, 30: 0}),
+    ("nothing is near", [(1, 1), (2, 2)], {1: 0, 2: 0}),
+    ("the older one ranks first", [(1, 1), (2, 1), (3, 1)], {1: 2}),
+    ("the older one ranks behind", [(2, 1), (1, 1), (3, 1)], {2: 2}),
+    ("the older one is no hit", [(2, 1), (3, 1)], {2: 1}),
+    ("others stand between", [(1, 1), (5, 5), (2, 1)], {1: 1, 5: 0}),
+    ("near to a hit that is near to another", [(2, 1), (3, 2)], {2: 1}),
+    ("near only to what is folded", [(1, 1), (2, 1), (3, 2)], {1: 1, 3: 0}),
 ]
 
 
@@ -198,7 +199,7 @@ def test_hits_after_the_first_that_says_the_same_are_folded(
 def test_what_is_folded_takes_no_place_and_reading_ends_with_the_first_that_has_none() -> None:
     def hits() -> Iterator[Ranked]:
         for number, repeats in [(1, 1), (2, 1), (3, 3), (4, 1), (5, 5)]:
-            yield Ranked(number, number, repeats)
+            yield Ranked(number, 1.0, repeats, "http://a.test")
         pytest.fail("read on")
 
-    assert fold(hits(), 2) == {1: 2, 3: 0}
+    assert [(hit.number, hit.folded) for hit in fold(hits(), 2)] == [(1, 2), (3, 0)]

@@ -119,9 +119,9 @@ MEANINGS = [
     # sites
     ("cat site:a.test", "+site:a.test +cat"),
     ("cat -site:a.test", "+cat -site:a.test"),
-    ("site:http://User@A.test/x?y", "site:a.test"),
+    ("site:http://User@A.test/", "site:a.test"),
     ("site:*.a.test.", "site:a.test"),
-    ("site:https://a.test:8080/x", "site:a.test:8080"),
+    ("site:https://a.test:8080/", "site:a.test:8080"),
     ("site:[::1]:8080", "site:[::1]:8080"),
     ("site:bücher.test", "site:xn--bcher-kva.test"),
     ("site:(a.test OR b.test)", "site:a.test OR site:b.test"),
@@ -173,6 +173,7 @@ NOTES = [
     ("cat~9999999999 dog", "~999999999 was read as ~1000"),
     ("x* cat", "x* was read as a word: a prefix has at least 2 letters"),
     ("link:http://[ cat", "link: wants a URL, such as link:http://example.org/, not http://["),
+    ("site:http://User@A.test/x?y", "site: looks at hosts only: x?y was left out"),
     ("site:% cat", "site: wants a host, such as site:example.org, not %"),
 ]
 

@@ -235,6 +235,16 @@ def test_posting_lists_are_kept_until_others_need_the_room() -> None:
     assert kept == [True, False, True]
 
 
+def test_the_room_of_a_posting_list_counts_where_its_hit_lists_begin() -> None:
+    values = Values.of([b"\1\2"] * 100)
+    cache = Cache(5_000)
+    for term in ("first", "second"):
+        cache.put(("body", term), Posted(np.zeros(100, np.int32), np.zeros(100, np.float32), values))
+
+    assert values.starts().nbytes >= 800  # kept once asked for
+    assert cache.get(("body", "first")) is None
+
+
 # The newest commit
 
 

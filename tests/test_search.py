@@ -327,6 +327,12 @@ def test_snippet_is_the_window_with_most_different_words_of_the_query() -> None:
     assert len(snippet.split()) == WORDS + 2
 
 
+def test_words_that_were_typed_choose_the_snippet_before_those_that_were_added() -> None:
+    text = "yeast " + "filler " * 100 + "leaven starter dough"
+
+    assert Snippets(["yeast"], ["leaven", "starter", "dough"]).cut(text).startswith("yeast filler")
+
+
 def test_snippet_of_a_text_without_the_words_is_its_start() -> None:
     text = " ".join(str(n) for n in range(100))
 
@@ -382,7 +388,7 @@ def test_command_prints_figure_3(crawl_dir: Path, reference: str, capsys: pytest
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == 'Search results for the query "molecular biology":'
-    assert lines[1].startswith("3 documents in 0.")
+    assert lines[1].startswith("3 pages in 0.")
     assert lines[3:6] == ["1000 Molecular biology", "     http://a.test/1", "     Genes and proteins"]
     assert lines[7:9] == ["0800 Cooking", "     http://b.test/3"]
 
@@ -425,6 +431,7 @@ def test_command_gives_programs_json(crawl_dir: Path, capsys: pytest.CaptureFixt
         "query": "sourdough",
         "total": 1,
         "at_least": False,
+        "partial": False,
         "start": 0,
         "more": False,
         "note": "",
@@ -453,7 +460,7 @@ def test_command_without_a_hit_has_done_its_work(tmp_path: Path, capsys: pytest.
     assert run(tmp_path, "yeast") == 0
 
     output = capsys.readouterr()
-    assert "0 documents" in output.out
+    assert "0 pages" in output.out
     assert "nothing is indexed" in output.err
 
 

@@ -3,6 +3,7 @@ linked to, words of the thesaurus, better spellings."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from crawled import crawled, fetched, link
 
 from webcrawler.catalog import Catalog
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index.following import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
@@ -225,10 +226,45 @@ def test_only_words_that_are_looked_for_get_another_spelling(bakery: Searcher, q
     assert bakery.search(query).did_you_mean == ""
 
 
+def test_words_that_no_page_has_are_named_where_others_are_found(bakery: Searcher) -> None:
+    assert bakery.search("sourdough zzz qqq").note == "no page has zzz, qqq"
+    assert bakery.search("zzz").note == ""  # no hits say so
+
+
+def test_a_path_behind_site_is_said_to_be_left_out(bakery: Searcher) -> None:
+    assert (
+        bakery.search("leaven site:http://3.test/a/b").note == "site: looks at hosts only: a/b was left out"
+    )
+
+
 def test_suggestions_are_whole_queries_that_begin_so(bakery: Searcher) -> None:
     suggested = bakery.suggest("sour")
 
     assert suggested and all("sour" in query.lower() for query in suggested)
+
+
+# What is broken
+
+
+def test_a_catalog_that_breaks_while_it_is_open_is_unavailable(tmp_path: Path) -> None:
+    found = searcher(tmp_path, *many("abc"))
+    assert found.search("yeast").total == 3
+
+    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.execute("DROP TABLE texts")
+    with pytest.raises(Unavailable):
+        found.search("yeast")
+
+
+@pytest.mark.parametrize("damage", [b"", b"no catalog at all" * 100])
+def test_a_catalog_that_cannot_be_opened_is_unavailable(tmp_path: Path, damage: bytes) -> None:
+    searcher(tmp_path, *many("abc"))
+    for path in tmp_path.glob("catalog.sqlite*"):
+        path.unlink()
+    (tmp_path / "catalog.sqlite").write_bytes(damage)
+
+    with pytest.raises(Unavailable):
+        Searcher(tmp_path, REFERENCE).search("yeast")
 
 
 # Many searches, few moments

@@ -16,6 +16,8 @@ import httpx
 import pytest
 from searched import entry, publish
 
+from webcrawler.web.protocol import ImpatientProtocol
+
 ROOT = Path(__file__).parent.parent
 SECONDS = 60  # that nothing here takes
 
@@ -61,7 +63,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_prints_its_address_answers_there_and_ends_well_when_told(crawl_dir: Path) -> None:
     with serving(crawl_dir) as (process, address):
-        page = httpx.get(f"{address}/search?q=molecular")
+        page = httpx.get(f"{address}/search?q=molecular", timeout=SECONDS)
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=SECONDS)
 
@@ -77,16 +79,16 @@ def test_idle_and_slow_clients_do_not_keep_it_from_ending(crawl_dir: Path) -> No
         idle, slow = (socket.create_connection((host, int(port)), SECONDS) for _ in range(2))
         with idle, slow:
             slow.sendall(b"GET / HT")
-            assert httpx.get(address).status_code == 200
+            assert httpx.get(address, timeout=SECONDS).status_code == 200
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=SECONDS)
+            process.communicate(timeout=ImpatientProtocol.head_seconds - 1)  # the slow one is not waited for
 
     assert process.returncode == 0
 
 
 def test_folder_without_a_crawl_is_served_all_the_same(tmp_path: Path) -> None:
     with serving(tmp_path / "none") as (_, address):
-        assert "scrapy crawl index" in httpx.get(f"{address}/search?q=x").text
+        assert "Nothing was crawled here yet" in httpx.get(f"{address}/search?q=x", timeout=SECONDS).text
 
 
 def test_serving_for_other_machines_is_told(crawl_dir: Path) -> None:
@@ -119,6 +121,12 @@ def test_port_in_use_is_one_line_and_exit_status_1(crawl_dir: Path) -> None:
         ("somewhere",),
         ("-s", "SERVE_RATE=many"),
         ("-s", "SERVE_TRUSTED_PROXIES=nobody"),
+        ("-s", "SERVE_URL=http://["),
+        ("-s", "SERVE_URL=search.example.org"),
+        ("-s", "SERVE_RATE=0/minute"),
+        ("-s", "SERVE_FEEDBACK=maybe"),
+        ("-s", "INDEX_ENGINE=lucene"),
+        ("--host", "192.0.2.1"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_status_2(crawl_dir: Path, options: tuple[str, ...]) -> None:

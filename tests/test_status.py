@@ -20,7 +20,7 @@ from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.catalog import Catalog
-from webcrawler.companions import hold_crawl
+from webcrawler.companions import FOLLOWER, hold_crawl
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Report, ordering
 from webcrawler.frontier.standing import Standing, standing
@@ -90,6 +90,26 @@ def test_index_lag_is_what_the_index_has_not_applied(web: TestClient, tmp_path: 
         catalog.write(arrivals([f"http://a.test/{n}" for n in range(2, 5)], NOW))
 
     assert web.get("/api/status").json()["views"]["index"]["lag"] == 3
+
+
+def test_rebuilding_that_was_killed_is_none(web: TestClient, tmp_path: Path) -> None:
+    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
+    (tmp_path / "index.new").mkdir()
+
+    assert web.get("/api/status").json()["views"]["index"]["rebuilding"] is False
+
+
+def test_rebuilding_is_told(tmp_path: Path) -> None:
+    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
+    (tmp_path / "index.new").mkdir()
+    lock = FOLLOWER.lock(tmp_path)
+    with TestClient(make_app(Config(tmp_path)), "http://localhost") as web:
+        views = web.get("/api/status").json()["views"]
+    assert lock
+    lock.close()
+
+    assert views["index"]["rebuilding"] is True
+    assert views["vocabulary"]["documents"] is None  # it does not say
 
 
 def test_crawl_is_alive_while_somebody_holds_its_lock(web: TestClient, tmp_path: Path) -> None:
@@ -221,9 +241,10 @@ def test_another_catalog_in_its_place_is_counted_anew(tmp_path: Path) -> None:
 
 def test_what_happens_now_is_the_mean_of_ten_seconds_that_are_over() -> None:
     newest = int(NOW // BIN_SECONDS)
-    bins = Counter({newest: 1_000, newest - 1: 1_000, newest - 2: 30, newest - 3: 20})
+    bins = Counter({newest: 20, newest - 1: 10, newest - 2: 30, newest - 3: 1_000})
 
-    assert rates(bins, NOW).per_second == 5.0
+    assert rates(bins, NOW).per_second == 6.0
+    assert rates(bins, NOW + 2).per_second == 5.0
     assert rates(Counter(), NOW).per_second == 0.0
 
 

@@ -6,7 +6,9 @@ import asyncio
 import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from dataclasses import fields
+from functools import partial
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from xml.etree.ElementTree import fromstring
 
+import httpx
 import pytest
 from crawled import link
 from hypothesis import HealthCheck, given, settings
@@ -23,13 +26,17 @@ from starlette.testclient import TestClient
 
 from webcrawler.errors import Unavailable
 from webcrawler.search import Related
-from webcrawler.web import Config, make_app
+from webcrawler.search.query import AllOf, Site, parse
+from webcrawler.search.rankings.names import RANKINGS
+from webcrawler.web import Config, make_app, wording
 from webcrawler.web.answers import MAX_WAITING
-from webcrawler.web.asking import Asking
+from webcrawler.web.asking import MAX_ADDED, Asking
+from webcrawler.web.errors import NotNow
 from webcrawler.web.openapi import SCHEMAS, document
 from webcrawler.web.opensearch import NAMESPACE
 from webcrawler.web.readable import readable
 from webcrawler.web.shown import of_server
+from webcrawler.web.turns import Turns
 
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 PAGES: list[Row] = [
@@ -43,7 +50,10 @@ PAGES: list[Row] = [
         (f"http://many.test/{number}", f"Harbour {number}", "harbour pilots steer ships")
         for number in range(6)
     ),
-    *((f"http://h{number}.test/", f"Port {number}", "harbour") for number in range(3)),
+    *(
+        (f"http://h{number}.test/{number}", f"Harbour {number}", "harbour pilots steer ships")
+        for number in range(3)
+    ),
     *(
         (f"http://m{number}.test/", f"Quartet {number}", "The violin and the cello play.")
         for number in range(6)
@@ -211,6 +221,7 @@ def test_page_behind_the_last_leads_back(client: TestClient) -> None:
     page = seen(client, "/search", q="molecular", page="9")
 
     assert "No more results" in page.text
+    assert "Pages of results" not in [nav.get("aria-label") for nav in page.all("nav")]
     assert href(page, "/search", q="molecular")
 
 
@@ -218,14 +229,28 @@ def test_more_from_a_server_is_one_click_away(client: TestClient) -> None:
     page = seen(client, "/search", q="harbour", limit="5")
 
     (more,) = [a for a in page.all("a") if "site%3A" in (a["href"] or "")]
-    assert "4 more from this server" in page.text
+    assert "more from this server" in page.text
     found = links(Seen(client.get(more["href"] or "").text))
     assert {urlsplit(url).netloc for url in found} == {"many.test"}
 
 
-def test_query_of_alternatives_is_put_in_parentheses_for_one_server() -> None:
-    assert of_server("molecular", "http://a.test:8080") == "molecular site:a.test:8080"
-    assert of_server("a OR b", "http://a.test") == "(a OR b) site:a.test"
+@pytest.mark.parametrize(
+    ("query", "there"),
+    [
+        ("molecular", "site:a.test:8080 molecular"),
+        ("apple OR pear", "site:a.test:8080 (apple OR pear)"),  # alternatives go into parentheses
+        ("OR pear", "site:a.test:8080 (pear)"),
+        ('"open phrase', 'site:a.test:8080 "open phrase'),  # what is left open does not swallow the site
+        ("(apple OR pear", "site:a.test:8080 (apple OR pear)"),
+        ("apple) OR pear", "site:a.test:8080 (apple OR pear)"),
+        ('apple OR "pear tree', 'site:a.test:8080 (apple OR "pear tree")'),
+        ('+apple) -pear "', 'site:a.test:8080 +apple) -pear "'),
+    ],
+)
+def test_query_for_one_server_wants_that_server_whatever_was_left_open(query: str, there: str) -> None:
+    assert of_server(query, "http://a.test:8080") == there
+    root = parse(there).root
+    assert isinstance(root, AllOf) and Site("a.test:8080") in root.nodes
 
 
 def test_nothing_found_gives_hints(client: TestClient) -> None:
@@ -234,11 +259,46 @@ def test_nothing_found_gives_hints(client: TestClient) -> None:
     assert "No page was found" in page.text and "How to ask" in page.text
 
 
-def test_page_over_a_folder_without_a_crawl_says_what_to_run(tmp_path: Path) -> None:
+def test_page_over_a_folder_without_a_crawl_says_so_and_nothing_else(tmp_path: Path) -> None:
     with TestClient(make_app(Config(tmp_path)), "http://localhost") as client:
-        assert client.get("/").status_code == 200
-        assert "scrapy crawl index" in client.get("/search?q=x").text
-        assert client.get("/api/search?q=x").json()["hits"] == []
+        home, page = client.get("/").text, client.get("/search?q=x").text
+        answer = client.get("/api/search?q=x").json()
+
+    assert "Nothing was crawled here yet" in home
+    assert page.count("Nothing was crawled here yet") == 1 and "Fewer words" not in page
+    assert (answer["hits"], answer["note"]) == ([], "nothing was crawled here yet")
+
+
+def test_first_page_says_how_much_can_be_searched(client: TestClient) -> None:
+    assert f"{len(PAGES)} pages can be searched" in client.get("/").text
+
+
+def test_page_goes_by_the_name_it_is_given(crawl_dir: Path) -> None:
+    with TestClient(make_app(Config(crawl_dir, title="Ours & yours, all of it")), "http://localhost") as web:
+        found, described = seen(web, "/search", q="biology"), web.get("/opensearch.xml").text
+        home = seen(web, "/")
+
+    assert "biology · Ours & yours, all of it" in found.text
+    assert found.all("link")[-1]["title"] == "Ours & yours, all of it"
+    assert "Ours & yours, all of it" in home.text and "webcrawler" not in home.text + found.text
+    assert "<ShortName>Ours &amp; yours, al</ShortName>" in described
+
+
+def test_each_ranking_says_what_counts_in_it() -> None:
+    assert set(wording.RANKINGS) == set(RANKINGS)
+
+
+def test_icon_is_where_browsers_look_for_it(client: TestClient) -> None:
+    assert client.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
+
+
+def test_search_engines_may_keep_the_first_page_alone(client: TestClient) -> None:
+    for path, told in (("/", []), ("/search?q=biology", ["noindex"]), ("/api", ["noindex"])):
+        answer = client.get(path)
+
+        metas = [one for one in Seen(answer.text).all("meta") if one.get("name") == "robots"]
+        assert [one["content"] for one in metas] == told
+        assert ("x-robots-tag" in answer.headers) == bool(told)
 
 
 def test_page_that_was_never_fetched_is_shown_as_such(client: TestClient) -> None:
@@ -286,6 +346,12 @@ def test_related_word_is_added_and_dropped_by_one_click(client: TestClient) -> N
     )
 
 
+def test_no_more_words_are_offered_than_may_be_added(client: TestClient) -> None:
+    full = seen(client, "/search", q="lighthouse", add=[f"w{number}" for number in range(MAX_ADDED)])
+
+    assert "Related" in seen(client, "/search", q="lighthouse").text and "Related" not in full.text
+
+
 # ---- explain
 
 
@@ -307,12 +373,31 @@ def test_explanation_in_the_api_is_the_sum_of_its_parts(client: TestClient) -> N
     assert explained["url"] == hit["url"]
 
 
-def test_hit_of_a_later_page_is_explained_without_saying_which(client: TestClient) -> None:
-    last = client.get("/api/search", params={"q": "lighthouse", "page": "3"}).json()["hits"][-1]
+def test_hit_of_a_later_page_is_explained_by_the_search_that_found_it(client: TestClient) -> None:
+    asked = {"q": "lighthouse", "page": "3"}
+    last = client.get("/api/search", params=asked).json()["hits"][-1]
 
-    explained = client.get("/api/explain", params={"q": "lighthouse", "number": last["number"]}).json()
+    explained = client.get("/api/explain", params={**asked, "number": last["number"]}).json()
+    elsewhere = client.get("/api/explain", params={"q": "lighthouse", "number": last["number"]})
 
     assert explained["url"] == last["url"] and explained["parts"]
+    assert elsewhere.status_code == 404 and "page and limit" in elsewhere.json()["error"]
+
+
+def test_explaining_costs_one_search_also_of_what_is_not_there(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, searches = client.app.state.answers, list[Asking]()  # type: ignore[attr-defined]
+    really = answers.search
+
+    async def counted(asking: Asking, client: str) -> Any:
+        searches.append(asking)
+        return await really(asking, client)
+
+    monkeypatch.setattr(answers, "search", counted)
+
+    assert client.get("/explain?q=lighthouse&number=99999").status_code == 404
+    assert len(searches) == 1
 
 
 def test_explanation_counts_the_words_of_the_thesaurus(client: TestClient) -> None:
@@ -327,7 +412,7 @@ def test_explanation_counts_the_words_of_the_thesaurus(client: TestClient) -> No
 def test_explaining_what_is_no_result_is_not_found(client: TestClient) -> None:
     assert client.get("/explain?q=molecular&number=99999").status_code == 404
     assert client.get("/api/explain?q=molecular&number=99999").json() == {
-        "error": "that page is not among the results of this query"
+        "error": "that page is not on this page of the results: give page and limit as in the search"
     }
 
 
@@ -347,6 +432,7 @@ WRONG = [
     "ranking=__class__",
     "expand=yes",
     "explain=2",
+    "explain=1&limit=21",
     "within=%00",
     "ranking=%ff",
     "x=%ff",
@@ -371,6 +457,17 @@ def test_what_cannot_be_is_told_in_one_line(client: TestClient, wrong: str) -> N
 def test_query_that_is_no_text_or_too_long_is_refused(client: TestClient, query: str) -> None:
     for path in ("/search", "/api/search", "/suggest", "/api/suggest", "/explain"):
         assert client.get(f"{path}?q={query}&number=1").status_code == 400
+
+
+def test_what_was_typed_is_kept_where_another_parameter_is_wrong(client: TestClient) -> None:
+    page = Seen(client.get("/search?q=a+%22b&page=0").text)
+
+    assert page.all("input")[0]["value"] == 'a "b'
+    assert href(page, "/search", q='a "b')
+
+
+def test_what_is_missing_is_named(client: TestClient) -> None:
+    assert client.get("/api/explain?q=x").json() == {"error": "number is missing"}
 
 
 def test_api_wants_a_query_and_the_page_shows_the_form_without(client: TestClient) -> None:
@@ -421,6 +518,75 @@ def test_more_searches_than_can_be_answered_in_time_are_refused(client: TestClie
     asyncio.run(crowd())
 
 
+def test_clients_take_turns() -> None:
+    turns, release, done = Turns(1), threading.Event(), list[str]()
+    waiting: list[Future[Any]]
+    first = turns.submit("greedy", release.wait)
+    waiting = [turns.submit("greedy", partial(done.append, f"greedy {number}")) for number in range(3)]
+    waiting += [turns.submit(name, partial(done.append, name)) for name in ("ann", "bob")]
+    waiting[1].cancel()
+    release.set()
+    wait([first, *waiting])
+    turns.close()
+
+    assert done == ["greedy 0", "ann", "bob", "greedy 2"]
+
+
+def test_who_waits_too_long_is_told_so_then(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webcrawler.web.answers.LATE_SECONDS", 0.01)
+    answers, release = client.app.state.answers, threading.Event()  # type: ignore[attr-defined]
+
+    async def ask() -> None:
+        busy = [asyncio.create_task(answers.ask(lambda _: release.wait())) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(NotNow):
+            await answers.ask(lambda _: None)
+        release.set()
+        assert all(await asyncio.gather(*busy))  # what was begun is finished
+
+    asyncio.run(ask())
+
+
+def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path) -> None:
+    config, release = Config(crawl_dir), threading.Event()
+    app = make_app(config)
+
+    async def ask() -> set[int]:
+        busy = [app.state.answers.ask(lambda _: release.wait()) for _ in range(config.threads)]
+        waiting = asyncio.gather(*busy)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as web:
+            checks = [asyncio.create_task(web.get("/healthz")) for _ in range(MAX_WAITING + 1)]
+            await asyncio.sleep(0)
+            other = app.state.answers.ask(lambda _: True)
+            release.set()
+            assert await other
+            found = {check.status_code for check in await asyncio.gather(*checks)}
+        await waiting
+        return found
+
+    assert asyncio.run(ask()) == {200}
+
+
+def test_busy_threads_are_no_broken_index(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webcrawler.web.metrics.PATIENCE_SECONDS", 0.01)
+    config, release = Config(crawl_dir), threading.Event()
+    app = make_app(config)
+
+    async def ask() -> httpx.Response:
+        busy = [app.state.answers.ask(lambda _: release.wait()) for _ in range(config.threads)]
+        waiting = asyncio.gather(*busy)
+        await asyncio.sleep(0)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as web:
+            found = await web.get("/healthz")
+        release.set()
+        await waiting
+        return found
+
+    answer = asyncio.run(ask())
+
+    assert (answer.status_code, answer.json()["reason"]) == (503, "no search thread is free")
+
+
 # ---- for programs
 
 
@@ -430,6 +596,17 @@ def test_api_gives_what_the_command_prints(client: TestClient) -> None:
     assert [hit["url"] for hit in answer["hits"]] == links(seen(client, "/search", q="molecular biology"))[:2]
     assert answer["total"] == 3 and answer["more"] is True
     assert answer["hits"][0]["fetched"] == "2023-11-14T22:13:20+00:00"
+
+
+KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
 
 
 def test_openapi_document_names_each_path_parameter_and_key(client: TestClient) -> None:
@@ -445,9 +622,20 @@ def test_openapi_document_names_each_path_parameter_and_key(client: TestClient) 
         "Explained": explained,
         "Related": Related("genome", "gene", 0.3)._asdict(),
         "Suggestions": client.get("/api/suggest?q=mol").json(),
+        "Status": client.get("/api/status").json(),
         "Error": client.get("/api/search").json(),
     }.items():
         assert set(schemas[name]["properties"]) == set(answer), name
+        for key, of in schemas[name]["properties"].items():
+            kinds = of["type"] if isinstance(of["type"], list) else [of["type"]]
+            assert type(answer[key]) in [kind for name in kinds for kind in KINDS[name]], key
+
+
+def test_openapi_document_demands_what_the_api_demands(client: TestClient) -> None:
+    for path, methods in document(Config(Path("crawl")))["paths"].items():
+        demanded = [one["name"] for one in methods["get"]["parameters"] if one["required"]]
+
+        assert (client.get(path).status_code == 400) == bool(demanded), path
 
 
 def test_openapi_document_names_each_parameter_that_is_read() -> None:
@@ -506,6 +694,18 @@ def test_answer_is_remembered_until_the_index_changes(tmp_path: Path) -> None:
         assert client.get("/api/search?q=biology").json()["total"] == 2
 
 
+def test_large_answers_are_not_remembered(crawl_dir: Path) -> None:
+    with TestClient(make_app(Config(crawl_dir, rate="")), "http://localhost") as client:
+        known = client.app.state.metrics.answers_cached._value  # type: ignore[attr-defined]
+        for more in ("limit=40", "limit=40", "explain=1", "explain=1"):
+            client.get(f"/search?q=lighthouse&{more}")
+        assert known.get() == 0
+
+        client.get("/search?q=lighthouse&limit=20")
+        client.get("/search?q=lighthouse&limit=20")
+        assert known.get() == 1
+
+
 def test_answers_are_kept_by_nobody_else_and_static_files_for_long(client: TestClient) -> None:
     page = client.get("/search?q=biology")
     style = next(
@@ -522,7 +722,7 @@ def test_answers_are_kept_by_nobody_else_and_static_files_for_long(client: TestC
 
 ADDRESSES = [
     ("http://example.com/", "example.com"),
-    ("https://example.com/a%20b", "https://example.com/a%20b"),  # a space cannot be seen
+    ("https://example.com/a%20b", "example.com/a%20b"),  # a space cannot be seen
     ("http://example.com:8080/caf%C3%A9", "example.com:8080/café"),
     ("http://xn--bcher-kva.de/", "bücher.de"),
     ("http://xn--r8jz45g.jp/", "例え.jp"),  # Han and Hiragana are written together

@@ -60,7 +60,7 @@ def said(address: tuple[str, int], *pieces: bytes) -> bytes:
     "request_, status",
     [
         (b"GET / HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 200),
-        (b"GET /healthz HTTP/1.0\r\n" + HOST + b"\r\n", 200),
+        (b"GET /robots.txt HTTP/1.0\r\n" + HOST + b"\r\n", 200),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),  # TLS
         (b"SSH-2.0-OpenSSH_9.2\r\n", 400),
         (b"GET / HTTP/9.9\r\n\r\n", 400),
@@ -70,7 +70,7 @@ def said(address: tuple[str, int], *pieces: bytes) -> bytes:
         (b"GET / HTTP/1.1\r\n" + HOST + b"X: \x00\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 20_000 + b"\r\nConnection: close\r\n\r\n", 431),
         (b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 100_000, 431),  # and no end
-        (b"GET /" + b"a" * 10_000 + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 414),
+        (b"GET /" + b"a" * 25_000 + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 414),
         (b"GET /" + b"a" * 100_000, 431),
         (b"CONNECT evil.test:443 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
         (b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\na", 400),
@@ -142,6 +142,21 @@ def test_head_is_not_collected_without_end(address: tuple[str, int]) -> None:
         return sent
 
     assert asyncio.run(send()) < 1_000 * MAX_HEAD_BYTES
+
+
+def test_heads_of_several_requests_do_not_add_up(address: tuple[str, int]) -> None:
+    """Each piece ends within the head of the next request."""
+    padding = b"X: " + b"a" * (MAX_HEAD_BYTES // 4) + b"\r\n"
+    start, rest = b"GET /robots.txt HTTP/1.1\r\n" + padding, HOST + b"\r\n"
+    found = b""
+    with closing(socket.create_connection(address, timeout=20)) as line:
+        line.sendall(start)
+        for number in range(1, 7):
+            line.sendall(rest + start)
+            while found.count(b"HTTP/1.1 200") < number:
+                piece = line.recv(65_536)
+                assert piece, found[-200:]
+                found += piece
 
 
 def test_server_listens_on_loopback_unless_told_otherwise(tmp_path: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import re
-from collections.abc import AsyncIterator, Iterator
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 from searched import entry, publish
 from starlette.applications import Starlette
@@ -20,7 +24,7 @@ from starlette.types import Message
 
 from webcrawler.errors import BadInput
 from webcrawler.web import Config, make_app
-from webcrawler.web.limits import BUCKETS, Proxies, RateLimit, household
+from webcrawler.web.limits import BUCKETS, MAX_AT_ONCE, Proxies, RateLimit, household
 from webcrawler.web.metrics import Metrics
 from webcrawler.web.overview import Overviews
 from webcrawler.web.rebinding import host_of, known_hosts
@@ -59,6 +63,13 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client(crawl_dir: Path) -> Iterator[TestClient]:
     with client_of(Config(crawl_dir, rate="", feedback=True, deadline_seconds=60)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def hasty(crawl_dir: Path) -> Iterator[TestClient]:
+    """With the deadline that visitors have."""
+    with client_of(Config(crawl_dir, rate="")) as client:
         yield client
 
 
@@ -188,9 +199,9 @@ def test_what_cannot_be_is_asked_wrongly(client: TestClient, path: str) -> None:
         *("content:secret", "path:/etc", "_stored:*", "number:1", "title:(((", "site:", "link:javascript:1"),
     ],
 )
-def test_any_query_is_answered(client: TestClient, query: str) -> None:
+def test_any_query_is_answered(hasty: TestClient, query: str) -> None:
     for path in ("/search", "/api/search", "/suggest", "/api/suggest"):
-        answer = client.get(path, params={"q": query})
+        answer = hasty.get(path, params={"q": query})
 
         assert answer.status_code in (200, 400)
         assert "Traceback" not in answer.text and "/webcrawler/" not in answer.text
@@ -226,7 +237,7 @@ def test_judging_is_posted_only(client: TestClient, crawl_dir: Path) -> None:
         ({"method": "POST", "url": "/judge", "headers": {"Content-Length": "-5"}, "content": b""}, 413),
         ({"method": "POST", "url": "/judge", "headers": {"Content-Length": "9" * 5000}, "content": b""}, 413),
         ({"method": "POST", "url": "/judge", "content": b"a" * MAX_BODY_BYTES}, 200),
-        ({"url": "/search?q=" + "a" * 4000}, 200),
+        ({"url": "/search?q=" + "🦊" * 2000}, 200),  # the longest query
     ],
 )
 def test_size_is_bounded(tmp_path: Path, request_: dict[str, Any], status: int) -> None:
@@ -341,6 +352,14 @@ def test_no_link_is_built_from_the_host(crawl_dir: Path) -> None:
         assert "evil.test" not in client.get(path, headers={"Host": "evil.test"}).text
 
 
+def test_one_idea_of_a_host(crawl_dir: Path) -> None:
+    client = client_of(Config(crawl_dir, hosts=("my_search.test",)))
+
+    answer = client.get("/opensearch.xml", headers={"Host": "my_search.test:8080"})
+
+    assert 'template="http://my_search.test:8080/search' in answer.text
+
+
 def test_host_of_never_raises() -> None:
     assert [host_of(text) for text in ("", "::", "[", "a:b", "a..b", "ü")] == ["", "", "", "", "a..b", ""]
 
@@ -361,6 +380,41 @@ def test_who_asks_too_often_is_told_when_to_come_again(tmp_path: Path) -> None:
     refused = client.get("/search")
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     assert "Content-Security-Policy" in refused.headers
+
+
+def test_one_client_does_not_fill_the_queue(tmp_path: Path) -> None:
+    release, began = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def waiting(request: Request) -> Response:
+        began.release()
+        await release.wait()
+        return PlainTextResponse("done")
+
+    config = Config(tmp_path, rate="1000/minute")
+    found = middleware(config, Metrics(config, Overviews(config)))
+    routes = [Route("/search", waiting), Route("/healthz", reading)]
+    app = Starlette(routes=routes, middleware=found)
+
+    def of(client: str) -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.ASGITransport(app, client=(client, 1)), base_url=HERE)
+
+    async def ask() -> None:
+        async with of("203.0.113.9") as greedy, of("203.0.113.10") as other:
+            taken = [asyncio.create_task(greedy.get("/search")) for _ in range(MAX_AT_ONCE)]
+            for _ in taken:
+                await began.acquire()
+
+            refused = await greedy.get("/search")
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+            assert (await greedy.get("/healthz")).status_code == 200
+
+            served = asyncio.create_task(other.get("/search"))
+            await began.acquire()
+            release.set()
+            assert {answer.status_code for answer in await asyncio.gather(*taken, served)} == {200}
+            assert (await greedy.get("/search")).status_code == 200  # who waited may ask again
+
+    asyncio.run(ask())
 
 
 def test_health_and_static_files_are_free(crawl_dir: Path) -> None:
@@ -450,6 +504,10 @@ def test_addresses_of_one_household_share_a_rate(client: str, shared: str) -> No
         ({"rate": "many"}, "SERVE_RATE"),
         ({"trusted_proxies": ("proxy.test",)}, "SERVE_TRUSTED_PROXIES"),
         ({"metrics_for": ("10.0.0.1/8",)}, "SERVE_METRICS"),
+        ({"url": "http://["}, "SERVE_URL"),
+        ({"url": "search.example.org"}, "SERVE_URL"),
+        ({"url": "ftp://search.example.org/"}, "SERVE_URL"),
+        ({"url": "http://a:b@c.test/", "host": "0.0.0.0"}, "SERVE_URL"),
     ],
 )
 def test_setting_that_cannot_be_understood_is_refused_at_the_start(
@@ -482,9 +540,62 @@ def test_nothing_crawled_yet_is_no_error(tmp_path: Path) -> None:
     assert not (tmp_path / "not-there").exists()  # looking makes nothing
 
 
-def test_paths_of_this_machine_are_not_told(client: TestClient, crawl_dir: Path) -> None:
-    for path in PATHS.split():
-        assert str(crawl_dir) not in client.get(HERE + path).text
+def make_missing(folder: Path) -> None:
+    pass
+
+
+def make_empty(folder: Path) -> None:
+    folder.mkdir()
+
+
+def make_good(folder: Path) -> None:
+    publish(folder, map(entry, PAGES))
+
+
+def make_broken_index(folder: Path) -> None:
+    publish(folder, map(entry, PAGES))
+    for file in (folder / "index").iterdir():
+        file.write_bytes(b"garbage")
+
+
+def make_broken_catalog(folder: Path) -> None:
+    publish(folder, map(entry, PAGES))
+    (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
+
+
+def make_old_catalog(folder: Path) -> None:
+    publish(folder, map(entry, PAGES))
+    with closing(sqlite3.connect(folder / "catalog.sqlite")) as catalog:
+        catalog.execute("PRAGMA user_version = 1")
+
+
+@pytest.mark.parametrize(
+    "make, status",
+    [
+        (make_missing, 200),
+        (make_empty, 200),
+        (make_good, 200),
+        (make_broken_index, 503),
+        (make_broken_catalog, 503),
+        (make_old_catalog, 503),
+    ],
+)
+def test_paths_of_this_machine_are_not_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, make: Callable[[Path], None], status: int
+) -> None:
+    folder = tmp_path / "a-secret-place"
+    make(folder)
+    with client_of(Config(folder, rate="", deadline_seconds=60)) as client:
+        answers = {path: client.get(HERE + path) for path in PATHS.split()}
+
+    for path, answer in answers.items():
+        assert answer.status_code != 500, path
+        assert "secret-place" not in answer.text and "catalog.sqlite" not in answer.text, path
+    for path in ("/search?q=biology", "/api/search?q=biology", "/healthz"):
+        assert answers[path].status_code == status
+    logged = [record.getMessage() for record in caplog.records]
+    assert len(logged) == len(set(logged))  # once, however many ask
+    assert any(str(folder) in line for line in logged) == (status == 503)
 
 
 def test_page_on_security_names_tests_that_are_there() -> None:

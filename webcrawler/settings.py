@@ -62,6 +62,7 @@ SETTINGS: dict[str, Setting] = {
     "DOWNLOAD_MAXSIZE": Setting(10 * 2**20, "bytes", "of a body, also after inflating", 1),
     "DOWNLOAD_TIMEOUT": Setting(30.0, "seconds", "for one download, in all", 0.1),
     "CONCURRENT_REQUESTS": Setting(32, "downloads", "1 gives the exact order of a mode", 1),
+    "CRAWL_NICE": Setting(10, "niceness", "who searches on this machine comes first; 0: takes turns"),
     # Parsing
     "PARSER_WORKERS": Setting(0, "processes", "0: one less than the cores, at least one"),
     "PARSER_TIMEOUT": Setting(
@@ -79,6 +80,7 @@ SETTINGS: dict[str, Setting] = {
     "SERVE_TRUSTED_PROXIES": Setting("", "networks", "whose X-Forwarded-For says who the client is"),
     "SERVE_HOSTS": Setting("", "names", "that the page is asked for by, beside localhost and its address"),
     "SERVE_METRICS": Setting("127.0.0.0/8,::1", "networks", "that may read /metrics: this machine"),
+    "SERVE_TITLE": Setting("webcrawler", "text", "what the page calls itself"),
     "SERVE_URL": Setting("", "URL", "where people reach the page, for browsers that add it"),
     "SERVE_FEEDBACK": Setting(False, "yes or no", "results may be judged on the page, by anybody"),
 }

@@ -77,16 +77,20 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
     migrations = sorted(file.name for file in folder.iterdir() if file.name.startswith("migration-"))
     if _version(db) < len(migrations) and not readonly:
         with transaction(db):  # of several processes that open a new file one does it
+            if not _version(db) and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                raise BadInput(f"{path} is no catalog: CRAWL_DIR names the folder that has one.")
             for number, name in enumerate(migrations[_version(db) :], _version(db) + 1):
                 for statement in statements(name):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {number}")
     if 0 < _version(db) < len(migrations):
         raise BadInput(
-            f"The catalog {path} is of an older version: `scrapy crawl index` brings it up to date."
+            f"The catalog {path} was made by an older version: `scrapy reindex` brings it up to date."
         )
-    if _version(db) != len(migrations):
-        raise BadInput(f"The catalog {path} is of another version of this program, or no catalog.")
+    if _version(db) > len(migrations):
+        raise BadInput(f"The catalog {path} was made by a newer version of this program: use that one.")
+    if not _version(db):
+        raise BadInput(f"{path} is no catalog: CRAWL_DIR names the folder that has one.")
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -11,6 +11,11 @@ import msgpack
 from webcrawler.records import Document, Entry, Link, Place, Text
 
 ZLIB_LEVEL = 1
+_WIDTHS = {
+    0xD9: 1,
+    0xDA: 2,
+    0xDB: 4,
+}  # bytes of a string's length in msgpack; below 32 it stands in the first
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 # The server answered, and no document stands there. Other failures do not tell: what is known stays.
@@ -121,6 +126,20 @@ def pack(text: Text) -> bytes:
 
 def unpack(packed: bytes) -> Text:
     return Text._make(msgpack.unpackb(zlib.decompress(packed), use_list=False))
+
+
+def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
+    """As `unpack`, of a long text only the beginning, without emphasis: no more than that is inflated."""
+    data = zlib.decompressobj().decompress(packed, most_bytes)
+    fields: list[str] = []
+    offset = 1  # behind the byte that says: an array of six
+    while len(fields) < 5:
+        first = data[offset] if offset < len(data) else 0
+        start = offset + 1 + _WIDTHS.get(first, 0)
+        length = int.from_bytes(data[offset + 1 : start], "big") if first in _WIDTHS else first & 31
+        offset = start + length
+        fields.append(data[start:offset].decode("utf-8", "ignore"))
+    return Text._make((*fields, ()))
 
 
 def document(row: Row) -> Document:

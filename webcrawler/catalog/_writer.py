@@ -50,11 +50,11 @@ MARK_UNLINKED = """
         UNION SELECT d.duplicate_of FROM batch b JOIN documents d ON d.number = b.number
         WHERE b.fresh AND d.duplicate_of IS NOT NULL
         UNION SELECT number FROM batch WHERE fresh AND NOT found)"""
-# Where none of the server's pages was a document: others may name them all the same.
-MARK_BLOCKED = """
+# Where no page of the server became another document, or none: others may name its pages all the same.
+MARK_SERVER = """
     INSERT INTO changes (number, kind)
     SELECT u.number, 'links' FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = ? LIMIT 1"""
-UNLINK_BLOCKED = """
+RENAME_SERVER = """
     INSERT INTO unlinked (seq, target)
     SELECT (SELECT max(seq) FROM changes), u.number
     FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = ?"""
@@ -67,6 +67,7 @@ REPEATS = """
 BLOCK = """
     INSERT INTO servers (name, blocked) VALUES (?, 1)
     ON CONFLICT (name) DO UPDATE SET blocked = 1 WHERE NOT blocked"""
+UNBLOCK = "UPDATE servers SET blocked = 0 WHERE name = ? AND blocked"
 REMOVE = """
     INSERT INTO batch (position, number, found, fresh)
     SELECT d.number, d.number, 0, 1
@@ -117,13 +118,15 @@ class Writer:
             removed = self._db.execute(REMOVE, (server,)).rowcount
             self._apply_batch()
             if is_new and not removed:
-                self._db.execute(MARK_BLOCKED, (server,))
-            self._db.execute(UNLINK_BLOCKED, (server,))
+                self._db.execute(MARK_SERVER, (server,))
+            self._db.execute(RENAME_SERVER, (server,))
         return removed
 
     def unblock(self, server: str) -> None:
         with transaction(self._db):
-            self._db.execute("UPDATE servers SET blocked = 0 WHERE name = ?", (server,))
+            if self._db.execute(UNBLOCK, (server,)).rowcount:
+                self._db.execute(MARK_SERVER, (server,))
+                self._db.execute(RENAME_SERVER, (server,))
 
     def _write_run(self, entries: list[Entry], rows: list[Row]) -> dict[int, tuple[bool, bool]]:
         self._learn_numbers(entries)

@@ -10,7 +10,16 @@ from webcrawler.catalog._activity import Activity
 from webcrawler.catalog._anchors import Anchors
 from webcrawler.catalog._database import connect
 from webcrawler.catalog._linkgraph import URL, LinkGraph, as_json
-from webcrawler.catalog._rows import Arrival, PastFetch, Stats, Verdict, document, past_fetch, unpack
+from webcrawler.catalog._rows import (
+    Arrival,
+    PastFetch,
+    Stats,
+    Verdict,
+    document,
+    past_fetch,
+    unpack,
+    unpack_beginning,
+)
 from webcrawler.catalog._showing import Showing
 from webcrawler.catalog._writer import Writer
 from webcrawler.records import Change, Document, Place, Text
@@ -86,6 +95,12 @@ class Catalog(LinkGraph, Anchors, Showing, Activity):
         """Those that have a text, by page number: no noindex pages."""
         query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
         return {number: unpack(packed) for number, packed in self._db.execute(query, (as_json(numbers),))}
+
+    def beginnings(self, numbers: Sequence[int], most_bytes: int) -> dict[int, Text]:
+        """As `texts`, of long ones only the first bytes of all that is in them, without emphasis."""
+        query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
+        rows = self._db.execute(query, (as_json(numbers),))
+        return {number: unpack_beginning(packed, most_bytes) for number, packed in rows}
 
     def near_duplicates(self, numbers: Sequence[int]) -> dict[int, int]:
         """Those that nearly repeat an older document, by page number: the number of the oldest."""

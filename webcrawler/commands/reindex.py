@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import sys
+from contextlib import closing
 
 from rich.console import Console
 from rich.progress import Progress
 
-from webcrawler.commands.base import Command
-from webcrawler.errors import BadInput
+from webcrawler.catalog import Catalog
+from webcrawler.commands._interrupts import made_of
+from webcrawler.commands.base import Command, printable
+from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.index.engine import engine_type
 from webcrawler.index.follower import reindex
 from webcrawler.vocabulary.lexicographer import remake
 
@@ -20,22 +26,37 @@ class Reindex(Command):
     def long_desc(self) -> str:
         return (
             "Follows the catalog from its first change into a new index. "
-            "Searches see the old one until the new one is complete."
+            "Searches see the old one until the new one is complete. "
+            "What an older version has crawled is brought up to date first."
         )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise BadInput(f"reindex takes no arguments, not {args[0][:60]!r}")
-        if not (self.crawl_dir / "catalog.sqlite").exists():
+        path, engine = self.crawl_dir / "catalog.sqlite", str(self.project["INDEX_ENGINE"])
+        if not path.exists():
             raise BadInput(f"there is no catalog in {self.crawl_dir}: `scrapy crawl index` makes one")
+        engine_type(engine)  # a name that is wrong is said before anything is done
+        with closing(Catalog(path)):  # open for writing: an older version's gets the tables of this one
+            pass
+        try:
+            with made_of(signal.SIGTERM, signal.SIGHUP):
+                print(f"building the index in {printable(str(self.crawl_dir))} anew …", file=sys.stderr)
+                self._build(engine)
+        except KeyboardInterrupt:
+            raise WebcrawlerError("interrupted: what was not complete is as it was before") from None
+        print(f"the index in {self.crawl_dir} is built anew, and the vocabulary")
+
+    def _build(self, engine: str) -> None:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("changes indexed", total=None)
-            reindex(
-                self.crawl_dir,
-                lambda applied, last: bar.update(task, completed=applied, total=last),
-                str(self.project["INDEX_ENGINE"]),
-            )
+            task = bar.add_task("changes", total=None)
+
+            def show(applied: int, last: int) -> None:
+                bar.update(task, completed=applied, total=last)
+                if applied == last:
+                    bar.add_task("anchors", total=None)
+
+            reindex(self.crawl_dir, show, engine)
             bar.add_task("words", total=None)
             remake(self.crawl_dir)
-        print(f"the index in {self.crawl_dir} is built anew, and the vocabulary")

@@ -72,14 +72,14 @@ def as_text(results: Results) -> str:
             lines.append(f"{label}: {', '.join(printable(word.spelled) for word in related)}")
     for place, hit in enumerate(results.hits):
         lines += ["", *_hit(hit)]
-        if results.explanations:
+        if place < len(results.explanations):
             lines += _table(results.explanations[place])
     return "\n".join(lines)
 
 
 def _found(results: Results) -> str:
-    documents = "1 document" if results.total == 1 else f"{results.total:,} documents"
-    return f"{'more than ' if results.at_least else ''}{documents} in {results.seconds:.3f} s"
+    pages = "1 page" if results.total == 1 else f"{results.total:,} pages"
+    return f"{'more than ' if results.at_least else ''}{pages} in {results.seconds:.3f} s"
 
 
 def _hit(hit: Hit) -> list[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
-from webcrawler.settings import is_yes
+from webcrawler.index.engine import engine_type
+from webcrawler.settings import SETTINGS, complaint, is_yes
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
     from webcrawler.web import Config
@@ -42,6 +43,7 @@ class Serve(Command):
             raise BadInput(f"serve takes options only, not {args[0][:60]!r}")
         if self.crawl_dir.exists() and not self.crawl_dir.is_dir():
             raise BadInput(f"{self.crawl_dir} is no folder: CRAWL_DIR names the data folder")
+        self._check_settings()
         from webcrawler.web import make_app, server
 
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
@@ -53,12 +55,19 @@ class Serve(Command):
             print(f"search page: {server.address_of(bound)}  (Ctrl-C ends it)", flush=True)
             server.serve(app, bound)
 
+    def _check_settings(self) -> None:
+        for name in SETTINGS:
+            if name.startswith("SERVE_") and (why := complaint(name, self.project[name])):
+                raise BadInput(why)
+        engine_type(str(self.project["INDEX_ENGINE"]))  # there is such a one, and it is installed
+
     def _config(self, host: str) -> Config:
         from webcrawler.web import Config
 
         return Config(
             crawl_dir=self.crawl_dir,
             host=host,
+            title=self.project.get("SERVE_TITLE"),
             engine=self.project.get("INDEX_ENGINE"),
             reference=self.project.get("SEARCH_REFERENCE"),
             redis_url=self.project.get("REDIS_URL"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -67,6 +68,8 @@ class Crawl(Worker):
         job = getattr(spider, "job", None)  # other people's spiders have none
         self.job = job or self.job
         self._loop = asyncio.get_running_loop()
+        if not os.nice(0):  # before there are threads and processes of ours, which are as nice as this one
+            os.nice(self.settings.getint("CRAWL_NICE"))
         self.stores = Stores(self.settings, job, self._settled, self.reports, self._broken)
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta

@@ -4,5 +4,5 @@
 reads what it left last. Inside: `following` and `anchors` apply changes through an `engine`, of which
 `whooshengine` is one (with `schema`, `folder`, `merging`) and `tantivy` another; `hits` encodes where a term
 stands, and `values` decodes many such at once; `codec`, `writer` and `postings` write segments in bulk,
-`segments` and `mapped` read them.
+`segments`, `columns`, `mapped` and `live` read them.
 """

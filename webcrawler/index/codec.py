@@ -21,12 +21,12 @@ from whoosh.codec.whoosh3 import (
     WHOOSH3_HEADER_MAGIC,
     W3Codec,
     W3FieldWriter,
-    W3PerDocReader,
     W3TermInfo,
     W3TermsReader,
 )
 from whoosh.system import pack_int, pack_ushort, unpack_int
 
+from webcrawler.index.columns import BulkPerDocReader
 from webcrawler.index.mapped import MappedSegment
 from webcrawler.index.packing import Numbers, packed, unpacked
 from webcrawler.index.postings import Postings
@@ -54,7 +54,7 @@ Block: TypeAlias = "tuple[Numbers, Numbers | None, Values | tuple[bytes, ...] | 
 
 
 class BulkCodec(W3Codec):  # type: ignore[misc]
-    """W3 with the three classes below, and segments that stay in the kernel's memory."""
+    """W3 with the classes below and in `columns`, and segments that stay in the kernel's memory."""
 
     def new_segment(self, storage: Any, name: str) -> MappedSegment:
         return MappedSegment(self, name)
@@ -173,20 +173,6 @@ class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
             end, last = file.tell() + abs(size), size < 0
             load(file)  # what lets others skip the block
             yield loads(file.read(end - file.tell()))
-
-
-class BulkPerDocReader(W3PerDocReader):  # type: ignore[misc]
-    """Reads whole columns."""
-
-    def array(self, column: str, dtype: str) -> NDArray[Any]:
-        """The numbers of all documents, deleted ones included; 0 where a document has none."""
-        found = np.zeros(self._doccount, dtype)
-        if self.has_column(column):
-            file, offset, size = self._get_column_file(column)
-            with file:
-                data = np.frombuffer(bytes(file.get(offset, size)), dtype)[: self._doccount]
-                found[: len(data)] = data
-        return found
 
 
 def _block(postings: Postings, lengths: bytes, first: bool, last: bool) -> bytes:

@@ -71,9 +71,4 @@ def engine_type(name: str) -> type[Engine]:
     if name not in ENGINES:
         raise BadInput(f"INDEX_ENGINE={name}: choose one of {', '.join(ENGINES)}")
     module, _, made = ENGINES[name].partition(":")
-    try:
-        return cast(type[Engine], getattr(import_module(module), made))
-    except ImportError as missing:
-        raise BadInput(
-            f"INDEX_ENGINE={name}: {missing}; install it with pip install 'webcrawler[{name}]'"
-        ) from missing
+    return cast(type[Engine], getattr(import_module(module), made))

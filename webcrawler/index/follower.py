@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 
@@ -64,9 +63,10 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False, engine:
     with lock:
         print(os.getpid(), file=lock, flush=True)
         failpoints.reach("index.locked")
-        if follower := _opened(crawl_dir, stopped, engine):
+        while follower := _opened(crawl_dir, stopped, engine):
             with follower:
-                _follow(follower, crawl_dir, lock, stopped)
+                if _follow(follower, crawl_dir, lock, stopped):
+                    break
     return True
 
 
@@ -91,13 +91,21 @@ def wait_until_caught_up(
 
 
 def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None, engine: str = DEFAULT) -> None:
-    """Follows the catalog from the start into a new index; searchers see the old one until it is complete."""
-    with _take_over(crawl_dir):
-        discard(crawl_dir, aside=True)
-        _build(crawl_dir, progress, engine, aside=True)
-        engine_type(engine).exchange(crawl_dir)
-    if is_crawling(crawl_dir):
-        start(crawl_dir, engine)
+    """Follows the catalog from the start into a new index; searchers see the old one until it is complete.
+
+    However it ends, nothing half built stays, and a crawl that is alive has a follower again.
+    """
+    try:
+        with FOLLOWER.take_over(crawl_dir):
+            discard(crawl_dir, aside=True)
+            try:
+                _build(crawl_dir, progress, engine, aside=True)
+                engine_type(engine).exchange(crawl_dir)
+            finally:
+                discard(crawl_dir, aside=True)
+    finally:
+        if is_crawling(crawl_dir):
+            start(crawl_dir, engine)
 
 
 def main(arguments: list[str]) -> int:
@@ -125,14 +133,17 @@ def _opened(crawl_dir: Path, stopped: Callable[[], bool], engine: str) -> Follow
     return None
 
 
-def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> None:
+def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> bool:
+    """Returns False where another follower has to go on, with views made anew."""
     while True:
         follower.run(lambda: is_crawling(crawl_dir), stopped)
         if stopped():
-            return
+            return True
+        if follower.is_ahead():
+            return False
         follower.optimize()
         if may_end(lock, crawl_dir, follower.is_done):
-            return
+            return True
 
 
 def _build(crawl_dir: Path, progress: Progress, engine: str, aside: bool = False) -> None:
@@ -140,15 +151,6 @@ def _build(crawl_dir: Path, progress: Progress, engine: str, aside: bool = False
         follower.catch_up(progress)
         if not is_crawling(crawl_dir):
             follower.optimize()
-
-
-def _take_over(crawl_dir: Path) -> IO[str]:
-    """Waits for the follower's lock; a follower that runs as long as a crawl does is told to end."""
-    while (lock := FOLLOWER.lock(crawl_dir)) is None:
-        with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
-            os.kill(int((crawl_dir / "index.lock").read_text()), signal.SIGTERM)
-        time.sleep(POLL_SECONDS)
-    return lock
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class Follower:
         made = engine_type(engine)
         self._catalog = Catalog(crawl_dir / "catalog.sqlite", readonly=True)
         self._engine = made(crawl_dir, self._catalog.identity, aside)
-        if max(self._engine.applied, self._engine.anchors_applied) > self._catalog.last_seq():
+        if self.is_ahead():
             self._engine.close()
             _log.warning("index and anchors know more than the catalog, as of a backup: they are made anew")
             discard(crawl_dir, aside)
@@ -55,6 +55,10 @@ class Follower:
     def waiting(self) -> int:
         """How many changes no commit of documents holds yet, at most."""
         return self._catalog.last_seq() - self.applied
+
+    def is_ahead(self) -> bool:
+        """Whether the views know more than the catalog: it was restored, and they have to be made anew."""
+        return max(self._engine.applied, self._engine.anchors_applied) > self._catalog.last_seq()
 
     def is_done(self) -> bool:
         return not self.waiting() and not self._anchors.waiting()
@@ -88,21 +92,26 @@ class Follower:
         stopped: Callable[[], bool],
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
-        """Follows until all is applied while nothing is `alive`, or until it is `stopped` between commits."""
+        """Follows until all is applied while nothing is `alive`, or until it is `stopped` between commits.
+
+        Returns, too, once the catalog was restored from a backup: a new follower makes the views anew.
+        """
         # What is there at the start has waited long enough.
         waits_since: float | None = time.monotonic() - patience_seconds
-        while not stopped():
+        while not stopped() and not self.is_ahead():
             crawling, waiting, now = alive(), self.waiting(), time.monotonic()
             waits_since = (waits_since or now) if waiting else None
             if crawling and now >= self._anchors_due and self.step_anchors():
                 continue
             if waiting >= BATCH or (waits_since and (not crawling or now - waits_since >= patience_seconds)):
-                self.step()
                 waits_since = None
+                if self.step():
+                    continue
             elif not crawling and self.is_done():
                 return
-            elif crawling or not self.step_anchors():
-                time.sleep(POLL_SECONDS)
+            elif not crawling and self.step_anchors():
+                continue
+            time.sleep(POLL_SECONDS)
 
     def optimize(self) -> None:
         self._engine.optimize()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import merge
 from itertools import groupby, islice
 from operator import itemgetter
@@ -10,13 +10,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from whoosh.index import EmptyIndexError, open_dir
 from whoosh.reading import IndexReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index.schema import VERSION
+from webcrawler.index.live import LiveIndex
 from webcrawler.index.segments import Cache, Posted, Segment, joint, readable, segments
-from webcrawler.index.tantivy import state as by_tantivy
 from webcrawler.index.values import Values
 
 __all__ = ["Live", "Posted", "Reading"]
@@ -24,8 +22,6 @@ __all__ = ["Live", "Posted", "Reading"]
 CACHE_BYTES = 64 << 20
 ANCHORS = ("anchor", "cited")  # the fields of the anchors index that have words
 SERVER = "server"
-
-_TRIES = 5  # a commit removes the files of the one before, maybe between our listing and opening them
 
 
 class Reading:
@@ -117,14 +113,6 @@ class Reading:
             self._servers = [term for term, _ in _terms((*self._index, *self._anchors), SERVER, "")]
         return self._servers
 
-    @readable()
-    def called(self, numbers: Iterable[int]) -> dict[int, str]:
-        """What most links to a page call it, by page number; for titles of what was never fetched."""
-        wanted = np.fromiter(numbers, np.int64)
-        return {
-            number: title for segment in self._anchors for number, title in segment.titles(wanted) if title
-        }
-
     def _of(self, field: str) -> list[Segment]:
         return self._anchors if field in ANCHORS else self._index
 
@@ -139,9 +127,14 @@ class Live:
     """Opens index and anchors again whenever they have a new commit. Not safe between threads."""
 
     def __init__(self, crawl_dir: Path) -> None:
-        self._index = _LiveIndex(crawl_dir / "index")
-        self._anchors = _LiveIndex(crawl_dir / "anchors")
+        self._index = LiveIndex(crawl_dir / "index")
+        self._anchors = LiveIndex(crawl_dir / "anchors")
         self._reading: Reading | None = None
+
+    @property
+    def catalog(self) -> str:
+        """The identity of the one that the reading's index follows."""
+        return self._index.catalog
 
     def reading(self) -> Reading | None:
         """The newest commits that can be read; None where nothing is indexed.
@@ -158,44 +151,12 @@ class Live:
             anchors = None
         if index is None:
             return None
+        if self._anchors.catalog != self.catalog:
+            anchors = None
         generation = self._index.shows, self._anchors.shows if anchors else None
         if self._reading is None or self._reading.generation != generation:
             self._reading = Reading(index, anchors, generation)
         return self._reading
-
-
-class _LiveIndex:
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._reader: IndexReader | None = None
-        self.shows: object = None  # the commit that the reader shows
-
-    def reader(self) -> IndexReader | None:
-        """The newest commit that can be read; None where nothing is indexed. Raises as `Live.reading`."""
-        try:
-            _patiently(self._refresh)
-        except EmptyIndexError:
-            self._reader = None
-            if by_tantivy.is_here(self._folder):
-                raise Unavailable(
-                    f"the index {self._folder} is of another engine; `scrapy reindex` builds it anew"
-                ) from None
-        except Exception as error:  # a broken file ends in any exception: Whoosh unpickles what it finds
-            if self._reader is None:
-                message = f"cannot read the index {self._folder}: {error!r}; `scrapy reindex` builds it anew"
-                raise Unavailable(message) from error
-        return self._reader if self._reader and self._reader.doc_count() else None
-
-    def _refresh(self) -> None:
-        if not self._folder.is_dir():
-            raise EmptyIndexError(str(self._folder))
-        index = open_dir(str(self._folder), readonly=True)
-        if index.schema.version != VERSION:
-            raise ValueError("it is of another version")
-        # one that was deleted and made again counts its generations from the start: the time tells it apart
-        newest = index.latest_generation(), index.last_modified()
-        if self._reader is None or newest != self.shows:
-            self._reader, self.shows = index.reader(), newest
 
 
 def _terms(segments: Sequence[Segment], field: str, letters: str) -> Iterator[tuple[str, int]]:
@@ -203,12 +164,3 @@ def _terms(segments: Sequence[Segment], field: str, letters: str) -> Iterator[tu
     found = merge(*(segment.starting(field, letters.encode()) for segment in segments))
     for term, same in groupby(found, key=itemgetter(0)):
         yield term.decode(), sum(frequency for _, frequency in same)
-
-
-def _patiently(refresh: Callable[[], None]) -> None:
-    for left in reversed(range(_TRIES)):
-        try:
-            return refresh()
-        except (FileNotFoundError, EmptyIndexError):
-            if not left:
-                raise

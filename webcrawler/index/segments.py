@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -26,8 +26,8 @@ def readable() -> Iterator[None]:
     except Unavailable:
         raise
     except Exception as damage:
-        message = f"cannot read the index: {damage!r}; `scrapy reindex` builds it anew"
-        raise Unavailable(message) from damage
+        fault = f"{type(damage).__name__}: {damage}"
+        raise Unavailable(f"cannot read the index ({fault}): `scrapy reindex` builds it anew") from damage
 
 
 class Posted(NamedTuple):
@@ -41,8 +41,8 @@ class Posted(NamedTuple):
 class Segment:
     """Whoosh's document numbers end here."""
 
-    def __init__(self, terms: Any, documents: Any, reader: IndexReader) -> None:
-        self._terms, self._documents, self._reader = terms, documents, reader
+    def __init__(self, terms: Any, documents: Any) -> None:
+        self._terms, self._documents = terms, documents
         self.numbers: NDArray[np.int32] = documents.array("number", ">u4").astype(np.int32)
         self.alive = np.ones(len(self.numbers), np.bool_)
         self.alive[list(documents.deleted_docs())] = False
@@ -83,10 +83,6 @@ class Segment:
         coded: NDArray[np.uint8] = self._documents.array(f"_{field}_len", "u1")
         return _LENGTHS[coded]
 
-    def titles(self, wanted: NDArray[np.int64]) -> Iterable[tuple[int, str]]:
-        for document in np.flatnonzero(np.isin(self.numbers, wanted) & self.alive).tolist():
-            yield int(self.numbers[document]), self._reader.stored_fields(document).get("title", "")
-
 
 class Cache:
     """Posting lists, the last used last."""
@@ -108,7 +104,7 @@ class Cache:
 
 
 def segments(reader: IndexReader) -> list[Segment]:
-    return [Segment(leaf._terms, leaf._perdoc, leaf) for leaf, _ in reader.leaf_readers() if leaf.doc_count()]
+    return [Segment(leaf._terms, leaf._perdoc) for leaf, _ in reader.leaf_readers() if leaf.doc_count()]
 
 
 def joint(parts: Sequence[Posted]) -> Posted:
@@ -123,5 +119,6 @@ def joint(parts: Sequence[Posted]) -> Posted:
 
 def _size(posted: Posted) -> int:
     values = posted.values
-    held = len(values.joined) + values.counts.nbytes if isinstance(values, Values) else 0
+    # and 8 bytes of each hit list's start, which it keeps once asked for
+    held = len(values.joined) + values.counts.nbytes + 8 * len(values) if isinstance(values, Values) else 0
     return posted.pages.nbytes + posted.counts.nbytes + held + 200

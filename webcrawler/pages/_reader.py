@@ -64,6 +64,8 @@ def record_at(folder: Path, place: Place) -> Record:
                 return found
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error}.") from error
+    except Exception as error:  # whole, and none of ours: warcio and its fields fail in any way
+        raise Unavailable(f"{path} has no record of ours at {place.offset}: {error!r}.") from error
     raise Unavailable(f"{path} has no whole record at {place.offset}.")
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-PER_SERVER = 2  # of one result page, as long as there are hits of other servers
+PER_SERVER = 2  # of one result page that stand where their relevance puts them
+CROWDED = 0.7  # what the relevance of a further one counts beside that of other servers
 PAGES = 10  # result pages that are arranged at once: a hit that has to wait does so for nine pages at most
 
 
@@ -48,28 +49,28 @@ def fold(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
 
 
 def result_page(hits: Sequence[Ranked], start: int, limit: int) -> list[Shown]:
-    """Those from `start` on, when result pages of `limit` hits hold two of a server as long as they can.
+    """Those from `start` on, a multiple of `limit`; further hits of a server than two may have to wait.
 
-    A third one waits for the next result page, so nothing is lost; where other servers have too few hits, the
-    waiting ones fill the page. Within a page the best come first.
+    They wait while other servers have hits at least CROWDED times as relevant, and come with the next result
+    page, so nothing is lost. Within a page the best come first.
     """
     block = start // (PAGES * limit) * PAGES * limit
     left, page = list(hits[block : block + PAGES * limit]), list[Ranked]()
-    crowded = len({hit.server for hit in left}) > 1
     for _ in range(block, start + 1, limit):
         page, left = _take(left, limit)
-    waiting = Counter(hit.server for hit in left if crowded)
-    shown = [Shown(hit, waiting.pop(hit.server, 0)) for hit in reversed(page)]
+    waiting = Counter(hit.server for hit in left)
+    others = len({hit.server for hit in page}) > 1
+    shown = [Shown(hit, waiting.pop(hit.server, 0) if others else 0) for hit in reversed(page)]
     return shown[::-1]
 
 
 def _take(hits: Sequence[Ranked], limit: int) -> tuple[list[Ranked], list[Ranked]]:
-    """The next result page, and what is left."""
+    """The next result page, and what is left, both in the order of relevance."""
     seen: Counter[str] = Counter()
-    welcome, crowding = list[int](), list[int]()
+    counted = []
     for place, hit in enumerate(hits):
         seen[hit.server] += 1
-        (welcome if seen[hit.server] <= PER_SERVER else crowding).append(place)
-    taken = set((welcome + crowding)[:limit])
+        counted.append((-hit.score * (1 if seen[hit.server] <= PER_SERVER else CROWDED), place))
+    taken = {place for _, place in sorted(counted)[:limit]}
     page = [hit for place, hit in enumerate(hits) if place in taken]
     return page, [hit for place, hit in enumerate(hits) if place not in taken]

@@ -80,6 +80,10 @@ class Matches:
         """As `frequency`, with those that hold it in both counted twice; reads no posting list, 50 µs."""
         return max(1, sum(self._reading.frequency(field, word) for field in ("title", "body")))
 
+    def having(self, field: str, word: str) -> int:
+        """How many pages have the word in a field, 1 at least; reads no posting list."""
+        return max(1, self._reading.frequency(field, word))
+
     def ranks(self) -> Floats:
         if self._importance is None:
             self._importance = self._ranks(self.pages).astype(np.float32)
@@ -115,6 +119,7 @@ class _One(Matches):
         self.documents, self._of, self._place = of.documents, of, slice(place, place + 1)
         self.pages = of.pages[self._place]
         self.mean_length, self.frequency = of.mean_length, of.frequency  # type: ignore[method-assign]
+        self.having = of.having  # type: ignore[method-assign]
 
     def counts(self, field: str, word: str) -> Floats:
         return self._of.counts(field, word)[self._place]

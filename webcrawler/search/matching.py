@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
@@ -32,7 +33,7 @@ from webcrawler.search.query import (
 FIELDS = ("title", "anchor", "words", "meta", "body")  # where a plain word may stand
 SHORT_FIELDS = ("title", "anchor")  # GO 4.2.7: the short barrels hold title and anchor hits
 ENOUGH = 10_000  # pages with all words in those: the full index is not read (GO 4.5 stops at 40,000)
-MAX_EXPANSIONS = 100  # terms that a prefix stands for, the most frequent ones
+MAX_EXPANSIONS = 100  # terms that a prefix stands for, the most frequent ones; beneath a Not all
 PREFIX_WEIGHT = 0.5  # of a prefix, shared among its most frequent terms
 WEIGHED = 10  # terms of a prefix that are weighed, of the first prefixes only: MAX_WORDS terms in all
 
@@ -170,19 +171,20 @@ class _Matcher:
         if self._stopped():
             return self._unread(wanted)
         fields = self._in(prefix.field, wanted)
-        expansions = self._expansions(prefix.letters, fields)
+        # What is left out has to go whole; the deadline bounds that.
+        expansions = self._expansions(prefix.letters, fields, MAX_EXPANSIONS if wanted else sys.maxsize)
         best = expansions[:WEIGHED] if wanted and len(self.asked) < MAX_WORDS else []
         self.asked += [Asked(term, term, PREFIX_WEIGHT / len(best)) for term in best]
         return self._union(self._term(field, term, wanted) for term in expansions for field in fields)
 
-    def _expansions(self, letters: str, fields: tuple[str, ...]) -> list[str]:
+    def _expansions(self, letters: str, fields: tuple[str, ...], most: int) -> list[str]:
         """The most frequent terms that begin so; also the stem of the letters: biology* finds biology."""
         frequency: Counter[str] = Counter()
         for field in fields:
             frequency.update(dict(self._reading.frequencies(field, letters)))
             stems = (term for term in terms(letters) if not term.startswith(letters))
             frequency.update({term: self._reading.frequency(field, term) for term in stems})
-        return nsmallest(MAX_EXPANSIONS, +frequency, lambda term: (-frequency[term], term))
+        return nsmallest(most, +frequency, lambda term: (-frequency[term], term))
 
     def _links(self, url: str) -> Mask:
         numbers = self._linking(url)  # the catalog may be ahead of the index

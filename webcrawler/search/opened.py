@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -18,7 +19,18 @@ from webcrawler.urls import UnfetchableUrl, canonical, resolve
 from webcrawler.vocabulary import Vocabulary
 from webcrawler.vocabulary import load as load_vocabulary
 
+BEGINNING_BYTES = 48 << 10
+
 T = TypeVar("T")
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Raises Unavailable where the catalog turns out to be damaged after it was opened."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise Unavailable(f"cannot read the catalog: {error}") from error
 
 
 class Opened:
@@ -28,8 +40,8 @@ class Opened:
         path = crawl_dir / "catalog.sqlite"
         self._catalog = _Kept(path, lambda: _catalog(path))
         ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
-        self._ranks = _Kept(ranks / stored.NAME, lambda: stored.load(ranks, self._identity))
-        self._vocabulary = _Kept(words, lambda: load_vocabulary(words, self._identity))
+        self._ranks = _Kept(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
+        self._vocabulary = _Kept(words, lambda: load_vocabulary(words, self._identity), self._catalog)
 
     @property
     def generation(self) -> object:
@@ -53,8 +65,9 @@ class Opened:
         ranks = self._ranks.get()
         return ranks.of(numbers) if ranks else np.ones(len(numbers))
 
-    def texts(self, numbers: Sequence[int]) -> dict[int, Text]:
-        return self.catalog.texts(numbers) if self.catalog else {}
+    def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
+        """The first 48 KiB of texts: whoever wants all of a long one asks the catalog."""
+        return self.catalog.beginnings(numbers, BEGINNING_BYTES) if self.catalog else {}
 
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """The page numbers that link to what a person typed as a URL."""
@@ -75,10 +88,14 @@ def _catalog(path: Path) -> Catalog:
 
 
 class _Kept(Generic[T]):
-    """Something made from a file, made again when the file was replaced or changed its time."""
+    """Something made from a file, made again when the file was replaced or changed its time.
 
-    def __init__(self, path: Path, make: Callable[[], T | None]) -> None:
-        self._path, self._make = path, make
+    Args:
+        of: what it belongs to: it is made again with that, too.
+    """
+
+    def __init__(self, path: Path, make: Callable[[], T | None], of: _Kept[Catalog] | None = None) -> None:
+        self._path, self._make, self._belongs = path, make, of
         self._made: T | None = None
         self._of: object = None
 
@@ -88,7 +105,8 @@ class _Kept(Generic[T]):
             stat = self._path.stat()
         except OSError:
             return None
-        return stat.st_dev, stat.st_ino, 0 if self._path.suffix == ".sqlite" else stat.st_mtime_ns
+        changed = 0 if self._path.suffix == ".sqlite" else stat.st_mtime_ns
+        return stat.st_dev, stat.st_ino, changed, self._belongs.version() if self._belongs else None
 
     def get(self) -> T | None:
         version = self.version()

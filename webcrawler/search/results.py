@@ -53,6 +53,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         "hits": hits,
         "note": results.note,
         "at_least": results.at_least,
+        "partial": results.partial,
         "start": results.start,
         "more": results.more,
         "did_you_mean": results.did_you_mean,

@@ -13,7 +13,7 @@ from webcrawler.search.engines import Answer, SearchEngine
 from webcrawler.search.engines.choosing import make_engine
 from webcrawler.search.folding import PAGES, Ranked, fold, result_page
 from webcrawler.search.matches import Part
-from webcrawler.search.opened import Opened
+from webcrawler.search.opened import Opened, readable
 from webcrawler.search.query import Nothing, Query, expanded, parse
 from webcrawler.search.rankings.names import DEFAULT
 from webcrawler.search.reference import Reference, english
@@ -22,6 +22,7 @@ from webcrawler.search.snippets import Snippets
 from webcrawler.search.thesaurus import asked_for, may_widen, related
 
 MAX_HITS = 1000  # that can be looked through
+MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 ms a hit
 DEADLINE_SECONDS = 1.0
 _READING = 0.6  # share of the deadline for postings; the rest is for weighing and showing what was read
 _FEW = 10  # with fewer hits the thesaurus adds words of its own accord
@@ -58,6 +59,7 @@ class Searcher:
         """
         _ = self._engine.generation, self._opened.catalog
 
+    @readable()
     def search(
         self,
         text: str,
@@ -90,11 +92,13 @@ class Searcher:
         answer, added = self._ask(query, ranking, within, started), list[Related]()
         near = related(query, self._opened.vocabulary)
         if expand and near and answer.total < _FEW and not answer.partial and may_widen(query.root):
-            added, near = near, []
-            query = expanded(query, asked_for([word.spelled for word in added]))
-            answer = self._ask(query, ranking, within, started)
+            wider = expanded(query, asked_for([word.spelled for word in near]))
+            found = self._ask(wider, ranking, within, started)
+            if not found.partial:
+                query, answer, added, near = wider, found, near, []
         return self._results(query, answer, started, start, limit, explain, added=added, related=near)
 
+    @readable()
     def rank(self, text: str, ranking: str = DEFAULT, limit: int = MAX_HITS) -> list[tuple[int, float]]:
         """Page numbers and scores, nothing hidden, folded or added: for evaluation."""
         if self._engine.generation is None:
@@ -102,6 +106,7 @@ class Searcher:
         answer = self._engine.answer(parse(text), ranking, lambda: False)
         return list(zip(answer.pages[:limit].tolist(), answer.scores[:limit].tolist(), strict=True))
 
+    @readable()
     def explain(
         self,
         text: str,
@@ -144,7 +149,8 @@ class Searcher:
     ) -> Results:
         kept = self._kept(answer, start, limit)
         shown = result_page(kept, start, limit)
-        snippets = Snippets([asked.term for asked in (*query.asked, *answer.asked)])
+        typed = [asked.term for asked in query.asked if not asked.added]
+        snippets = Snippets(typed, [asked.term for asked in (*query.asked, *answer.asked)])
         hits = showing.hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
         total = answer.total if kept or start else 0  # none of the few may be shown
         return Results(
@@ -152,7 +158,7 @@ class Searcher:
             total,
             monotonic() - started,
             hits,
-            [answer.explain(hit.number) for hit in hits] if explain else [],
+            [answer.explain(hit.number) for hit in hits[:MAX_EXPLAINED]] if explain else [],
             snippets,
             "; ".join(self._notes(query, answer)),
             start,
@@ -172,7 +178,12 @@ class Searcher:
 
     def _notes(self, query: Query, answer: Answer) -> list[str]:
         late = f"stopped after {self._deadline_seconds:g} s: there may be more"
-        return [*query.notes, *([late] if answer.partial else [])]
+        missing = f"no page has {', '.join(answer.missing[:5])}"
+        return [
+            *query.notes,
+            *([missing] if answer.missing and len(query.asked) > 1 else []),
+            *([late] if answer.partial else []),
+        ]
 
     def _did_you_mean(self, query: Query) -> str:
         """The query with better known spellings, as the vocabulary has them."""
@@ -180,7 +191,7 @@ class Searcher:
         for asked in query.asked if vocabulary else ():
             better = vocabulary.correction(asked.spelled) if vocabulary and not asked.added else ""
             if better:
-                typed = rf"(?<![\w.:/-]){re.escape(asked.spelled)}(?![\w.:/])"  # but in site:, link:, -word
+                typed = rf"(?<![\w.:/-]){re.escape(asked.spelled)}(?![\w:/]|[.]\w)"  # not in site:, -word
                 text = re.sub(typed, better, text, flags=re.IGNORECASE)
         return text if text != query.text else ""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from webcrawler.catalog import Catalog
 from webcrawler.records import Hit, Text
 from webcrawler.search.engines import Answer
 from webcrawler.search.folding import Ranked, Shown
-from webcrawler.search.opened import Opened
+from webcrawler.search.opened import BEGINNING_BYTES, Opened
 from webcrawler.search.snippets import Snippets
 
 _ANCHORS = 20  # of a page without a text that are looked at
@@ -33,7 +34,7 @@ def hits(shown: Sequence[Shown], highest: float, snippets: Snippets, opened: Ope
     if catalog is None or not shown:
         return []
     numbers = [hit.number for hit, _ in shown]
-    documents, texts = catalog.documents(numbers), catalog.texts(numbers)
+    documents, texts = catalog.documents(numbers), opened.beginnings(numbers)
     without = [number for number in numbers if not title(texts.get(number))]
     anchors = {number: catalog.anchors_of(number, _ANCHORS) for number in without}
     urls = catalog.urls_of(numbers)
@@ -44,7 +45,7 @@ def hits(shown: Sequence[Shown], highest: float, snippets: Snippets, opened: Ope
             relevance=_relevance(hit.score, highest),
             server=hit.server,
             fetched=document.fetched if document else 0.0,
-            snippet=_snippet(texts.get(hit.number), said, snippets),
+            snippet=_snippet(hit.number, texts.get(hit.number), said, snippets, catalog),
             number=hit.number,
             near_duplicates=hit.folded,
             from_server=from_server,
@@ -60,13 +61,23 @@ def title(text: Text | None) -> str:
     return " ".join((text.title or text.headings.strip().partition("\n")[0]).split()) if text else ""
 
 
-def _snippet(text: Text | None, anchors: Sequence[str], snippets: Snippets) -> str:
-    """Of a page that was never fetched: what links to it say."""
+def _snippet(
+    number: int, text: Text | None, anchors: Sequence[str], snippets: Snippets, catalog: Catalog
+) -> str:
+    """Where the words stand: in the beginning of the text, in the description, or anywhere.
+
+    Of a page that was never fetched: what links to it say.
+    """
     if text is None:
         return " · ".join(anchors)[:400]
     cut = snippets.cut(text.body)
-    if text.description and not snippets.holds(cut) and snippets.holds(text.description):
+    if snippets.holds(cut):
+        return cut
+    if text.description and snippets.holds(text.description):
         return snippets.cut(text.description)
+    if len(text.body.encode()) >= BEGINNING_BYTES // 2:
+        text = catalog.texts([number]).get(number, text)
+        return snippets.cut(text.body)
     return cut
 
 

@@ -25,8 +25,10 @@ Match = tuple[int, frozenset[str]]  # offset, words of the query that stand ther
 class Snippets:
     """Cuts snippets for one query; remembers which spellings are words of it."""
 
-    def __init__(self, words: Collection[str]) -> None:
-        self._words = frozenset(words)
+    def __init__(self, words: Collection[str], added: Collection[str] = ()) -> None:
+        """Words that were added to the query are marked, too; those that were typed choose the extract."""
+        self._typed = frozenset(words)
+        self._words = self._typed.union(added)
         # Porter2 turns a final y into i; else a stem is how its words begin, but for a handful.
         self._beginnings = {word[:-1] if word.endswith("i") and word[1:] else word for word in self._words}
         self._found: dict[str, frozenset[str]] = {}
@@ -73,11 +75,12 @@ class Snippets:
 
     def _start(self, text: str, matches: list[Match]) -> int:
         """Where the window begins: most different words of the query win, then most, then the first."""
-        best, first = (0, 0), 0
+        best, first = (0, 0, 0), 0
         offsets = [offset for offset, _ in matches]
         for place, offset in enumerate(offsets):
             inside = [found for _, found in matches[place : bisect_left(offsets, offset + _WINDOW)]]
-            value = (len(frozenset().union(*inside)), len(inside))
+            different = frozenset[str]().union(*inside)
+            value = (len(different & self._typed), len(different), len(inside))
             if value > best:
                 best, first = value, offset
         return _some_words_before(text, first)

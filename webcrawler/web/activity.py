@@ -10,14 +10,13 @@ from webcrawler.catalog import Catalog
 BIN_SECONDS = 5
 HOUR_SECONDS = 3_600
 CHANGES = 200_000  # that the first look reads at most: an hour of 55 pages/s, 0.3 s
-SETTLING_SECONDS = 3  # a batch is in the catalog by then
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
     """Documents in each stretch of time, the oldest first; the last one is still going on."""
 
-    per_second: float  # over the last ten seconds that are over
+    per_second: float  # over the last ten to fifteen seconds
     recent: list[int]  # 60 stretches of 5 seconds
     hour: list[int]  # 60 minutes
 
@@ -45,10 +44,9 @@ class Activity:
 def rates(bins: Counter[int], now: float) -> Rates:
     """Of documents by time // BIN_SECONDS."""
     newest, a_minute = int(now // BIN_SECONDS), 60 // BIN_SECONDS
-    over = int((now - SETTLING_SECONDS) // BIN_SECONDS) - 1
     minute = newest // a_minute
     return Rates(
-        per_second=(bins[over] + bins[over - 1]) / (2 * BIN_SECONDS),
+        per_second=sum(bins[newest - back] for back in range(3)) / (2 * BIN_SECONDS + now % BIN_SECONDS),
         recent=[bins[number] for number in range(newest - 59, newest + 1)],
         hour=[
             sum(bins[at * a_minute + part] for part in range(a_minute))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, local
-from time import monotonic
 from typing import TypeVar
 
 from webcrawler.errors import BadInput, Unavailable
@@ -19,6 +18,7 @@ from webcrawler.web.asking import Asking
 from webcrawler.web.config import Config
 from webcrawler.web.errors import NotNow
 from webcrawler.web.metrics import Metrics
+from webcrawler.web.turns import Turns
 
 T = TypeVar("T")
 REMEMBERED = 256  # answers
@@ -26,7 +26,7 @@ MAX_REMEMBERED_HITS = 20  # of one of them, without explanations: about 20 kB
 MAX_WAITING = 200  # requests
 LATE_SECONDS = 5.0  # that a request may wait for a thread
 FIRST = "the first search opens index, vocabulary and tables"
-NOTHING = "nothing is indexed yet: `scrapy crawl index` fills it"
+NOTHING = "nothing was crawled here yet"
 BUSY = "too many searches at once: try again in a moment"
 
 
@@ -36,20 +36,23 @@ class Answers:
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._config, self._metrics = config, metrics
         self._reference = load(Path(config.reference)) if config.reference else None
-        self._pool = ThreadPoolExecutor(config.threads, "search")
+        self._turns = Turns(config.threads)
         self._own = local()
         self._recent = Recent(REMEMBERED)
         self._waiting = 0
         self._is_closed = False
 
-    async def ask(self, question: Callable[[Searcher], T]) -> T:
-        """What a searcher says, asked in a thread. Raises Unavailable; NotNow when too many wait."""
+    async def ask(self, question: Callable[[Searcher], T], client: str = "") -> T:
+        """What a searcher says, asked in a thread when it is this client's turn.
+
+        Raises Unavailable; NotNow when too many wait, or no thread was free in time.
+        """
         if self._waiting >= MAX_WAITING:
             raise NotNow(BUSY)
         self._waiting += 1
-        latest = monotonic() + LATE_SECONDS
+        asked = self._turns.submit(client, lambda: question(self._searcher()))
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, self._ask, question, latest)
+            return await self._answer(asked)
         except asyncio.CancelledError:
             if not self._is_closed:  # who asked does not wait any longer
                 raise
@@ -57,23 +60,28 @@ class Answers:
         finally:
             self._waiting -= 1
 
-    async def search(self, asking: Asking) -> Results:
-        return await self.ask(lambda searcher: self._search(searcher, asking))
+    async def search(self, asking: Asking, client: str = "") -> Results:
+        return await self.ask(lambda searcher: self._search(searcher, asking), client)
 
     def warm(self) -> None:
         """Open what searches need before anybody waits for it."""
         for _ in range(self._config.threads):
-            self._pool.submit(lambda: self._searcher().search(FIRST))
+            self._turns.submit("", lambda: self._searcher().search(FIRST))
 
     def close(self) -> None:
         """Those that are being answered are; those that wait are not."""
         self._is_closed = True
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._turns.close()
 
-    def _ask(self, question: Callable[[Searcher], T], latest: float) -> T:
-        if monotonic() > latest:  # who asked has given up, or will: others are next
-            raise NotNow(BUSY)
-        return question(self._searcher())
+    async def _answer(self, asked: Future[T]) -> T:
+        answer = asyncio.wrap_future(asked)
+        try:
+            await asyncio.wait([answer], timeout=LATE_SECONDS)
+            if not answer.done() and asked.cancel():  # it was not begun
+                raise NotNow(BUSY)
+            return await answer
+        finally:
+            asked.cancel()
 
     def _searcher(self) -> Searcher:
         if not hasattr(self._own, "searcher"):

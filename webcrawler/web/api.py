@@ -11,18 +11,18 @@ from webcrawler.errors import BadInput
 from webcrawler.search.results import as_dict
 from webcrawler.web.asking import asked
 from webcrawler.web.explaining import NOT_THERE, explained
+from webcrawler.web.limits import CLIENT
 from webcrawler.web.openapi import document
 from webcrawler.web.opensearch import suggestions
-from webcrawler.web.parameters import read
+from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.rendering import FRESH, page
-from webcrawler.web.results import MAX_NUMBER
 
 
 async def search(request: Request) -> Response:
     asking = asked(read(request))
     if not asking.q.strip():
         raise BadInput("q is missing: what to search for")
-    return _json(as_dict(await request.app.state.answers.search(asking)))
+    return _json(as_dict(await request.app.state.answers.search(asking, request.scope[CLIENT])))
 
 
 async def suggest(request: Request) -> Response:
@@ -33,7 +33,7 @@ async def suggest(request: Request) -> Response:
 async def explain(request: Request) -> Response:
     given = read(request)
     asking, number = asked(given), given.whole("number", None, 1, MAX_NUMBER)
-    found = await explained(request.app.state.answers, asking, number)
+    found = await explained(request, asking, number)
     if found is None:
         raise HTTPException(404, NOT_THERE)
     return _json(

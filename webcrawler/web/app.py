@@ -48,6 +48,7 @@ def make_app(config: Config) -> Starlette:
     )
     app.router.redirect_slashes = False
     app.state.config, app.state.metrics = config, metrics
+    app.state.overviews = overviews
     app.state.answers, app.state.judging = Answers(config, metrics), judging
     app.middleware_stack = app.build_middleware_stack()  # else a mistake shows with the first request only
     return app
@@ -58,3 +59,4 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     app.state.answers.warm()
     yield
     app.state.answers.close()
+    app.state.overviews.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ from webcrawler.parsing.page import markup
 from webcrawler.records import Document
 from webcrawler.web.sanitising import MAX_CHARACTERS, Copy, forbids_copies, sanitised
 from webcrawler.web.simplifying import Marks
+
+DAMAGED = "The copy of that page cannot be read: its file is missing or damaged."
 
 
 class NoCopy(Exception):
@@ -33,14 +35,14 @@ class Archived(NamedTuple):
 def archived(crawl_dir: Path, number: int, marks: Marks | None = None) -> Archived:
     """Raises NoCopy, and Unavailable where the catalog cannot be read now."""
     documents, title = _documents(crawl_dir, number)
-    record = _with_body(crawl_dir / "pages", documents)
+    records = _records(crawl_dir / "pages", documents)
+    record = _with_body(records)
     own = documents[0]
     body = _beginning(record.response.body)
     html = markup(body, own.content_type)
     copy = sanitised(html, record.response.url if len(documents) == 1 else own.url, marks)
     copy = copy._replace(cut=copy.cut or len(body) < len(record.response.body))
-    headers = [value for name, value in record.response.headers if name.lower() == "x-robots-tag"]
-    if copy.noarchive or any(map(forbids_copies, headers)):
+    if copy.noarchive or any(map(_forbids, records)):
         raise NoCopy("The authors of that page want no copies of it shown.")
     return Archived(own.url, title or own.url, own.fetched, copy)
 
@@ -72,16 +74,26 @@ def _beginning(body: bytes) -> bytes:
     return body[:end]
 
 
-def _with_body(folder: Path, documents: list[Document]) -> Record:
-    """Its own record, or that of its twin: a duplicate's has no body."""
-    places = [document.place for document in documents if document.place]
+def _records(folder: Path, documents: list[Document]) -> list[Record]:
+    """Its own, which has no body where it is a duplicate, and that of its twin; those that can be read."""
+    places, records = [document.place for document in documents if document.place], list[Record]()
     for place in places:
-        try:
-            record = record_at(folder, place)
-        except Unavailable:
-            continue
-        if record.response.body:
-            return record
-    if places:
-        raise NoCopy("The copy of that page cannot be read: its file is missing or damaged.", 410)
-    raise NoCopy("No copy of that page was kept.")
+        with suppress(Unavailable):
+            records.append(record_at(folder, place))
+    if places and not records:
+        raise NoCopy(DAMAGED, 410)
+    return records
+
+
+def _with_body(records: list[Record]) -> Record:
+    if not records:
+        raise NoCopy("No copy of that page was kept.")
+    found = next((record for record in records if record.response.body), None)
+    if found is None:
+        raise NoCopy(DAMAGED, 410)
+    return found
+
+
+def _forbids(record: Record) -> bool:
+    headers = record.response.headers
+    return any(forbids_copies(value) for name, value in headers if name.lower() == "x-robots-tag")

@@ -50,9 +50,9 @@ class Asking:
         kept = tuple(other for other in dict.fromkeys((*self.add, *added)) if other != word)
         return self.url(add=kept[:MAX_ADDED], expand=False)
 
-    def explain_url(self, number: int) -> str:
-        """Why that hit of this page stands where it does."""
-        return f"{replace(self, explain=False).url('/explain', page=self.page)}&number={number}"
+    def explain_url(self) -> str:
+        """Why a hit of this page stands where it does: its page number goes to the end."""
+        return f"{self.url('/explain', page=self.page, explain=False)}&number="
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
         """Only what differs from the defaults, so that addresses stay short."""

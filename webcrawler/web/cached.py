@@ -16,11 +16,10 @@ from webcrawler.search.snippets import Snippets
 from webcrawler.web.archived import NoCopy, archived
 from webcrawler.web.config import Config
 from webcrawler.web.errors import NotNow
-from webcrawler.web.parameters import read
+from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.rendering import page
 from webcrawler.web.simplifying import Marks
 
-MAX_NUMBER = 2**31 - 1
 THREADS = 2
 MAX_WAITING = 50  # requests; a copy takes some milliseconds, of the worst page half a second
 # Nothing runs here, also if the sanitiser should ever let something through. Without `allow-same-origin` the

@@ -11,6 +11,7 @@ class Config:
     """Plain values; the command reads them from settings."""
 
     crawl_dir: Path
+    title: str = "webcrawler"  # what the page calls itself
     host: str = "127.0.0.1"  # that it listens on
     engine: str = "whoosh"
     reference: str = ""  # file of reference frequencies; "": general English

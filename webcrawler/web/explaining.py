@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from starlette.requests import Request
+
 from webcrawler.records import Hit
 from webcrawler.search.matches import Part
-from webcrawler.web.answers import Answers
 from webcrawler.web.asking import Asking
+from webcrawler.web.limits import CLIENT
 
 NOT_THERE = "that page is not on this page of the results: give page and limit as in the search"
 
@@ -22,17 +24,18 @@ class Explained(NamedTuple):
         return sum(part.contribution for part in self.parts)
 
 
-async def explained(answers: Answers, asking: Asking, number: int) -> Explained | None:
+async def explained(request: Request, asking: Asking, number: int) -> Explained | None:
     """None where the page with that number is not on that page of the results.
 
     Costs what it takes to explain one hit: the search itself was mostly asked for a moment ago.
     """
-    results = await answers.search(replace(asking, explain=False))
+    answers, client = request.app.state.answers, request.scope[CLIENT]
+    results = await answers.search(replace(asking, explain=False), client)
     hit = next((hit for hit in results.hits if hit.number == number), None)
     if hit is None:
         return None
     words = (*asking.add, *(word.spelled for word in results.added))
     parts = await answers.ask(
-        lambda searcher: searcher.explain(asking.q, number, asking.ranking, asking.within, words)
+        lambda searcher: searcher.explain(asking.q, number, asking.ranking, asking.within, words), client
     )
     return Explained(hit, parts)

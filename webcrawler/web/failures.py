@@ -10,7 +10,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from webcrawler.errors import BadInput
 from webcrawler.web.errors import UNREADABLE, NotNow, note
+from webcrawler.web.parameters import read
 from webcrawler.web.rendering import FRESH, page
 
 log = logging.getLogger(__name__)
@@ -60,9 +62,17 @@ class LastResort:
             await _told(Request(scope), 500, OURS)(scope, receive, send)
 
 
+def _query(request: Request) -> str:
+    """What was typed, so that nobody has to type it again."""
+    try:
+        return read(request).one("q")
+    except BadInput:
+        return ""
+
+
 def _told(request: Request, status: int, line: str, headers: dict[str, str] | None = None) -> Response:
     if request.scope["path"].startswith(FOR_PROGRAMS):
         return JSONResponse({"error": line}, status, {"Cache-Control": FRESH, **(headers or {})})
-    response = page(request, "error.html", status, line=line, code=status)
+    response = page(request, "error.html", status, line=line, code=status, q=_query(request))
     response.headers.update(headers or {})
     return response

@@ -19,10 +19,9 @@ from webcrawler.web.config import Config
 from webcrawler.web.judgments import GRADES, UNDO, Judgments
 from webcrawler.web.limits import Proxies, household
 from webcrawler.web.metrics import Metrics
-from webcrawler.web.parameters import Parameters
+from webcrawler.web.parameters import MAX_NUMBER, Parameters
 from webcrawler.web.tokens import Tokens, is_foreign, key_of
 
-MAX_NUMBER = 2**31 - 1
 STALE = "this form was not sent from our page, or is too old: search again, then judge"
 
 

@@ -56,7 +56,7 @@ class Judgments:
             note(f"cannot save a judgment: {error}")
             raise NotNow("the judgment could not be saved: try again later") from error
         except ValueError as error:
-            note(f"no judgment is saved until these can be read: {error}")
+            note(f"no judgment is saved until those of {self._folder} can be read: {error}")
             raise NotNow("no judgment is taken now: those that there are cannot be read") from error
 
     def of(self, query: str) -> dict[str, int]:
@@ -75,7 +75,7 @@ class Judgments:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            note(f"judgments are not shown: {error}")
+            note(f"the judgments of {self._folder} are not shown: {error}")
         return self._known[1]
 
     def _read(self) -> dict[tuple[str, str], int]:
@@ -108,12 +108,10 @@ def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:
         lines = path.read_text("utf-8").split("\n")
     except FileNotFoundError:
         return []
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: {error}") from error
     rows = [line.split(between, columns - 1) for line in lines if line]
     for row in rows:
         if len(row) != columns:
-            raise ValueError(f"{path}: {columns} columns are wanted, not {' '.join(row)[:60]!r}")
+            raise ValueError(f"{path.name}: {columns} columns are wanted, not {' '.join(row)[:60]!r}")
     return rows
 
 

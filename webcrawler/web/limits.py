@@ -29,6 +29,9 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
+CLIENT = "webcrawler.client"  # key of the scope: whose request it is
+
+
 class RateLimit:
     """Answers 429 to who asks more often than `config.rate`, and says when to come again."""
 
@@ -64,9 +67,11 @@ class AtOnce:
         self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not self._is_on or scope["path"].startswith(FREE):
+        if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        client = household(self._proxies.client(scope))
+        client = scope[CLIENT] = household(self._proxies.client(scope))
+        if not self._is_on or scope["path"].startswith(FREE):
+            return await self._app(scope, receive, send)
         if self._under_way[client] >= MAX_AT_ONCE:
             refused = refusal(scope, 429, "too many requests at once: wait for answers", Retry_After="1")
             return await refused(scope, receive, send)
@@ -118,9 +123,12 @@ def household(client: str) -> str:
 def rate(text: str) -> RateLimitItem | None:
     """ "600/minute"; None of "". Raises BadInput."""
     try:
-        return parse(text) if text.strip() else None
+        found = parse(text) if text.strip() else None
     except ValueError:
         raise BadInput(f"SERVE_RATE={text[:100]}: write 600/minute, or nothing for any number") from None
+    if found and not found.amount:
+        raise BadInput(f"SERVE_RATE={text[:100]} would answer nobody: write nothing for any number")
+    return found
 
 
 def networks(setting: str, names: Iterable[str]) -> Sequence[Network]:

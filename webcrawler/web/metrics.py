@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import TYPE_CHECKING
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -26,11 +27,14 @@ from webcrawler.web.errors import UNREADABLE, NotNow, note
 from webcrawler.web.limits import Proxies, address, networks
 from webcrawler.web.overview import Overview, Overviews
 
+if TYPE_CHECKING:
+    from webcrawler.web.answers import Answers
+
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.3, 0.5, 1.0, 2.5, 5.0)  # of the histogram's bins
 OTHER = "other"
 STATES = ("queued", "leased", "done", "failed", "quarantined")
-NAN = float("nan")  # the frontier cannot be asked
-PATIENCE_SECONDS = 4.0  # with a search thread; less than any request may wait for one
+NAN = float("nan")  # nobody can tell
+PATIENCE_SECONDS = 5.0  # with a search thread
 
 
 class Metrics:
@@ -40,6 +44,7 @@ class Metrics:
         self._proxies = Proxies(config.trusted_proxies)
         self._readers = networks("SERVE_METRICS", config.metrics_for)
         self._overviews = overviews
+        self._check: asyncio.Task[None] | None = None
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "webcrawler_requests", "Requests answered", ["route", "status"], registry=self.registry
@@ -77,9 +82,30 @@ class Metrics:
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"})
 
     async def _health(self, request: Request) -> Response:
-        found = await _ailment(request)
+        found = await self._ailment(request.app.state.answers)
         health = {"status": "unwell", "reason": found} if found else {"status": "ok"}
         return JSONResponse(health, 503 if found else 200, {"Cache-Control": "no-store"})
+
+    async def _ailment(self, answers: Answers) -> str:
+        """Why no search can be answered; "" where one can, or where nothing is indexed yet.
+
+        Who asks while somebody else does gets the same answer: this is free of any rate.
+        """
+        if self._check is None or self._check.done():
+            self._check = asyncio.create_task(answers.ask(Searcher.check))
+            self._check.add_done_callback(lambda check: check.cancelled() or check.exception())
+        check = self._check
+        done, _ = await asyncio.wait([check], timeout=PATIENCE_SECONDS)
+        try:
+            if not done:
+                return "no search thread is free"
+            check.result()
+            return ""
+        except NotNow as error:
+            return str(error)
+        except Unavailable as error:
+            note(str(error))
+            return UNREADABLE
 
     def _may_read(self, scope: Scope) -> bool:
         """A proxy that nobody told us of is no reader: who stands behind it is unknown."""
@@ -92,8 +118,9 @@ class Metrics:
         return any(found in network for network in self._readers)
 
     def _take(self, overview: Overview) -> None:
-        self._documents.set(overview.views["index"].documents)
-        self._lag.set(overview.views["index"].lag or 0)
+        self._documents.set(overview.views["index"].documents or 0)
+        lag = overview.views["index"].lag
+        self._lag.set(NAN if lag is None else lag)
         self._alive.set(overview.crawling)
         self._rate.set(overview.rates.per_second if overview.rates else 0)
         for state in STATES:
@@ -127,18 +154,3 @@ class Counted:
             route = getattr(scope.get("route"), "path", OTHER)
             self._metrics.requests.labels(route, str(status)).inc()
             self._metrics.seconds.labels(route).observe(time.perf_counter() - began)
-
-
-async def _ailment(request: Request) -> str:
-    """Why no search can be answered; "" where one can, or where nothing is indexed yet."""
-    asked = request.app.state.answers.ask(Searcher.check)
-    try:
-        await asyncio.wait_for(asked, PATIENCE_SECONDS)
-    except TimeoutError:
-        return "no search thread is free"
-    except NotNow as error:
-        return str(error)
-    except Unavailable as error:
-        note(str(error))
-        return UNREADABLE
-    return ""

@@ -79,6 +79,7 @@ RESULTS: Keys = {
     "hits": (many(known("Hit")), "best first"),
     "note": (TEXT, "what limits the answer: nothing indexed yet, the deadline; else empty"),
     "at_least": (YES, "there are more than total: the search stopped when it had enough"),
+    "partial": (YES, "the deadline ended the search: there may be more, and in another order"),
     "start": (whole(), "hits before these"),
     "more": (YES, "is there another page?"),
     "did_you_mean": (TEXT, "a query with better known spellings, or empty"),

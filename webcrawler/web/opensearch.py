@@ -12,19 +12,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
+from webcrawler.web.limits import CLIENT
 from webcrawler.web.parameters import read
 from webcrawler.web.rebinding import host_of
 from webcrawler.web.rendering import FRESH
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
 HTML, RESULTS, SUGGESTIONS = "text/html", "application/json", "application/x-suggestions+json"
+MAX_NAME = 16  # characters, as OpenSearch has it
 MAX_LETTERS = 200  # of what is completed: nobody types on from there
 
 
 async def description(request: Request) -> Response:
-    here = request.app.state.config.url.rstrip("/") or _as_asked(request)
+    config = request.app.state.config
+    here = config.url.rstrip("/") or _as_asked(request)
     root = Element("OpenSearchDescription", xmlns=NAMESPACE)
-    for name, text in (("ShortName", "webcrawler"), ("Description", "Search what was crawled here"),
+    for name, text in (("ShortName", config.title[:MAX_NAME]), ("Description", "Search what was crawled"),
                        ("InputEncoding", "UTF-8"), ("OutputEncoding", "UTF-8")):  # fmt: skip
         SubElement(root, name).text = text
     page = "q={searchTerms}&page={startPage?}"
@@ -57,7 +60,9 @@ async def suggestions(request: Request, query: str) -> list[str]:
     """Whole queries that begin like this one."""
     if not query.strip() or len(query) > MAX_LETTERS:
         return []
-    found: list[str] = await request.app.state.answers.ask(lambda searcher: searcher.suggest(query))
+    found: list[str] = await request.app.state.answers.ask(
+        lambda searcher: searcher.suggest(query), request.scope[CLIENT]
+    )
     return found
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from webcrawler import connection
 from webcrawler.catalog import Catalog
@@ -20,7 +18,7 @@ from webcrawler.frontier.standing import Standing, standing
 from webcrawler.web.activity import Activity, Rates
 from webcrawler.web.config import Config
 from webcrawler.web.holding import held_back
-from webcrawler.web.views import View, part_sizes, view_of
+from webcrawler.web.views import View, is_held, part_sizes, view_of
 
 LEAST_SECONDS = 1.0  # between two looks
 SHARE = 10  # a look that took long is followed by a pause so many times as long
@@ -92,7 +90,7 @@ class Overviews:
 
     def _read(self, frontier: Standing | None, unknown: str) -> Overview:
         now, crawl_dir = time.time(), self._crawl_dir
-        crawling = _is_crawling(crawl_dir)
+        crawling = is_held(crawl_dir / "crawls.lock")
         documents, last_seq, rates, outcomes, wrong = 0, 0, None, {}, ""
         try:
             with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
@@ -115,18 +113,6 @@ class Overviews:
             free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
             catalog_unknown=wrong,
         )
-
-
-def _is_crawling(crawl_dir: Path) -> bool:
-    """As `companions.is_crawling`, which wants to write; here the folder may be one that we only read."""
-    try:
-        with (crawl_dir / "crawls.lock").open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 class _Frontiers:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from webcrawler.errors import BadInput
 
 MAX_FIELDS = 64
+MAX_NUMBER = 2**31 - 1  # of a page
 MAX_CHARACTERS = 2_000  # of one value; what of a query is too long for the parser is its own matter
 
 
@@ -42,6 +43,8 @@ class Parameters:
         """A whole number; without a default it must be given. Browsers fill OpenSearch's "{startPage?}" with
         nothing."""
         text = self.one(name) or ("" if default is None else str(default))
+        if not text:
+            raise BadInput(f"{name} is missing")
         if not (text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most):
             raise BadInput(f"{name} wants a number from {least:,} to {most:,}, not {_shown(text)}")
         return int(text)

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from webcrawler.web.security import HEADERS
 
-MAX_HEAD_BYTES = 32_768  # before its end was seen; what of a whole head is too much, security.py says
+MAX_HEAD_BYTES = 49_152  # before its end was seen; what of a whole head is too much, security.py says
 HEAD_END = b"\r\n\r\n"
 NO_LINGER = struct.pack("ii", 1, 0)  # the kernel forgets what nobody reads, and sends RST
 

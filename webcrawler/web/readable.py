@@ -24,13 +24,12 @@ _UNSEEN = ("C", "Z")  # category: control, format, unassigned; space of any kind
 
 
 def readable(url: str) -> str:
-    """The URL without what says nothing ("http://", a lone slash), decoded where every character is seen."""
-    scheme, _, rest = url.partition("://")
+    """The URL without what says nothing (scheme, a lone slash), decoded where every character is seen."""
+    rest = url.partition("://")[2]
     authority, slash, path = rest.partition("/")
     host, colon, port = authority.partition(":") if not authority.startswith("[") else (authority, "", "")
     shown = ".".join(map(_label, host.split(".")))
-    secure = "https://" if scheme == "https" else ""
-    return f"{secure}{shown}{colon}{port}{_decoded(slash + path) if path else ''}"
+    return f"{shown}{colon}{port}{_decoded(slash + path) if path else ''}"
 
 
 def _label(label: str) -> str:

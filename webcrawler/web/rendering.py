@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse
 
 from webcrawler.search.rankings.names import DEFAULT
 from webcrawler.web.static import static_url
-from webcrawler.web.wording import size, span
+from webcrawler.web.wording import ranking, size, span
 
 FRESH = "private, no-cache"  # the answer of a query is its asker's, and the next crawl changes it
 
@@ -40,6 +40,7 @@ def environment() -> Environment:
         "moment": moment,
         "count": count,
         "amounts": amounts,
+        "ranking": ranking,
         "size": size,
         "span": span,
     }

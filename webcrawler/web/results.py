@@ -10,26 +10,31 @@ from starlette.routing import Route
 
 from webcrawler.search import Results
 from webcrawler.search.rankings.names import RANKINGS
-from webcrawler.web.asking import Asking, asked
+from webcrawler.web.asking import MAX_ADDED, Asking, asked
 from webcrawler.web.explaining import NOT_THERE, explained
 from webcrawler.web.feedback import JudgeForm
-from webcrawler.web.parameters import read
+from webcrawler.web.limits import CLIENT
+from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.readable import readable
 from webcrawler.web.rendering import page
 from webcrawler.web.shown import link, pages, shown
-
-MAX_NUMBER = 2**31 - 1  # of a page
+from webcrawler.web.views import view_of
 
 
 async def home(request: Request) -> Response:
-    return page(request, "home.html", asking=Asking(""), rankings=RANKINGS)
+    return await _home(request, Asking(""))
+
+
+async def _home(request: Request, asking: Asking) -> Response:
+    index = await run_in_threadpool(view_of, request.app.state.config.crawl_dir, "index", 0, 0.0)
+    return page(request, "home.html", asking=asking, rankings=RANKINGS, documents=index.documents)
 
 
 async def search(request: Request) -> Response:
     asking = asked(read(request))
     if not asking.q.strip():
-        return page(request, "home.html", asking=asking, rankings=RANKINGS)
-    results = await request.app.state.answers.search(asking)
+        return await _home(request, asking)
+    results = await request.app.state.answers.search(asking, request.scope[CLIENT])
     judge = await request.app.state.judging.form(request, asking)
     # a hundred hits take some 20 ms to write: others are answered meanwhile
     return await run_in_threadpool(_page, request, asking, results, judge)
@@ -45,13 +50,14 @@ def _page(request: Request, asking: Asking, results: Results, judge: JudgeForm |
         shown=shown(asking, results),
         pages=list(pages(asking, results)),
         judge=judge,
+        max_added=MAX_ADDED,
     )
 
 
 async def explain(request: Request) -> Response:
     given = read(request)
     asking, number = asked(given), given.whole("number", None, 1, MAX_NUMBER)
-    found = await explained(request.app.state.answers, asking, number)
+    found = await explained(request, asking, number)
     if found is None:
         raise HTTPException(404, NOT_THERE)
     return page(

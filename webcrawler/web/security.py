@@ -20,7 +20,7 @@ from webcrawler.web.metrics import Counted, Metrics
 from webcrawler.web.rebinding import Hosts
 from webcrawler.web.refusals import refusal
 
-MAX_URL_BYTES = 8_192
+MAX_URL_BYTES = 24_576  # 2,000 characters of any script, each as up to 12 bytes
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 16_384
 MAX_BODY_BYTES = 16_384

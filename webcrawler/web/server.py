@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 from types import FrameType
@@ -38,6 +39,8 @@ def listen(host: str, port: int) -> socket.socket:
         bound.listen(BACKLOG)
     except OSError as error:
         bound.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise BadInput(f"--host wants an address of this machine, not {host[:60]!r}") from None
         fault = error.strerror or error
         raise WebcrawlerError(f"cannot serve on {host}, port {port}: {fault}; try another --port") from None
     return bound

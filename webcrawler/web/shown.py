@@ -27,19 +27,20 @@ class Shown:
     snippet: list[tuple[str, bool]]  # pieces, and whether each is a word of the query
     cached_url: str
     explain_url: str
-    server_url: str  # the same words on its server alone
+    server_url: str  # the same words on its server alone; empty where that has no more
     parts: Sequence[Part]
 
 
 def shown(asking: Asking, results: Results) -> list[Shown]:
-    parts = results.explanations or [[]] * len(results.hits)
-    return [_shown(asking, results, hit, of) for hit, of in zip(results.hits, parts, strict=True)]
+    parts, explain = results.explanations or [[]] * len(results.hits), asking.explain_url()
+    return [_shown(asking, results, hit, of, explain) for hit, of in zip(results.hits, parts, strict=True)]
 
 
 def pages(asking: Asking, results: Results) -> Iterator[int]:
     """The numbers of pages that there are for certain: some before, this one, the next."""
-    last = asking.page + (1 if results.more else 0)
-    yield from range(max(1, asking.page - PAGES_BEFORE), last + 1)
+    if results.hits:
+        last = asking.page + (1 if results.more else 0)
+        yield from range(max(1, asking.page - PAGES_BEFORE), last + 1)
 
 
 def link(url: str) -> str:
@@ -56,7 +57,7 @@ def of_server(query: str, server: str) -> str:
     return f"{site} ({parse(query).root})" if _ALTERNATIVES.search(query) else f"{site} {query}"
 
 
-def _shown(asking: Asking, results: Results, hit: Hit, parts: Sequence[Part]) -> Shown:
+def _shown(asking: Asking, results: Results, hit: Hit, parts: Sequence[Part], explain: str) -> Shown:
     address = readable(hit.url)
     return Shown(
         hit,
@@ -65,7 +66,7 @@ def _shown(asking: Asking, results: Results, hit: Hit, parts: Sequence[Part]) ->
         address if not hit.title.strip() or hit.title == hit.url else hit.title,
         [piece for piece in results.snippets.mark(hit.snippet) if piece[0]],
         f"/cached?{urlencode({'number': hit.number, 'q': asking.q})}",
-        asking.explain_url(hit.number),
-        asking.url(q=of_server(asking.q, hit.server)),
+        f"{explain}{hit.number}",
+        asking.url(q=of_server(asking.q, hit.server)) if hit.from_server else "",
         parts,
     )

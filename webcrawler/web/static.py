@@ -51,4 +51,9 @@ async def robots(request: Request) -> Response:
     return PlainTextResponse("User-agent: *\nAllow: /$\nDisallow: /\n")
 
 
-ROUTES = [Route("/static/{name}", static), Route("/robots.txt", robots)]
+async def icon(request: Request) -> Response:
+    """Browsers ask for it where they show no page of ours: a status as JSON."""
+    return Response(assets()["icon.svg"].body, media_type="image/svg+xml")
+
+
+ROUTES = [Route("/favicon.ico", icon), Route("/static/{name}", static), Route("/robots.txt", robots)]

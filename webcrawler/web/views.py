@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from webcrawler.companions import FOLLOWER
 from webcrawler.index import folder as whoosh_folder
 from webcrawler.index.tantivy import state as tantivy_state
 from webcrawler.ranking import stored
@@ -16,7 +18,7 @@ PARTS = ("redis", "pages", "index", "anchors", "ranks", "vocabulary", "feedback"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    documents: int = 0
+    documents: int | None = 0  # None: it does not say
     lag: int | None = None  # changes of the catalog that it does not know of; None: it does not say
     age_seconds: float | None = None  # since it was written last; None: it is not there
     rebuilding: bool = False
@@ -27,13 +29,13 @@ def view_of(crawl_dir: Path, name: str, last_seq: int, now: float) -> View:
     folder = crawl_dir / name
     written = _written(folder)
     if written is None:
-        return View(rebuilding=(crawl_dir / f"{name}.new").is_dir())
+        return View(rebuilding=_is_rebuilt(crawl_dir, name))
     documents, applied = _known(folder)
     return View(
         documents,
         None if applied is None else max(0, last_seq - applied),
         max(0.0, now - written),
-        (crawl_dir / f"{name}.new").is_dir(),
+        _is_rebuilt(crawl_dir, name),
     )
 
 
@@ -46,16 +48,33 @@ def part_sizes(crawl_dir: Path) -> dict[str, int]:
     return sizes
 
 
-def _known(folder: Path) -> tuple[int, int | None]:
+def _known(folder: Path) -> tuple[int | None, int | None]:
     """Documents and the last change applied."""
     if folder.name == "ranks":
         with suppress(OSError, ValueError, KeyError, TypeError):
-            return 0, int(json.loads((folder / stored.NAME).read_text("utf-8"))["seq"])
-        return 0, None
+            return None, int(json.loads((folder / stored.NAME).read_text("utf-8"))["seq"])
+        return None, None
     if folder.name == "vocabulary":
-        return 0, None
+        return None, None
     engine = tantivy_state if tantivy_state.is_here(folder) else whoosh_folder
     return engine.indexed_documents(folder), engine.applied_seq(folder)
+
+
+def is_held(lock: Path) -> bool:
+    """Does a process hold it? Only looks: the folder may be one that others write."""
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _is_rebuilt(crawl_dir: Path, name: str) -> bool:
+    """A folder alone may be what a rebuilding left behind that was killed."""
+    return (crawl_dir / f"{name}.new").is_dir() and is_held(crawl_dir / f"{FOLLOWER.name}.lock")
 
 
 def _written(folder: Path) -> float | None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+RANKINGS = {
+    "bm25f": "words, what links say and importance",
+    "hitlists": "how large words stand, and how near each other",
+    "peculiarity": "words that are rare in English",
+}
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -20,3 +25,8 @@ def span(seconds: float) -> str:
         if seconds >= length:
             return f"{int(seconds // length):,} {name}"
     return f"{seconds:.1f} s" if 0.05 <= seconds < 0.95 else f"{seconds:.0f} s"
+
+
+def ranking(name: str) -> str:
+    """A ranking and what counts in it."""
+    return f"{name}: {RANKINGS[name]}" if name in RANKINGS else name

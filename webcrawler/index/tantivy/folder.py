@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from webcrawler.index.tantivy import state
+from webcrawler.index.tantivy.checksums import torn_file
 from webcrawler.index.tantivy.package import tantivy
 from webcrawler.index.tantivy.schema import VERSION, make_schema, register_analyzer
 from webcrawler.index.tantivy.state import State
@@ -100,8 +101,9 @@ def _damage(folder: Path, texts: Sequence[str]) -> str:
         index = tantivy.Index(make_schema(texts), str(folder))
         register_analyzer(index)
         index.searcher().search(tantivy.Query.all_query(), limit=1)
-    except OSError:
+        torn = torn_file(folder)
+    except (OSError, KeyboardInterrupt, SystemExit):
         raise  # no rights, no descriptors: the index is not to blame
-    except Exception as damage:
+    except BaseException as damage:  # a panic of tantivy's is no Exception
         return f"{type(damage).__name__}: {damage}"
-    return ""
+    return torn and f"{torn} is not what was written"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _NAME = "followed.json"
-_META = "meta.json"  # tantivy's newest commit
+META = "meta.json"  # tantivy's newest commit
 
 
 class State(NamedTuple):
@@ -23,7 +23,7 @@ class State(NamedTuple):
 
 def is_here(folder: Path) -> bool:
     """Whether the folder is one of this engine."""
-    return (folder / _NAME).exists() or (folder / _META).exists()
+    return (folder / _NAME).exists() or (folder / META).exists()
 
 
 def read(folder: Path) -> State | None:
@@ -53,7 +53,7 @@ def applied_seq(folder: Path, catalog: str | None = None) -> int:
 def indexed_documents(folder: Path) -> int:
     """In the newest commit; 0 without one."""
     try:
-        segments = json.loads((folder / _META).read_bytes())["segments"]
+        segments = json.loads((folder / META).read_bytes())["segments"]
         return sum(int(s["max_doc"]) - int((s["deletes"] or {}).get("num_deleted_docs", 0)) for s in segments)
     except (OSError, ValueError, KeyError, TypeError):
         return 0
@@ -62,7 +62,7 @@ def indexed_documents(folder: Path) -> int:
 def generation(folder: Path) -> object:
     """Differs after every commit, None without one; one call of the system."""
     try:
-        found = (folder / _META).stat()
+        found = (folder / META).stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -8,6 +8,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler.catalog import Catalog
+from webcrawler.errors import Unavailable
 from webcrawler.search.matches import Part
 from webcrawler.search.query import Asked, Query
 
@@ -22,6 +24,7 @@ class Answer(NamedTuple):
     partial: bool = False  # the deadline cut the search short
     short: bool = False  # titles and anchors were enough: there are more than `total`
     asked: tuple[Asked, ...] = ()  # words that prefix* stood for
+    missing: tuple[str, ...] = ()  # words as they were typed that no page has, as far as the engine tells
 
 
 class SearchEngine(Protocol):
@@ -46,6 +49,16 @@ class SearchEngine(Protocol):
         Raises:
             BadInput: the engine has no such ranking.
         """
+
+
+def check_catalog(followed: str, catalog: Catalog | None) -> None:
+    """Page numbers of one catalog are other pages in another.
+
+    Raises:
+        Unavailable: the index follows another catalog than the one that is open.
+    """
+    if catalog is not None and catalog.identity != followed:
+        raise Unavailable("the index is of another catalog: `scrapy reindex` builds it anew")
 
 
 def best(

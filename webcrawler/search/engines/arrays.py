@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from webcrawler.index.reading import Live, Reading
-from webcrawler.search.engines import Answer, best
+from webcrawler.search.engines import Answer, best, check_catalog
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.matching import ENOUGH, match
+from webcrawler.search.matching import ENOUGH, FIELDS, match
 from webcrawler.search.opened import Opened
 from webcrawler.search.query import Query
 from webcrawler.search.rankings.names import make_ranking
@@ -29,6 +29,8 @@ class ArrayEngine:
     @property
     def generation(self) -> object:
         self._reading = self._live.reading()
+        if self._reading:
+            check_catalog(self._live.catalog, self._opened.catalog)
         return self._reading.generation if self._reading else None
 
     def answer(
@@ -43,7 +45,7 @@ class ArrayEngine:
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
         partial = any(one.partial for one in (found, *others))
         pages = np.flatnonzero(mask).astype(np.int32)
-        matches = Matches(pages, reading, self._opened.ranks_of, self._opened.texts)
+        matches = Matches(pages, reading, self._opened.ranks_of, self._opened.beginnings)
         asked = (*query.asked, *found.asked)
         scores = order.scores(asked, matches)
 
@@ -51,4 +53,15 @@ class ArrayEngine:
             return order.explain(asked, matches, int(np.searchsorted(pages, page)))
 
         first, highest = best(pages, scores, MAX_RANKED)
-        return Answer(len(pages), first, highest, explain, partial, found.short, found.asked)
+        return Answer(
+            len(pages), first, highest, explain, partial, found.short, found.asked, _missing(query, reading)
+        )
+
+
+def _missing(query: Query, reading: Reading) -> tuple[str, ...]:
+    nowhere = (
+        asked.spelled
+        for asked in query.asked
+        if not asked.added and not any(reading.frequency(field, asked.term) for field in FIELDS)
+    )
+    return tuple(dict.fromkeys(nowhere))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from webcrawler.errors import BadInput
+from webcrawler.index.engine import ENGINES
 from webcrawler.search.engines import SearchEngine
 from webcrawler.search.opened import Opened
 from webcrawler.search.reference import Reference
-
-ENGINES = ("whoosh", "tantivy")
 
 
 def make_engine(name: str, crawl_dir: Path, opened: Opened, reference: Reference) -> SearchEngine:

@@ -102,7 +102,8 @@ def prefix(text: str, field: str, budget: Budget) -> tuple[Node, ...]:
 
 def site(text: str, budget: Budget) -> tuple[Node, ...]:
     """Of a host, "host:port", or a URL on it; nothing where it is none."""
-    authority = re.split(r"[/?#\\]", text.rpartition("://")[2] if "://" in text else text, maxsplit=1)[0]
+    place = text.rpartition("://")[2] if "://" in text else text
+    authority, *path = re.split(r"[/?#\\]", place, maxsplit=1)
     authority = authority.rpartition("@")[2].removeprefix("*").lstrip(".")
     port = _PORT.search(authority)
     try:
@@ -114,6 +115,8 @@ def site(text: str, budget: Budget) -> tuple[Node, ...]:
     if not host or not _HOST(host):
         budget.note(f"site: wants a host, such as site:example.org, not {text[:40]}")
         return ()
+    if any(path):
+        budget.note(f"site: looks at hosts only: {path[0][:40]} was left out")
     return (Site(host + (port[0] if port else "")),) if budget.take() else ()
 
 

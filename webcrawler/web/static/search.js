@@ -8,19 +8,20 @@ if (box) suggest(box);
 document.addEventListener("keydown", onKey);
 
 function onKey(event) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.defaultPrevented || event.ctrlKey || event.shiftKey && event.key !== "/" || event.metaKey || event.altKey) return;
   if (isTyping(event.target)) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  const onHit = event.target.closest(".hit") !== null;
+  if (!onHit && event.target !== document.body && event.target.id !== "main") return;
   if (event.key === "/" && box) {
     event.preventDefault();
     box.focus();
     box.select();
   }
-  const onHit = document.activeElement.matches(".hit h2 a");
-  if (event.key === "j" || (event.key === "ArrowDown" && onHit)) move(event, 1);
-  if (event.key === "k" || (event.key === "ArrowUp" && onHit)) move(event, -1);
+  if (event.key === "j" || (event.key === "ArrowDown" && event.target.matches(".hit h2 a"))) move(event, 1);
+  if (event.key === "k" || (event.key === "ArrowUp" && event.target.matches(".hit h2 a"))) move(event, -1);
 }
 
 function move(event, step) {

@@ -9,10 +9,10 @@ import numpy as np
 
 from webcrawler.errors import BadInput
 from webcrawler.index.tantivy.schema import stored
-from webcrawler.search.engines import Answer, best
+from webcrawler.search.engines import Answer, best, check_catalog
 from webcrawler.search.engines.tantivy.explaining import parts
 from webcrawler.search.engines.tantivy.merging import MAX_RANKED, search
-from webcrawler.search.engines.tantivy.opening import Both, Live
+from webcrawler.search.engines.tantivy.opening import Both, Live, readable
 from webcrawler.search.engines.tantivy.scoring import IMPORTANCE, weighted
 from webcrawler.search.engines.tantivy.translating import Translator
 from webcrawler.search.matches import Part
@@ -31,13 +31,17 @@ class TantivyEngine:
         self._translator: Translator | None = None
 
     @property
+    @readable()
     def generation(self) -> object:
         both = self._live.both()
+        if both:
+            check_catalog(both.documents.catalog, self._opened.catalog)
         if both is not self._both:
             self._both = both
             self._translator = Translator(both, self._opened.linking_to) if both else None
         return both.generation if both else None
 
+    @readable()
     def answer(
         self, query: Query, ranking: str, late: Callable[[], bool], within: Sequence[Query] = ()
     ) -> Answer:
@@ -54,6 +58,7 @@ class TantivyEngine:
         found = search(both, translator, root, weights, late)
         scores = found.scores + importance(self._opened.ranks_of(found.pages), IMPORTANCE)
 
+        @readable()
         def explain(page: int) -> list[Part]:
             spelled = {stored(one.term): one.spelled for one in asked}
             sides = (both.documents, both.anchors) if page in found.called else (both.documents,)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -10,15 +12,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.errors import Unavailable
+from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.index.tantivy import state
 from webcrawler.index.tantivy.package import tantivy
 from webcrawler.index.tantivy.schema import ANCHORS, TEXTS, VERSION, make_schema, register_analyzer
 
+_OTHERS = (WebcrawlerError, sqlite3.Error, KeyboardInterrupt, SystemExit)  # the index is not to blame
 _TRIES = 5  # an index may be exchanged between our looking and opening
 
 Pages = NDArray[np.int32]
 Scores = NDArray[np.float64]
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """What a damaged file ends in, ValueError or a panic, which is no Exception, becomes Unavailable."""
+    try:
+        yield
+    except _OTHERS:
+        raise
+    except BaseException as damage:
+        message = f"cannot read the index ({damage}): `scrapy reindex` builds it anew"
+        raise Unavailable(message) from damage
 
 
 class Found(NamedTuple):
@@ -35,10 +50,11 @@ NONE = Found(0, np.zeros(0, np.int32), np.zeros(0))
 class Side:
     """One commit of one index."""
 
-    def __init__(self, index: tantivy.Index, texts: Sequence[str]) -> None:
+    def __init__(self, index: tantivy.Index, texts: Sequence[str], catalog: str = "") -> None:
         register_analyzer(index)
         self.schema, self.texts = make_schema(texts), tuple(texts)
         self.searcher = index.searcher()
+        self.catalog = catalog  # the identity of the one that it follows
 
     def best(self, query: tantivy.Query, limit: int) -> Found:
         result = self.searcher.search(query, limit=self._bounded(limit))
@@ -95,10 +111,9 @@ class Live:
         """
         try:
             self._refresh()
-        except Exception as error:  # whatever tantivy makes of a broken file
+        except Unavailable:
             if self._both is None:
-                message = f"cannot read the index {self._index}: {error}; `scrapy reindex` builds it anew"
-                raise Unavailable(message) from error
+                raise
         return self._both
 
     def _refresh(self, tries: int = _TRIES) -> None:
@@ -107,26 +122,34 @@ class Live:
             return  # nothing new, or being exchanged
         try:
             documents = _open(self._index, TEXTS)
-        except Exception:
+        except Unavailable:
             if tries == 1:
                 raise
             return self._refresh(tries - 1)
         try:
             anchors = _open(self._anchors, ANCHORS)
-        except Exception:  # an answer is worth more than the best answer
+            if anchors.catalog != documents.catalog:
+                anchors = _empty(ANCHORS)
+        except Unavailable:  # an answer is worth more than the best answer
             anchors = _empty(ANCHORS)
         self._both = Both(newest, documents, anchors) if documents.searcher.num_docs else None
 
 
+@readable()
 def _open(folder: Path, texts: Sequence[str]) -> Side:
     if state.generation(folder) is None:
         if folder.is_dir() and any(folder.glob("*.toc")):
-            raise ValueError("it is of another engine")
+            raise Unavailable(
+                f"the index {folder} was made by whoosh: set INDEX_ENGINE=whoosh, "
+                "or `scrapy reindex` builds it anew by tantivy"
+            )
         return _empty(texts)
     known = state.read(folder)
-    if known is None or known.version != VERSION:
-        raise ValueError("it is of another version")
-    return Side(tantivy.Index.open(str(folder)), texts)
+    if known is None:
+        raise ValueError("it does not say what it follows")
+    if known.version != VERSION:
+        raise Unavailable(f"the index {folder} was made by another version: `scrapy reindex` builds it anew")
+    return Side(tantivy.Index.open(str(folder)), texts, known.catalog)
 
 
 def _empty(texts: Sequence[str]) -> Side:

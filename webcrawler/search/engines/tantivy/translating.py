@@ -16,6 +16,7 @@ from webcrawler.search.matching import MAX_EXPANSIONS, PREFIX_WEIGHT, WEIGHED
 from webcrawler.search.query import AllOf, AnyOf, Asked, Link, Node, Not, Nothing, Phrase, Prefix, Site, Word
 
 MAX_NUMBERS = 5_000  # pages that the anchors with a word, or the links to a URL, stand for; 0.5 µs each
+ALL = 100_000  # terms that a prefix stands for where it leaves out
 MAX_KNOWN = 1_000  # words whose anchors are remembered
 
 Linking = Callable[[str], NDArray[np.int64]]
@@ -28,21 +29,25 @@ class Translator:
 
     def __init__(self, both: Both, linking: Linking) -> None:
         self._both, self._linking = both, linking
-        self._known: dict[_Textual, Pages] = {}
+        self._known: dict[tuple[_Textual, int], Pages] = {}
 
-    def documents(self, node: Node) -> tantivy.Query:
-        """Satisfied by the documents that satisfy the node, by their texts or anchors."""
+    def documents(self, node: Node, most: int = MAX_EXPANSIONS) -> tantivy.Query:
+        """Satisfied by the documents that satisfy the node, by their texts or anchors.
+
+        Args:
+            most: terms that a prefix may stand for; what is left out has to go whole.
+        """
         side = self._both.documents
         match node:
             case AllOf(nodes):
                 return all_of(
-                    [self.documents(one) for one in nodes if not isinstance(one, Not)],
-                    [self.documents(one.node) for one in nodes if isinstance(one, Not)],
+                    [self.documents(one, most) for one in nodes if not isinstance(one, Not)],
+                    [self.documents(one.node, ALL) for one in nodes if isinstance(one, Not)],
                 )
             case AnyOf(nodes):
-                return any_of(map(self.documents, nodes))
+                return any_of(self.documents(one, most) for one in nodes)
             case Not(inner):
-                return all_of([], [self.documents(inner)])
+                return all_of([], [self.documents(inner, ALL)])
             case Site():
                 return _on(side, node)
             case Link(url):
@@ -50,9 +55,9 @@ class Translator:
             case Nothing():
                 return _Query.empty_query()
             case _:
-                return self._textual(node)
+                return self._textual(node, most)
 
-    def anchors(self, node: Node) -> tantivy.Query:
+    def anchors(self, node: Node, most: int = MAX_EXPANSIONS) -> tantivy.Query:
         """Satisfied by the pages that satisfy the node, if nothing is known of them but anchors and server.
 
         As with the other engine, what merely lacks a word or a link is found among documents only.
@@ -60,15 +65,15 @@ class Translator:
         side = self._both.anchors
         match node:
             case AllOf(nodes):
-                demanded = [self.anchors(one) for one in nodes if not isinstance(one, Not)]
-                excluded = [self.anchors(one.node) for one in nodes if isinstance(one, Not)]
+                demanded = [self.anchors(one, most) for one in nodes if not isinstance(one, Not)]
+                excluded = [self.anchors(one.node, ALL) for one in nodes if isinstance(one, Not)]
                 return all_of(demanded, excluded) if demanded else _Query.empty_query()
             case AnyOf(nodes):
-                return any_of(map(self.anchors, nodes))
+                return any_of(self.anchors(one, most) for one in nodes)
             case Site():
                 return _on(side, node)
             case Word() | Phrase() | Prefix() if not node.field:
-                return in_field(side, ANCHOR, node)
+                return in_field(side, ANCHOR, node, most)
             case _:
                 return _Query.empty_query()
 
@@ -83,30 +88,30 @@ class Translator:
             case _:
                 return []
 
-    def _textual(self, node: _Textual) -> tantivy.Query:
+    def _textual(self, node: _Textual, most: int) -> tantivy.Query:
         side = self._both.documents
         if node.field:
-            return in_field(side, node.field, node)
-        called = self._called(node)
-        parts = [in_field(side, field, node) for field in side.texts]
+            return in_field(side, node.field, node, most)
+        called = self._called(node, most)
+        parts = [in_field(side, field, node, most) for field in side.texts]
         return any_of([*parts, with_numbers(side, called)] if len(called) else parts)
 
-    def _called(self, node: _Textual) -> Pages:
+    def _called(self, node: _Textual, most: int) -> Pages:
         """The documents with such an anchor; where those are too many, the best by it."""
-        if node not in self._known:
+        if (node, most) not in self._known:
             if len(self._known) >= MAX_KNOWN:
                 self._known.clear()
-            found = self._both.anchors.best(self.anchors(node), MAX_NUMBERS).pages
-            self._known[node] = found[self._both.documents.holds(found)]
-        return self._known[node]
+            found = self._both.anchors.best(self.anchors(node, most), MAX_NUMBERS).pages
+            self._known[node, most] = found[self._both.documents.holds(found)]
+        return self._known[node, most]
 
 
-def in_field(side: Side, field: str, node: _Textual) -> tantivy.Query:
+def in_field(side: Side, field: str, node: _Textual, most: int) -> tantivy.Query:
     match node:
         case Word(term):
             return _Query.term_query(side.schema, field, stored(term))
         case Prefix(letters):
-            found = side.searcher.terms_with_prefix(field, letters, limit=MAX_EXPANSIONS)
+            found = side.searcher.terms_with_prefix(field, letters, limit=most)
             return one_of(side, field, [*terms(letters), *(term for term, _ in found)])
         case Phrase():
             placed = [(place, stored(term)) for place, term in enumerate(node.terms) if term]

@@ -1,0 +1,116 @@
+"""`scrapy reindex` as people type it: old crawls come up to date, what is interrupted leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from searched import entry, publish
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import FOLLOWER
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.index import live, schema
+from webcrawler.index.folder import indexed_documents
+from webcrawler.index.follower import reindex
+from webcrawler.search import Searcher
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def crawl_dir(tmp_path: Path) -> Path:
+    publish(tmp_path, [entry(("http://a.test/1", "Molecular biology", "Genes and proteins"))])
+    return tmp_path
+
+
+def started(crawl_dir: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "reindex"],
+        cwd=ROOT,
+        env=os.environ | {"CRAWL_DIR": str(crawl_dir)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def with_older_tables(crawl_dir: Path) -> Path:
+    """As before the migration that came last."""
+    path = crawl_dir / "catalog.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        assert version == 3, "undo the newest migration here, too"
+        db.execute("DROP INDEX links_by_target")
+        db.execute("DROP TABLE unlinked")
+        db.execute("PRAGMA user_version = 2")
+        db.commit()
+    return path
+
+
+def test_a_crawl_of_an_older_version_says_what_to_do_and_is_brought_up_to_date(crawl_dir: Path) -> None:
+    path = with_older_tables(crawl_dir)
+    with pytest.raises(BadInput, match="made by an older version: `scrapy reindex`"):
+        Catalog(path, readonly=True)
+
+    process = started(crawl_dir)
+    said, told = process.communicate(timeout=60)
+
+    assert (process.returncode, said.count("\n"), told.count("\n")) == (0, 1, 1), told
+    assert told.startswith("building the index")
+    assert Searcher(crawl_dir).search("molecular").total == 1
+
+
+def test_an_index_of_another_version_says_what_to_do(
+    crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "VERSION", schema.VERSION + 1)
+
+    with pytest.raises(Unavailable, match="made by another version: `scrapy reindex`"):
+        Searcher(crawl_dir).search("molecular")
+
+
+@pytest.mark.parametrize("readonly", [True, False])
+def test_a_database_of_somebody_else_is_no_catalog_and_stays_as_it_is(tmp_path: Path, readonly: bool) -> None:
+    path = tmp_path / "catalog.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE mine (number INTEGER)")
+
+    with pytest.raises(BadInput, match="is no catalog"):
+        Catalog(path, readonly)
+
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
+
+
+def test_told_to_end_it_says_one_line_and_leaves_the_index_as_it_was(crawl_dir: Path) -> None:
+    lock = FOLLOWER.lock(crawl_dir)
+    assert lock is not None
+    with lock:  # it waits for this
+        process = started(crawl_dir)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("building the index")
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert told.count("\n") == 1 and told.startswith("error: interrupted")
+    assert indexed_documents(crawl_dir / "index") == 1
+
+
+def test_interrupted_it_leaves_nothing_half_built(crawl_dir: Path) -> None:
+    def interrupt(applied: int, last: int) -> None:
+        assert (crawl_dir / "index.new").exists()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reindex(crawl_dir, interrupt)
+
+    assert not list(crawl_dir.glob("*.new"))
+    assert indexed_documents(crawl_dir / "index") == 1

@@ -1,0 +1,51 @@
+"""Work of several clients in a few threads: they take turns, so nobody waits for all that another asked."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Turns:
+    def __init__(self, threads: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, "search")
+        self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
+        self._lock = Lock()
+
+    def submit(self, client: str, work: Callable[[], T]) -> Future[T]:
+        """Work of one client is done in its order; what is cancelled while it waits costs nothing."""
+        future: Future[T] = Future()
+        with self._lock:
+            self._waiting.setdefault(client, deque()).append((future, work))
+        self._pool.submit(self._next)
+        return future
+
+    def close(self) -> None:
+        """What is being done is; what waits is cancelled."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            for jobs in self._waiting.values():
+                for future, _ in jobs:
+                    future.cancel()
+
+    def _next(self) -> None:
+        future, work = self._take()
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    def _take(self) -> tuple[Future[Any], Callable[[], Any]]:
+        with self._lock:
+            client, jobs = self._waiting.popitem(last=False)
+            job = jobs.popleft()
+            if jobs:  # the next of it comes after those of the others
+                self._waiting[client] = jobs
+            return job
