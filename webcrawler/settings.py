@@ -76,7 +76,7 @@ SETTINGS: dict[str, Setting] = {
     "INDEX_ENGINE": Setting("whoosh", "whoosh|tantivy", "whoosh needs nothing more; tantivy grows further"),
     "SEARCH_REFERENCE": Setting("", "file", "'word frequency' lines in place of general English"),
     # The search page
-    "SERVE_RATE": Setting("600/minute", "requests/period", "of one client; empty: any number"),
+    "SERVE_RATE": Setting("6000/minute", "requests/period", "of one client; a person asks 20. Empty: any"),
     "SERVE_TRUSTED_PROXIES": Setting("", "networks", "whose X-Forwarded-For says who the client is"),
     "SERVE_HOSTS": Setting("", "names", "that the page is asked for by, beside localhost and its address"),
     "SERVE_METRICS": Setting("127.0.0.0/8,::1", "networks", "that may read /metrics: this machine"),

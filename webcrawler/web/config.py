@@ -17,7 +17,7 @@ class Config:
     reference: str = ""  # file of reference frequencies; "": general English
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     feedback: bool = False  # may visitors judge results?
-    rate: str = "600/minute"  # requests of one client; "": any number
+    rate: str = "6000/minute"  # requests of one client; "": any number
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed; "unix": a Unix socket
     hosts: tuple[str, ...] = ()  # names it answers for, beside those of loopback
     metrics_for: tuple[str, ...] = ("127.0.0.0/8", "::1")  # networks that may read /metrics

@@ -21,7 +21,7 @@ from webcrawler.web.refusals import refusal
 # Clients share this many counts by a hash that is another in each process: memory is bounded, and nobody can
 # choose whom to use up the rate of. Of a hundred clients two or three share.
 BUCKETS = 4_096
-MAX_AT_ONCE = 6  # requests of one client: as many as a browser opens connections to a server
+MAX_AT_ONCE = 60  # requests of one client under way; they take turns with those of others
 FREE = ("/static/", "/healthz")  # a page's parts; who watches over the server
 UNIX = "unix"  # a proxy on a Unix socket, which has no address
 
