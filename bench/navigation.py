@@ -54,7 +54,11 @@ FORGET = """DELETE FROM links
     WHERE source IN (SELECT u.number FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = ?)"""
 
 BOTH = BM25F()
-NO_ANCHORS = replace(BOTH, cited=0, fields={name: of for name, of in BOTH.fields.items() if name != "anchor"})
+NO_ANCHORS = replace(
+    BOTH,
+    fields={name: of for name, of in BOTH.fields.items() if name != "anchor"},
+    names={name: of for name, of in BOTH.names.items() if name != "cited"},
+)
 VARIANTS = {
     "bm25f": BOTH,
     "bm25f, no anchors": NO_ANCHORS,

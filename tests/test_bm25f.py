@@ -1,25 +1,27 @@
-"""BM25F: fields combined, then saturated once (Zaragoza et al. 2004), with what links add."""
+"""BM25F: fields combined, then saturated once (Zaragoza et al. 2004), with what names and links add."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log, log1p
+from math import inf, log, log1p
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_reading import asked, matches
 
-from webcrawler.search.rankings.bm25f import BM25F, CITED, CITED_B, FIELDS, IMPORTANCE, K1, K3
+from webcrawler.search.rankings.bm25f import BM25F, FIELDS, IMPORTANCE, K1, K3
+from webcrawler.search.rankings.called import NAMES
 from webcrawler.search.rankings.importance import HALF
 from webcrawler.search.rankings.words import idf
 
 
 def test_three_documents_by_hand() -> None:
     # "wing", in 2 of 3 documents: idf = ln(1 + 1.5 / 2.5) = 0.47. Lengths are the mean: they change nothing.
-    # 1: title once, body once: x = 2 · 1 + 1 = 3, 3 · 3 / (2 + 3) = 1.8
+    # 1: title once, body once: x = 2 · 1 + 1 = 3, 3 · 3 / (2 + 3) = 1.8; and in 1 of 3 titles, a name with
+    #    idf ln(1 + 2.5 / 1.5) = 0.9808, once in one of mean length: half of that
     # 2: body once: x = 1, 3 · 1 / (2 + 1) = 1
-    # PageRank 1 gives everyone 6 · 1 / (1 + 3) = 1.5
+    # PageRank 1 gives everyone 1 / (1 + 3) of the 6 at most, here of the 0.47 that the query is worth.
     documents = {
         1: {"title": "wing theory", "body": "a wing"},
         2: {"title": "flow theory", "body": "wing flow"},
@@ -28,7 +30,8 @@ def test_three_documents_by_hand() -> None:
 
     scores = BM25F().scores(asked("wing"), matches(documents))
 
-    assert scores.tolist() == pytest.approx([1.8 * 0.4700 + 1.5, 0.4700 + 1.5, 1.5], abs=1e-4)
+    expected = [0.4700 * 2.05 + 0.9808 / 2, 0.4700 * 1.25, 0.4700 * 0.25]
+    assert scores.tolist() == pytest.approx(expected, abs=1e-4)
 
 
 def test_fields_are_saturated_together() -> None:
@@ -38,7 +41,7 @@ def test_fields_are_saturated_together() -> None:
         2: {"title": "wing", "body": "x"},
         3: {"title": "x", "body": "wing"},
     }
-    base = BM25F(importance=0)
+    base = BM25F(importance=0, names={})
 
     both, title, body = base.scores(asked("wing"), matches(documents))
 
@@ -82,6 +85,53 @@ def test_one_word_of_what_others_call_a_page_answers_no_sentence() -> None:
     )
 
     assert in_sentence == pytest.approx(alone / 4)
+
+
+def test_page_that_is_called_what_was_asked_beats_one_that_says_it_often() -> None:
+    """The page named string is wanted for it, not the table of contents that all link to."""
+    documents = {
+        1: {"title": "string common operations", "body": "string " * 5 + "text " * 100},
+        2: {"title": "all of the contents", "body": "string " * 300 + "text " * 700},
+    } | {page: {"title": "another part of them", "body": "a string"} for page in range(3, 9)}
+
+    named, often, *others = BM25F().scores(asked("string"), matches(documents, {2: 100.0}))
+
+    assert named > often > max(others)
+
+
+def test_title_with_more_words_than_were_asked_calls_the_page_less_so() -> None:
+    documents = {
+        1: {"title": "create view"},
+        2: {"title": "create view statement of others"},
+        3: {"body": "x"},
+    }
+
+    exact, longer, _ = BM25F().scores(asked("create view"), matches(documents))
+
+    assert exact > longer
+
+
+def test_title_that_says_a_word_twice_calls_the_page_it_once() -> None:
+    documents = {1: {"title": "wing wing"}, 2: {"title": "wing flow"}, 3: {"title": "heat flow"}}
+    by_names = BM25F(fields={}, importance=0)
+
+    twice, once, _ = by_names.scores(asked("wing"), matches(documents))
+
+    assert twice == once
+
+
+def test_links_do_not_outvote_words_that_tell_little() -> None:
+    """Importance adds less to a query of a word that nearly every page has."""
+    documents = {page: {"body": "wing"} for page in range(1, 100)} | {100: {"body": "slipstream"}}
+    found = matches(documents, {1: 1e6})
+
+    common, rare = (
+        BM25F(fields={}).scores(asked(query), found)[0]
+        for query in ("wing", "slipstream and all that it draws")
+    )
+
+    assert common < 0.02
+    assert rare == pytest.approx(IMPORTANCE, rel=1e-4)
 
 
 def test_word_that_is_repeated_in_the_query_weighs_more_ever_less() -> None:
@@ -130,25 +180,33 @@ def reference(
 ) -> float:
     """The formula of the docs once more, a page and a word at a time."""
 
-    def normalised(name: str, word: str, b: float) -> float:
+    def normalised(name: str, word: str, b: float, most: float = inf) -> float:
         lengths = [len(fields[name].split()) for fields in documents.values() if fields[name]]
         words = documents[page][name].split()
         mean = sum(lengths) / len(lengths) if lengths else 1
-        return words.count(word) / (1 - b + b * len(words) / mean)
+        return min(words.count(word), most) / (1 - b + b * len(words) / mean) if words else 0
 
-    score = IMPORTANCE * ranks.get(page, 1.0) / (ranks.get(page, 1.0) + HALF)
+    def rarity_of(word: str, fields: tuple[str, ...]) -> float:
+        holding = sum(word in " ".join(d[name] for name in fields).split() for d in documents.values()) or 1
+        return log1p((len(documents) - holding + 0.5) / (holding + 0.5))
+
+    def query_weight(word: str) -> float:
+        times = query.count(word)
+        return times * (K3 + 1) / (K3 + times)
+
     weights = {}
     for word in set(query):
-        holding = sum(word in f"{d['title']} {d['body']}".split() for d in documents.values()) or 1
-        rarity = log1p((len(documents) - holding + 0.5) / (holding + 0.5))
-        times = query.count(word)
-        weights[word] = times * (K3 + 1) / (K3 + times) * rarity
-    cited = documents[page]["cited"].split()
-    coverage = sum(weights[word] for word in weights if word in cited) / (sum(weights.values()) or 1)
+        weights[word] = query_weight(word) * rarity_of(word, ("title", "body"))
+    total = sum(weights.values())
+    rank = ranks.get(page, 1.0)
+    score = (min(IMPORTANCE, total) if query else IMPORTANCE) * rank / (rank + HALF)
     for word, weight in weights.items():
         x = sum(field.weight * normalised(name, word, field.b) for name, field in FIELDS.items())
-        c = normalised("cited", word, CITED_B)
-        score += weight * ((K1 + 1) * x / (K1 + x) + CITED * coverage * c / (1 + c))
+        score += weight * (K1 + 1) * x / (K1 + x)
+        for name, of in NAMES.items():
+            held = sum(weights[other] for other in weights if other in documents[page][name].split())
+            c = normalised(name, word, of.b, of.most)
+            score += of.weight * held / total * query_weight(word) * rarity_of(word, (name,)) * c / (1 + c)
     return score
 
 

@@ -62,6 +62,13 @@ def test_query_that_is_no_sentence_is_only_ranked() -> None:
     assert np.array_equal(Feedback(BM25F()).scores(few, found), BM25F().scores(few, found))
 
 
+def test_title_of_a_page_is_only_ranked_however_long_it_is() -> None:
+    title: dict[int, Fields] = {20: {"title": "speed of landing propeller and slipstream wing lift"}}
+    found = matches({**documents(), **title})
+
+    assert np.array_equal(Feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
+
+
 def test_words_repeated_added_or_of_a_prefix_make_no_sentence() -> None:
     found = matches(documents())
     repeated = ASKED[:2] * 5

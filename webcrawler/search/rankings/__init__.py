@@ -1,6 +1,7 @@
 """In which order? Every ranking is one file, and a line in `names`.
 
-`bm25f` combines the fields of a page and is the default, with `feedback` for queries that are sentences;
+`bm25f` combines the fields of a page and is the default, with `called` for what the page is named by itself
+and others, and `feedback` for queries that are sentences;
 `hitlists` counts types of hits and how near they stand (GO); `peculiarity` is WC's. `importance` says what
 PageRank adds to a score.
 """

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
 from webcrawler.search.query import Asked
+from webcrawler.search.rankings.called import NAMES, Name, called, idf_in
 from webcrawler.search.rankings.importance import importance, part
+from webcrawler.search.rankings.occurrences import normalised
 from webcrawler.search.rankings.words import idf_of, spellings, weights
 
 K1 = 2.0  # occurrences in a text of mean length that give half of what endless many would give
 K3 = 8.0  # the same for a word that the query repeats
-CITED, CITED_B = 3.0, 0.75  # what other servers call a page, beside its own words
-IMPORTANCE = 6.0  # most that PageRank adds
+IMPORTANCE = 6.0  # most that PageRank adds, and never more than the query is worth
 
 Floats = NDArray[np.float64]
 
@@ -47,10 +48,11 @@ class BM25F:
     """Rank by how often the words stand in the fields of a page, rare words first.
 
     relevance = Σ over words of query weight · idf · (k1 + 1) x / (k1 + x), and x = Σ over fields of
-    weight · occurrences / (1 - b + b · length / mean length). What other servers call the page saturates by
-    itself: Σ of CITED · coverage · query weight · idf · c / (1 + c), with c as x for that field alone, and
-    coverage the share of the query that those words make up. A site's words for its own pages tell little,
-    those of others would drown in one sum with the text, and one word of a long link answers no sentence.
+    weight · occurrences / (1 - b + b · length / mean length). What a page is called counts beside that sum,
+    in which a word that the text repeats would drown it: see `called`, for its title and for what others call
+    it. A site's words in links to its own pages tell little. Importance adds at most what saying each word
+    once in a text of mean length does, Σ query weight · idf: where words tell little, links do not outvote
+    them.
 
     Source: Zaragoza, Craswell, Taylor, Saria, Robertson 2004, "Microsoft Cambridge at TREC-13", 3; the weight
     of a word in the query and k3: Robertson, Walker 1994, "Some Simple Effective Approximations".
@@ -60,30 +62,32 @@ class BM25F:
     fields: Mapping[str, Field] = field(default_factory=lambda: FIELDS)
     k1: float = K1
     k3: float = K3
-    cited: float = CITED
+    names: Mapping[str, Name] = field(default_factory=lambda: NAMES)
     importance: float = IMPORTANCE
 
     def scores(self, asked: Sequence[Asked], matches: Matches) -> Floats:
         words = self.query_weights(asked)
-        scores = self.relevance(words, matches) + importance(matches.ranks(), self.importance)
-        for worth in self._cited(words, matches).values():
-            scores += worth
+        scores = self.relevance(words, matches) + importance(matches.ranks(), self._most(words, matches))
+        for name, of in self.names.items():
+            for worth in called(name, words, matches, of).values():
+                scores += worth
         return scores
 
     def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
         """A row for each word in each field; what a word is worth is shared out by the fields' share of x."""
         spelled, rows, words = spellings(asked), [], self.query_weights(asked)
         page = matches.only(place)
-        cited = self._cited(words, page)
         for word, query_weight in words.items():
             rarity = idf_of(word, page)
-            detail = f"idf {rarity:.2f}"
-            for name, called, worth in self._of_word(word, page):
-                count = f"{page.counts(name, word)[0]:g} × there, {detail}"
-                rows.append(Part(f"{spelled[word]} in {called}", count, query_weight * rarity * worth))
-            if worth := float(cited[word][0]):
-                rows.append(Part(f"{spelled[word]} in links of other servers", detail, worth))
-        return [*rows, part(page, self.importance, 0)]
+            for name, called_so, worth in self._of_word(word, page):
+                count = f"{page.counts(name, word)[0]:g} × there, idf {rarity:.2f}"
+                rows.append(Part(f"{spelled[word]} in {called_so}", count, query_weight * rarity * worth))
+        for name, of in self.names.items():
+            for word, added in called(name, words, page, of).items():
+                if worth := float(added[0]):
+                    detail = f"name of {page.lengths(name)[0]:g} words, idf {idf_in(name, word, page):.2f}"
+                    rows.append(Part(f"{spelled[word]} in {of.called}", detail, worth))
+        return [*rows, part(page, self._most(words, page), 0)]
 
     def query_weights(self, asked: Sequence[Asked]) -> dict[str, float]:
         """Term to its weight, growing ever less with each time that it is typed; 1 for once."""
@@ -110,29 +114,12 @@ class BM25F:
     def _share(self, name: str, word: str, matches: Matches) -> Floats:
         """Of one field in x."""
         _, weight, b = self.fields[name]
-        return weight * _normalised(name, word, b, matches)
+        return weight * normalised(name, word, b, matches)
+
+    def _most(self, words: Mapping[str, float], matches: Matches) -> float:
+        """That importance may add; all of it where no word is asked for."""
+        worth = sum(weight * idf_of(word, matches) for word, weight in words.items())
+        return min(self.importance, worth) if words else self.importance
 
     def _saturated(self, frequency: Floats) -> Floats:
         return (self.k1 + 1) * frequency / (self.k1 + frequency)
-
-    def _cited(self, words: Mapping[str, float], matches: Matches) -> dict[str, Floats]:
-        """What each word adds that other servers call a page."""
-        found = {word: _normalised("cited", word, CITED_B, matches) for word in words}
-        weights = {word: weight * idf_of(word, matches) for word, weight in words.items()}
-        coverage = np.zeros(len(matches.pages))
-        for word, weight in weights.items():
-            coverage += weight / sum(weights.values()) * (found[word] > 0)
-        return {
-            word: self.cited * coverage * weight * found[word] / (1 + found[word])
-            for word, weight in weights.items()
-        }
-
-
-def _normalised(name: str, word: str, b: float, matches: Matches) -> Floats:
-    """Occurrences in a field as if it were of mean length."""
-    counts = matches.counts(name, word)
-    having, found = np.flatnonzero(counts), np.zeros(len(counts))
-    if len(having):
-        lengths = matches.lengths(name)[having] / matches.mean_length(name)
-        found[having] = counts[having] / (1 - b + b * lengths)
-    return found

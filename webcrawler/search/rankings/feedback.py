@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +39,9 @@ class Feedback:
     """Rank; ask for the words peculiar to the best pages too; lift those of the best that are like
     others of them.
 
-    Finds no further pages. A query of fewer than FEWEST_WORDS different words is only ranked: to read the
-    beginnings of 75 texts and the posting lists of 40 words takes longer than all the rest.
+    Finds no further pages. A query of fewer than FEWEST_WORDS different words is only ranked, as is the title
+    of a page: to read the beginnings of 75 texts and the posting lists of 40 words takes longer than all the
+    rest.
 
     Source: Rocchio 1971, "Relevance Feedback in Information Retrieval", with the first pass for a judge, its
     pages by their scores; Diaz 2005, "Regularizing Ad Hoc Retrieval Scores", for scores of neighbours.
@@ -66,7 +67,8 @@ class Feedback:
         return rows
 
     def _steps(self, asked: Sequence[Asked], matches: Matches) -> list[Step]:
-        if len(set(typed(asked))) < FEWEST_WORDS or not len(matches.pages):
+        told = set(typed(asked))
+        if len(told) < FEWEST_WORDS or not len(matches.pages) or _is_title(told, matches):
             return []
         if self._last is None or self._last[0] is not asked or self._last[1] is not matches:
             scores = self.first.scores(asked, matches)
@@ -87,6 +89,11 @@ class Feedback:
         weighted = {word: weight * factor for word, weight in added.items()}
         detail = ", ".join(list(added)[:5]) + ", …"
         return Step("words of the best pages", detail, self.first.relevance(weighted, matches, TEXT))
+
+
+def _is_title(words: Collection[str], matches: Matches) -> bool:
+    """Whether some title has them all: what looks like a sentence asks for that page then."""
+    return bool(np.logical_and.reduce([matches.counts("title", word) > 0 for word in words]).any())
 
 
 def _vouched(matches: Matches, scores: Floats) -> Step:
