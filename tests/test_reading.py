@@ -273,6 +273,38 @@ def test_a_commit_of_either_index_is_a_new_reading(tmp_path: Path) -> None:
     assert third.posted("anchor", "blue").pages.tolist() == [5]
 
 
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.dictionaries(st.integers(1, 8), st.sampled_from([None, "red", "red blue", "blue"]), min_size=1),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_who_reads_through_all_commits_finds_what_a_newcomer_finds(
+    commits: list[dict[int, str | None]],
+) -> None:
+    """Segments, and what was read of them, are taken over from one reading to the next."""
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        live = Live(folder)
+        for place in range(len(commits)):
+            filled(folder, commits[place])
+            old, new = live.reading(), Live(folder).reading()
+            assert (old is None) == (new is None)
+            for term in ("red", "blue") if old and new else ():
+                assert as_found(old.posted("body", term)) == as_found(new.posted("body", term))
+
+
+def test_who_looks_for_commits_now_and_then_sees_them_now_and_then(tmp_path: Path) -> None:
+    live = Live(filled(tmp_path, {1: "red"}), fresh_seconds=3600)
+    first = live.reading()
+    filled(tmp_path, {2: "red"})
+
+    assert live.reading() is first
+    assert Live(tmp_path).reading() is not first
+
+
 def test_without_readable_anchors_there_are_answers_without_anchors(tmp_path: Path) -> None:
     filled(tmp_path, {1: "red"})
     (toc,) = (tmp_path / "anchors").glob("*.toc")

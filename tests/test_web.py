@@ -685,7 +685,7 @@ def test_suggestions_are_a_query_and_a_list(client: TestClient) -> None:
 
 def test_answer_is_remembered_until_the_index_changes(tmp_path: Path) -> None:
     publish(tmp_path, [entry(PAGES[0])])
-    with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as client:
+    with TestClient(make_app(Config(tmp_path, rate="", fresh_seconds=0)), "http://localhost") as client:
         first, again = (client.get("/api/search?q=biology").json() for _ in range(2))
         assert first == again  # seconds, too
 

@@ -81,9 +81,20 @@ def settle_in(name: str) -> Callable[[], bool]:
     logging.basicConfig(level=logging.INFO, format=f"%(asctime)s {name} %(process)d: %(message)s")
     stops: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
-    os.nice(10)  # the crawl goes first
+    give_way(10)  # the crawl goes first
     failpoints.arm(os.environ)
     return lambda: bool(stops)
+
+
+def give_way(niceness: int) -> None:
+    """Lets others use the processors first: this process, and its session where that is its own.
+
+    Linux shares the processors among sessions first, where it groups them (sched(7), autogroup).
+    """
+    os.nice(niceness)
+    if os.getsid(0) == os.getpid():
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(os.nice(0)))
 
 
 def hold_crawl(crawl_dir: Path) -> IO[str]:

@@ -19,6 +19,7 @@ from scrapy.settings import BaseSettings
 from webcrawler import failpoints, urls
 from webcrawler.addresses import AddressRules
 from webcrawler.batch import DOCUMENTS, broken
+from webcrawler.companions import give_way
 from webcrawler.errors import BadUrl
 from webcrawler.extensions import parts
 from webcrawler.extensions.stores import DIGEST_HINTS, Stores
@@ -69,7 +70,7 @@ class Crawl(Worker):
         self.job = job or self.job
         self._loop = asyncio.get_running_loop()
         if not os.nice(0):  # before there are threads and processes of ours, which are as nice as this one
-            os.nice(self.settings.getint("CRAWL_NICE"))
+            give_way(self.settings.getint("CRAWL_NICE"))
         self.stores = Stores(self.settings, job, self._settled, self.reports, self._broken)
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta

@@ -7,6 +7,7 @@ from heapq import merge
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,12 @@ from whoosh.reading import IndexReader
 
 from webcrawler.errors import Unavailable
 from webcrawler.index.live import LiveIndex
-from webcrawler.index.segments import Cache, Posted, Segment, joint, readable, segments
+from webcrawler.index.segments import Cache, Key, Posted, Segment, joint, readable, segments
 from webcrawler.index.values import Values
 
 __all__ = ["Live", "Posted", "Reading"]
 
-CACHE_BYTES = 64 << 20
+CACHE_BYTES = 32 << 20  # of lists of segments, and as much of whole lists
 ANCHORS = ("anchor", "cited")  # the fields of the anchors index that have words
 SERVER = "server"
 
@@ -31,16 +32,27 @@ class Reading:
     """
 
     @readable()
-    def __init__(self, index: IndexReader, anchors: IndexReader | None, generation: object) -> None:
-        """Closes neither of the two."""
+    def __init__(
+        self,
+        index: IndexReader,
+        anchors: IndexReader | None,
+        generation: object,
+        before: Reading | None = None,
+    ) -> None:
+        """Closes neither of the two; takes over what the reading `before` has of the same segments."""
         self.generation = generation
-        self._index = segments(index)
-        self._anchors = segments(anchors) if anchors else []
+        known: dict[Key, Segment] = before._segments if before else {}
+        self._read: Cache = before._read if before else Cache(CACHE_BYTES)
+        ours = segments(index, known, self._read)
+        theirs = segments(anchors, known, self._read) if anchors else {}
+        self._segments: dict[Key, Segment] = ours | theirs
+        self._read.keep(self._segments)
+        self._index, self._anchors = list(ours.values()), list(theirs.values())
         self.documents = int(index.doc_count())
         self.size = 1 + max((segment.highest() for segment in (*self._index, *self._anchors)), default=0)
         self._lengths: dict[str, NDArray[np.float32]] = {}
         self._means: dict[str, float] = {}
-        self._cache = Cache(CACHE_BYTES)
+        self._cache = Cache(CACHE_BYTES)  # of whole lists: those of several segments are joined anew
         self._indexed: NDArray[np.bool_] | None = None
         self._servers: list[str] | None = None
 
@@ -126,10 +138,12 @@ class Reading:
 class Live:
     """Opens index and anchors again whenever they have a new commit. Not safe between threads."""
 
-    def __init__(self, crawl_dir: Path) -> None:
+    def __init__(self, crawl_dir: Path, fresh_seconds: float = 0.0) -> None:
+        """`fresh_seconds`: how old the last look for new commits may be."""
         self._index = LiveIndex(crawl_dir / "index")
         self._anchors = LiveIndex(crawl_dir / "anchors")
         self._reading: Reading | None = None
+        self._fresh_seconds, self._fresh_until = fresh_seconds, 0.0
 
     @property
     def catalog(self) -> str:
@@ -144,6 +158,10 @@ class Live:
         Raises:
             Unavailable: there is an index, and no commit of it could be read.
         """
+        now = monotonic()
+        if self._reading and now < self._fresh_until:
+            return self._reading
+        self._fresh_until = now + self._fresh_seconds
         index = self._index.reader()
         try:
             anchors = self._anchors.reader()
@@ -155,7 +173,7 @@ class Live:
             anchors = None
         generation = self._index.shows, self._anchors.shows if anchors else None
         if self._reading is None or self._reading.generation != generation:
-            self._reading = Reading(index, anchors, generation)
+            self._reading = Reading(index, anchors, generation, self._reading)
         return self._reading
 
 

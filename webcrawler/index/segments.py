@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -38,10 +38,14 @@ class Posted(NamedTuple):
     values: Sequence[bytes]  # encoded hit list of each; `index.values.flat` decodes them all at once
 
 
+Key = tuple[str, int]  # a segment's name, and how many of its documents are deleted: it never changes but so
+
+
 class Segment:
     """Whoosh's document numbers end here."""
 
-    def __init__(self, terms: Any, documents: Any) -> None:
+    def __init__(self, key: Key, terms: Any, documents: Any, cache: Cache) -> None:
+        self._key, self._cache = key, cache
         self._terms, self._documents = terms, documents
         self.numbers: NDArray[np.int32] = documents.array("number", ">u4").astype(np.int32)
         self.alive = np.ones(len(self.numbers), np.bool_)
@@ -55,6 +59,13 @@ class Segment:
         return int(self.numbers.max(initial=0))
 
     def posted(self, field: str, term: bytes) -> Posted | None:
+        key = self._key, field, term
+        known = self._cache.get(key)
+        if known is None and (known := self._read(field, term)):
+            self._cache.put(key, known)
+        return known
+
+    def _read(self, field: str, term: bytes) -> Posted | None:
         found = self._terms.arrays(field, term)
         if found is None:
             return None
@@ -89,22 +100,33 @@ class Cache:
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes, self._bytes = most_bytes, 0
-        self._known: OrderedDict[tuple[str, str], Posted] = OrderedDict()
+        self._known: OrderedDict[tuple[object, ...], Posted] = OrderedDict()
 
-    def get(self, key: tuple[str, str]) -> Posted | None:
+    def get(self, key: tuple[object, ...]) -> Posted | None:
         if key in self._known:
             self._known.move_to_end(key)
         return self._known.get(key)
 
-    def put(self, key: tuple[str, str], posted: Posted) -> None:
+    def put(self, key: tuple[object, ...], posted: Posted) -> None:
         self._known[key] = posted
         self._bytes += _size(posted)
         while self._bytes > self._most_bytes and len(self._known) > 1:
             self._bytes -= _size(self._known.popitem(last=False)[1])
 
+    def keep(self, segments: Collection[Key]) -> None:
+        """Forget what is of other segments: it holds their files in memory."""
+        self._known = OrderedDict((key, held) for key, held in self._known.items() if key[0] in segments)
+        self._bytes = sum(map(_size, self._known.values()))
 
-def segments(reader: IndexReader) -> list[Segment]:
-    return [Segment(leaf._terms, leaf._perdoc) for leaf, _ in reader.leaf_readers() if leaf.doc_count()]
+
+def segments(reader: IndexReader, known: Mapping[Key, Segment], cache: Cache) -> dict[Key, Segment]:
+    """Those of a commit; what an earlier commit had is taken over, with what was read of it."""
+    found: dict[Key, Segment] = {}
+    for leaf, _ in reader.leaf_readers():
+        if leaf.doc_count():
+            key = leaf.segment().segment_id(), leaf.segment().deleted_count()
+            found[key] = known.get(key) or Segment(key, leaf._terms, leaf._perdoc, cache)
+    return found
 
 
 def joint(parts: Sequence[Posted]) -> Posted:

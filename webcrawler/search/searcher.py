@@ -40,11 +40,16 @@ class Searcher:
         reference: Reference | None = None,
         deadline_seconds: float = DEADLINE_SECONDS,
         engine: str = "whoosh",
+        fresh_seconds: float = 0.0,
     ) -> None:
-        """What is read of the index by the deadline gives a partial answer, and a note says so."""
+        """What is read of the index by the deadline gives a partial answer, and a note says so.
+
+        `fresh_seconds`: how long a new commit may be overlooked; to look for one costs a millisecond.
+        """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
         self._opened = Opened(crawl_dir)
-        self._engine: SearchEngine = make_engine(engine, crawl_dir, self._opened, reference or english())
+        words = reference or english()
+        self._engine: SearchEngine = make_engine(engine, crawl_dir, self._opened, words, fresh_seconds)
 
     @property
     def generation(self) -> object:

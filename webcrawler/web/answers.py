@@ -92,7 +92,13 @@ class Answers:
     def _new_searcher(self) -> Searcher:
         config = self._config
         try:
-            return Searcher(config.crawl_dir, self._reference, config.deadline_seconds, config.engine)
+            return Searcher(
+                config.crawl_dir,
+                self._reference,
+                config.deadline_seconds,
+                config.engine,
+                config.fresh_seconds,
+            )
         except BadInput as error:  # no visitor chose the engine
             raise Unavailable(str(error)) from error
 

@@ -23,4 +23,5 @@ class Config:
     metrics_for: tuple[str, ...] = ("127.0.0.0/8", "::1")  # networks that may read /metrics
     url: str = ""  # where people reach it, "https://search.example.org"; "": as each asks
     deadline_seconds: float = 1.0  # for one search
+    fresh_seconds: float = 0.5  # that a new commit of the index may be overlooked
     threads: int = 2  # that search

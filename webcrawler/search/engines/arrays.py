@@ -21,8 +21,10 @@ MAX_RANKED = 4_000  # pages that are put in order; no one pages further
 
 
 class ArrayEngine:
-    def __init__(self, crawl_dir: Path, opened: Opened, reference: Reference) -> None:
-        self._live = Live(crawl_dir)
+    def __init__(
+        self, crawl_dir: Path, opened: Opened, reference: Reference, fresh_seconds: float = 0.0
+    ) -> None:
+        self._live = Live(crawl_dir, fresh_seconds)
         self._opened, self._reference = opened, reference
         self._reading: Reading | None = None
 

@@ -11,7 +11,9 @@ from webcrawler.search.opened import Opened
 from webcrawler.search.reference import Reference
 
 
-def make_engine(name: str, crawl_dir: Path, opened: Opened, reference: Reference) -> SearchEngine:
+def make_engine(
+    name: str, crawl_dir: Path, opened: Opened, reference: Reference, fresh_seconds: float = 0.0
+) -> SearchEngine:
     """Raises BadInput for a name that no engine has, or whose package is missing."""
     if name == "tantivy":
         from webcrawler.search.engines.tantivy import TantivyEngine
@@ -20,5 +22,5 @@ def make_engine(name: str, crawl_dir: Path, opened: Opened, reference: Reference
     if name == "whoosh":
         from webcrawler.search.engines.arrays import ArrayEngine
 
-        return ArrayEngine(crawl_dir, opened, reference)
+        return ArrayEngine(crawl_dir, opened, reference, fresh_seconds)
     raise BadInput(f"no engine is called {name!r}: choose one of {', '.join(ENGINES)}")
