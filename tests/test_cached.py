@@ -86,6 +86,12 @@ def test_sanitising_twice_changes_nothing_more(text: str) -> None:
         ("<font size=7>x</font>", "x"),
         ("<ul><li>a<li>b", "<ul><li>a</li><li>b</li></ul>"),
         ("a &amp; b &lt; c", "a &amp; b &lt; c"),
+        # lists hold items, and items stand in lists
+        ("<ul><ul><li>a</ul><li>b", "<ul><li><ul><li>a</li></ul></li><li>b</li></ul>"),
+        ("<ul>a<b>c</b><li>d", "<ul><li>a</li><li><b>c</b></li><li>d</li></ul>"),
+        ("<ul><br><li>a", "<ul><li><br></li><li>a</li></ul>"),
+        ("<dl><p>a<dt>b<dd>c", "<dl><dd><p>a</p></dd><dt>b</dt><dd>c</dd></dl>"),
+        ("<li>a", "<div>a</div>"),
     ],
 )
 def test_structure_and_text_stay(html: str, shown: str) -> None:

@@ -24,6 +24,9 @@ _HIDDEN = """applet audio canvas datalist embed frameset iframe math noembed nof
 _WRITTEN = {name: name for name in _SAME.split()} | dict.fromkeys(_AS_DIV.split(), "div")
 _WRITTEN |= {"strike": "s", "tt": "code", "acronym": "abbr"}
 _VOID = frozenset({"br", "hr", "wbr", "col"})
+# A child of these has to be one of those, or gets the last of them around it: screen readers count them.
+_CHILDREN = {"ul": ("li",), "ol": ("li",), "dl": ("dt", "dd")}
+_ITEMS = frozenset({"li", "dt", "dd"})
 HIDDEN = frozenset(_HIDDEN.split())
 TAGS = frozenset({*_WRITTEN.values(), "a"})
 _CELL = frozenset({"colspan", "rowspan"})
@@ -49,8 +52,8 @@ class Simplified:
         self._parts: list[str] = []
         self._text: list[str] = []  # since the last tag
         self._length = 0
-        self._open: list[str] = []  # what each open element was written as, "" for not at all
-        self._depth = 0
+        self._open: list[tuple[str, ...]] = []  # what each open element was written as; with an item around
+        self._parents = [""]  # the open ones that were written
         self._hidden = 0
         self._in_link = False
 
@@ -62,24 +65,24 @@ class Simplified:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._write_text()
-        written = ""
+        written: tuple[str, ...] = ()
         self._hidden += tag in HIDDEN
         if tag in _SAYING:
             _SAYING[tag](self, attributes)
         elif tag == "img":
             self.data(f" {attributes.get('alt', '')} ")
-        elif not self._hidden and self._depth < MAX_DEPTH and not self.is_full:
+        elif not self._hidden and len(self._parents) <= MAX_DEPTH and not self.is_full:
             written = self._write_start(tag, attributes)
         self._open.append(written)
-        self._depth += bool(written)
+        self._parents += written
 
     def end(self, tag: str) -> None:
         self._write_text()
         self._hidden -= tag in HIDDEN and self._hidden > 0
-        if written := self._open.pop() if self._open else "":
-            self._depth -= 1
-            self._in_link &= written != "a"
-            self._parts.append(f"</{written}>")
+        for name in reversed(self._open.pop() if self._open else ()):
+            self._parents.pop()
+            self._in_link &= name != "a"
+            self._parts.append(f"</{name}>")
 
     def data(self, chunk: str) -> None:
         if not self._hidden:
@@ -92,31 +95,48 @@ class Simplified:
 
     # What becomes of them.
 
-    def _write_start(self, tag: str, attributes: Mapping[str, str]) -> str:
+    def _write_start(self, tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
         if tag == "a":
             return self._write_link(attributes)
-        if name := _WRITTEN.get(tag, ""):
-            self._write(f"<{name}{''.join(_kept(name, attributes))}>")
-        return "" if name in _VOID else name
+        name = _WRITTEN.get(tag, "")
+        if name in _ITEMS and name not in _CHILDREN.get(self._parents[-1], ()):
+            name = "div"
+        if not name:
+            return ()
+        around = self._around(name)
+        self._write(f"{_opened(around)}<{name}{''.join(_kept(name, attributes))}>")
+        if name in _VOID:
+            self._write("".join(f"</{item}>" for item in around))
+            return ()
+        return (*around, name)
 
-    def _write_link(self, attributes: Mapping[str, str]) -> str:
+    def _write_link(self, attributes: Mapping[str, str]) -> tuple[str, ...]:
         """To http or https alone, without user name: nobody is to think that it leads elsewhere."""
         if self._in_link or "href" not in attributes:
-            return ""
+            return ()
         try:
             url = resolve(attributes["href"], self._base)
         except UnfetchableUrl:
-            return ""
+            return ()
         self._in_link = True
-        self._write(f'<a href="{escape(url)}"{"".join(_kept("a", attributes))}>')
-        return "a"
+        around = self._around("a")
+        self._write(f'{_opened(around)}<a href="{escape(url)}"{"".join(_kept("a", attributes))}>')
+        return (*around, "a")
+
+    def _around(self, name: str) -> tuple[str, ...]:
+        """The item that a child of a list has to stand in."""
+        children = _CHILDREN.get(self._parents[-1], ())
+        return children[-1:] if children and name not in children else ()
 
     def _write_text(self) -> None:
         """At once, as the parser may give a word in two chunks."""
         text = "".join(self._text)
         self._text.clear()
+        around = self._around("") if text.strip() else ()
+        self._write(_opened(around))
         for piece, is_marked in self._marks(text) if self._marks and text else [(text, False)]:
             self._write(f"<mark>{escape(piece)}</mark>" if is_marked else escape(piece))
+        self._write("".join(f"</{item}>" for item in around))
 
     def _write(self, text: str) -> None:
         self._length += len(text)
@@ -136,6 +156,10 @@ class Simplified:
             self._has_base = True
             with suppress(UnfetchableUrl):
                 self._base = resolve(attributes["href"], self._url)
+
+
+def _opened(names: Iterable[str]) -> str:
+    return "".join(f"<{name}>" for name in names)
 
 
 def valid(attribute: str, attributes: Mapping[str, str]) -> str:
