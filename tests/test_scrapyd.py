@@ -252,7 +252,7 @@ def test_its_ranker_stored_ranks(crawl_dir: Path) -> None:
 
 
 def test_its_lexicographer_left_a_vocabulary(crawl_dir: Path) -> None:
-    assert "made the vocabulary" in (crawl_dir / "vocabulary.log").read_text()
+    assert "stored the vocabulary" in (crawl_dir / "vocabulary.log").read_text()
     assert "Traceback" not in (crawl_dir / "vocabulary.log").read_text()
 
 

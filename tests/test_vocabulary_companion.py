@@ -16,10 +16,10 @@ import pytest
 from crawled import crawled, fetched
 from localweb import WITHOUT_INDEX, crawl, page, scrapy, sites
 
+from webcrawler import renewal
 from webcrawler.catalog import Catalog
 from webcrawler.companions import VOCABULARY, hold_crawl
 from webcrawler.vocabulary import Vocabulary, lexicographer, load
-from webcrawler.vocabulary import renewing as renewing_module
 from webcrawler.vocabulary.renewing import Renewing
 
 FOLDER = "vocabulary"
@@ -155,8 +155,8 @@ def test_a_disk_that_is_full_leaves_the_old_one_and_ends_it_all_the_same(tmp_pat
 
 
 def test_it_is_due_when_a_crawl_has_grown_by_a_fifth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renewing_module, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(renewing_module, "REST", 0)
+    monkeypatch.setattr(renewal, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(renewal, "REST", 0)
     small_crawl(tmp_path, *map(str, range(10)))
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
         renewing = Renewing(catalog, tmp_path / FOLDER)

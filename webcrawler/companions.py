@@ -14,13 +14,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 from webcrawler import failpoints
+from webcrawler.errors import BadInput
 
+T = TypeVar("T")
 POLL_SECONDS = 0.5
 
 
@@ -62,6 +64,15 @@ class Companion(NamedTuple):
         """The right to be at work, until it is closed; None where another one is."""
         return try_lock(crawl_dir / f"{self.name}.lock")
 
+    @contextmanager
+    def at_work(self, crawl_dir: Path) -> Iterator[IO[str] | None]:
+        """That right, with this process's id in the file; None where another one is at work."""
+        lock = self.lock(crawl_dir)
+        with lock or nullcontext():
+            if lock:
+                print(os.getpid(), file=lock, flush=True)
+            yield lock
+
     def take_over(self, crawl_dir: Path) -> IO[str]:
         """Waits for that right; one that is at work is told to end."""
         while (lock := self.lock(crawl_dir)) is None:
@@ -84,6 +95,21 @@ def settle_in(name: str) -> Callable[[], bool]:
     give_way(10)  # the crawl goes first
     failpoints.arm(os.environ)
     return lambda: bool(stops)
+
+
+def when_made(
+    make: Callable[[], T], crawl_dir: Path, stopped: Callable[[], bool] = lambda: False
+) -> T | None:
+    """What needs the catalog, once a crawl has made that; None where no crawl is alive to make it."""
+    while not stopped():
+        try:
+            return make()
+        except BadInput as error:
+            if not is_crawling(crawl_dir):
+                logging.getLogger(__name__).warning("%s", error)
+                return None
+        time.sleep(POLL_SECONDS)
+    return None
 
 
 def give_way(niceness: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -13,8 +12,7 @@ from typing import IO
 
 from webcrawler import failpoints
 from webcrawler.catalog import Catalog
-from webcrawler.companions import FOLLOWER, hold_crawl, is_crawling, may_end, settle_in
-from webcrawler.errors import BadInput
+from webcrawler.companions import FOLLOWER, hold_crawl, is_crawling, may_end, settle_in, when_made
 from webcrawler.index.engine import DEFAULT, engine_type
 from webcrawler.index.folder import applied_seq, discard
 from webcrawler.index.following import POLL_SECONDS, Follower
@@ -57,13 +55,11 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False, engine:
     Returns:
         False where another follower is at work.
     """
-    lock = FOLLOWER.lock(crawl_dir)
-    if lock is None:
-        return False
-    with lock:
-        print(os.getpid(), file=lock, flush=True)
+    with FOLLOWER.at_work(crawl_dir) as lock:
+        if lock is None:
+            return False
         failpoints.reach("index.locked")
-        while follower := _opened(crawl_dir, stopped, engine):
+        while follower := when_made(lambda: Follower(crawl_dir, engine), crawl_dir, stopped):
             with follower:
                 if _follow(follower, crawl_dir, lock, stopped):
                     break
@@ -118,19 +114,6 @@ def main(arguments: list[str]) -> int:
     elif not follow(crawl_dir, stopped, engine):
         _log.info("another follower is at work")
     return 0
-
-
-def _opened(crawl_dir: Path, stopped: Callable[[], bool], engine: str) -> Follower | None:
-    """Waits until a crawl has made its catalog."""
-    while not stopped():
-        try:
-            return Follower(crawl_dir, engine)
-        except BadInput as error:
-            if not is_crawling(crawl_dir):
-                _log.warning("%s", error)
-                return None
-        time.sleep(POLL_SECONDS)
-    return None
 
 
 def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> bool:

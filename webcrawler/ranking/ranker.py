@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -17,8 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from webcrawler.catalog import Catalog
-from webcrawler.companions import POLL_SECONDS, RANKER, is_crawling, may_end, settle_in
-from webcrawler.errors import BadInput
+from webcrawler.companions import POLL_SECONDS, RANKER, is_crawling, may_end, settle_in, when_made
 from webcrawler.ranking.reordering import Reordering
 from webcrawler.ranking.storing import Storing
 
@@ -31,12 +29,11 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
     Returns:
         False where another ranker is at work.
     """
-    lock = RANKER.lock(crawl_dir)
-    if lock is None:
-        return False
-    with lock:
-        print(os.getpid(), file=lock, flush=True)
-        if catalog := _opened(crawl_dir, stopped):
+    path = crawl_dir / "catalog.sqlite"
+    with RANKER.at_work(crawl_dir) as lock:
+        if lock is None:
+            return False
+        if catalog := when_made(lambda: Catalog(path, readonly=True), crawl_dir, stopped):
             with closing(catalog):
                 _rank(catalog, crawl_dir, settings, lock, stopped)
     return True
@@ -50,19 +47,6 @@ def main(arguments: list[str]) -> int:
     if not rank(crawl_dir, {**settings, "CRAWL_DIR": str(crawl_dir)}, stopped):
         _log.info("another ranker is at work")
     return 0
-
-
-def _opened(crawl_dir: Path, stopped: Callable[[], bool]) -> Catalog | None:
-    """Waits until a crawl has made its catalog."""
-    while not stopped():
-        try:
-            return Catalog(crawl_dir / "catalog.sqlite", readonly=True)
-        except BadInput as error:
-            if not is_crawling(crawl_dir):
-                _log.warning("%s", error)
-                return None
-        time.sleep(POLL_SECONDS)
-    return None
 
 
 def _rank(

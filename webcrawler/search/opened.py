@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -15,7 +15,6 @@ from webcrawler.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.ranking import stored
 from webcrawler.records import Text
-from webcrawler.urls import UnfetchableUrl, canonical, resolve
 from webcrawler.vocabulary import Vocabulary
 from webcrawler.vocabulary import load as load_vocabulary
 
@@ -70,13 +69,8 @@ class Opened:
         return self.catalog.beginnings(numbers, BEGINNING_BYTES) if self.catalog else {}
 
     def linking_to(self, url: str) -> NDArray[np.int64]:
-        """The page numbers that link to what a person typed as a URL."""
-        for spelled in (url, f"http://{url}", f"https://{url}"):
-            with suppress(UnfetchableUrl):
-                found = self.catalog.linking_to(canonical(resolve(spelled))) if self.catalog else ()
-                if len(found):
-                    return np.asarray(found, np.int64)
-        return np.zeros(0, np.int64)
+        """The page numbers that link to a canonical URL."""
+        return self.catalog.linking_to(url) if self.catalog else np.zeros(0, np.int64)
 
 
 def _catalog(path: Path) -> Catalog:

@@ -52,6 +52,7 @@ class Searcher:
         self._engine: SearchEngine = make_engine(engine, crawl_dir, self._opened, words, fresh_seconds)
 
     @property
+    @readable()
     def generation(self) -> object:
         """Of index, ranks and vocabulary: an answer is kept while it is the same, until the next commit."""
         return self._engine.generation, self._opened.generation

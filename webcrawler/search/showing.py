@@ -75,10 +75,9 @@ def _snippet(
         return cut
     if text.description and snippets.holds(text.description):
         return snippets.cut(text.description)
-    if len(text.body.encode()) >= BEGINNING_BYTES // 2:
-        text = catalog.texts([number]).get(number, text)
-        return snippets.cut(text.body)
-    return cut
+    if sum(map(len, text[:5])) * 4 < BEGINNING_BYTES:  # all of it: a character has up to four bytes
+        return cut
+    return snippets.cut(catalog.texts([number]).get(number, text).body)
 
 
 def _relevance(score: float, highest: float) -> int:

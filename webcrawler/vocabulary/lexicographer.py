@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import sys
 import time
@@ -12,8 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from webcrawler.catalog import Catalog
-from webcrawler.companions import POLL_SECONDS, VOCABULARY, is_crawling, may_end, settle_in
-from webcrawler.errors import BadInput
+from webcrawler.companions import POLL_SECONDS, VOCABULARY, is_crawling, may_end, settle_in, when_made
 from webcrawler.vocabulary.renewing import Renewing, make
 from webcrawler.vocabulary.stored import stored_seq
 
@@ -27,12 +25,11 @@ def keep_words(crawl_dir: Path) -> bool:
     Returns:
         False where another lexicographer is at work.
     """
-    lock = VOCABULARY.lock(crawl_dir)
-    if lock is None:
-        return False
-    with lock:
-        print(os.getpid(), file=lock, flush=True)
-        if catalog := _opened(crawl_dir):
+    path = crawl_dir / "catalog.sqlite"
+    with VOCABULARY.at_work(crawl_dir) as lock:
+        if lock is None:
+            return False
+        if catalog := when_made(lambda: Catalog(path, readonly=True), crawl_dir):
             with closing(catalog):
                 _keep(Renewing(catalog, crawl_dir / FOLDER), crawl_dir, lock)
     return True
@@ -77,18 +74,6 @@ def main(arguments: list[str]) -> int:
     if not keep_words(Path(arguments[0])):
         _log.info("another lexicographer is at work")
     return 0
-
-
-def _opened(crawl_dir: Path) -> Catalog | None:
-    """Waits until a crawl has made its catalog."""
-    while True:
-        try:
-            return Catalog(crawl_dir / "catalog.sqlite", readonly=True)
-        except BadInput as error:
-            if not is_crawling(crawl_dir):
-                _log.warning("%s", error)
-                return None
-        time.sleep(POLL_SECONDS)
 
 
 def _keep(renewing: Renewing, crawl_dir: Path, lock: IO[str]) -> None:

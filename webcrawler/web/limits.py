@@ -29,7 +29,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-CLIENT = "webcrawler.client"  # key of the scope: whose request it is
+CLIENT = "webcrawler.client"  # key of the scope: whose request it is, as RateLimit found
 
 
 class RateLimit:
@@ -43,8 +43,10 @@ class RateLimit:
         self._key = secrets.token_bytes(16)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope[CLIENT] = household(self._proxies.client(scope))
         if scope["type"] == "http" and self._rate and not scope["path"].startswith(FREE):
-            bucket = self._bucket(household(self._proxies.client(scope)))
+            bucket = self._bucket(scope[CLIENT])
             if not self._limiter.hit(self._rate, bucket):
                 again = self._limiter.get_window_stats(self._rate, bucket).reset_time - time.time()
                 wait = str(max(1, round(again)))
@@ -58,20 +60,20 @@ class RateLimit:
 
 
 class AtOnce:
-    """Answers 429 to who has many requests under way: nobody fills the queue of searches alone."""
+    """Answers 429 to who has many requests under way: nobody fills the queue of searches alone.
+
+    Stands within RateLimit.
+    """
 
     def __init__(self, app: ASGIApp, config: Config) -> None:
         self._app = app
-        self._proxies = Proxies(config.trusted_proxies)
         self._is_on = rate(config.rate) is not None
         self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or not self._is_on or scope["path"].startswith(FREE):
             return await self._app(scope, receive, send)
-        client = scope[CLIENT] = household(self._proxies.client(scope))
-        if not self._is_on or scope["path"].startswith(FREE):
-            return await self._app(scope, receive, send)
+        client = scope[CLIENT]
         if self._under_way[client] >= MAX_AT_ONCE:
             refused = refusal(scope, 429, "too many requests at once: wait for answers", Retry_After="1")
             return await refused(scope, receive, send)
