@@ -17,7 +17,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.web.asking import Asking, asked
 from webcrawler.web.config import Config
 from webcrawler.web.judgments import GRADES, UNDO, Judgments
-from webcrawler.web.limits import Proxies, household
+from webcrawler.web.limits import CLIENT
 from webcrawler.web.metrics import Metrics
 from webcrawler.web.parameters import MAX_NUMBER, Parameters
 from webcrawler.web.tokens import Tokens, is_foreign, key_of
@@ -43,7 +43,6 @@ class Judging:
 
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._is_on, self._crawl_dir, self._metrics = config.feedback, config.crawl_dir, metrics
-        self._proxies = Proxies(config.trusted_proxies)
         self._judgments = Judgments(config.crawl_dir / "feedback")
         if self._is_on:
             try:
@@ -59,7 +58,7 @@ class Judging:
         if not self._is_on or not asking.q.strip():
             return None
         grades = await run_in_threadpool(self._judgments.of, asking.q)
-        token = self._tokens.give(household(self._proxies.client(request.scope)), asking.q)
+        token = self._tokens.give(request.scope[CLIENT], asking.q)
         query = asking.url().partition("?")[2]
         return JudgeForm(token, parse_qsl(query, keep_blank_values=True), grades)
 
@@ -69,8 +68,8 @@ class Judging:
         verdict = given.one("verdict")
         if verdict not in (*GRADES, UNDO) or not asking.q.strip():
             raise BadInput(f"a judgment wants q, number and a verdict: {', '.join(GRADES)} or {UNDO}")
-        client = household(self._proxies.client(request.scope))
-        if is_foreign(request) or not self._tokens.is_good(given.one("token"), client, asking.q):
+        token = given.one("token")
+        if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], asking.q):
             raise HTTPException(403, STALE)
         await run_in_threadpool(self._save, asking.q, number, verdict)
         self._metrics.judgments.labels(verdict).inc()
