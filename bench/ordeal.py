@@ -18,7 +18,7 @@ from typing import Any
 from marked import Mark, until
 from oddweb import OddWeb
 from redis import Redis, RedisError
-from redisserver import RedisServer
+from redisserver import RedisServer, impatient
 from toxics import Toxics
 from verdict import Verdict, judge
 
@@ -169,7 +169,7 @@ class Ordeal:
         self.faults[-1].began = time.monotonic()
 
     def states(self) -> dict[str, Any] | None:
-        """The frontier's table; None while Redis is away. It must add up whenever it is looked at."""
+        """The frontier's table, which must add up whenever it is seen; None at once while Redis is away."""
         try:
             states = inspect.stats(self._frontier)
         except RedisError:
@@ -255,9 +255,9 @@ class Ordeal:
 
     def _client(self) -> Redis:
         if self.server:
-            return Redis(port=self.server.port, socket_timeout=5.0)
+            return impatient(port=self.server.port, socket_timeout=5.0)
         socket = EmbeddedServer(self.folder / "redis", "everysec", tuple).socket
-        return Redis(unix_socket_path=str(socket), socket_timeout=5.0)
+        return impatient(unix_socket_path=str(socket), socket_timeout=5.0)
 
     def _final_states(self) -> dict[str, Any]:
         if self.server:

@@ -6,13 +6,25 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from marked import Mark, until
 from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from webcrawler.connection.binaries import first_that_runs, installed_binaries
 
 START_SECONDS = 20.0
+
+
+def impatient(**address: Any) -> Redis:
+    """A client that tries once.
+
+    redis-py's own ten tries last four seconds and more while Redis is away: of a driver that is to start the
+    worker that brings it back, and that measures how long this takes.
+    """
+    return Redis(**address, retry=Retry(NoBackoff(), 0))
 
 
 class RedisServer:
@@ -25,7 +37,7 @@ class RedisServer:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
-        self.client = Redis(port=self.port, socket_timeout=10.0)
+        self.client = impatient(port=self.port, socket_timeout=10.0)
         self.start()
 
     def start(self) -> None:

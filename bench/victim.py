@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from marked import POLL_SECONDS, Mark, until
-from redis import Redis, RedisError
+from redis import RedisError
+from redisserver import impatient
 
 from webcrawler.connection.embedded import EmbeddedServer
 from webcrawler.frontier import Frontier, inspect, ordering
@@ -59,7 +60,7 @@ class Victim:
         os.environ.update(SETTINGS | ours | self._mark.environment)
         os.environ.pop("REDIS_URL", None)
         socket = EmbeddedServer(folder / "redis", "everysec", tuple).socket
-        self._frontier = Frontier(Redis(unix_socket_path=str(socket)), ordering("breadth"))
+        self._frontier = Frontier(impatient(unix_socket_path=str(socket)), ordering("breadth"))
         self._start()
 
     def kill(self, kind: str, at: int) -> Kill:
