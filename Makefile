@@ -41,7 +41,7 @@ endif
 ifdef UV
 	uv sync --frozen --all-extras --inexact
 else
-	$(BIN)/pip install -qq --editable ".[plots,parquet,tantivy,judge]" --group dev
+	$(BIN)/pip install -qq --editable ".[plots,parquet,tantivy,judge,classifier]" --group dev
 endif
 	@touch $@
 

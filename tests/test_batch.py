@@ -21,7 +21,19 @@ from frontiers import lease_one, let_pass, links, next_due_ms, page
 from webcrawler.batch import Batch
 from webcrawler.catalog import Catalog
 from webcrawler.connection import connect
-from webcrawler.frontier import Done, Frontier, Politeness, Report, Reports, inspect, ordering
+from webcrawler.frontier import (
+    Done,
+    Frontier,
+    Ordering,
+    Politeness,
+    Report,
+    Reports,
+    Seen,
+    Source,
+    inspect,
+    ordering,
+    upkeep,
+)
 from webcrawler.pages import PageStore, records
 from webcrawler.records import Entry, Fetch, Lease, Link
 
@@ -515,3 +527,89 @@ def test_what_somebody_else_holds_by_now_is_stale(room: Room) -> None:
     batch.flush()
 
     assert room.wait() == [(old, "stale")]
+
+
+# ---- orderings that learn
+
+
+class Learning(Ordering):
+    """Notes what it is told, and wants one URL first."""
+
+    learns = True
+
+    def __init__(self, wanted: Link) -> None:
+        self.told: list[Seen] = []
+        self.known_then: list[list[int]] = []
+        self._wanted = wanted
+
+    def learn(self, seen: Sequence[Seen]) -> None:
+        self.told += seen
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        self.known_then.append([one.id for one in self.told])
+        return 0
+
+    def plan(self) -> tuple[list[Link], list[int]]:
+        return [self._wanted], [1]
+
+
+def test_an_ordering_that_learns_is_told_of_pages_before_their_links_are_taken_in(room: Room) -> None:
+    (lease,) = room.lease(A)
+    learning = room.frontier.ordering = Learning(*links(C))
+
+    batch = room.batch()
+    batch.put(page(lease, *links(B, C)))
+    batch.flush()
+    room.wait()
+
+    (told,) = learning.told
+    assert (told.url, told.text and told.text.body) == (A, "some words")
+    assert [link.url for link in told.links] == [B, C]
+    assert learning.known_then == [[lease.id]] * 2
+
+
+def test_what_it_plans_is_leased_in_that_order(room: Room) -> None:
+    (lease,) = room.lease(A)
+    room.frontier.ordering = Learning(*links(C))
+
+    batch = room.batch()
+    batch.put(page(lease, *links(B, C)))
+    batch.flush()
+    room.wait()
+
+    assert [lease_one(room.frontier).url for _ in range(2)] == [C, B]
+
+
+def test_it_is_told_of_failures_and_redirects_as_pages_without_text(room: Room) -> None:
+    failed, moved = room.lease(A, B)
+    learning = room.frontier.ordering = Learning(*links(C))
+
+    batch = room.batch()
+    batch.put(failure(failed, "not-found"))
+    batch.put(redirect(moved, *links(C)))
+    batch.flush()
+    room.wait()
+
+    assert [(one.url, one.text, [link.url for link in one.links]) for one in learning.told] == [
+        (A, None, []),
+        (B, None, [C]),
+    ]
+
+
+def test_a_search_follows_nothing_that_the_catalog_has(room: Room) -> None:
+    (old,) = room.lease(A)
+    first = room.batch()
+    first.put(page(old))
+    first.close()
+    other = room.frontier
+    upkeep.clear(other)
+    (lease,) = room.lease(B)
+
+    batch = room.batch(only_new=True)
+    batch.put(page(lease, *links(A, C)))
+    batch.flush()
+    room.settled.get(timeout=20)
+    room.wait()
+
+    assert [lease_one(other).url] == [C]
+    assert inspect.stats(other)["refused"] == {"explored": 1}

@@ -723,3 +723,30 @@ def test_seeds_come_in_whatever_the_budgets_say(make_frontier: MakeFrontier) -> 
     frontier = make_frontier(budgets=Budgets(queued=1, server=1))
 
     assert frontier.discover(links(A, A + "1", B), within_budgets=False) == 3
+
+
+# ---- frontiers that nobody works on
+
+
+def test_frontiers_of_dead_searches_are_forgotten_and_no_others(
+    make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "IDLE_SECONDS", 0)
+    index, dead, alive = make_frontier(), make_frontier(name="realtime:1"), make_frontier(name="realtime:2")
+    for frontier in (index, dead, alive):
+        frontier.discover(links(A, B))
+    alive.expire(alive_seconds=6)
+
+    upkeep.forget_idle(index.client, "realtime:")
+
+    assert [inspect.stats(one)["seen"] for one in (index, dead, alive)] == [2, 0, 2]
+
+
+def test_a_frontier_that_was_just_made_is_not_forgotten(make_frontier: MakeFrontier) -> None:
+    """Its worker may not have said yet that it is there."""
+    frontier = make_frontier(name="realtime:1")
+    frontier.discover(links(A))
+
+    upkeep.forget_idle(frontier.client, "realtime:")
+
+    assert inspect.stats(frontier)["seen"] == 1

@@ -9,18 +9,20 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import count, groupby
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from redis.exceptions import RedisError
 
 from webcrawler import failpoints
 from webcrawler.catalog import Catalog, Verdict
 from webcrawler.errors import Unavailable, WebcrawlerError
-from webcrawler.frontier import Done, Failed, Frontier, Reports
+from webcrawler.frontier import Done, Failed, Frontier, Reports, Seen
 from webcrawler.pages import PageStore
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
@@ -36,6 +38,17 @@ BODY_BYTES_WAITING = 2 * BODY_BYTES
 Settled = Callable[[Sequence[tuple[Lease, str]]], None]
 
 
+class Outlinks(NamedTuple):
+    """What a page links to: what is followed, and how much is not, by reason."""
+
+    followed: Sequence[Link]
+    refused: Counter[str]
+
+    def without(self, explored: Container[int]) -> Outlinks:
+        new = [link for link in self.followed if link.id not in explored]
+        return Outlinks(new, self.refused + Counter({"explored": len(self.followed) - len(new)}))
+
+
 class Batch:
     """A bounded queue and the thread behind it.
 
@@ -49,6 +62,7 @@ class Batch:
         revive: called when Redis does not answer, before the next try.
         documents, seconds: a batch is written at so many entries, or so long after its first.
         limit: entries waiting, from which on `full` is true; 0: two batches.
+        only_new: links to what the catalog has explored are not followed; counted as refused.
     """
 
     def __init__(
@@ -63,11 +77,13 @@ class Batch:
         documents: int = 200,
         seconds: float = 1.0,
         limit: int = 0,
+        only_new: bool = False,
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
         self._settled, self._broken, self._revive = settled, broken, revive
         self._reports = reports or Reports()
         self._documents, self._seconds, self._limit = documents, seconds, limit or 2 * documents
+        self._only_new = only_new
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._bytes_in = self._bytes_out = 0  # of bodies; each is counted by one thread
         self._hurry = False
@@ -156,8 +172,22 @@ class Batch:
         verdict = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
         failpoints.reach("batch.catalogued")
         failpoints.reach("batch.settled")
-        tries = count()
-        self._settled(self._insist(lambda: self._decide(entries, verdict, next(tries) > 0)))
+        outlinks = self._outlinks(catalog, entries)
+        ordering, tries = self._frontier.ordering, count()
+        if ordering.learns:
+            ordering.learn([_seen(entry, found) for entry, found in zip(entries, outlinks, strict=True)])
+        decisions = list(zip(entries, outlinks, strict=True))
+        outcomes = self._insist(lambda: self._decide(decisions, verdict, next(tries) > 0))
+        if ordering.learns:
+            self._insist(partial(self._frontier.rescore, *ordering.plan()))
+        self._settled(outcomes)
+
+    def _outlinks(self, catalog: Catalog, entries: list[Entry]) -> list[Outlinks]:
+        found = list(map(_outlinks, entries))
+        if not self._only_new:
+            return found
+        explored = catalog.explored({link.id for one in found for link in one.followed})
+        return [one.without(explored) for one in found]
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
@@ -174,20 +204,22 @@ class Batch:
             self._reports.put_back(reports)
             raise
 
-    def _decide(self, entries: list[Entry], verdict: Verdict, is_again: bool) -> list[tuple[Lease, str]]:
+    def _decide(
+        self, decisions: list[tuple[Entry, Outlinks]], verdict: Verdict, is_again: bool
+    ) -> list[tuple[Lease, str]]:
         """With `is_again` a call before may have decided them, of which the answer was lost."""
         self._tell()
         outcomes: list[tuple[Lease, str]] = []
-        for is_done, group in groupby(entries, lambda entry: entry.fetch.state == "done"):
+        for is_done, group in groupby(decisions, lambda one: one[0].fetch.state == "done"):
             if is_done:
-                done = [_done(entry, verdict, self._note(entry)) for entry in group]
+                done = [_done(entry, found, verdict, self._note(entry)) for entry, found in group]
                 failpoints.reach("complete.before")
                 answers = self._frontier.complete(done)
                 failpoints.reach("complete.after")
                 for one, answer in zip(done, answers, strict=True):
                     outcomes.append((one.lease, f"done/{one.reason}" if answer >= 0 or is_again else "stale"))
             else:
-                failed = [_failed(entry) for entry in group]
+                failed = [_failed(entry) for entry, _ in group]
                 failpoints.reach("fail.before")
                 answers = self._frontier.fail(failed)
                 failpoints.reach("fail.after")
@@ -224,22 +256,31 @@ def broken(fetch: Fetch, error: str) -> Fetch:
     return replace(fetch, state="failed", reason="unparsable", retry=True, target=None, error=error)
 
 
-def _done(entry: Entry, verdict: Verdict, note: int) -> Done:
+def _outlinks(entry: Entry) -> Outlinks:
+    target = entry.fetch.target
+    followed: list[Link] = []
+    refused = Counter(entry.refused)
+    for link in (*entry.links, target) if target else entry.links:
+        why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
+        if why:
+            refused[why] += 1
+        elif link.id != entry.fetch.lease.id:
+            followed.append(link)
+    return Outlinks(followed, refused)
+
+
+def _seen(entry: Entry, outlinks: Outlinks) -> Seen:
+    lease = entry.fetch.lease
+    return Seen(lease.id, lease.url, entry.text, outlinks.followed)
+
+
+def _done(entry: Entry, outlinks: Outlinks, verdict: Verdict, note: int) -> Done:
     lease, reason = entry.fetch.lease, entry.fetch.reason
     if reason == "document":
         reason = "duplicate" if lease.id in verdict.duplicates else "noindex" if entry.noindex else reason
-    target = entry.fetch.target
-    links = (*entry.links, target) if target else entry.links
-    refused = dict(entry.refused)
-    follow: list[Link] = []
-    for link in links:
-        why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
-        if why:
-            refused[why] = refused.get(why, 0) + 1
-        elif link.id != lease.id:
-            follow.append(link)
     repeats = lease.id in verdict.duplicates or lease.id in verdict.near
-    return Done(lease, reason, f"done/{reason}" in DOCUMENTS, follow, refused, repeats, note)
+    is_document = f"done/{reason}" in DOCUMENTS
+    return Done(lease, reason, is_document, outlinks.followed, outlinks.refused, repeats, note)
 
 
 def _failed(entry: Entry) -> Failed:

@@ -54,6 +54,16 @@ class Job:
             words.get("then", ""),
         )
 
+    @property
+    def frontier(self) -> str:
+        """The name of the frontier that it works on."""
+        return "index"
+
+    @property
+    def is_search(self) -> bool:
+        """Does somebody wait for what it finds? Then it fetches nothing that the catalog has, and hurries."""
+        return False
+
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""
         if not self.domains:

@@ -9,6 +9,7 @@ from typing import Any
 from webcrawler.catalog._activity import Activity
 from webcrawler.catalog._anchors import Anchors
 from webcrawler.catalog._database import connect
+from webcrawler.catalog._exploring import Exploring
 from webcrawler.catalog._linkgraph import URL, LinkGraph, as_json
 from webcrawler.catalog._rows import (
     Arrival,
@@ -31,7 +32,7 @@ DOCUMENT = """
     FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
 
 
-class Catalog(LinkGraph, Anchors, Showing, Activity):
+class Catalog(LinkGraph, Anchors, Showing, Activity, Exploring):
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
     Raises:

@@ -7,7 +7,7 @@ rescores.
 
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report, Reports
-from webcrawler.frontier.orderings import Known, Ordering, Source, ordering
+from webcrawler.frontier.orderings import Known, Ordering, Seen, Source, ordering
 
 __all__ = [
     "Budgets",
@@ -20,6 +20,7 @@ __all__ = [
     "Politeness",
     "Report",
     "Reports",
+    "Seen",
     "Source",
     "ordering",
 ]

@@ -41,14 +41,21 @@ class Intake(Slots):
     def _limits(self) -> bytes:
         return packing.limits(self.budgets.of_partition(len(self.partitions)))
 
-    def discover(self, links: Iterable[Link], within_budgets: bool = True) -> int:
-        """Takes links in, once each; returns how many were new. Seeds need not be within the budgets."""
+    def discover(
+        self, links: Iterable[Link], within_budgets: bool = True, source: Source | None = None
+    ) -> int:
+        """Takes links in, once each; returns how many were new. Seeds need not be within the budgets.
+
+        Args:
+            source: the page that they stand on, where that is not one which is being completed.
+        """
         fresh, links = 0, list(links)
         for start in range(0, len(links), LINKS_PER_CALL):
             part, before = links[start : start + LINKS_PER_CALL], self.connections
-            fresh += self._discover(self._unknown(part), within_budgets)
+            once = f"{source.id}:found:{start}" if source else ""
+            fresh += self._discover(self._unknown(part), within_budgets, source, once)
             if self.connections != before:  # what was left out may be unknown there
-                fresh += self._discover(self._unknown(part), within_budgets)
+                fresh += self._discover(self._unknown(part), within_budgets, source, once)
         return fresh
 
     def _discover(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from shlex import quote
@@ -12,11 +13,12 @@ from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
-from webcrawler.frontier.orderings import ordering
+from webcrawler.frontier.orderings import Source, ordering
 from webcrawler.frontier.scripts import Client, Partition
 from webcrawler.records import Link
 
 SOME = 1_000
+IDLE_SECONDS = 60
 WITH_A_NAME = frozenset(
     {"queue", "site", "seen", "held", "raised"}
 )  # kinds of keys; the other kinds have one key
@@ -47,7 +49,17 @@ def mode_of(client: Client, asked: str, name: str = "index") -> str:
     return asked or stored or "breadth"
 
 
-def clear(frontier: Frontier) -> int:
+def forget_idle(client: Client, beginning: str) -> None:
+    """Clears the frontiers whose names begin so, where nobody works on them, and nobody has for a minute."""
+    everything = Frontier(client, ordering("fifo"), beginning)
+    for key in list(everything.keys_of("{crawl:0}:" + beginning)):
+        name, _, kind = key.removeprefix("{crawl:0}:").rpartition(":")
+        if kind == "meta" and (client.object("idletime", key) or 0) >= IDLE_SECONDS:
+            with suppress(BadInput):  # somebody is at work
+                clear(Frontier(client, ordering("fifo"), name), with_servers=False)
+
+
+def clear(frontier: Frontier, with_servers: bool = True) -> int:
     """Forgets all that this frontier has seen; pages and catalog stay. Returns how many URLs.
 
     What all frontiers share, how servers are to be treated, goes with the last of them; blocks stay.
@@ -59,7 +71,7 @@ def clear(frontier: Frontier) -> int:
     seen = stats(frontier)["seen"]
     for partition in frontier.partitions:
         _unlink(frontier, filter(partial(_is_own, partition), frontier.keys_of(partition.prefix)))
-    if not any(key.endswith(":meta") for key in frontier.keys_of("{crawl:")):
+    if with_servers and not any(key.endswith(":meta") for key in frontier.keys_of("{crawl:")):
         for partition in frontier.partitions:
             servers = frontier.keys_of(partition.base + "server:")
             _unlink(frontier, (key for key in servers if not _is_blocked(frontier, key)))
@@ -93,9 +105,12 @@ def rescore(frontier: Frontier, mode: str) -> int:
     refuse_while_in_use(frontier)
     changed = 0
     frontier.set_mode(mode)
+    # Where pages tell of their links, what no page tells of would be taken for a seed.
+    tells = frontier.ordering.learns or frontier.ordering.takes_notes
+    source = Source() if tells else None
     for partition in frontier.partitions:
         for some in _batches(_waiting(frontier, partition)):
-            priorities = [frontier.ordering.first_priority(link) for link in some]
+            priorities = [frontier.ordering.first_priority(link, source) for link in some]
             changed += frontier.rescore(some, priorities, keep_classes=False)
     return changed
 

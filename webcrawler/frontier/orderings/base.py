@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -30,6 +31,16 @@ class Known(NamedTuple):
     yields: NDArray[Any]  # new URLs in a page that the same page named first: (1 + new URLs) / (1 + pages)
 
 
+class Seen(NamedTuple):
+    """A URL that was decided, for an ordering that learns from what is found."""
+
+    id: int  # URL id
+    url: str  # canonical
+    text: Text | None = None  # None: no document came of it
+    links: Sequence[Link] = ()  # that are followed; without context where the catalog tells of them
+    relevance: float | None = None  # 0 to 1, as a search of the whole index just ranked it; None: not asked
+
+
 class Ordering:
     """A mode: gives each waiting URL a priority, higher first, ties to the oldest. Subclass it for your own.
 
@@ -41,6 +52,8 @@ class Ordering:
             "add": the priority rises by that of the new link; "raise": to that of the new link.
         follows_ranks: the ranker gives what waits new priorities, by `priorities`, while the crawl goes on.
         takes_notes: `page_note` and `note` say something.
+        learns: `learn` is told what is found, and `plan` gives what waits other priorities for it. What was
+            learnt is this process's alone. Several threads call: such an ordering holds a lock of its own.
         band: priorities are classes of this width, 0: one class. The ranker's priorities, and what
             is added, stay below it, and the class that a URL was discovered in is kept.
     """
@@ -49,6 +62,7 @@ class Ordering:
     on_repeat = ""
     follows_ranks = False
     takes_notes = False
+    learns = False
     band = 0
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
@@ -66,6 +80,16 @@ class Ordering:
     def priorities(self, known: Known) -> NDArray[Any]:
         """Whole numbers within ±PRIORITY_MAX for URLs that wait, where the ordering follows ranks."""
         raise NotImplementedError(f"{type(self).__name__} says that it follows ranks, and not how")
+
+    def learn(self, seen: Sequence[Seen]) -> None:
+        """What was just found, before the links of these pages are taken in."""
+
+    def plan(self) -> tuple[list[Link], list[int]]:
+        """URLs that may wait, and the priorities that they are to have from now on, each told once.
+
+        Called when the links of what was learnt are taken in.
+        """
+        return [], []
 
     def out_of_turn(self, source: Source) -> Source:
         """A page that something else than its priority brought to the front, as if it had been its turn."""

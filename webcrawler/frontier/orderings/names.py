@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import cast
 from urllib.parse import parse_qsl
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier.orderings.base import PRIORITY_MAX, Ordering, Source
 from webcrawler.frontier.orderings.blend import Blend, BlendInTurn
+from webcrawler.frontier.orderings.focused import BestFirst, Shark
 from webcrawler.frontier.orderings.links import Backlink, PageRank
 from webcrawler.frontier.orderings.plain import Breadth, Fifo, Priority, Random
 from webcrawler.frontier.orderings.words import Anchor, Combined, Hot, HotAnchor, Location
@@ -28,7 +30,17 @@ BUILT_IN: dict[str, type[Ordering]] = {
     "hot": Hot,
     "hot-anchor": HotAnchor,
     "ic": Combined,
+    "best-first": BestFirst,
+    "shark": Shark,
     "priority": Priority,
+}
+
+# Built in as well, in rooms that know what a frontier does not: they are imported when they are named.
+BUILT_IN_PATHS = {
+    "adaptive": "webcrawler.focus.adaptive.Adaptive",
+    "webcrawler": "webcrawler.focus.webcrawler.WebCrawler",
+    "seed-similarity": "webcrawler.focus.seeds.SeedSimilarity",
+    "classifier": "webcrawler.focus.classifier.Classifier",
 }
 
 
@@ -43,14 +55,14 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
         BadInput: there is none, with the names that there are; or its arguments are wrong.
     """
     name, _, words = mode.partition("?")
-    found = _find(name, by_path)
+    found = ordering_type(name, by_path)
     arguments = dict(parse_qsl(words, keep_blank_values=True))
     if not by_path:
         _refuse_paths(arguments.get("then", ""))
     if unknown := arguments.keys() - arguments_of(found):
         takes = ", ".join(arguments_of(found)) or "no arguments"
         raise BadInput(f"mode={name} knows no {', '.join(sorted(unknown))[:200]}: it takes {takes}")
-    if found in BUILT_IN.values():
+    if name in BUILT_IN or name in BUILT_IN_PATHS:
         return found(**arguments)
     try:
         return _tried(found(**arguments))
@@ -62,7 +74,7 @@ def _refuse_paths(then: str) -> None:
     """A mode within a mode, and so on: none of them may name a module."""
     while then:
         name, _, words = then.partition("?")
-        _find(name, by_path=False)
+        ordering_type(name, by_path=False)
         then = dict(parse_qsl(words)).get("then", "")
 
 
@@ -83,9 +95,11 @@ def arguments_of(kind: type[Ordering]) -> tuple[str, ...]:
     return tuple(inspect.signature(kind).parameters)
 
 
-def _find(name: str, by_path: bool) -> type[Ordering]:
+def ordering_type(name: str, by_path: bool = False) -> type[Ordering]:
     if name in BUILT_IN:
         return BUILT_IN[name]
+    if name in BUILT_IN_PATHS:
+        return cast(type[Ordering], _at(BUILT_IN_PATHS[name]))
     plugins = {point.name: point for point in entry_points(group="webcrawler.orderings")}
     found, cause = None, ""
     try:
@@ -94,7 +108,7 @@ def _find(name: str, by_path: bool) -> type[Ordering]:
         cause = f" ({error})" if "." in name.strip(".") else ""
     if isinstance(found, type) and issubclass(found, Ordering):
         return found
-    names = ", ".join(sorted([*BUILT_IN, *plugins]))
+    names = ", ".join(sorted([*BUILT_IN, *BUILT_IN_PATHS, *plugins]))
     cause = cause or (" (that is no Ordering)" if found else "")
     raise BadInput(
         f"unknown mode {name[:200]!r}{cause[:200]}: choose one of {names}, or the path of a class of your own"

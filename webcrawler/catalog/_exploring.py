@@ -1,0 +1,78 @@
+"""What of the neighbourhood of pages is fetched already, and what is not."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from webcrawler.catalog._linkgraph import URL, as_json
+
+_EXPLORED = "EXISTS (SELECT 1 FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL)"
+
+
+class OpenLink(NamedTuple):
+    """A link to a page that was not fetched yet."""
+
+    source: int  # page number
+    url: str  # canonical
+    id: int
+    anchor: str
+
+
+class LeadingLink(NamedTuple):
+    """A link that leads to a page."""
+
+    source: int  # page number
+    url: str  # the source's
+    anchor: str
+
+
+class Exploring:
+    """The part of `Catalog` that knows where its pages lead to."""
+
+    _db: sqlite3.Connection
+
+    def explored(self, ids: Collection[int]) -> set[int]:
+        """Those of these URL ids that were fetched, and of which it is known what stands there."""
+        query = f"SELECT u.id FROM urls u WHERE u.id IN (SELECT value FROM json_each(?)) AND {_EXPLORED}"
+        return {id for (id,) in self._db.execute(query, (as_json(list(ids)),))}
+
+    def open_links(self, sources: Sequence[int]) -> list[OpenLink]:
+        """The links of these pages that lead on, by ascending source: no nofollow, nothing explored."""
+        query = f"""
+            SELECT l.source, s.name || u.path, u.id, l.anchor
+            FROM json_each(?) n CROSS JOIN links l ON l.source = n.value
+            CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
+            WHERE l.rel <> 'nofollow' AND NOT s.blocked AND NOT {_EXPLORED} ORDER BY l.source"""
+        return list(map(OpenLink._make, self._db.execute(query, (as_json(sources),))))
+
+    def leading_link(self, number: int) -> LeadingLink | None:
+        """The link to a page on the document that was fetched first."""
+        query = f"""
+            SELECT l.source, s.name || u.path, l.anchor {URL} JOIN links l ON l.source = u.number
+            LEFT JOIN documents d ON d.number = l.source
+            WHERE l.target = ? AND l.source <> l.target ORDER BY d.fetched IS NULL, d.fetched LIMIT 1"""
+        row = self._db.execute(query, (number,)).fetchone()
+        return LeadingLink(*row) if row else None
+
+    def has_documents_beside(self, beginning: str) -> bool:
+        """Is there a document of a server whose name does not begin so?"""
+        query = f"""SELECT EXISTS (SELECT 1 {URL} JOIN documents d ON d.number = u.number
+            WHERE substr(s.name, 1, length(?1)) <> ?1)"""
+        return bool(self._db.execute(query, (beginning,)).fetchone()[0])
+
+    def first_documents(self, limit: int) -> list[int]:
+        """The page numbers of those that were known first."""
+        query = "SELECT number FROM documents ORDER BY number LIMIT ?"
+        return [number for (number,) in self._db.execute(query, (limit,))]
+
+    def last_documents(self, limit: int) -> list[int]:
+        """The page numbers of those that were fetched last, oldest first."""
+        query = "SELECT number FROM (SELECT * FROM documents ORDER BY fetched DESC LIMIT ?) ORDER BY fetched"
+        return [number for (number,) in self._db.execute(query, (limit,))]
+
+    def numbers_of(self, ids: Collection[int]) -> dict[int, int]:
+        """Page numbers by URL id."""
+        query = "SELECT id, number FROM urls WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (as_json(list(ids)),)))
