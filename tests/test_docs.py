@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from webcrawler.frontier.orderings import arguments_of, ordering_type
 from webcrawler.job import Job
+from webcrawler.realtime.job import OF_A_CRAWL, OWN, STRATEGIES
+from webcrawler.realtime.journal import Found, Journal, Via
 from webcrawler.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent
@@ -68,6 +71,26 @@ def test_each_command_has_a_heading_and_its_options(path: Path) -> None:
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Job)])
 def test_each_spider_argument_has_a_heading(name: str) -> None:
     assert section(page("reference/commands.md"), name)
+
+
+def test_each_argument_of_a_search_has_a_row() -> None:
+    described = cells(section(page("reference/commands.md"), "Arguments of the spider `realtime`"))
+
+    assert {*OWN, *OF_A_CRAWL, *STRATEGIES} <= described
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_strategy_has_its_own_arguments_in_its_row(strategy: str) -> None:
+    text = section(page("reference/commands.md"), "Arguments of the spider `realtime`")
+    [row] = re.findall(rf"(?m)^\| `{strategy}` \|.*$", text)
+
+    own = set(arguments_of(ordering_type(strategy))) - {*OWN}
+    assert own <= set(re.findall(r"`([\w-]+)`", row.rsplit("|", 2)[1]))
+
+
+@pytest.mark.parametrize("key", [*Journal.__annotations__, *Found.__annotations__, *Via.__annotations__])
+def test_each_key_of_a_search_is_described(key: str) -> None:
+    assert f"`{key}`" in section(page("reference/commands.md"), "Arguments of the spider `realtime`")
 
 
 # ---- dependencies

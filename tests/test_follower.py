@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from whoosh.index import open_dir
 from whoosh.query import Phrase, Term
 
 from webcrawler.catalog import Catalog
+from webcrawler.companions import hold_search
 from webcrawler.errors import BadInput
 from webcrawler.index import follower
 from webcrawler.index.folder import applied_seq
@@ -311,6 +313,26 @@ def test_documents_and_anchors_are_followed_while_a_crawl_is_alive(tmp_path: Pat
         )
 
     assert len(found(tmp_path, "word")) == BATCH
+
+
+def test_what_is_found_is_committed_at_once_while_a_real_time_search_waits_for_it(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    looks, deadline = count(), time.monotonic() + 20
+
+    def alive() -> bool:
+        if next(looks) == 2:  # what is there at the start is committed in any case
+            write(catalog, page("page", "word"))
+        return True
+
+    with Follower(tmp_path) as following, hold_search(tmp_path):
+        following.run(
+            alive,
+            stopped=lambda: bool(found(tmp_path, "word")) or time.monotonic() > deadline,
+            patience_seconds=10**9,
+        )
+
+    assert len(found(tmp_path, "word")) == 1
 
 
 def test_an_engine_that_does_not_exist_is_said_to_be_wrong(tmp_path: Path, catalog: Catalog) -> None:

@@ -17,6 +17,7 @@ import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -28,6 +29,10 @@ from webcrawler import connection
 from webcrawler.catalog import Catalog
 from webcrawler.demo import DemoWeb, Truth
 from webcrawler.index.follower import applied_seq
+from webcrawler.realtime import journal
+from webcrawler.realtime.journal import Journal
+from webcrawler.web import Config
+from webcrawler.web.live import scrapyd as web_scrapyd
 
 pytestmark = [pytest.mark.scrapyd, pytest.mark.slow]
 
@@ -70,7 +75,8 @@ class Scrapyd:
     """A Scrapyd in a folder of its own, which is its home and holds what it crawls."""
 
     def __init__(self, folder: Path, python: Path) -> None:
-        self.folder, self.crawl_dir, self.bin = folder, folder / "crawl", python.parent
+        self.folder, self.bin = folder, python.parent
+        self.crawl_dir, self.search_dir = folder / "crawl", folder / "search"
         self.url = f"http://127.0.0.1:{free_port()}/"
         self.environ = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
         port = self.url.rpartition(":")[2].rstrip("/")
@@ -96,9 +102,10 @@ class Scrapyd:
         os.killpg(self._process.pid, signal.SIGTERM)
         self._process.wait(30)
         wait_for(self._jobs_are_gone, "the jobs", seconds=60)
-        if (self.crawl_dir / "redis").exists():  # a job that was stopped halfway may leave its server
-            wait_for(lambda: is_free(self.crawl_dir / "index.lock"), "the follower", seconds=60)
-            connection.connect("", self.crawl_dir).close()  # who leaves last stops it
+        for folder in (self.crawl_dir, self.search_dir):
+            if (folder / "redis").exists():  # a job that was stopped halfway may leave its server
+                wait_for(partial(is_free, folder / "index.lock"), "the follower", seconds=60)
+                connection.connect("", folder).close()  # who leaves last stops it
 
     def _jobs_are_gone(self) -> bool:
         try:
@@ -131,8 +138,8 @@ class Scrapyd:
         jobs = self.ask("listjobs", project="webcrawler")["finished"]
         return job in [finished["id"] for finished in jobs]
 
-    def log(self, job: str) -> str:
-        return (self.folder / "logs" / "webcrawler" / "index" / f"{job}.log").read_text("utf-8")
+    def log(self, job: str, spider: str = "index") -> str:
+        return (self.folder / "logs" / "webcrawler" / spider / f"{job}.log").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -170,14 +177,26 @@ def truth(crawl_dir: Path) -> Truth:
     return DemoWeb(json.loads((crawl_dir / "demo.json").read_text())["ports"]).truth()
 
 
+@pytest.fixture(scope="module")
+def searched(scrapyd: Scrapyd, egg: Path) -> Journal:
+    """What the job "live", a real-time search of the demo web that has ended, left in its journal."""
+    order = {"project": "webcrawler", "spider": "realtime", "jobid": "live", "query": "molecular biology"}
+    order |= {"enough": "5", "setting": f"CRAWL_DIR={scrapyd.search_dir}"}
+    scrapyd.ask("schedule", [*order.items()])
+    wait_for(lambda: scrapyd.finished("live"), "the search", seconds=120)
+    found = journal.read(scrapyd.search_dir, "live")
+    assert found is not None, scrapyd.log("live", "realtime")
+    return found
+
+
 @pytest.fixture
 def scrapy(scrapyd: Scrapyd, egg: Path, crawl_dir: Path, tmp_path: Path) -> Callable[..., Any]:
     """Runs a command out of the egg, somewhere else; gives its JSON."""
     environ = {"PYTHONPATH": str(egg), "SCRAPY_SETTINGS_MODULE": "webcrawler.settings"}
-    environ |= scrapyd.environ | {"CRAWL_DIR": str(crawl_dir)}
 
-    def scrapy(*arguments: str) -> Any:
-        return json.loads(run(scrapyd.bin / "scrapy", *arguments, "--json", cwd=tmp_path, env=environ))
+    def scrapy(*arguments: str, folder: Path = crawl_dir) -> Any:
+        told = environ | scrapyd.environ | {"CRAWL_DIR": str(folder)}
+        return json.loads(run(scrapyd.bin / "scrapy", *arguments, "--json", cwd=tmp_path, env=told))
 
     return scrapy
 
@@ -203,8 +222,8 @@ def test_deploying_adds_only_build_and_egg_info_to_the_clone(egg: Path, clone: P
     assert all(files[name].read_bytes() == (PROJECT / name).read_bytes() for name in tracked())
 
 
-def test_scrapyd_lists_the_spider(scrapyd: Scrapyd, egg: Path) -> None:
-    assert "index" in scrapyd.ask("listspiders", project="webcrawler")["spiders"]
+def test_scrapyd_lists_the_spiders(scrapyd: Scrapyd, egg: Path) -> None:
+    assert {"index", "realtime"} <= {*scrapyd.ask("listspiders", project="webcrawler")["spiders"]}
 
 
 # Crawling: nothing but the egg can have done it, as the environment has no webcrawler.
@@ -268,6 +287,46 @@ def test_the_egg_is_never_unpacked(scrapyd: Scrapyd, egg: Path, crawl_dir: Path)
     assert zipfile.is_zipfile(egg)
     assert [path for path in (scrapyd.folder / "eggs").rglob("*") if path.is_file()] == [egg]
     assert not list(scrapyd.folder.rglob("*.py"))  # its home is here too
+
+
+# Searching in real time
+
+
+def test_a_search_runs_as_a_job_until_it_has_found_enough(searched: Journal) -> None:
+    assert (searched["state"], searched["reason"], searched["enough"]) == ("finished", "enough", 5)
+    assert searched["similar"] >= 5
+    assert "Molecular Biology" in searched["hits"][0]["title"]
+    assert searched["hits"][0]["source"] == "web"
+
+
+def test_a_search_logs_no_errors(scrapyd: Scrapyd, searched: Journal) -> None:
+    log = scrapyd.log("live", "realtime")
+
+    assert "Spider closed (enough)" in log
+    assert "ERROR" not in log
+    assert "Traceback" not in log
+
+
+def test_what_a_search_found_is_searched_by_others(
+    scrapyd: Scrapyd, searched: Journal, scrapy: Callable[..., Any]
+) -> None:
+    found = scrapy("search", "molecular biology", "-n", "100", folder=scrapyd.search_dir)
+
+    assert {hit["url"] for hit in searched["hits"]} <= {hit["url"] for hit in found["hits"]}
+
+
+def test_the_search_page_starts_and_ends_searches_here(scrapyd: Scrapyd, searched: Journal) -> None:
+    page = web_scrapyd.Scrapyd(Config(scrapyd.search_dir, scrapyd=scrapyd.url))
+    asked = {"job": "page", "query": "sailing knots", "strategy": "breadth", "enough": "0"}
+
+    page.start("page", asked)
+    assert not page.is_over("page")
+    wait_for(lambda: journal.read(scrapyd.search_dir, "page"), "the list", seconds=60)
+    page.end("page", at_once=False)
+    wait_for(lambda: page.is_over("page"), "its end", seconds=60)
+
+    found = journal.read(scrapyd.search_dir, "page")
+    assert found and found["state"] == "finished" and found["query"] == "sailing knots"
 
 
 # Helpers

@@ -1,8 +1,9 @@
 """Processes that accompany crawls: one of a kind for a data folder, until all is done and no crawl is alive.
 
 Locks, all freed by the kernel however their holder ends: NAME.lock is the companion's (its process id stands
-in it), `crawls.lock` is shared by all crawls. A companion ends holding both, so a crawl that starts meanwhile
-waits those milliseconds in `hold_crawl` and then finds no companion, never one about to end.
+in it), `crawls.lock` is shared by all crawls, `searches.lock` by those that somebody waits for. A companion
+ends holding its own and that of the crawls, so a crawl that starts meanwhile waits those milliseconds in
+`hold_crawl` and then finds no companion, never one about to end.
 """
 
 from __future__ import annotations
@@ -87,12 +88,13 @@ RANKER = Companion("ranks", "webcrawler.ranking.ranker")
 VOCABULARY = Companion("vocabulary", "webcrawler.vocabulary.lexicographer")
 
 
-def settle_in(name: str) -> Callable[[], bool]:
+def settle_in(name: str, gives_way: bool = True) -> Callable[[], bool]:
     """A new process makes itself at home: its log, behind the crawl, armed. Returns whether SIGTERM came."""
     logging.basicConfig(level=logging.INFO, format=f"%(asctime)s {name} %(process)d: %(message)s")
     stops: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
-    give_way(10)  # the crawl goes first
+    if gives_way:
+        give_way(10)  # the crawl goes first
     failpoints.arm(os.environ)
     return lambda: bool(stops)
 
@@ -130,6 +132,18 @@ def hold_crawl(crawl_dir: Path) -> IO[str]:
     return lock
 
 
+def hold_search(crawl_dir: Path) -> IO[str]:
+    """Says that somebody waits for what is crawled, until the file is closed: the follower hurries."""
+    lock = (crawl_dir / "searches.lock").open("a+")
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
+
+
+def is_searched(crawl_dir: Path) -> bool:
+    """Does a real-time search go on?"""
+    return is_held(crawl_dir / "searches.lock")
+
+
 def is_crawling(crawl_dir: Path) -> bool:
     with try_lock(crawl_dir / "crawls.lock") or nullcontext() as free:
         return free is None
@@ -141,6 +155,18 @@ def may_end(lock: IO[str], crawl_dir: Path, is_done: Callable[[], bool]) -> bool
         if quiet and is_done():
             lock.close()  # before the other one: see above
             return True
+    return False
+
+
+def is_held(lock: Path) -> bool:
+    """Does a process hold it? Only looks: the folder may be one that others write."""
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
     return False
 
 

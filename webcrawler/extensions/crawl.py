@@ -69,7 +69,8 @@ class Crawl(Worker):
         job = getattr(spider, "job", None)  # other people's spiders have none
         self.job = job or self.job
         self._loop = asyncio.get_running_loop()
-        if not os.nice(0):  # before there are threads and processes of ours, which are as nice as this one
+        # Before there are threads and processes of ours, which are as nice as this one.
+        if not os.nice(0) and not self.job.is_search:
             give_way(self.settings.getint("CRAWL_NICE"))
         self.stores = Stores(self.settings, job, self._settled, self.reports, self._broken)
         self.frontier, self.connection = self.stores.frontier, self.stores.connection

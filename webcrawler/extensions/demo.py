@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from pathlib import Path
 
 from webcrawler.addresses import AddressRules
+from webcrawler.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier
 from webcrawler.job import Job
 
 logger = logging.getLogger(__name__)
+LOOPBACK = "http://127.0.0.1:"
 
 
 def is_demo(server: str) -> bool:
-    return server.startswith("http://127.0.0.1:")
+    return server.startswith(LOOPBACK)
 
 
 class Demo:
@@ -38,7 +41,18 @@ class Demo:
                 raise BadInput("the demo web is being crawled in this folder: wait, or set CRAWL_DIR")
             ports.unlink(missing_ok=True)  # from now on it is a crawl of other people's servers
             return None
-        if frontier.servers() and not (ports.exists() and all(map(is_demo, frontier.servers()))):
+        servers = frontier.servers()
+        if servers and not (ports.exists() and all(map(is_demo, servers))):
+            return None
+        if job.is_search and _has_others(folder / "catalog.sqlite"):
             return None
         logger.warning("no seeds given: crawling the demo web, which this package serves on loopback")
         return cls(folder)
+
+
+def _has_others(path: Path) -> bool:
+    """Does this catalog know documents of other people's servers?"""
+    if not path.exists():
+        return False
+    with closing(Catalog(path, readonly=True)) as catalog:
+        return catalog.has_documents_beside(LOOPBACK)

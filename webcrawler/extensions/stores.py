@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
+from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection, failpoints
 from webcrawler.addresses import AddressRules
 from webcrawler.batch import Batch, Settled
 from webcrawler.catalog import Catalog
+from webcrawler.companions import hold_search
+from webcrawler.errors import BadInput
 from webcrawler.extensions import parts
 from webcrawler.extensions.demo import Demo
 from webcrawler.extensions.member import Member, bury_the_dead
@@ -20,8 +23,11 @@ from webcrawler.extensions.resolver import GuardedResolver
 from webcrawler.frontier import Frontier, Reports, ordering, upkeep
 from webcrawler.job import Job, seed_link
 from webcrawler.pages import PageStore
+from webcrawler.recall import recall
 
 DIGEST_HINTS = 200_000  # about 40 MB
+RECALLED = 20_000  # documents
+SEARCH_BATCH_SECONDS = 0.2  # somebody waits for it
 
 
 class Stores:
@@ -40,28 +46,38 @@ class Stores:
         broken: Callable[[], object],
     ) -> None:
         self._settings, self._reports = settings, reports
+        self._is_search = job is not None and job.is_search
+        name = job.frontier if job else "index"
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
         with ExitStack() as opened:
             parts.raise_file_limit()
             opened.enter_context(parts.crawl_lock(self._folder))
+            if self._is_search:
+                opened.enter_context(hold_search(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
-            parts.wait_out(lambda: bury_the_dead(self.connection), self.connection.revive)
+            parts.wait_out(lambda: bury_the_dead(self.connection, name), self.connection.revive)
+            if self._is_search:
+                parts.wait_out(
+                    lambda: upkeep.forget_idle(self.connection.client, "realtime:"), self.connection.revive
+                )
+                opened.callback(self._forget_search, name)
             self.demo = None if job is None else self._demo(job)
             if self.demo:
                 opened.callback(self.demo.stop)
             self.resolver = self._guard_addresses()
             polite = parts.politeness(settings, no_delay=self.demo is not None)
-            mode = upkeep.mode_of(self.connection.client, job.mode) if job else "fifo"
+            mode = upkeep.mode_of(self.connection.client, job.mode, name) if job else "fifo"
             shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
-            self._member = opened.enter_context(Member(self.connection, mode, polite, *shape))
+            self._member = opened.enter_context(Member(self.connection, mode, polite, *shape, name))
             self.frontier = self._member.frontier
-            seeds = self.demo.seeds if self.demo else job.seeds if job else ()
+            seeds = self._seeds(job) if job else ()
             failpoints.reach("discover.before")
             links = [seed_link(seed) for seed in seeds]
             parts.wait_out(
                 lambda: self.frontier.discover(links, within_budgets=False), self.connection.revive
             )
             failpoints.reach("discover.after")
+            self._recall()
             self.parsers = parts.parser_pool(settings)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(opened, settled, broken)
@@ -72,6 +88,32 @@ class Stores:
         """Writes what is left, gives leases back, lets go. Blocks for as long as that takes."""
         self._opened.close()
 
+    def new_frontier(self, opened: ExitStack) -> Frontier:
+        """The same frontier for another thread, with connections of its own."""
+        return self._member.new_frontier(opened)
+
+    @property
+    def has_documents(self) -> bool:
+        """Was anything crawled here before?"""
+        path = self._folder / "catalog.sqlite"
+        if not path.exists():
+            return False
+        with closing(Catalog(path)) as catalog:
+            return bool(catalog.last_documents(1))
+
+    def _recall(self) -> None:
+        """What an ordering learnt was in a process that has ended; the catalog has what it learnt from."""
+        path = self._folder / "catalog.sqlite"
+        if self.frontier.ordering.learns and not self._is_search and path.exists():
+            with closing(Catalog(path)) as catalog:
+                for seen in recall(catalog, catalog.last_documents(RECALLED)):
+                    self.frontier.ordering.learn(seen)
+
+    def _forget_search(self, name: str) -> None:
+        """What it found is in catalog and index; asked again, a search begins from there."""
+        with suppress(RedisError, BadInput):
+            upkeep.clear(Frontier(self.connection.client, ordering("fifo"), name), with_servers=False)
+
     @property
     def request_meta(self) -> dict[str, Any]:
         """For every request: what was checked is what is fetched; the demo web needs no proxy."""
@@ -81,10 +123,15 @@ class Stores:
         frontier = Frontier(self.connection.client, ordering("fifo"))
         return Demo.for_run(self._folder, job, frontier)
 
+    def _seeds(self, job: Job) -> tuple[str, ...]:
+        """A search begins with what the index knows of the demo web, where it knows it."""
+        return self.demo.seeds if self.demo and not (job.is_search and self.has_documents) else job.seeds
+
     def _open_batch(self, opened: ExitStack, settled: Settled, broken: Callable[[], object]) -> Batch:
         path = self._folder / "catalog.sqlite"
         with closing(Catalog(path)) as catalog:
             self.digests = catalog.digests(DIGEST_HINTS)
+        seconds = self._settings.getfloat("BATCH_SECONDS")
         return Batch(
             PageStore(self._folder / "pages"),
             lambda: Catalog(path),
@@ -94,7 +141,8 @@ class Stores:
             broken,
             self.connection.revive,
             self._settings.getint("BATCH_DOCUMENTS"),
-            self._settings.getfloat("BATCH_SECONDS"),
+            min(seconds, SEARCH_BATCH_SECONDS) if self._is_search else seconds,
+            only_new=self._is_search,
         )
 
     def _guard_addresses(self) -> GuardedResolver:

@@ -12,7 +12,15 @@ from typing import IO
 
 from webcrawler import failpoints
 from webcrawler.catalog import Catalog
-from webcrawler.companions import FOLLOWER, hold_crawl, is_crawling, may_end, settle_in, when_made
+from webcrawler.companions import (
+    FOLLOWER,
+    hold_crawl,
+    is_crawling,
+    is_searched,
+    may_end,
+    settle_in,
+    when_made,
+)
 from webcrawler.index.engine import DEFAULT, engine_type
 from webcrawler.index.folder import applied_seq, discard
 from webcrawler.index.following import POLL_SECONDS, Follower
@@ -106,8 +114,8 @@ def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None, en
 
 def main(arguments: list[str]) -> int:
     """python -m webcrawler.index.follower CRAWL_DIR [--once] [--engine NAME]; SIGTERM ends it."""
-    stopped = settle_in("follower")
     crawl_dir = Path(arguments[0])
+    stopped = settle_in("follower", gives_way=not is_searched(crawl_dir))
     engine = arguments[arguments.index("--engine") + 1] if "--engine" in arguments else DEFAULT
     if "--once" in arguments:
         wait_until_caught_up(crawl_dir, engine=engine)

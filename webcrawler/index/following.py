@@ -10,6 +10,7 @@ from types import TracebackType
 
 from webcrawler import failpoints
 from webcrawler.catalog import Catalog
+from webcrawler.companions import is_searched
 from webcrawler.index.anchors import AnchorsFollower
 from webcrawler.index.engine import DEFAULT, engine_type
 from webcrawler.index.folder import discard
@@ -18,6 +19,8 @@ from webcrawler.records import Document
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")
 PATIENCE_SECONDS = 5.0  # how long the first waiting change waits for the others
 POLL_SECONDS = 0.5
+SEARCHED_PATIENCE_SECONDS = 0.3  # while a real-time search waits for what it finds
+SEARCHED_POLL_SECONDS = 0.1
 ANCHORS_SHARE = 0.1  # of the time while a crawl is alive: the more there is to do, the more of it at once
 _log = logging.getLogger(__name__)
 
@@ -39,6 +42,7 @@ class Follower:
             discard(crawl_dir, aside)
             self._engine = made(crawl_dir, self._catalog.identity, aside)
         self._anchors = AnchorsFollower(self._catalog, self._engine)
+        self._crawl_dir = crawl_dir
         self._anchors_due = 0.0  # on the monotonic clock
 
     def __enter__(self) -> Follower:
@@ -100,10 +104,12 @@ class Follower:
         waits_since: float | None = time.monotonic() - patience_seconds
         while not stopped() and not self.is_ahead():
             crawling, waiting, now = alive(), self.waiting(), time.monotonic()
+            searched = is_searched(self._crawl_dir)
+            patience = min(patience_seconds, SEARCHED_PATIENCE_SECONDS) if searched else patience_seconds
             waits_since = (waits_since or now) if waiting else None
             if crawling and now >= self._anchors_due and self.step_anchors():
                 continue
-            if waiting >= BATCH or (waits_since and (not crawling or now - waits_since >= patience_seconds)):
+            if waiting >= BATCH or (waits_since and (not crawling or now - waits_since >= patience)):
                 waits_since = None
                 if self.step():
                     continue
@@ -111,7 +117,7 @@ class Follower:
                 return
             elif not crawling and self.step_anchors():
                 continue
-            time.sleep(POLL_SECONDS)
+            time.sleep(SEARCHED_POLL_SECONDS if searched else POLL_SECONDS)
 
     def optimize(self) -> None:
         self._engine.optimize()

@@ -1,0 +1,91 @@
+"""The journal of a real-time search: any process may look on and ask for the end; the dead are known."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from webcrawler.errors import BadInput
+from webcrawler.realtime import journal
+from webcrawler.realtime.journal import Journal, Writer
+
+
+def entry(job: str, started: float = 1.0, state: str = "running") -> Journal:
+    return Journal(
+        job=job, query="quokka", strategy="adaptive", state=state, reason="",
+        started=started, updated=started, seconds=0.0,
+        fetched=0, similar=0, enough=20, waiting=0, note="", hits=[],
+    )  # fmt: skip
+
+
+def test_what_is_written_is_what_others_read(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, "one")
+
+    writer.write(entry("one"))
+
+    assert journal.read(tmp_path, "one") == entry("one")
+    assert journal.is_alive(tmp_path, "one")
+
+
+def test_a_stop_is_asked_for_once(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, "one")
+    assert not writer.is_stopped()
+
+    journal.stop(tmp_path, "one")
+
+    assert writer.is_stopped()
+    writer.close()
+    assert not Writer(tmp_path, "one").is_stopped()
+
+
+def test_two_searches_cannot_have_one_name(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, "one")
+
+    with pytest.raises(BadInput, match="job=one is going on"):
+        Writer(tmp_path, "one")
+
+    writer.close()
+    Writer(tmp_path, "one").close()
+
+
+def test_a_search_whose_process_was_killed_is_known_to_have_failed(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from webcrawler.realtime.journal import Writer;"
+        "writer = Writer(Path(sys.argv[1]), 'one'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    (tmp_path / "realtime" / "one.json").write_text(json.dumps(entry("one")))
+
+    found = journal.read(tmp_path, "one")
+
+    assert found is not None
+    assert (found["state"], found["reason"]) == ("finished", "failed")
+
+
+def test_the_newest_comes_first_and_old_ones_are_forgotten(tmp_path: Path) -> None:
+    for n in range(journal.KEPT + 3):
+        writer = Writer(tmp_path, f"job{n}")
+        writer.write(entry(f"job{n}", started=float(n), state="finished"))
+        writer.close()
+
+    found = [one["job"] for one in journal.jobs(tmp_path)]
+
+    assert found == [f"job{n}" for n in range(journal.KEPT + 2, 2, -1)]
+
+
+def test_a_file_that_is_no_journal_is_none(tmp_path: Path) -> None:
+    (tmp_path / "realtime").mkdir()
+    (tmp_path / "realtime" / "torn.json").write_text('{"job": "to')
+
+    assert journal.read(tmp_path, "torn") is None
+    assert journal.jobs(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["", "../one", "a/b", ".hidden", "a" * 101, "quo\x00ka", "Ä"])
+def test_a_name_must_be_one_of_a_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match="will not do"):
+        journal.read(tmp_path, name)

@@ -1,0 +1,349 @@
+"""`scrapy crawl realtime` as people and programs meet it: bad arguments, JSON, a terminal, Ctrl-C."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from localweb import PROJECT, Answer, Site, environment, scrapy, sites
+from test_commands import Run, assert_told_off, run
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import FOLLOWER
+from webcrawler.connection import connect
+from webcrawler.realtime import journal
+
+__all__ = ["run"]  # the fixture
+
+QUERY = "query=molecular biology"
+LOCAL = ("-s", "ADDRESSES_ALLOWED=127.0.0.1/32", "-s", "FRONTIER_DELAY=0", "-s", "RANKER_ENABLED=no")
+KEYS = {*journal.Journal.__annotations__}
+HIT_KEYS = {*journal.Found.__annotations__}
+
+
+# ---- asked wrongly: one clear line, exit status 2, and no data folder
+
+
+@pytest.fixture
+def bookmarks(tmp_path: Path) -> dict[str, Path]:
+    heading = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<H1>Bookmarks</H1>\n<DL><p>"
+    files = {"empty.html": heading, "places.html": f'{heading}<DT><A HREF="place:sort=8">Recent</A>'}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "comments.txt").write_text("# nothing yet\n")
+    return {path.name: path for path in tmp_path.iterdir()}
+
+
+BAD_SEARCHES = [
+    ((), "what is looked for.*-a query="),
+    (("query=",), "what is looked for.*-a query="),
+    (("query=   ",), "what is looked for.*-a query="),
+    (("query=the of and",), "'the of and' has no word to look for"),
+    (("query=?!",), "no word to look for"),
+    (("query=a\x1b[2J",), "cannot be printed"),
+    (
+        (QUERY, "strategy=psychic"),
+        "unknown strategy 'psychic': choose one of adaptive, webcrawler",
+    ),
+    ((QUERY, "mode=fifo"), "no such argument: mode; strategy=adaptive takes query, strategy, enough"),
+    ((QUERY, "enuogh=3"), "no such argument: enuogh; "),
+    ((QUERY, "enough=-1"), "enough=-1 is no whole number of at least 0"),
+    ((QUERY, "enough=many"), "enough=many is no whole number"),
+    ((QUERY, "max_pages=0"), "max_pages=0 is no whole number of at least 1"),
+    ((QUERY, "max_pages=1e3"), "max_pages=1e3 is no whole number"),
+    ((QUERY, "max_time=abc"), "max_time=abc is no number of seconds above 0"),
+    ((QUERY, "max_time=0"), "max_time=0 is no number of seconds"),
+    ((QUERY, "max_time=inf"), "max_time=inf is no number of seconds"),
+    ((QUERY, "similarity=2"), "similarity=2 is no number above 0 and up to 1"),
+    ((QUERY, "similarity=nan"), "similarity=nan is no number"),
+    ((QUERY, "depth=3"), "no such argument: depth; strategy=adaptive"),
+    ((QUERY, "strategy=shark", "d=x"), "d=x"),
+    ((QUERY, "strategy=shark", "gamma=2"), "gamma=2"),
+    ((QUERY, "strategy=hot", "then=psychic"), "unknown mode 'psychic'"),
+    ((QUERY, "seeds=nonsense"), "'nonsense'.* is no URL"),
+    ((QUERY, "seeds=@no/such/file"), "cannot read no/such/file"),
+    ((QUERY, "seeds=@{empty.html}"), "no http or https URL in these bookmarks"),
+    ((QUERY, "seeds=@{places.html}"), "no http or https URL in these bookmarks"),
+    ((QUERY, "seeds=@{comments.txt}"), "there is no seed in"),
+    (("strategy=classifier", "examples=nonsense"), "'nonsense'.* is no URL"),
+    (("strategy=classifier",), "learns from pages: add -a examples=URL,URL or @bookmarks.html"),
+    (("strategy=seed-similarity",), "learns from pages: add -a examples="),
+    ((QUERY, "job=../x"), r"job=\.\./x will not do"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), BAD_SEARCHES, ids=[" ".join(row[0]) for row in BAD_SEARCHES])
+def test_a_search_asked_for_wrongly(
+    run: Run, tmp_path: Path, bookmarks: dict[str, Path], arguments: tuple[str, ...], line: str
+) -> None:
+    files = {f"{{{name}}}": str(path) for name, path in bookmarks.items()}
+    told = [files.get(part, part) for argument in arguments for part in ("-a", argument)]
+    told = [part.replace(name, path) for part in told for name, path in [_named(part, files)]]
+
+    assert_told_off(run("crawl", "realtime", *told), line)
+
+    assert not (tmp_path / "crawl").exists()
+
+
+def _named(part: str, files: dict[str, str]) -> tuple[str, str]:
+    return next(((name, path) for name, path in files.items() if name in part), ("", ""))
+
+
+BAD_OPTIONS = [
+    (("--rescore",), "--rescore is for index"),
+    (("--jsno",), "unknown option --jsno"),
+    (("--json", "-O", "-:jsonlines"), "both go to standard output"),
+    (("--json", "/dev/null/x.json"), "cannot write to /dev/null"),
+    (("-s", "FRONTIER_DELAY=soon"), "FRONTIER_DELAY=soon"),
+    (("-s", "ADDRESSES_ALLOWED=everything"), "ADDRESSES_ALLOWED"),
+]
+
+
+@pytest.mark.parametrize(("options", "line"), BAD_OPTIONS, ids=[" ".join(row[0]) for row in BAD_OPTIONS])
+def test_an_option_given_wrongly(run: Run, tmp_path: Path, options: tuple[str, ...], line: str) -> None:
+    assert_told_off(run("crawl", "realtime", "-a", QUERY, *options), line)
+
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_json_is_for_realtime(run: Run) -> None:
+    assert_told_off(run("crawl", "index", "--json"), "--json is for realtime; .*-O pages.jsonl")
+    assert_told_off(run("crawl", "--json", "realtime"), "name one spider, before --json")
+
+
+def test_a_classifier_without_its_extra(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("webcrawler.focus.classifier")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)  # as if it were not installed
+
+    told = ("-a", "strategy=classifier", "-a", "examples=http://a.test/")
+    answer = run("crawl", "realtime", *told)
+
+    assert_told_off(answer, r"scikit-learn.*webcrawler\[classifier\]|scikit-learn.*make dev")
+    assert not (tmp_path / "crawl").exists()
+
+
+# ---- a search of the demo web
+
+
+class Searched(NamedTuple):
+    folder: Path
+    status: int
+    out: str
+    err: str
+    feed: list[dict[str, Any]]
+
+    @property
+    def journal(self) -> journal.Journal:
+        found: journal.Journal = json.loads(self.out)
+        return found
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
+    """With nothing to go on: the demo web, until five similar pages are found."""
+    folder = tmp_path_factory.mktemp("searched")
+    feed = folder / "found.jsonl"
+    told = ("-a", QUERY, "-a", "enough=5", "-a", "job=first", "--json", "-O", str(feed))
+    process = scrapy("crawl", "realtime", *told, folder=folder / "crawl", RANKER_ENABLED="no")
+    out, err = process.communicate(timeout=120)
+    lines = feed.read_text("utf-8").splitlines() if feed.exists() else []
+    return Searched(folder / "crawl", process.returncode, out, err, [json.loads(line) for line in lines])
+
+
+def test_json_is_one_document_on_standard_output(searched: Searched) -> None:
+    assert searched.status == 0, searched.err
+    assert searched.out.startswith("{")
+    assert searched.journal.keys() == KEYS
+    assert searched.journal["hits"]
+    assert all(hit.keys() == HIT_KEYS for hit in searched.journal["hits"])
+
+
+def test_json_is_the_journal_that_others_read(searched: Searched) -> None:
+    assert searched.journal == journal.read(searched.folder, "first")
+
+
+def test_it_ends_when_enough_is_found(searched: Searched) -> None:
+    found = searched.journal
+
+    assert (found["state"], found["reason"], found["enough"]) == ("finished", "enough", 5)
+    assert found["similar"] >= 5
+    assert found["fetched"] >= found["similar"]
+
+
+def test_all_else_goes_to_standard_error(searched: Searched) -> None:
+    assert "crawling the demo web" in searched.err
+    assert "enough similar pages were found" in searched.err
+    assert searched.err.count("just found") == sum(
+        hit["source"] == "web" for hit in searched.journal["hits"][:30]
+    )
+
+
+def test_a_feed_has_the_pages(searched: Searched) -> None:
+    urls = {page["url"] for page in searched.feed}
+
+    assert len(searched.feed) >= searched.journal["fetched"]
+    assert {hit["url"] for hit in searched.journal["hits"]} <= urls
+    assert all(page["text"] for page in searched.feed)
+
+
+def test_what_was_found_is_searched_from_another_terminal(searched: Searched) -> None:
+    wait_for(lambda: is_over(searched.folder), "the follower")
+    process = scrapy("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
+    out, err = process.communicate(timeout=60)
+
+    found = {hit["url"] for hit in json.loads(out)["hits"]}
+    assert {hit["url"] for hit in searched.journal["hits"]} <= found, err
+
+
+def is_over(folder: Path) -> bool:
+    lock = FOLLOWER.lock(folder)
+    if lock:
+        lock.close()
+    return lock is not None
+
+
+# ---- on a terminal
+
+
+def on_a_terminal(folder: Path, *arguments: str, rows: int = 24, columns: int = 80) -> str:
+    """What `scrapy` draws where both its outputs are a terminal."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    kept = {k: v for k, v in environment(folder).items() if k not in ("LOG_LEVEL", "COLUMNS", "LINES")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=PROJECT,
+        env={**kept, "TERM": "xterm"},
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    written = b""
+    try:
+        while data := os.read(ours, 65536):
+            written += data
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0, written.decode()
+    return written.decode()
+
+
+def test_the_list_grows_on_a_terminal(searched: Searched, tmp_path: Path) -> None:
+    """The index answers first, then the list is drawn again and again, and gives way to the final table."""
+    told = ("-a", QUERY, "-a", "enough=3", "-s", "RANKER_ENABLED=no", "--json", str(tmp_path / "found.json"))
+    drawn = on_a_terminal(searched.folder, "crawl", "realtime", *told, columns=120)
+
+    live, _, final = drawn.rpartition("\x1b[2K")  # the last line of the list is wiped
+    first, _, later = live.partition("\x1b[1A")  # up again, to be drawn anew
+    assert "“molecular biology”  0 fetched" in first
+    assert "http://127.0.0.1:" in first
+    assert later
+    assert "ERROR" not in drawn
+    assert "“molecular biology”" in final
+    assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h")  # the cursor is hidden, and shown again
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert all(hit["url"] in final for hit in found["hits"][:3])
+    assert "INFO" not in drawn
+
+
+# ---- stopped by Ctrl-C
+
+
+def endless(site: Site) -> Answer:
+    """A page about molecular biology that links to two more."""
+    number = len(site.asked)
+    links = "".join(f'<a href="/{number}/{n}">more molecular biology</a> ' for n in range(2))
+    return Answer(f"<!doctype html><title>Molecular biology {number}</title><p>{links}</p>")
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(site: Site, *more: str) -> subprocess.Popen[str]:
+        told = ("-a", QUERY, "-a", f"seeds={site.url}/", "-a", "enough=0", "-a", "job=j", "--json")
+        process = scrapy("crawl", "realtime", *told, *LOCAL, *more, folder=tmp_path / "crawl")
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+    connect(None, tmp_path / "crawl").close()  # who leaves last stops the server
+
+
+def test_ctrl_c_ends_it_and_keeps_what_was_found(
+    started: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    with sites(site={"*": endless}) as opened:
+        process = started(opened["site"])
+        wait_for(lambda: fetched(tmp_path / "crawl") >= 3, "pages", process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+
+    found = json.loads(out)
+    assert process.returncode == 0, err
+    assert (found["state"], found["reason"]) == ("finished", "stopped")
+    assert found["hits"]
+    assert "it was stopped; the same command goes on" in err
+    assert "Traceback" not in err
+    with closing(Catalog(tmp_path / "crawl" / "catalog.sqlite", readonly=True)) as catalog:
+        documents = catalog.documents([number for number, _ in catalog.urls()])
+    assert {hit["url"] for hit in found["hits"]} <= {document.url for document in documents.values()}
+
+
+def test_a_second_ctrl_c_does_not_wait_for_downloads(
+    started: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    with sites(site={"/": endless, "/robots.txt": Answer("", 404), "*": lambda site: None}) as opened:
+        process = started(opened["site"])
+        wait_for(lambda: len(opened["site"].pages) > 1, "a download that takes its time", process)
+        process.send_signal(signal.SIGINT)
+        read_until(process, "shutting down gracefully")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=15)
+
+    assert json.loads(out)["reason"] == "stopped", err
+
+
+def fetched(folder: Path) -> int:
+    found = journal.read(folder, "j") if (folder / "realtime").exists() else None
+    return found["fetched"] if found else 0
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if words in line:
+            return
+    raise AssertionError(f"it never said {words!r}")
+
+
+def wait_for(
+    condition: Callable[[], bool],
+    what: str,
+    process: subprocess.Popen[str] | None = None,
+    seconds: float = 60.0,
+) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process is None or process.poll() is None, process and process.communicate()
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)

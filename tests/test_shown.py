@@ -1,0 +1,228 @@
+"""What a terminal shows of a real-time search, from journals made up here."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from webcrawler.commands._shown import ENDINGS, FILE_COLUMNS, ROWS, Shown
+from webcrawler.realtime.journal import Found, Journal
+
+VIA = {"url": "http://a.test/", "title": "Nucleic acids", "anchor": "double helix"}
+
+
+def hit(rank: int, **changes: Any) -> Found:
+    made = {
+        "rank": rank,
+        "relevance": 1000 - rank,
+        "title": f"Page {rank}",
+        "url": f"http://a.test/{rank}",
+        "server": "http://a.test",
+        "snippet": "…",
+        "number": rank,
+        "similarity": 0.5,
+        "source": "index",
+        "via": None,
+    }
+    return made | changes  # type: ignore[return-value]
+
+
+def journal(*hits: Found, **changes: Any) -> Journal:
+    made = {
+        "job": "j",
+        "query": "molecular biology",
+        "strategy": "adaptive",
+        "state": "finished",
+        "reason": "enough",
+        "started": 0.0,
+        "updated": 0.0,
+        "seconds": 12.4,
+        "fetched": 1234,
+        "similar": 7,
+        "enough": 20,
+        "waiting": 56,
+        "note": "",
+        "hits": list(hits),
+    }
+    return made | changes  # type: ignore[return-value]
+
+
+def at_the_end(*hits: Found, terminal_columns: int = 0, **changes: Any) -> str:
+    """What is left on a terminal of so many columns, or in a file."""
+    written = io.StringIO()
+    console = Console(
+        file=written,
+        width=terminal_columns or FILE_COLUMNS,
+        force_terminal=bool(terminal_columns),
+        color_system=None,
+    )
+    Shown(console).end(journal(*hits, **changes))
+    return written.getvalue()
+
+
+def running(height: int, *hits: Found, width: int = 80, **changes: Any) -> list[str]:
+    """The lines drawn while the search goes on."""
+    written = io.StringIO()
+    console = Console(file=written, width=width, height=height, force_terminal=False)  # no thread draws
+    shown = Shown(console)
+    shown.update(journal(*hits, state="running", reason="", **changes))
+    console.print(shown._draw())
+    return written.getvalue().splitlines()
+
+
+# ---- the final table
+
+
+def test_a_row_says_rank_relevance_title_url_and_where_it_came_from() -> None:
+    lines = at_the_end(hit(1), hit(2, source="web", via=VIA)).splitlines()
+
+    assert lines[1].split() == ["#", "rel.", "page", "from"]
+    assert lines[2].split() == ["1", "0999", "Page", "1", "index"]
+    assert lines[3].split() == ["http://a.test/1"]
+    assert lines[4].split(maxsplit=4) == ["2", "0998", "Page", "2", "just found: “double helix”"]
+    assert lines[5].split(maxsplit=1) == ["http://a.test/2", "on Nucleic acids"]
+
+
+@pytest.mark.parametrize(
+    ("via", "said"),
+    [
+        (None, ["just found", "as a seed"]),
+        (VIA | {"anchor": ""}, ["just found", "on Nucleic acids"]),  # an image
+        (VIA | {"title": ""}, ["just found: “double helix”", "on http://a.test/"]),
+    ],
+)
+def test_what_a_link_does_not_say_is_left_out(via: Any, said: list[str]) -> None:
+    text = at_the_end(hit(1, source="web", via=via))
+
+    assert all(part in text for part in said)
+
+
+def test_the_line_above_counts() -> None:
+    first = at_the_end(hit(1)).splitlines()[0]
+
+    assert first == "“molecular biology”  1,234 fetched  7 of 20 similar  12 s  56 waiting"
+    assert "  7 similar  " in at_the_end(enough=0)  # any number
+    assert at_the_end(query="").startswith("like the examples  ")
+
+
+@pytest.mark.parametrize("reason", ENDINGS)
+def test_the_last_line_says_why_it_ended(reason: str) -> None:
+    assert at_the_end(hit(1), reason=reason).splitlines()[-1] == ENDINGS[reason]
+    assert at_the_end(reason=reason).splitlines()[-1] == f"nothing was found: {ENDINGS[reason]}"
+
+
+def test_the_final_table_has_thirty_rows_at_most() -> None:
+    text = at_the_end(*(hit(rank) for rank in range(1, 100)))
+
+    assert text.count("http://") == ROWS == 30
+
+
+def test_a_note_is_said() -> None:
+    assert "note: this is the demo web" in at_the_end(note="this is the demo web").splitlines()
+
+
+def test_a_url_is_never_cut_in_the_end() -> None:
+    url = "http://a.test/" + "q" * 300
+
+    for columns in (0, 60):
+        assert url in at_the_end(hit(1, url=url), terminal_columns=columns)  # the terminal breaks the line
+
+
+@pytest.mark.parametrize("columns", [0, 1, 20, 80])
+def test_nothing_is_left_at_the_end_of_a_line(columns: int) -> None:
+    lines = at_the_end(hit(1), hit(2, source="web", via=VIA), terminal_columns=columns).splitlines()
+
+    assert lines == [line.rstrip() for line in lines]
+
+
+# ---- while it goes on
+
+
+@pytest.mark.parametrize("height", [1, 3, 4, 5, 10, 24, 200])
+def test_as_many_rows_as_fit_the_terminal(height: int) -> None:
+    hits = [hit(rank) for rank in range(1, 100)]
+
+    lines = running(height, *hits, note="a note")
+
+    assert len(lines) <= max(height - 1, 3)  # what it says of the whole is always there
+    assert sum("http" in line for line in lines) == min(ROWS, max(0, (height - 4) // 2))
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 300])
+def test_no_line_is_longer_than_the_terminal(width: int) -> None:
+    long = hit(1, title="word " * 100, url="http://a.test/" + "x" * 300, source="web", via=VIA)
+
+    lines = running(24, long, width=width)
+
+    assert max(map(len, lines)) <= width
+    assert len(lines) == 4
+
+
+def test_a_wide_character_takes_two_columns() -> None:
+    lines = running(24, hit(1, title="分子生物学" * 40))
+
+    assert {cell_len(line.removesuffix("index")) for line in lines if "index" in line} == {10 + 42 + 2}
+
+
+def test_it_says_that_it_is_ending() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    shown = Shown(console)
+    shown.is_ending = lambda: True
+    shown.update(journal(state="running"))
+    shown.close()
+
+    assert "ending: what is under way is finished and indexed" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_nothing_live_without_a_terminal() -> None:
+    written = io.StringIO()
+    shown = Shown(Console(file=written, width=80, force_terminal=False))
+
+    shown.update(journal(hit(1), state="running"))
+    shown.close()
+
+    assert written.getvalue() == ""
+
+
+def test_a_log_on_the_same_terminal_comes_above_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setattr(written, "isatty", lambda: True)
+    handler = logging.StreamHandler(written)
+    monkeypatch.setattr(logging.root, "handlers", [handler])
+    shown = Shown(Console(file=written, width=80, force_terminal=True))
+
+    shown.update(journal(hit(1), state="running"))
+    logging.getLogger("x").warning("a server is slow")
+    while_live = handler.stream
+    shown.close()
+
+    assert while_live is not written
+    assert handler.stream is written
+    assert written.getvalue().rindex("a server is slow\n") < written.getvalue().rindex("Page 1")
+
+
+# ---- text of strangers
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x1b[2J\x1b]0;owned\x07", "a\rb\nc\x9b31m", "[bold red]x[/]", "\u202egnp.exe", "\ud800", ":smiley:"],
+)
+def test_texts_of_pages_are_harmless(text: str) -> None:
+    via = {"url": "http://a.test/" + text, "title": text, "anchor": text}
+    hostile = hit(1, title=text, url="http://a.test/" + text, source="web", via=via)
+
+    for shown in (at_the_end(hostile, query=text, note=text), "\n".join(running(24, hostile, query=text))):
+        assert not set(shown) & set("\x1b\r\x07\x9b\u202e\ud800")
+        assert text.startswith(("\x1b", "a", "\u202e", "\ud800")) or text in shown  # it is no markup
+
+
+def test_many_combining_marks_make_no_endless_line() -> None:
+    assert len(at_the_end(hit(1, title="e" + "\u0301" * 100_000))) < 1000

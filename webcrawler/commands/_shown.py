@@ -1,0 +1,160 @@
+"""What a person sees of a real-time search: the results as they come, then a table and why it ended."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from webcrawler.commands.base import printable
+from webcrawler.realtime.journal import Found, Journal
+
+ROWS = 30  # at most
+LINES = 2  # of one row
+LEFT = 10  # columns: rank and relevance
+TITLE_CHARACTERS = 100
+ANCHOR_CHARACTERS = 60
+DRAWS_PER_SECOND = 4
+FILE_COLUMNS = 160  # a file has none of its own
+
+UNDER_WAY = "ending: what is under way is finished and indexed; a second Ctrl-C does not wait"
+ENDINGS = {
+    "enough": "enough similar pages were found; a larger -a enough=N finds more",
+    "max_pages": "max_pages was reached; the same command goes on from what is known now",
+    "max_time": "max_time was reached; the same command goes on from what is known now",
+    "nothing_left": "nothing promising is left; try other words, -a seeds=URL,URL or -a strategy=breadth",
+    "stopped": "it was stopped; the same command goes on from what is known now",
+    "failed": "it broke, the log says why; the same command goes on from what is known now",
+}
+
+
+def console(*, on_stderr: bool) -> Console:
+    """A console that knows whether it is a terminal, whatever the environment says."""
+    is_terminal = (sys.stderr if on_stderr else sys.stdout).isatty()
+    width = None if is_terminal else FILE_COLUMNS
+    return Console(stderr=on_stderr, force_terminal=is_terminal, width=width, highlight=False)
+
+
+class Shown:
+    """Draws nothing before the first journal, and live only where the console is a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.is_ending: Callable[[], bool] = lambda: False  # is there only the rest to be done?
+        self._live: Live | None = None
+        self._redirected: list[logging.StreamHandler[Any]] = []
+
+    def update(self, journal: Journal) -> None:
+        """Takes what there is now; a thread draws it."""
+        self._journal, self._since = journal, time.monotonic()
+        if self._live is None and self._console.is_terminal:
+            self._start()
+
+    def end(self, journal: Journal) -> None:
+        """The final table, in place of the live list."""
+        self.close()
+        lines = _heading(journal, journal["seconds"])
+        lines += _table(journal["hits"][:ROWS], self._console.width, is_cut=False)
+        self._console.print(*lines, Text(_ending(journal)), sep="\n", soft_wrap=True)
+
+    def close(self) -> None:
+        """Gives the terminal back."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+        for handler in self._redirected:
+            handler.setStream(sys.stderr)
+        self._redirected.clear()
+
+    def _start(self) -> None:
+        self._live = Live(
+            console=self._console,
+            get_renderable=self._draw,
+            refresh_per_second=DRAWS_PER_SECOND,
+            transient=True,
+            redirect_stderr=sys.stderr.isatty(),
+            vertical_overflow="crop",
+        )
+        before = sys.stderr
+        self._live.start(refresh=True)
+        for handler in logging.root.handlers:  # what is logged to the same terminal comes above the list
+            if isinstance(handler, logging.StreamHandler) and handler.stream is before:
+                handler.setStream(sys.stderr)
+                self._redirected.append(handler)
+
+    def _draw(self) -> Group:
+        journal, since = self._journal, self._since
+        is_over = journal["state"] == "finished"
+        seconds = journal["seconds"] + (0.0 if is_over else time.monotonic() - since)
+        lines = _heading(journal, seconds)
+        if self.is_ending() and not is_over:
+            lines.append(Text(UNDER_WAY))
+        rows = (self._console.height - len(lines) - 2) // LINES  # the table's head, the cursor
+        lines += _table(journal["hits"][: max(0, min(rows, ROWS))], self._console.width, is_cut=True)
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        return Group(*lines)
+
+
+def _heading(journal: Journal, seconds: float) -> list[Text]:
+    asked, enough = _short(journal["query"], ANCHOR_CHARACTERS), journal["enough"]
+    parts = [
+        f"“{asked}”" if asked else "like the examples",
+        f"{journal['fetched']:,} fetched",
+        f"{journal['similar']:,}{f' of {enough:,}' if enough else ''} similar",
+        f"{seconds:.0f} s",
+        f"{journal['waiting']:,} waiting",
+    ]
+    lines = [Text("  ".join(parts), "bold")]
+    if journal["note"]:
+        lines.append(Text(f"note: {printable(journal['note'])}"))
+    return lines
+
+
+def _ending(journal: Journal) -> str:
+    found = "" if journal["hits"] else "nothing was found: "
+    return found + ENDINGS[journal["reason"]]
+
+
+def _table(hits: Sequence[Found], columns: int, *, is_cut: bool) -> Iterator[Text]:
+    """Two lines a hit: title and anchor; URL, which may be longer where nothing `is_cut`, and source page."""
+    page_columns = max(1, (columns - LEFT) * 3 // 5)
+    if hits:
+        head = Text("page")
+        head.truncate(page_columns, pad=True)
+        yield Text.assemble(" #  rel.  ", head, "  from", style="dim")
+    for hit in hits:
+        title = Text(_short(hit["title"]), "bold green" if hit["source"] == "web" else "bold")
+        url = Text(printable(hit["url"]), "dim")
+        url_columns = page_columns if is_cut else max(page_columns, url.cell_len)
+        title.truncate(page_columns, overflow="ellipsis", pad=True)
+        url.truncate(url_columns, overflow="ellipsis", pad=True)
+        anchor, page = _origin(hit)
+        first = Text.assemble(f"{hit['rank']:>2}  {hit['relevance']:04d}  ", title, "  ", anchor)
+        second = Text.assemble(" " * LEFT, url, "  ", page)
+        for line, longest in ((first, columns), (second, max(columns, LEFT + url_columns))):
+            line.rstrip()
+            line.truncate(longest, overflow="ellipsis")
+            yield line
+
+
+def _origin(hit: Found) -> tuple[str, str]:
+    """The index; or the anchor that led to it, and the page that has it."""
+    via = hit["via"]
+    if hit["source"] == "index":
+        return "index", ""
+    if via is None:
+        return "just found", "as a seed"
+    anchor = _short(via["anchor"], ANCHOR_CHARACTERS)
+    return f"just found: “{anchor}”" if anchor else "just found", f"on {_short(via['title'] or via['url'])}"
+
+
+def _short(text: str, characters: int = TITLE_CHARACTERS) -> str:
+    text = printable(text)
+    return text if len(text) <= characters else text[: characters - 1].rstrip() + "…"

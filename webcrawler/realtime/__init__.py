@@ -1,0 +1,1 @@
+"""What does a real-time search do next, and what has it found?"""

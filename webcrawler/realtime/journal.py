@@ -1,0 +1,158 @@
+"""What a real-time search has found so far: a small file, so that any process may look on, or end it.
+
+In CRAWL_DIR/realtime: JOB.json is replaced whole; JOB.lock is held for as long as the run lives; JOB.stop is
+obeyed within a second.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+import time
+from pathlib import Path
+from typing import IO, Any, TypedDict
+
+from webcrawler.companions import is_held, try_lock
+from webcrawler.errors import BadInput
+
+logger = logging.getLogger(__name__)
+
+CHANGED = object()  # Scrapy's signal, with `journal`, on the event loop
+LOOKERS = 10  # at the same moment
+KEPT = 100  # journals of runs that are over
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+class Via(TypedDict):
+    """The link that led to a page."""
+
+    url: str
+    title: str
+    anchor: str
+
+
+class Found(TypedDict):
+    rank: int
+    relevance: int  # 1000 for the best, the others in proportion
+    title: str
+    url: str
+    server: str
+    snippet: str
+    number: int  # page number
+    similarity: float  # to what was asked, 0 to 1
+    source: str  # "index": was there before; "web": this search found it
+    via: Via | None
+
+
+class Journal(TypedDict):
+    job: str
+    query: str
+    strategy: str
+    state: str  # "running", "finished"
+    reason: str  # why it ended: "enough", "max_pages", "max_time", "nothing_left", "stopped", "failed"
+    started: float
+    updated: float
+    seconds: float
+    fetched: int  # documents of this run
+    similar: int  # those of them that are similar enough
+    enough: int  # of which so many end it; 0: any number
+    waiting: int  # URLs
+    note: str
+    hits: list[Found]
+
+
+def new_job() -> str:
+    return secrets.token_hex(8)
+
+
+def check_name(job: str) -> str:
+    """Raises BadInput for what cannot be part of a file's name everywhere."""
+    if not _NAME.fullmatch(job) or job.startswith("."):
+        raise BadInput(f"job={job[:100]} will not do: letters, digits, - and _")
+    return job
+
+
+def read(crawl_dir: Path, job: str) -> Journal | None:
+    """None where there is no such run; one whose process died says so."""
+    found = _read(crawl_dir, job)
+    if found and found["state"] == "running" and not is_alive(crawl_dir, job):
+        found = _read(crawl_dir, job) or found  # it may have come to its end in this moment
+        if found["state"] == "running":
+            found["state"], found["reason"] = "finished", "failed"
+    return found
+
+
+def jobs(crawl_dir: Path) -> list[Journal]:
+    """Those that are known, the newest first."""
+    found = (read(crawl_dir, path.stem) for path in (crawl_dir / "realtime").glob("*.json"))
+    return sorted((one for one in found if one), key=lambda one: -one["started"])
+
+
+def stop(crawl_dir: Path, job: str) -> None:
+    """Asks a run to end; what it found is kept."""
+    _path(crawl_dir, job, "stop").touch()
+
+
+def is_alive(crawl_dir: Path, job: str) -> bool:
+    return is_held(_path(crawl_dir, job, "lock"))
+
+
+class Writer:
+    """The run's own hold on its journal.
+
+    Raises:
+        BadInput: another run has this name.
+    """
+
+    def __init__(self, crawl_dir: Path, job: str) -> None:
+        self._crawl_dir, self._job = crawl_dir, check_name(job)
+        (crawl_dir / "realtime").mkdir(parents=True, exist_ok=True)
+        self._lock = self._locked()
+        _path(crawl_dir, job, "stop").unlink(missing_ok=True)
+
+    def _locked(self) -> IO[str]:
+        for _ in range(LOOKERS):  # who looks whether it is held holds it for a moment
+            if lock := try_lock(_path(self._crawl_dir, self._job, "lock")):
+                return lock
+            time.sleep(0.01)
+        raise BadInput(f"a search with job={self._job} is going on: choose another name")
+
+    def write(self, journal: Journal) -> None:
+        """A full disk costs those who look on, not the search."""
+        aside = _path(self._crawl_dir, self._job, "new")
+        try:
+            aside.write_text(json.dumps(journal, ensure_ascii=False), "utf-8")
+            aside.replace(_path(self._crawl_dir, self._job, "json"))
+        except OSError as error:
+            logger.warning("cannot write %s: %s", aside, error)
+
+    def is_stopped(self) -> bool:
+        return _path(self._crawl_dir, self._job, "stop").exists()
+
+    def close(self) -> None:
+        """Also forgets the oldest runs."""
+        for suffix in ("lock", "stop"):
+            _path(self._crawl_dir, self._job, suffix).unlink(missing_ok=True)
+        self._lock.close()
+        for old in jobs(self._crawl_dir)[KEPT:]:
+            for suffix in ("json", "log"):
+                _path(self._crawl_dir, old["job"], suffix).unlink(missing_ok=True)
+
+
+def _read(crawl_dir: Path, job: str) -> Journal | None:
+    try:
+        found: Journal = json.loads(_path(crawl_dir, job, "json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _path(crawl_dir: Path, job: str, suffix: str) -> Path:
+    return crawl_dir / "realtime" / f"{check_name(job)}.{suffix}"
+
+
+def as_json(journal: Journal) -> dict[str, Any]:
+    """The contract with programs."""
+    return dict(journal)
