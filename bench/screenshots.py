@@ -2,7 +2,8 @@
 
     python bench/screenshots.py http://127.0.0.1:8000 [--query "parse html"] [--into FOLDER]
 
-The status page is taken only with --status: while a crawl goes on it shows more.
+The status page is taken only with --status: while a crawl goes on it shows more. With --live N the web is
+searched now for the query, and its page is taken when N pages that it found are listed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def main() -> None:
     }
     if told.status:
         shots = {"status": ("/status", {"viewport": {"width": 900, "height": 860}})}
+    if told.live:
+        shots = {"live": (found, {"viewport": {"width": 1000, "height": 860}, "color_scheme": "light"})}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--no-proxy-server"]
@@ -38,6 +41,10 @@ def main() -> None:
         for name, (path, look) in shots.items():
             page = browser.new_page(base_url=told.address, **look)
             page.goto(path)
+            if told.live:
+                page.get_by_role("button", name="Search the web now").click()
+                page.locator("#live-list .via").nth(told.live - 1).wait_for(timeout=120_000)
+                page.evaluate("scrollTo(0, 0)")
             taken = page.screenshot(path=told.into / f"{name}.png")
             assert len(taken) < MOST_BYTES, f"{name} is too large: {len(taken):,} bytes"
         browser.close()
@@ -51,6 +58,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--query", default="parse html")
     parser.add_argument("--into", type=Path, default=IMAGES)
     parser.add_argument("--status", action="store_true", help="take the status page, and nothing else")
+    parser.add_argument(
+        "--live",
+        type=int,
+        default=0,
+        metavar="N",
+        help="search the web now, until it found N",
+    )
     return parser.parse_args()
 
 

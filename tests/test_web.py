@@ -633,6 +633,8 @@ def test_openapi_document_names_each_path_parameter_and_key(client: TestClient) 
 
 def test_openapi_document_demands_what_the_api_demands(client: TestClient) -> None:
     for path, methods in document(Config(Path("crawl")))["paths"].items():
+        if "{" in path:
+            continue
         demanded = [one["name"] for one in methods["get"]["parameters"] if one["required"]]
 
         assert (client.get(path).status_code == 400) == bool(demanded), path
@@ -649,7 +651,8 @@ def test_reference_page_names_each_parameter_and_key() -> None:
 
     described = document(Config(Path("crawl")))
     names = {name for keys in SCHEMAS.values() for name in keys if name != "error"}
-    names |= {one["name"] for path in described["paths"].values() for one in path["get"]["parameters"]}
+    gets = [path["get"] for path in described["paths"].values() if "get" in path]
+    names |= {one["name"] for get in gets for one in get["parameters"]}
     assert not [name for name in names if not re.search(rf"(?m)^\|.*`{name}`", text)]
 
 

@@ -33,6 +33,7 @@ from webcrawler.web.security import (
     MAX_BODY_BYTES,
     MAX_HEADER_BYTES,
     MAX_HEADERS,
+    MAX_UPLOAD_BYTES,
     MAX_URL_BYTES,
     middleware,
 )
@@ -44,6 +45,7 @@ HERE = "http://127.0.0.1:8000"
 PATHS = """/ /search /search?q=biology /search?q=biology&page=1000000000 /explain?q=biology&number=1 /explain
     /explain?q=biology&number=99 /cached?number=1 /cached /suggest?q=mol /opensearch.xml /api
     /api/search?q=biology /api/search /api/suggest?q=mol /api/explain?q=biology&number=1 /openapi.json
+    /live /live/none /live/none/events /live/none/stop /api/live /api/live/none /api/live/none/stop
     /status /status?refresh=5 /status?refresh=x /api/status /healthz /metrics /judge /nowhere
     /static/nothing.css /static/../app.py
     /static/ /favicon.ico /robots.txt //evil.test/ /%2e%2e/ /search/"""
@@ -62,7 +64,8 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(crawl_dir: Path) -> Iterator[TestClient]:
-    with client_of(Config(crawl_dir, rate="", feedback=True, deadline_seconds=60)) as client:
+    config = Config(crawl_dir, rate="", feedback=True, deadline_seconds=60)
+    with client_of(config, client=("127.0.0.1", 50_000)) as client:  # who may do most
         yield client
 
 
@@ -93,7 +96,7 @@ def test_every_answer_is_sealed(client: TestClient, method: str, path: str) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/search?q=biology", "/status", "/cached?number=1", "/api", "/nowhere"]
+    "path", ["/", "/search?q=biology", "/live", "/status", "/cached?number=1", "/api", "/nowhere"]
 )
 def test_no_page_has_inline_script_or_style(client: TestClient, path: str) -> None:
     text = client.get(path).text.lower()
@@ -127,6 +130,7 @@ def small_app(tmp_path: Path, **more: Any) -> Starlette:
         Route("/search", reading),
         Route("/healthz", reading),
         Route("/judge", reading, methods=["POST"]),
+        Route("/live", reading, methods=["POST"]),
     ]
     return Starlette(routes=routes, middleware=middleware(config, Metrics(config, Overviews(config))))
 
@@ -211,7 +215,9 @@ def test_any_query_is_answered(hasty: TestClient, query: str) -> None:
     "method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND"]
 )
 @pytest.mark.parametrize("path", ["/", "/search?q=a", "/status", "/static/x", "/nowhere"])
-def test_everything_but_judging_is_read_only(client: TestClient, method: str, path: str) -> None:
+def test_everything_but_judging_and_searching_the_web_is_read_only(
+    client: TestClient, method: str, path: str
+) -> None:
     answer = client.request(method, path)
 
     assert answer.status_code == 405
@@ -237,6 +243,10 @@ def test_judging_is_posted_only(client: TestClient, crawl_dir: Path) -> None:
         ({"method": "POST", "url": "/judge", "headers": {"Content-Length": "-5"}, "content": b""}, 413),
         ({"method": "POST", "url": "/judge", "headers": {"Content-Length": "9" * 5000}, "content": b""}, 413),
         ({"method": "POST", "url": "/judge", "content": b"a" * MAX_BODY_BYTES}, 200),
+        ({"method": "POST", "url": "/live", "content": b"a" * MAX_UPLOAD_BYTES}, 200),
+        ({"method": "POST", "url": "/live", "content": b"a" * (MAX_UPLOAD_BYTES + 1)}, 413),
+        ({"method": "POST", "url": "/live/a/stop", "content": b"a" * (MAX_BODY_BYTES + 1)}, 413),
+        ({"method": "POST", "url": "/live/a/b/stop", "content": b""}, 405),
         ({"url": "/search?q=" + "🦊" * 2000}, 200),  # the longest query
     ],
 )

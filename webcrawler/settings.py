@@ -83,11 +83,17 @@ SETTINGS: dict[str, Setting] = {
     "SERVE_TITLE": Setting("webcrawler", "text", "what the page calls itself"),
     "SERVE_URL": Setting("", "URL", "where people reach the page, for browsers that add it"),
     "SERVE_FEEDBACK": Setting(False, "yes or no", "results may be judged on the page, by anybody"),
+    "SERVE_LIVE": Setting("loopback", "loopback|all|off", "who may have the web searched from the page"),
+    "SERVE_LIVE_JOBS": Setting(2, "searches", "of the web at once; a client has one", 1),
+    "SERVE_LIVE_SECONDS": Setting(120, "seconds", "for one of them; nobody waits longer", 1),
+    "SERVE_LIVE_PAGES": Setting(300, "pages", "that one of them may fetch", 1),
+    "SERVE_SCRAPYD": Setting("", "URL", "of a Scrapyd that runs them; empty: child processes"),
+    "SERVE_SCRAPYD_PROJECT": Setting("webcrawler", "name", "of the project there"),
 }
 
 
 SCHEMES = {"http", "https"}
-CHOICES = {"INDEX_ENGINE": ("whoosh", "tantivy")}
+CHOICES = {"INDEX_ENGINE": ("whoosh", "tantivy"), "SERVE_LIVE": ("loopback", "all", "off")}
 
 
 def is_yes(value: object) -> bool:

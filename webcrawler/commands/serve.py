@@ -8,6 +8,8 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from scrapy.settings import SETTINGS_PRIORITIES
+
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
 from webcrawler.index.engine import engine_type
@@ -17,6 +19,7 @@ if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of th
     from webcrawler.web import Config
 
 MAX_PORT = 65_535
+COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
 class Serve(Command):
@@ -77,7 +80,19 @@ class Serve(Command):
             hosts=self._names("SERVE_HOSTS"),
             metrics_for=self._names("SERVE_METRICS"),
             url=self.project.get("SERVE_URL"),
+            live=self.project.get("SERVE_LIVE"),
+            live_jobs=self.project.getint("SERVE_LIVE_JOBS"),
+            live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),
+            live_pages=self.project.getint("SERVE_LIVE_PAGES"),
+            scrapyd=self.project.get("SERVE_SCRAPYD"),
+            scrapyd_project=self.project.get("SERVE_SCRAPYD_PROJECT"),
+            told=self._told(),
         )
+
+    def _told(self) -> tuple[tuple[str, str], ...]:
+        """What the command line says of crawls: a search of the web has to be told it, too."""
+        given = (name for name in SETTINGS if (self.project.getpriority(name) or 0) >= COMMAND_LINE)
+        return tuple((name, str(self.project[name])) for name in given if not name.startswith("SERVE_"))
 
     def _names(self, setting: str) -> tuple[str, ...]:
         return tuple(str(self.project.get(setting) or "").replace(",", " ").split())

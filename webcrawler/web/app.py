@@ -14,6 +14,7 @@ from webcrawler.web import api, cached, failures, opensearch, results, security,
 from webcrawler.web.answers import Answers
 from webcrawler.web.config import Config
 from webcrawler.web.feedback import Judging
+from webcrawler.web.live import Live
 from webcrawler.web.metrics import Metrics
 from webcrawler.web.overview import Overviews
 
@@ -22,11 +23,11 @@ def make_app(config: Config) -> Starlette:
     """The application for one data folder, which need not exist yet.
 
     Raises:
-        BadInput: a rate, network or host of the configuration cannot be understood.
+        BadInput: a rate, network, host or Scrapyd of the configuration cannot be understood.
     """
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
-    judging = Judging(config, metrics)
+    judging, live = Judging(config, metrics), Live(config)
     app = Starlette(
         routes=[
             *results.ROUTES,
@@ -35,6 +36,7 @@ def make_app(config: Config) -> Starlette:
             *static.ROUTES,
             *cached.routes(config),
             *judging.routes(),
+            *live.routes(),
             *status.routes(overviews),
             *metrics.routes(),
         ],
@@ -50,6 +52,7 @@ def make_app(config: Config) -> Starlette:
     app.state.config, app.state.metrics = config, metrics
     app.state.overviews = overviews
     app.state.answers, app.state.judging = Answers(config, metrics), judging
+    app.state.live = live
     app.middleware_stack = app.build_middleware_stack()  # else a mistake shows with the first request only
     return app
 
@@ -58,5 +61,6 @@ def make_app(config: Config) -> Starlette:
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     app.state.answers.warm()
     yield
+    await app.state.live.leave()
     app.state.answers.close()
     app.state.overviews.close()

@@ -25,3 +25,10 @@ class Config:
     deadline_seconds: float = 1.0  # for one search
     fresh_seconds: float = 0.5  # that a new commit of the index may be overlooked
     threads: int = 2  # that search
+    live: str = "loopback"  # who may have the web searched: "loopback", "all" or "off"
+    live_jobs: int = 2  # such searches at once
+    live_seconds: int = 120  # for one of them, at most
+    live_pages: int = 300  # that one of them may fetch
+    scrapyd: str = ""  # URL of the Scrapyd that runs them; "": child processes
+    scrapyd_project: str = "webcrawler"
+    told: tuple[tuple[str, str], ...] = ()  # settings that such a search has to be given, beside the folder

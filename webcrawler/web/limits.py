@@ -23,6 +23,7 @@ from webcrawler.web.refusals import refusal
 BUCKETS = 4_096
 MAX_AT_ONCE = 60  # requests of one client under way; they take turns with those of others
 FREE = ("/static/", "/healthz")  # a page's parts; who watches over the server
+FORWARDING = (b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via")  # headers of proxies
 UNIX = "unix"  # a proxy on a Unix socket, which has no address
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -108,6 +109,13 @@ class Proxies:
                 break
             client = hops.pop()
         return str(address(client) or client)
+
+    def visitor(self, scope: Scope) -> Address | None:
+        """Whose request it is for certain; None where nobody can tell: behind a proxy that is not named."""
+        forwarded = any(name in FORWARDING for name, _ in scope["headers"])
+        client = self.client(scope)
+        peer = scope["client"][0] if scope.get("client") else ""
+        return None if forwarded and client == peer else address(client)
 
     def _trusts(self, client: str) -> bool:
         found = address(client)

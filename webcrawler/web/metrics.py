@@ -24,7 +24,7 @@ from webcrawler.errors import Unavailable
 from webcrawler.search import Searcher
 from webcrawler.web.config import Config
 from webcrawler.web.errors import UNREADABLE, NotNow, note
-from webcrawler.web.limits import Proxies, address, networks
+from webcrawler.web.limits import Proxies, networks
 from webcrawler.web.overview import Overview, Overviews
 
 if TYPE_CHECKING:
@@ -109,13 +109,8 @@ class Metrics:
 
     def _may_read(self, scope: Scope) -> bool:
         """A proxy that nobody told us of is no reader: who stands behind it is unknown."""
-        forwarded = any(name in (b"x-forwarded-for", b"forwarded") for name, _ in scope["headers"])
-        peer = scope["client"][0] if scope.get("client") else ""
-        client = self._proxies.client(scope)
-        found = address(client)
-        if found is None or (forwarded and client == peer):
-            return False
-        return any(found in network for network in self._readers)
+        found = self._proxies.visitor(scope)
+        return found is not None and any(found in network for network in self._readers)
 
     def _take(self, overview: Overview) -> None:
         self._documents.set(overview.views["index"].documents or 0)

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webcrawler import __version__
 from webcrawler.search.rankings.names import DEFAULT, RANKINGS
 from webcrawler.search.searcher import MAX_HITS
 from webcrawler.web.asking import HITS, MAX_ADDED, MAX_EXPLAINED, MAX_LIMIT, MAX_WITHIN
 from webcrawler.web.config import Config
+from webcrawler.web.live import schemas as live
 from webcrawler.web.parameters import MAX_CHARACTERS
+from webcrawler.web.schemas import NUMBER, SWITCH, TABLE, TEXT, YES, Keys, Schema, known, many, whole
 
-Schema = dict[str, Any]
 Parameter = tuple[str, Schema, str]
-Keys = dict[str, tuple[Schema, str]]
-
-TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": "number"}
-TABLE: Schema = {"type": ["object", "null"]}
-YES: Schema = {"type": "boolean"}
-SWITCH: Schema = {"type": "string", "enum": ["0", "1"]}
-
-
-def whole(least: int = 0, most: int | None = None, default: int | None = None) -> Schema:
-    bounds = {"minimum": least, "maximum": most, "default": default}
-    return {"type": "integer"} | {name: bound for name, bound in bounds.items() if bound is not None}
-
-
-def many(of: Schema, most: int | None = None) -> Schema:
-    return {"type": "array", "items": of} | ({"maxItems": most} if most else {})
-
-
-def known(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
 
 QUERY = ("q", TEXT | {"maxLength": MAX_CHARACTERS}, "the query, in the query language")
 SEARCH = [
@@ -123,9 +101,15 @@ SCHEMAS = {
     "Suggestions": SUGGESTIONS,
     "Explained": EXPLAINED,
     "Status": STATUS,
+    "Live": live.SEARCH,
+    "LiveRow": live.ROW,
+    "LiveHit": live.HIT,
+    "LiveVia": live.VIA,
+    "LiveList": live.LIST,
+    "LiveAsked": live.ASKED,
     "Error": ERROR,
 }
-OPTIONAL = {"explanation"}
+OPTIONAL = {"Hit": {"explanation"}, "LiveAsked": set(live.ASKED)}
 
 
 def document(config: Config) -> Schema:
@@ -147,12 +131,16 @@ def document(config: Config) -> Schema:
                 (404, "no such hit on that page of the results"),
             ),
             "/api/status": _path("The crawl and the index now", [], "Status"),
+            **_live(),
         },
-        "components": {"schemas": {name: _object(keys) for name, keys in SCHEMAS.items()}},
+        "components": {"schemas": {name: _object(name, keys) for name, keys in SCHEMAS.items()}},
     }
 
 
-def _path(summary: str, parameters: list[Parameter], gives: str, *also: tuple[int, str]) -> Schema:
+def _path(
+    summary: str, parameters: list[Parameter], gives: str, *also: tuple[int, str], method: str = "get"
+) -> Schema:
+    """What is posted is JSON, and is done after the answer."""
     told = [(400, "asked wrongly"), *also, (429, "too often"), (503, "try again in a moment")]
     responses = {str(status): _answer(why, "Error") for status, why in told}
     described = [
@@ -165,12 +153,22 @@ def _path(summary: str, parameters: list[Parameter], gives: str, *also: tuple[in
         }
         for name, schema, description in parameters
     ]
+    good = {"200": _answer("the answer", gives)} if method == "get" else {"202": _answer("begun", gives)}
+    return {method: {"summary": summary, "parameters": described, "responses": good | responses}}
+
+
+def _live() -> Schema:
+    not_yours, unknown = (403, "SERVE_LIVE says who may"), (404, "no such search of the web")
+    job = {"name": "job", "in": "path", "required": True, "description": "its name", "schema": TEXT}
+    start = _path("Search the web now", [], "Live", not_yours, (409, "one of yours runs"), method="post")
+    body = {"required": True, "content": {"application/json": {"schema": known("LiveAsked")}}}
+    show = _path("A search of the web, as far as it is", [], "Live", not_yours, unknown)
+    stop = _path("End such a search; what it found stays", [], "Live", not_yours, unknown, method="post")
     return {
-        "get": {
-            "summary": summary,
-            "parameters": described,
-            "responses": {"200": _answer("the answer", gives), **responses},
-        }
+        "/api/live": _path("The searches of the web that you may see", [], "LiveList", not_yours)
+        | {"post": start["post"] | {"requestBody": body}},
+        "/api/live/{job}": show | {"parameters": [job]},
+        "/api/live/{job}/stop": stop | {"parameters": [job]},
     }
 
 
@@ -178,10 +176,10 @@ def _answer(description: str, name: str) -> Schema:
     return {"description": description, "content": {"application/json": {"schema": known(name)}}}
 
 
-def _object(keys: Keys) -> Schema:
+def _object(kind: str, keys: Keys) -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [name for name in keys if name not in OPTIONAL],
+        "required": [name for name in keys if name not in OPTIONAL.get(kind, ())],
         "properties": {name: schema | {"description": said} for name, (schema, said) in keys.items()},
     }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from webcrawler import connection
 from webcrawler.catalog import Catalog
+from webcrawler.companions import is_held
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
@@ -18,7 +19,7 @@ from webcrawler.frontier.standing import Standing, standing
 from webcrawler.web.activity import Activity, Rates
 from webcrawler.web.config import Config
 from webcrawler.web.holding import held_back
-from webcrawler.web.views import View, is_held, part_sizes, view_of
+from webcrawler.web.views import View, part_sizes, view_of
 
 LEAST_SECONDS = 1.0  # between two looks
 SHARE = 10  # a look that took long is followed by a pause so many times as long

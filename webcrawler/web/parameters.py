@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -14,14 +15,14 @@ MAX_CHARACTERS = 2_000  # of one value; what of a query is too long for the pars
 
 
 class Parameters:
-    """The query string; names that nobody asks for are ignored."""
+    """A query string, or what a form holds; names that nobody asks for are ignored."""
 
-    def __init__(self, query_string: bytes) -> None:
+    def __init__(self, given: bytes | Iterable[tuple[str, str]], longest: int = MAX_CHARACTERS) -> None:
         """Raises BadInput: no UTF-8, too many, too long, or with control characters."""
         self._values: dict[str, list[str]] = {}
-        for name, value in _pairs(query_string):
-            if len(value) > MAX_CHARACTERS:
-                raise BadInput(f"{_shown(name)} is too long: {MAX_CHARACTERS:,} characters at most")
+        for name, value in _pairs(given) if isinstance(given, bytes) else given:
+            if len(value) > longest:
+                raise BadInput(f"{_shown(name)} is too long: {longest:,} characters at most")
             if "\0" in value:
                 raise BadInput(f"{_shown(name)} has a NUL character in it")
             self._values.setdefault(name, []).append(value)

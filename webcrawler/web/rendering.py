@@ -21,8 +21,12 @@ FRESH = "private, no-cache"  # the answer of a query is its asker's, and the nex
 
 def page(request: Request, template: str, status: int = 200, **values: object) -> HTMLResponse:
     """The template with these values. Templates extend `base.html`."""
-    text = environment().get_template(template).render(config=request.app.state.config, **values)
+    text = rendered(template, config=request.app.state.config, **values)
     return HTMLResponse(text, status, {"Cache-Control": FRESH})
+
+
+def rendered(template: str, **values: object) -> str:
+    return environment().get_template(template).render(**values)
 
 
 @cache

@@ -27,7 +27,8 @@ async def home(request: Request) -> Response:
 
 async def _home(request: Request, asking: Asking) -> Response:
     index = await run_in_threadpool(view_of, request.app.state.config.crawl_dir, "index", 0, 0.0)
-    return page(request, "home.html", asking=asking, rankings=RANKINGS, documents=index.documents)
+    live = request.app.state.live.form(request)
+    return page(request, "home.html", asking=asking, rankings=RANKINGS, documents=index.documents, live=live)
 
 
 async def search(request: Request) -> Response:
@@ -50,6 +51,7 @@ def _page(request: Request, asking: Asking, results: Results, judge: JudgeForm |
         shown=shown(asking, results),
         pages=list(pages(asking, results)),
         judge=judge,
+        live=request.app.state.live.form(request),
         max_added=MAX_ADDED,
     )
 

@@ -7,6 +7,7 @@ many at once.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import MutableHeaders
@@ -24,7 +25,11 @@ MAX_URL_BYTES = 24_576  # 2,000 characters of any script, each as up to 12 bytes
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 16_384
 MAX_BODY_BYTES = 16_384
-POSTED = "/judge"  # the one path that takes a body
+MAX_UPLOAD_BYTES = 2 * 2**20  # a form with bookmarks
+JUDGING = "/judge"
+STARTING = ("/live", "/api/live")
+STOPPING = re.compile(r"(/api)?/live/[^/]+/stop")
+READ, POST = ("GET", "HEAD"), ("POST",)
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -47,7 +52,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
 }
-FORM_TOO_LARGE = f"the form is too large: {MAX_BODY_BYTES:,} bytes at most"
 NOT_TO_BE_INDEXED = "noindex, nofollow"  # answers are not pages; crawlers that come here would never end
 _log = logging.getLogger(__name__)
 
@@ -115,11 +119,11 @@ class Bounded:
             return await refused(scope, receive, send)
         if scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        body = _Body(receive)
+        body = _Body(receive, _most(scope["path"]))
         try:
             await self._app(scope, body.receive, send)
         except _TooLarge:
-            await refusal(scope, 413, FORM_TOO_LARGE)(scope, receive, send)
+            await _too_large(scope)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         path, headers = scope["path"], scope["headers"]
@@ -129,13 +133,27 @@ class Bounded:
             return refusal(scope, 431, "there are too many headers")
         if not path.isprintable():
             return refusal(scope, 400, "the address has control characters in it")
-        methods = ("GET", "HEAD") if path != POSTED or not self._posting else ("POST",)
+        methods = self._methods(path)
         if scope["method"] not in methods:
             return refusal(scope, 405, "that cannot be done with this page", Allow=", ".join(methods))
         lengths = [value for name, value in headers if name == b"content-length"]
-        if any(not value.isdigit() or len(value) > 9 or int(value) > MAX_BODY_BYTES for value in lengths):
-            return refusal(scope, 413, FORM_TOO_LARGE)
+        if any(not value.isdigit() or len(value) > 9 or int(value) > _most(path) for value in lengths):
+            return _too_large(scope)
         return None
+
+    def _methods(self, path: str) -> tuple[str, ...]:
+        if path in STARTING:
+            return READ + POST
+        return POST if STOPPING.fullmatch(path) or (path == JUDGING and self._posting) else READ
+
+
+def _most(path: str) -> int:
+    """Bytes of a body."""
+    return MAX_UPLOAD_BYTES if path in STARTING else MAX_BODY_BYTES
+
+
+def _too_large(scope: Scope) -> Response:
+    return refusal(scope, 413, f"the form is too large: {_most(scope['path']):,} bytes at most")
 
 
 class _TooLarge(Exception):
@@ -143,13 +161,13 @@ class _TooLarge(Exception):
 
 
 class _Body:
-    def __init__(self, receive: Callable[[], Awaitable[Message]]) -> None:
-        self._receive = receive
+    def __init__(self, receive: Callable[[], Awaitable[Message]], most: int) -> None:
+        self._receive, self._most = receive, most
         self._bytes = 0
 
     async def receive(self) -> Message:
         message = await self._receive()
         self._bytes += len(message.get("body", b""))
-        if self._bytes > MAX_BODY_BYTES:
+        if self._bytes > self._most:
             raise _TooLarge
         return message

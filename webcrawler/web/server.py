@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
+from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
@@ -75,7 +76,7 @@ def serve(app: Starlette, bound: socket.socket) -> None:
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=LEAVING_SECONDS,
     )
-    _Server(settings).run([bound])
+    _Server(settings, app.state.live.leave_streams).run([bound])
 
 
 def is_public(config: Config) -> bool:
@@ -84,8 +85,13 @@ def is_public(config: Config) -> bool:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, settings: uvicorn.Config, leave: Callable[[], None]) -> None:
+        super().__init__(settings)
+        self._leave = leave  # ends the answers that would never end by themselves
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """uvicorn raises the signal again when it is done; told to stop and stopped is a success here."""
+        self._leave()
         self.force_exit = self.should_exit
         self.should_exit = True
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from webcrawler.companions import FOLLOWER
+from webcrawler.companions import FOLLOWER, is_held
 from webcrawler.index import folder as whoosh_folder
 from webcrawler.index.tantivy import state as tantivy_state
 from webcrawler.ranking import stored
@@ -58,18 +57,6 @@ def _known(folder: Path) -> tuple[int | None, int | None]:
         return None, None
     engine = tantivy_state if tantivy_state.is_here(folder) else whoosh_folder
     return engine.indexed_documents(folder), engine.applied_seq(folder)
-
-
-def is_held(lock: Path) -> bool:
-    """Does a process hold it? Only looks: the folder may be one that others write."""
-    try:
-        with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _is_rebuilt(crawl_dir: Path, name: str) -> bool:

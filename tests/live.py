@@ -1,0 +1,172 @@
+"""What tests of searching the web from the page stand on: journals, and a stand-in for who runs searches."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lxml import html as lxml_html
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from webcrawler.realtime.journal import Found, Journal, Writer
+from webcrawler.web import Config, make_app
+from webcrawler.web.errors import NotNow
+
+HERE = "http://127.0.0.1:8000"
+OURS = {"Sec-Fetch-Site": "same-origin"}
+QUERY = "molecular biology"
+VIA = {"url": "http://b.test/", "title": "B", "anchor": "to 2"}
+
+
+def found(number: int, title: str = "", **changes: Any) -> Found:
+    one = Found(
+        rank=number,
+        relevance=1000 // number,
+        title=title or f"Page {number}",
+        url=f"http://a.test/{number}",
+        server="http://a.test",
+        snippet="Genes of molecular biology",
+        number=number,
+        similarity=0.5,
+        source="index",
+        via=None,
+    )
+    one.update(changes)  # type: ignore[typeddict-item]
+    return one
+
+
+def journal(job: str, **changes: Any) -> Journal:
+    now = time.time()
+    made = Journal(
+        job=job,
+        query="molecular biology",
+        strategy="adaptive",
+        state="running",
+        reason="",
+        started=now,
+        updated=now,
+        seconds=1.5,
+        fetched=12,
+        similar=3,
+        enough=20,
+        waiting=40,
+        note="",
+        hits=[found(1), found(2, source="web", via=VIA)],
+    )
+    made.update(changes)  # type: ignore[typeddict-item]
+    return made
+
+
+class StandIn:
+    """Runs searches within the test: each keeps a real journal, and is over when the test says so."""
+
+    patience_seconds = 60.0
+
+    def __init__(self, crawl_dir: Path) -> None:
+        self.crawl_dir = crawl_dir
+        self.arguments: dict[str, dict[str, str]] = {}
+        self.lists: dict[str, str] = {}  # what the files of addresses held when it began
+        self.ended: list[tuple[str, bool]] = []
+        self.writers: dict[str, Writer] = {}
+        self.over: set[str] = set()
+        self.refuses = ""
+        self.is_slow = False  # to say anything
+
+    def start(self, job: str, arguments: Mapping[str, str]) -> None:
+        if self.refuses:
+            raise NotNow(self.refuses)
+        self.arguments[job] = dict(arguments)
+        self.lists = {k: Path(v[1:]).read_text() for k, v in arguments.items() if v.startswith("@")}
+        if not self.is_slow:
+            self.writers[job] = Writer(self.crawl_dir, job)
+            self.write(job, query=arguments.get("query", ""), strategy=arguments["strategy"])
+
+    def write(self, job: str, **changes: Any) -> None:
+        self.writers[job].write(journal(job, **changes))
+
+    def finish(self, job: str, reason: str = "enough", **changes: Any) -> None:
+        if job in self.writers:
+            self.write(job, state="finished", reason=reason, **changes)
+            self.writers.pop(job).close()
+        self.over.add(job)
+
+    def is_over(self, job: str) -> bool:
+        return job in self.over
+
+    def end(self, job: str, at_once: bool) -> None:
+        self.ended.append((job, at_once))
+
+    def complaint(self, job: str) -> str:
+        return "it was asked for in vain"
+
+
+# The page, as people use it
+
+
+@contextmanager
+def opened(crawl_dir: Path, client: str = "127.0.0.1", **config: Any) -> Iterator[TestClient]:
+    app = make_app(Config(crawl_dir, rate="", **config))
+    app.state.live.searches.launcher = StandIn(crawl_dir)
+    with TestClient(app, HERE, follow_redirects=False, client=(client, 50_000)) as web:
+        yield web
+
+
+def runner(web: TestClient) -> StandIn:
+    app = web.app
+    assert isinstance(app, Starlette)
+    launcher = app.state.live.searches.launcher
+    assert isinstance(launcher, StandIn)
+    return launcher
+
+
+def seen(web: TestClient, path: str, **headers: str) -> Any:
+    return lxml_html.fromstring(web.get(path, headers=headers).text)
+
+
+def token(web: TestClient, path: str = "/live", action: str = "/live", **headers: str) -> str:
+    (form,) = [form for form in seen(web, path, **headers).iter("form") if form.get("action") == action]
+    return str(form.xpath(".//input[@name='token']/@value")[0])
+
+
+def start(web: TestClient, headers: dict[str, str] = OURS, **fields: Any) -> Any:
+    """As the button does; `files` are sent as the form of /live sends them."""
+    files = fields.pop("files", None)
+    data = {"q": QUERY, "token": token(web, **headers), **fields}
+    return web.post("/live", data=data, files=files, headers=headers)
+
+
+def started(web: TestClient, **fields: Any) -> str:
+    answer = start(web, **fields)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"].removeprefix("/live/"))
+
+
+def stop(web: TestClient, job: str, **headers: str) -> Any:
+    given = token(web, f"/live/{job}", f"/live/{job}/stop", **headers)
+    return web.post(f"/live/{job}/stop", data={"token": given}, headers={**OURS, **headers})
+
+
+def note(answer: Any) -> str:
+    return " ".join(lxml_html.fromstring(answer.text).xpath("string(//*[@class='note'])").split())
+
+
+def until(condition: Callable[[], bool], web: TestClient) -> None:
+    """Waits on the server's own event loop, where searches are watched."""
+
+    async def wait() -> None:
+        while not condition():  # noqa: ASYNC110 - what it waits for is in files
+            await asyncio.sleep(0.01)
+
+    assert web.portal is not None
+    web.portal.call(wait)
+
+
+def web_searches(web: TestClient) -> Any:
+    app = web.app
+    assert isinstance(app, Starlette)
+    return app.state.live.searches

@@ -1,0 +1,226 @@
+"""The web searched now over the demo web, in a real browser: from the click to the list's end."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import barriers, opened, served
+from hostile import PAYLOADS
+from live import found
+from live import journal as made
+from localweb import Answer, sites
+from playwright.sync_api import Browser, Page, expect
+
+from webcrawler.realtime import journal
+from webcrawler.realtime.journal import Writer
+
+pytestmark = pytest.mark.slow
+
+QUERY = "solar eclipse"
+ASKED = "/search?q=solar+eclipse"
+BUTTON = "Search the web now"
+SLOWLY = """
+import asyncio
+from scrapy.settings.default_settings import DOWNLOADER_MIDDLEWARES_BASE as BASE
+from webcrawler.settings import *
+
+
+class Pause:
+    async def process_request(self, request):
+        await asyncio.sleep(0.15)
+
+
+CONCURRENT_REQUESTS = 1
+DOWNLOADER_MIDDLEWARES_BASE = BASE | {"slowly.Pause": 1}
+"""
+HOSTILE = [text for text in PAYLOADS if text.isprintable()]
+ACTIVE = "main :is(script, iframe, object, embed, img, math, [style], [onerror], [onload], [href^=java])"
+NARROW = {"width": 320, "height": 640}
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("crawl")
+
+
+@pytest.fixture(scope="module")
+def address(crawl_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Its searches take a moment for each page, so that there is something to watch."""
+    project = tmp_path_factory.mktemp("project")
+    (project / "slowly.py").write_text(SLOWLY)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SCRAPY_SETTINGS_MODULE", "slowly")
+        environment.setenv("PYTHONPATH", str(project), prepend=os.pathsep)
+        with served(crawl_dir, SERVE_RATE="", ADDRESSES_ALLOWED="127.0.0.1/32") as address:
+            yield address
+    settled(crawl_dir)
+
+
+@pytest.fixture
+def page(chromium: Browser, address: str) -> Iterator[Page]:
+    with opened(chromium, address) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        yield page
+
+
+def settled(crawl_dir: Path) -> None:
+    """Waits until no search of an earlier test runs."""
+    until = time.monotonic() + 60
+    while any(one["state"] != "finished" for one in journal.jobs(crawl_dir)):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def fetched(page: Page) -> int:
+    return int(page.locator("#live-figures dd").first.inner_text())
+
+
+def ended(page: Page) -> None:
+    expect(page.locator("#live-state")).to_have_text(re.compile("^Ended"), timeout=PATIENCE_MS)
+
+
+def search(page: Page, query: str, strategy: str = "breadth", **limits: str) -> None:
+    """By the form with all there is."""
+    page.goto("/live")
+    page.get_by_label("Words to search for").fill(query)
+    page.get_by_role("radio", name=strategy).check()
+    for label, value in {"Similar pages wanted": "0", **limits}.items():
+        page.get_by_label(label).fill(value)
+    page.get_by_role("main").get_by_role("button", name=BUTTON).click()
+    expect(page).to_have_url(re.compile(r"/live/\w+$"))
+
+
+def test_click_streams_results_until_stopped(page: Page, crawl_dir: Path) -> None:
+    page.goto(ASKED)
+    expect(page.get_by_role("heading", level=2)).to_have_text("Nothing was crawled here yet")
+    page.get_by_role("button", name=BUTTON).click()
+
+    expect(page).to_have_url(re.compile(r"/live/\w+$"))
+    page.evaluate("document.body.dataset.loaded = 'once'")
+    found = page.locator("#live-list .hit")
+    expect(found.first).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator("#live-list")).to_contain_text("just found")
+    expect(page.locator("#live-list .via").first).to_contain_text(re.compile("^by (the|a) link"))
+    before = fetched(page)
+    expect(page.locator("#live-figures dd").first).not_to_have_text(str(before), timeout=PATIENCE_MS)
+    assert page.evaluate("document.body.dataset.loaded") == "once"  # it is still the same page
+    assert barriers(page) == []
+    page.get_by_role("button", name="Stop").click()
+
+    ended(page)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    expect(found.first).to_be_visible()  # what was found stays
+    (told,) = journal.jobs(crawl_dir)
+    assert (told["query"], told["reason"]) == (QUERY, "stopped")
+    assert page.locator("#live-list .hit").count() == min(len(told["hits"]), 100)
+
+
+def test_what_was_found_is_among_the_ordinary_results(page: Page, crawl_dir: Path) -> None:
+    settled(crawl_dir)
+    page.goto("/live")
+    page.get_by_role("link", name=QUERY).first.click()
+    page.get_by_role("link", name="Ordinary results").click()
+
+    expect(page).to_have_url(re.compile(re.escape(ASKED)))
+    expect(page.locator(".hit").first).to_be_visible()
+
+
+def test_focus_and_place_stay_while_the_list_changes(page: Page, crawl_dir: Path) -> None:
+    settled(crawl_dir)
+    search(page, "telescopes galaxies")
+    expect(page.locator("#live-list .hit").nth(2)).to_be_visible(timeout=PATIENCE_MS)
+    kept = page.locator("#live-list .hit").first
+    id, link = kept.get_attribute("id"), kept.locator("h2 a")
+    link.focus()
+    at = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    before = fetched(page)
+    expect(page.locator("#live-figures dd").first).not_to_have_text(str(before), timeout=PATIENCE_MS)
+
+    assert page.evaluate("document.activeElement.closest('.hit')?.id") == id
+    assert abs(page.evaluate("document.activeElement.getBoundingClientRect().top") - at) < 2
+    page.get_by_role("button", name="Stop").click()
+    ended(page)
+
+
+def test_who_listens_is_told_the_end(page: Page, crawl_dir: Path) -> None:
+    settled(crawl_dir)
+    search(page, "comets", **{"Pages to fetch at most": "3"})
+    ended(page)
+
+    said = page.locator("#live-said")
+    expect(said).to_have_attribute("aria-live", "polite")
+    expect(said).to_have_text(re.compile(r"^Ended: .+ \d+ pages fetched, \d+ similar ones\.$"))
+
+
+def test_without_scripts_the_page_loads_itself_anew(chromium: Browser, address: str, crawl_dir: Path) -> None:
+    settled(crawl_dir)
+    with opened(chromium, address, java_script_enabled=False) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        search(page, "supernovae")
+        expect(page.locator("#live-list .hit").first).to_be_visible(timeout=PATIENCE_MS)
+        before = fetched(page)
+        expect(page.locator("#live-figures dd").first).not_to_have_text(str(before), timeout=PATIENCE_MS)
+        page.get_by_role("button", name="Stop").click()
+        ended(page)
+        expect(page.locator("meta[http-equiv]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_shut_nobody_out_and_fit_narrow_screens(
+    chromium: Browser, address: str, crawl_dir: Path, scheme: str
+) -> None:
+    settled(crawl_dir)
+    with opened(chromium, address, color_scheme=scheme, viewport=NARROW) as page:
+        job = journal.jobs(crawl_dir)[0]["job"]
+        for path in ("/live", f"/live/{job}", ASKED):
+            page.goto(path)
+            rules = barriers(page)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+
+            assert (path, rules, wide) == (path, [], NARROW["width"])
+
+
+def test_nothing_that_streams_in_is_active(page: Page, crawl_dir: Path) -> None:
+    writer = Writer(crawl_dir, "hostile")
+    writer.write(made("hostile", query=HOSTILE[0], hits=[]))
+    page.goto("/live/hostile")
+    hits = [
+        found(n, text, url=text, snippet=text, via={"url": text, "title": text, "anchor": text}, source="web")
+        for n, text in enumerate(HOSTILE, 1)
+    ]
+    writer.write(made("hostile", query=HOSTILE[0], note=HOSTILE[0], hits=hits[:100]))
+    expect(page.locator("#live-list .hit")).to_have_count(len(hits[:100]))
+    writer.write(made("hostile", query=HOSTILE[0], note=HOSTILE[1], hits=hits[-100:]))
+    expect(page.locator("#live-note")).to_contain_text(" ".join(HOSTILE[1].split())[:20])
+    writer.write(made("hostile", query=HOSTILE[0], state="finished", reason="enough"))
+    writer.close()
+    ended(page)
+
+    assert not page.evaluate("'pwned' in window")
+    assert page.locator(ACTIVE).count() == 0
+
+
+def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_path: Path) -> None:
+    settled(crawl_dir)
+    home = Answer("<title>Zithers</title><p>Zithers and lutes. <a href='/more'>More on zithers</a>")
+    more = Answer("<title>Zithers and lutes</title><p>A zither has more strings than a lute.")
+    bookmarks = tmp_path / "bookmarks.html"
+    with sites(music={"/": home, "/more": more}) as web:
+        row = f'<DT><A HREF="{web["music"].url}/">Zithers</A>'
+        bookmarks.write_text(f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>{row}</DL>")
+        page.goto("/live")
+        page.get_by_label("A bookmarks file").set_input_files(bookmarks)
+        page.get_by_role("radio", name="seed-similarity").check()
+        page.get_by_role("main").get_by_role("button", name=BUTTON).click()
+
+        expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^The web, searched now"))
+        via = page.locator("#live-list .via", has_text="More on zithers")
+        expect(via).to_have_text("by the link More on zithers on Zithers", timeout=PATIENCE_MS)
+        page.get_by_role("button", name="Stop").click()
+        ended(page)

@@ -1,0 +1,272 @@
+"""Who runs searches of the web: a child process over the demo web, or a Scrapyd, here one that only notes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+import pytest
+from live import journal as made
+from live import note, opened, start, started, stop, web_searches
+from starlette.testclient import TestClient
+from test_serve_command import serving
+
+from webcrawler.errors import BadInput
+from webcrawler.realtime import journal
+from webcrawler.web import Config, make_app
+from webcrawler.web.live.launching import BROKE, Children
+from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyd
+
+ROOT = Path(__file__).parent.parent
+PATIENCE_SECONDS = 60
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    """For what other processes do."""
+    until_when = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < until_when, "it did not happen"
+        time.sleep(0.05)
+
+
+# ---- child processes
+
+
+@pytest.fixture
+def in_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def arguments(job: str, **more: str) -> dict[str, str]:
+    return {"job": job, "query": "solar eclipse", "strategy": "breadth", "max_time": "60", **more}
+
+
+@pytest.mark.slow
+def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
+    tmp_path: Path, in_project: None
+) -> None:
+    children = Children(Config(tmp_path, told=(("FRONTIER_DELAY", "0.2"),)))
+    (tmp_path / "realtime").mkdir()
+
+    children.start("j1", arguments("j1", enough="0"))
+    wait_for(lambda: (journal.read(tmp_path, "j1") or {"fetched": 0})["fetched"])
+    assert not children.is_over("j1")
+    children.end("j1", at_once=False)
+    wait_for(lambda: children.is_over("j1"))
+
+    found = journal.read(tmp_path, "j1")
+    assert found and found["state"] == "finished" and found["hits"]
+    assert (tmp_path / "catalog.sqlite").exists()
+
+
+def test_child_that_was_asked_wrongly_says_so(tmp_path: Path, in_project: None) -> None:
+    children = Children(Config(tmp_path))
+    (tmp_path / "realtime").mkdir()
+
+    children.start("j1", arguments("j1", strategy="magic"))
+    wait_for(lambda: children.is_over("j1"))
+
+    assert "unknown strategy 'magic'" in children.complaint("j1")
+
+
+def test_child_that_dies_tells_visitors_nothing_of_this_machine(tmp_path: Path, in_project: None) -> None:
+    children = Children(Config(tmp_path))
+    (tmp_path / "realtime").mkdir()
+
+    children.start("j1", arguments("j1", seeds=f"@{tmp_path}/none"))
+    wait_for(lambda: children.is_over("j1"))
+    assert children.complaint("j1") == BROKE
+
+    children.start("j2", arguments("j2"))
+    children.end("j2", at_once=True)
+    wait_for(lambda: children.is_over("j2"))
+    assert children.complaint("j2") == BROKE
+
+
+def test_child_has_a_session_of_its_own_and_is_reaped(tmp_path: Path, in_project: None) -> None:
+    children = Children(Config(tmp_path))
+    (tmp_path / "realtime").mkdir()
+
+    children.start("j1", arguments("j1"))
+    (process,) = children._processes.values()
+    assert os.getsid(process.pid) == process.pid
+    children.end("j1", at_once=True)
+    wait_for(lambda: children.is_over("j1"))
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+
+
+def test_server_ends_at_once_though_somebody_watches(tmp_path: Path) -> None:
+    writer = journal.Writer(tmp_path, "j1")
+    writer.write(made("j1"))
+    with serving(tmp_path) as (process, address), httpx.stream("GET", f"{address}/live/j1/events") as stream:
+        lines = stream.iter_lines()
+        assert "event: list" in [next(lines) for _ in range(4)]
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=PATIENCE_SECONDS)
+        assert "event: end" not in list(lines)  # the search goes on: a browser comes again
+
+    assert (process.returncode, said) == (0, "")
+    writer.close()
+
+
+# ---- Scrapyd
+
+
+class Noted(ThreadingHTTPServer):
+    """Speaks as Scrapyd does (docs of 1.6), and notes what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.headers: list[str] = []
+        self.jobs: dict[str, list[str]] = {"pending": [], "running": [], "finished": []}
+        self.answers: dict[str, tuple[int, str]] = {}
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Noted
+
+    def do_GET(self) -> None:
+        self._answer(urlsplit(self.path).query)
+
+    def do_POST(self) -> None:
+        self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def _answer(self, form: str) -> None:
+        what, fields = urlsplit(self.path).path.strip("/").removesuffix(".json"), dict(parse_qsl(form))
+        self.server.asked.append((what, fields))
+        self.server.headers.append(self.headers.get("Authorization", ""))
+        jobs = self.server.jobs
+        if what == "schedule":
+            jobs["pending"].append(fields["jobid"])
+        listed = {state: [{"id": job} for job in names] for state, names in jobs.items()}
+        status, text = self.server.answers.get(what, (200, json.dumps({"status": "ok", **listed})))
+        self.send_response(status)
+        self.end_headers()
+        with suppress(BrokenPipeError):
+            self.wfile.write(text.encode())
+
+
+@pytest.fixture
+def noted() -> Iterator[Noted]:
+    with Noted() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
+def with_scrapyd(crawl_dir: Path, address: str) -> Iterator[TestClient]:
+    with opened(crawl_dir) as web:
+        web_searches(web).launcher = Scrapyd(Config(crawl_dir, scrapyd=address, scrapyd_project="mine"))
+        yield web
+
+
+def test_search_becomes_a_job_of_scrapyd_with_our_folder(tmp_path: Path, noted: Noted) -> None:
+    with with_scrapyd(tmp_path, f"http://ann:secret@127.0.0.1:{noted.server_port}/") as web:
+        job = started(web, seeds="http://a.test/")
+
+    what, fields = noted.asked[0]
+    assert (what, noted.headers[0]) == ("schedule", "Basic YW5uOnNlY3JldA==")
+    assert fields == {
+        "project": "mine",
+        "spider": "realtime",
+        "jobid": job,
+        "setting": f"CRAWL_DIR={tmp_path}",
+        "query": "molecular biology",
+        "strategy": "adaptive",
+        "enough": "20",
+        "max_pages": "300",
+        "max_time": "120",
+        "seeds": f"@{tmp_path}/realtime/{job}.seeds",
+    }
+
+
+def test_job_that_waits_in_scrapyd_is_cancelled_when_stopped(tmp_path: Path, noted: Noted) -> None:
+    with with_scrapyd(tmp_path, noted.address) as web:
+        job = started(web)
+        assert "Starting." in web.get(f"/live/{job}").text
+        stop(web, job)
+
+    assert ("cancel", {"project": "mine", "job": job}) in noted.asked
+
+
+def test_job_that_scrapyd_ended_without_a_word_says_so(tmp_path: Path, noted: Noted) -> None:
+    scrapyd = Scrapyd(Config(tmp_path, scrapyd=noted.address))
+    scrapyd.start("j1", {"query": "gene"})
+    noted.jobs = {"pending": [], "running": [], "finished": ["j1"]}
+
+    assert scrapyd.is_over("j1") and scrapyd.complaint("j1")
+
+
+def test_job_between_two_states_of_scrapyd_is_not_over(tmp_path: Path, noted: Noted) -> None:
+    scrapyd = Scrapyd(Config(tmp_path, scrapyd=noted.address))
+    scrapyd.start("j1", {"query": "gene"})
+    noted.jobs["pending"].clear()
+
+    assert not scrapyd.is_over("j1")
+
+
+@pytest.mark.parametrize(
+    "answer, line",
+    [
+        ((200, '{"status": "error", "message": "project \'x\' not found in /srv"}'), REFUSED),
+        ((401, "Unauthorized"), REFUSED),
+        ((500, "Traceback"), REFUSED),
+        ((200, "<html>"), SILENT),
+        ((200, "[]"), REFUSED),
+    ],
+)
+def test_what_scrapyd_says_wrongly_is_one_line(
+    tmp_path: Path, noted: Noted, answer: tuple[int, str], line: str
+) -> None:
+    noted.answers["schedule"] = answer
+    with with_scrapyd(tmp_path, noted.address) as web:
+        refused, told = start(web), web.post("/api/live", json={"query": "gene"})
+
+    assert (refused.status_code, note(refused)) == (503, line)
+    assert (told.status_code, told.json()) == (503, {"error": line})
+
+
+def test_scrapyd_that_is_not_there_is_one_line(tmp_path: Path, noted: Noted) -> None:
+    address = noted.address
+    noted.server_close()
+    with with_scrapyd(tmp_path, address) as web:
+        refused = start(web)
+        assert (refused.status_code, note(refused)) == (503, SILENT)
+        assert not list((tmp_path / "realtime").glob("*.seeds"))
+
+
+@pytest.mark.parametrize("url", ["scrapyd", "ftp://127.0.0.1", "http://", "127.0.0.1:6800"])
+def test_scrapyd_needs_an_address(tmp_path: Path, url: str) -> None:
+    with pytest.raises(BadInput, match="SERVE_SCRAPYD"):
+        make_app(Config(tmp_path, scrapyd=url))
+
+
+def test_runner_is_a_child_process_unless_a_scrapyd_is_named(tmp_path: Path) -> None:
+    for scrapyd, kind in (("", Children), ("http://127.0.0.1:6800", Scrapyd)):
+        app = make_app(Config(tmp_path, scrapyd=scrapyd))
+        assert isinstance(app.state.live.searches.launcher, kind)

@@ -1,0 +1,164 @@
+"""The list of a search of the web as server-sent events: what is sent, to how many, and until when."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from live import opened, runner, started
+from lxml import html as lxml_html
+from starlette.requests import Request
+from starlette.testclient import TestClient
+
+from webcrawler.web.errors import NotNow
+from webcrawler.web.limits import CLIENT
+from webcrawler.web.live import streaming
+from webcrawler.web.live.streaming import Look, Streams, event
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[TestClient]:
+    with opened(tmp_path) as web:
+        yield web
+
+
+def events(text: str) -> list[tuple[str, str]]:
+    """(name, data) of each, as a browser reads them."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = [line.partition(": ") for line in block.split("\n") if line]
+        names = [value for field, _, value in lines if field == "event"]
+        if names:
+            found.append((names[0], "\n".join(value for field, _, value in lines if field == "data")))
+    return found
+
+
+def test_stream_of_a_search_that_is_over_gives_the_list_and_ends(web: TestClient) -> None:
+    job = started(web)
+    runner(web).finish(job, "enough")
+
+    answer = web.get(f"/live/{job}/events")
+
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.headers["cache-control"] == "no-store"
+    (list_, text), end = events(answer.text)
+    assert (list_, end) == ("list", ("end", ""))
+    fragment = lxml_html.fromstring(text)
+    assert fragment.get("data-over") == "yes"
+    assert fragment.xpath("//li/@id") == ["found-1", "found-2"]
+    assert answer.text.startswith("retry: ")
+
+
+def test_who_has_seen_the_end_is_told_not_to_come_again(web: TestClient) -> None:
+    job = started(web)
+    runner(web).finish(job)
+    first = web.get(f"/live/{job}/events")
+    (id,) = re.findall(r"(?m)^id: (.+)$", first.text)
+
+    assert web.get(f"/live/{job}/events", headers={"Last-Event-ID": id}).status_code == 204
+
+
+def test_stream_may_be_asked_for_its_head(web: TestClient) -> None:
+    assert web.head(f"/live/{started(web)}/events").status_code == 200
+
+
+@given(st.text())
+def test_lines_of_an_event_arrive_as_they_were(text: str) -> None:
+    text = text.replace("\r", "")
+
+    sent = event("list", text, "7")
+
+    assert sent.endswith("\n\n") and "\n\n" not in sent[:-2]
+    assert [line[6:] for line in sent.split("\n")[2:-2]] == text.split("\n")
+    assert sent.split("\n")[:2] == ["event: list", "id: 7"]
+
+
+def of_client(client: str = "ann") -> Request:
+    return Request({"type": "http", "method": "GET", "headers": [], CLIENT: client})
+
+
+def body(response: Any) -> AsyncIterator[str]:
+    iterator: AsyncIterator[str] = response.body_iterator
+    return iterator
+
+
+def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streaming, "LOOK_SECONDS", 0.001)
+    looks = [Look("1", "one", False), Look("1", "one", False), Look("2", "two", False), Look("3", "3", True)]
+
+    async def read() -> list[str]:
+        streams = Streams(lambda job: looks.pop(0))
+        return [text async for text in body(streams.open(of_client(), "job"))]
+
+    sent = anyio.run(read)
+
+    assert events("".join(sent)) == [("list", "one"), ("list", "two"), ("list", "3"), ("end", "")]
+
+
+def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.0)
+
+    async def read() -> list[str]:
+        streams = Streams(lambda job: Look("1", "one", False))
+        stream = body(streams.open(of_client(), "job"))
+        return [await anext(stream) for _ in range(4)]
+
+    assert anyio.run(read)[2:] == [": it goes on\n\n"] * 2
+
+
+def test_streams_end_when_the_server_does() -> None:
+    async def read() -> list[str]:
+        streams = Streams(lambda job: Look("1", "one", False))
+        stream = body(streams.open(of_client(), "job"))
+        first = [await anext(stream), await anext(stream)]
+        streams.leave()
+        return first + [text async for text in stream]
+
+    assert len(anyio.run(read)) == 2
+
+
+def test_streams_are_so_many_and_of_a_client_so_many() -> None:
+    async def read() -> None:
+        streams = Streams(lambda job: Look("1", "one", False))
+        opened = []
+        clients = [f"c{number // streaming.MOST_OF_CLIENT}" for number in range(streaming.MOST)]
+        for client in clients:
+            opened.append(body(streams.open(of_client(client), "job")))
+            await anext(opened[-1])
+            if len(opened) == streaming.MOST_OF_CLIENT:
+                with pytest.raises(NotNow):
+                    streams.open(of_client("c0"), "job")
+        with pytest.raises(NotNow):
+            streams.open(of_client("another"), "job")
+        await opened[-1].aclose()  # type: ignore[attr-defined]
+        streams.open(of_client("another"), "job")
+
+    anyio.run(read)
+
+
+def test_many_who_watch_cost_one_look() -> None:
+    looks: list[str] = []
+
+    def look(job: str) -> Look:
+        looks.append(job)
+        return Look("1", "one", False)
+
+    async def read() -> None:
+        streams = Streams(look)
+        watching = [body(streams.open(of_client(str(number)), "job")) for number in range(20)]
+        for _ in range(2):
+            await asyncio.gather(*(anext(stream) for stream in watching))
+
+    anyio.run(read)
+
+    assert looks == ["job"]

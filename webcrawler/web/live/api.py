@@ -1,0 +1,84 @@
+"""The same for programs: JSON. A body must say that it is JSON, which no form of a foreign page can."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from webcrawler.realtime.journal import Journal
+from webcrawler.web.config import Config
+from webcrawler.web.limits import CLIENT
+from webcrawler.web.live.access import Access
+from webcrawler.web.live.asking import asked, from_json
+from webcrawler.web.live.searches import OneAtATime, Searches
+from webcrawler.web.tokens import is_foreign
+
+JSON = "application/json"
+LISTED = 25
+FOREIGN = "another site's page may not do that"
+UNKNOWN = "there is no such search of the web"
+
+
+class Api:
+    def __init__(self, config: Config, access: Access, searches: Searches) -> None:
+        self._config, self._access, self._searches = config, access, searches
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/api/live", self._list),
+            Route("/api/live", self._start, methods=["POST"]),
+            Route("/api/live/{job}", self._show),
+            Route("/api/live/{job}/stop", self._stop, methods=["POST"]),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        self._access.check(request)
+        client = "" if self._access.is_here(request) else request.scope[CLIENT]
+        known = await run_in_threadpool(self._searches.recent, client)
+        rows = [{name: value for name, value in one.items() if name != "hits"} for one in known[:LISTED]]
+        return _said({"searches": rows})
+
+    async def _show(self, request: Request) -> Response:
+        return _said(await self._known(request))
+
+    async def _start(self, request: Request) -> Response:
+        self._check(request)
+        form = from_json(await request.body())
+        try:
+            job = await self._searches.start(partial(asked, form, self._config), request.scope[CLIENT])
+        except OneAtATime as error:
+            raise HTTPException(409, f"your search {error.job} is still running: wait, or stop it") from None
+        answer = _said(await run_in_threadpool(self._searches.look, job), 202)
+        answer.headers["Location"] = f"/api/live/{job}"
+        return answer
+
+    async def _stop(self, request: Request) -> Response:
+        self._check(request)
+        job = (await self._known(request))["job"]
+        if not (self._access.is_here(request) or self._searches.is_of(job, request.scope[CLIENT])):
+            raise HTTPException(403, "only who has started a search may stop it")
+        await self._searches.stop(job)
+        return _said(await run_in_threadpool(self._searches.look, job), 202)
+
+    async def _known(self, request: Request) -> Journal:
+        self._access.check(request)
+        found = await run_in_threadpool(self._searches.look, request.path_params["job"])
+        if found is None:
+            raise HTTPException(404, UNKNOWN)
+        return found
+
+    def _check(self, request: Request) -> None:
+        self._access.check(request)
+        if is_foreign(request):
+            raise HTTPException(403, FOREIGN)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+            raise HTTPException(415, f"send it as {JSON}")
+
+
+def _said(answer: object, status: int = 200) -> JSONResponse:
+    return JSONResponse(answer, status, {"Cache-Control": "no-store"})

@@ -1,0 +1,100 @@
+"""Who runs a search of the web? A child process, or a Scrapyd (scrapyd.py) where one is configured."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from webcrawler.web.config import Config
+from webcrawler.web.errors import NotNow, note
+
+ASKED_WRONGLY = 2  # exit status
+MOST_TOLD = 4_096  # bytes of a log's end that are looked at
+BROKE = "the search could not begin; the operator finds more in its log"
+NO_PROCESS = "no search of the web can be started now: try again later"
+
+
+class Launcher(Protocol):
+    """Each method may wait for a process or a server: not for the event loop.
+
+    Attributes:
+        patience_seconds: for a search to begin, from when it was started.
+    """
+
+    patience_seconds: float
+
+    def start(self, job: str, arguments: Mapping[str, str]) -> None:
+        """Raises NotNow: it could not."""
+
+    def is_over(self, job: str) -> bool:
+        """Whether nothing of it runs, or will."""
+
+    def end(self, job: str, at_once: bool) -> None:
+        """In good order; where that was tried, at once."""
+
+    def complaint(self, job: str) -> str:
+        """Why one that is over has left no journal, for visitors."""
+
+
+class Children:
+    """Processes in sessions of their own: Ctrl-C at the server is for the server, which asks them to end."""
+
+    patience_seconds = 60.0
+
+    def __init__(self, config: Config) -> None:
+        self._crawl_dir = config.crawl_dir.absolute()
+        self._told = dict(config.told)
+        self._folder = Path.cwd()  # of the project
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, job: str, arguments: Mapping[str, str]) -> None:
+        words = [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
+        try:
+            with self._log(job).open("ab") as log:
+                self._processes[job] = subprocess.Popen(
+                    [sys.executable, "-m", "scrapy", "crawl", "realtime", *words],
+                    cwd=self._folder,
+                    env=os.environ | self._told | {"CRAWL_DIR": str(self._crawl_dir)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            note(f"cannot start a search of the web: {error}")
+            raise NotNow(NO_PROCESS) from error
+
+    def is_over(self, job: str) -> bool:
+        process = self._processes.get(job)
+        return process is None or process.poll() is not None
+
+    def end(self, job: str, at_once: bool) -> None:
+        if not self.is_over(job):
+            self._processes[job].send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
+
+    def complaint(self, job: str) -> str:
+        """What it said when it was asked wrongly; else it is for the log, as it may name files."""
+        process = self._processes.get(job)
+        if process is None or process.returncode != ASKED_WRONGLY:
+            note(f"a search of the web could not begin: see {self._log(job)}")
+            return BROKE
+        said = [line for line in _end_of(self._log(job)).splitlines() if line.startswith("error: ")]
+        line = said[-1].removeprefix("error: ") if said else BROKE
+        return BROKE if str(self._crawl_dir) in line else line
+
+    def _log(self, job: str) -> Path:
+        return self._crawl_dir / "realtime" / f"{job}.log"
+
+
+def _end_of(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_TOLD))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""

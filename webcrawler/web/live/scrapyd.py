@@ -1,0 +1,98 @@
+"""Searches of the web as jobs of a Scrapyd, which has to be given the same CRAWL_DIR."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import ProxyHandler, Request, build_opener
+
+from webcrawler.errors import BadInput
+from webcrawler.web.config import Config
+from webcrawler.web.errors import NotNow, note
+
+SPIDER = "realtime"
+ANSWER_SECONDS = 5.0
+LOOK_SECONDS = 2.0  # between two questions about a job
+MAX_ANSWER_BYTES = 1_000_000
+SILENT = "Scrapyd, which runs searches of the web, does not answer: try again later"
+REFUSED = "Scrapyd, which runs searches of the web, refused it; the operator finds more in the log"
+LOST = "Scrapyd ended the search before it began; the operator finds more in its log"
+
+
+class Scrapyd:
+    """Raises BadInput: SERVE_SCRAPYD is no URL."""
+
+    patience_seconds = 600.0  # other jobs of it may come first
+
+    def __init__(self, config: Config) -> None:
+        self._crawl_dir = str(config.crawl_dir.absolute())
+        self._project = config.scrapyd_project
+        self._url, self._headers = _address(config.scrapyd)
+        self._open = build_opener(ProxyHandler({})).open  # never by a proxy that is meant for crawls
+        self._seen: dict[
+            str, tuple[float, bool]
+        ] = {}  # when it was asked about a job, and whether that was over
+
+    def start(self, job: str, arguments: Mapping[str, str]) -> None:
+        """Raises NotNow: it does not answer, or refuses."""
+        told = {name: value for name, value in arguments.items() if name != "job"}  # Scrapyd says it itself
+        setting = f"CRAWL_DIR={self._crawl_dir}"
+        self._ask("schedule", {"spider": SPIDER, "jobid": job, "setting": setting, **told})
+
+    def is_over(self, job: str) -> bool:
+        asked, over = self._seen.get(job, (0.0, False))
+        if over or time.monotonic() - asked < LOOK_SECONDS:
+            return over
+        try:
+            found = self._ask("listjobs", {}, post=False)
+        except NotNow:  # who does not answer has not said so
+            return False
+        over = any(one["id"] == job for one in found.get("finished", []))
+        self._seen[job] = time.monotonic(), over
+        return over
+
+    def end(self, job: str, at_once: bool) -> None:
+        """The second time ends it at once."""
+        with suppress(NotNow):  # it is in the log, and the search ends by its own limits
+            self._ask("cancel", {"job": job})
+
+    def complaint(self, job: str) -> str:
+        return LOST
+
+    def _ask(self, what: str, fields: Mapping[str, str], post: bool = True) -> dict[str, Any]:
+        form = urlencode({"project": self._project, **fields})
+        url = f"{self._url}/{what}.json"
+        request = Request(
+            url if post else f"{url}?{form}", form.encode() if post else None, headers=self._headers
+        )
+        try:
+            with self._open(request, timeout=ANSWER_SECONDS) as answer:
+                found = json.loads(answer.read(MAX_ANSWER_BYTES))
+        except HTTPError as error:
+            note(f"Scrapyd: {what}: {error}")
+            raise NotNow(REFUSED) from None
+        except (OSError, ValueError) as error:
+            note(f"Scrapyd: {what}: {error}")
+            raise NotNow(SILENT) from None
+        if not isinstance(found, dict) or found.get("status") != "ok":
+            note(f"Scrapyd: {what}: {str(found)[:500]}")
+            raise NotNow(REFUSED)
+        return found
+
+
+def _address(url: str) -> tuple[str, dict[str, str]]:
+    """Where it is, and headers with the name and password that stood in the URL."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadInput("SERVE_SCRAPYD is no address; write http://127.0.0.1:6800")
+    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+    if not parts.username:
+        return place, {}
+    said = base64.b64encode(f"{parts.username}:{parts.password or ''}".encode()).decode()
+    return place, {"Authorization": f"Basic {said}"}
