@@ -92,7 +92,7 @@ BAD_CRAWLS = [
     (("-a", "seeds=@no/such/file"), "cannot read the seeds file no/such/file"),
     (
         ("-a", "mode=deepest"),
-        "unknown mode 'deepest': choose one of anchor, backlink, blend, blend-in-turn, breadth, fifo",
+        "unknown mode 'deepest': choose one of adaptive, anchor, backlink, best-first, blend, blend-in-turn",
     ),
     (("-a", "sedes=http://a.test/"), "no such argument: sedes; there are .*seeds"),
     (("-a", "max_pages=none"), "max_pages=none is no whole number"),

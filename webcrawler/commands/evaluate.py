@@ -1,4 +1,4 @@
-"""`scrapy evaluate`: which ordering would have found the important pages of a graph first?"""
+"""`scrapy evaluate`: which ordering finds the important pages first, which strategy those of a topic?"""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import argparse
 import math
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from webcrawler.commands import _interrupts, _targets
+from webcrawler.commands import _focused, _interrupts, _targets
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of th
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
+STRATEGIES = "adaptive,webcrawler,best-first,shark,hot,seed-similarity,classifier,breadth"
 
 
 class Evaluate(Command):
@@ -33,7 +34,8 @@ class Evaluate(Command):
     def long_desc(self) -> str:
         return (
             "GRAPH is the data folder of a crawl (CRAWL_DIR), a *.graph-txt file, an edge list, or a folder "
-            "with one of them. Virtual crawlers visit what can be reached from the start page in each order."
+            "with one of them. Virtual crawlers visit what can be reached from the start page in each order. "
+            "With --focused they look for the pages of topics, in a recorded crawl."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -61,28 +63,38 @@ class Evaluate(Command):
             "--query", default="", help="words of a topic, for orderings and metrics that want one"
         )
         parser.add_argument("--max-pages", default="0", help="stop each crawl after so many pages (all)")
+        parser.add_argument(
+            "--focused", metavar="TOPICS.json", help="compare strategies of focused crawling on these topics"
+        )
+        parser.add_argument(
+            "--strategies", default="", help=f"modes that look for a topic's query ({STRATEGIES})"
+        )
+        parser.add_argument("--pages", default="", help="documents that each focused crawl fetches (1000)")
+        parser.add_argument(
+            "--known",
+            default="0",
+            help="so many random documents are indexed beforehand; --seeds draws them (0)",
+        )
         parser.add_argument("--plots", metavar="DIR", help="draw the curves as SVG files")
         parser.add_argument("--json", metavar="FILE", help="write all figures")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
+        if opts.focused is not None:
+            self._answer_focused(Path(args[0]), opts)
+            return
+        _focused.refuse_without(opts)
         from webcrawler import evaluation
 
         seeds = [_whole(seed, "--seeds") for seed in _items(opts.seeds, "--seeds")]
         wanted, pages_max = _wanted(opts), _whole(opts.max_pages, "--max-pages")
         wanted_experiments = evaluation.experiments(_items(opts.orderings, "--orderings"), seeds, opts.query)
         starts = _items(opts.start, "--start") if opts.start else [""]
-        if opts.plots:
-            from webcrawler.evaluation import plots
-
-            plots.check()
-            _targets.check_folder(Path(opts.plots))
-        if opts.json:
-            _targets.check_file(Path(opts.json))
+        _check_targets(opts)
         recorded = evaluation.read(Path(args[0]))
         runs: list[Run] = []
-        with self._until_interrupted(runs), evaluation.private_redis() as connection, _bar() as progress:
+        with self._until_interrupted(runs), evaluation.private_redis() as connection, _bars() as progress:
             for run in evaluation.runs(
                 recorded, starts, wanted_experiments, wanted, connection, progress, pages_max
             ):
@@ -90,8 +102,21 @@ class Evaluate(Command):
         if runs:
             self._show(recorded, runs, opts)
 
+    def _answer_focused(self, crawl_dir: Path, opts: argparse.Namespace) -> None:
+        from webcrawler.evaluation import private_redis
+
+        seeds = [_whole(seed, "--seeds") for seed in _items(opts.seeds, "--seeds")]
+        _check_targets(opts)
+        _unicode(opts.start, "--start")
+        strategies = _items(opts.strategies or STRATEGIES, "--strategies")
+        focused = _focused.Focused(crawl_dir, opts, strategies, seeds)
+        with self._until_interrupted(focused.runs), private_redis() as connection, _tasks() as progress:
+            focused.crawl(connection, progress)
+        if focused.runs:
+            focused.show()
+
     @contextmanager
-    def _until_interrupted(self, runs: list[Run]) -> Iterator[None]:
+    def _until_interrupted(self, runs: Sequence[object]) -> Iterator[None]:
         """By Ctrl-C, `kill`, or a terminal that is gone: the private Redis has to be ended in any case."""
         try:
             with _interrupts.made_of(signal.SIGTERM, signal.SIGHUP):
@@ -118,6 +143,17 @@ class Evaluate(Command):
 
             for file in plots.draw(recorded, runs, Path(opts.plots)):
                 print(f"{printable(str(file))}")
+
+
+def _check_targets(opts: argparse.Namespace) -> None:
+    """Raises BadInput: what was asked for could not be written."""
+    if opts.plots:
+        from webcrawler.evaluation import plots
+
+        plots.check()
+        _targets.check_folder(Path(opts.plots))
+    if opts.json:
+        _targets.check_file(Path(opts.json))
 
 
 def _wanted(opts: argparse.Namespace) -> Wanted:
@@ -165,17 +201,30 @@ def _share(text: str, option: str, most: float) -> float:
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
-    """A bar for each crawl, on a terminal."""
+def _bars() -> Iterator[Progress]:
+    """A bar for each crawl."""
+    with _tasks() as show:
+
+        def progress(one: Experiment, start: str, pages: int, visits: int) -> None:
+            show(" ".join(filter(None, (one.mode, start))), visits, pages)
+
+        yield progress
+
+
+@contextmanager
+def _tasks() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each thing that is told of, on a terminal; what is over makes room for the next."""
     from rich.console import Console
     from rich.progress import Progress as Bars
 
     with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
-        tasks: dict[tuple[Experiment, str], Any] = {}
+        tasks: dict[str, Any] = {}
 
-        def progress(one: Experiment, start: str, pages: int, visits: int) -> None:
-            if (one, start) not in tasks:
-                tasks[one, start] = bars.add_task(" ".join(filter(None, (one.mode, start))), total=pages)
-            bars.update(tasks[one, start], completed=visits)
+        def progress(what: str, done: int, all: int) -> None:
+            if what not in tasks:
+                for over in tasks.values():
+                    bars.update(over, visible=False)
+                tasks[what] = bars.add_task(what, total=all)
+            bars.update(tasks[what], completed=done)
 
         yield progress

@@ -58,24 +58,24 @@ def _free(folder: Path, name: str, taken: Sequence[Path]) -> Path:
 
 
 def _draw_p_st(runs: Sequence[Run], name: str, file: Path) -> Path:
-    figure, axes = _axes("% of pages crawled", "% of hot pages found")
+    figure, axes = axes_of("% of pages crawled", "% of hot pages found")
     hot, pages = runs[0].hot[name], runs[0].pages
     axes.plot(measures.PERCENTS, measures.ideal(pages, hot), color=QUIET, linestyle=":", label="ideal")
     _curves(
         axes, {ordering: [run.figures.p_st[name] for run in some] for ordering, some in _by_ordering(runs)}
     )
     axes.set_title(f"P_ST, hot: {name} ({hot:,} of {pages:,} pages)", fontsize=10, parse_math=False)
-    return _save(figure, axes, file)
+    return save(figure, axes, file)
 
 
 def _draw_p_cs(runs: Sequence[Run], name: str, file: Path) -> Path:
-    figure, axes = _axes("% of pages crawled", "% of them among the best as many")
+    figure, axes = axes_of("% of pages crawled", "% of them among the best as many")
     axes.axhline(100, color=QUIET, linestyle=":", label="ideal")
     _curves(
         axes, {ordering: [run.figures.p_cs[name] for run in some] for ordering, some in _by_ordering(runs)}
     )
     axes.set_title(f"P_CS, {NAMES.get(name, name)} ({runs[0].pages:,} pages)", fontsize=10)
-    return _save(figure, axes, file)
+    return save(figure, axes, file)
 
 
 def _by_ordering(runs: Sequence[Run]) -> list[tuple[str, list[Run]]]:
@@ -96,7 +96,7 @@ def _curves(axes: Any, curves: dict[str, list[list[float | None]]]) -> None:
 
 def _draw_histogram(backlinks: NDArray[np.int64], file: Path) -> Path:
     """Graph 6: how many pages have how many backlinks; of rare ones the mean of a class."""
-    figure, axes = _axes("backlinks", "pages with so many")
+    figure, axes = axes_of("backlinks", "pages with so many")
     most = int(backlinks.max())
     edges = np.concatenate(([0], np.unique(np.geomspace(1, most + 1, CLASSES).astype(np.int64))))
     counts, _ = np.histogram(backlinks, edges)
@@ -107,10 +107,10 @@ def _draw_histogram(backlinks: NDArray[np.int64], file: Path) -> Path:
     axes.set_xlim(0, most + 1)
     axes.set_ylim(heights[heights > 0].min() / 2, heights.max() * 2)
     axes.set_title(f"Backlink counts of {len(backlinks):,} pages", fontsize=10)
-    return _save(figure, axes, file, legend=False)
+    return save(figure, axes, file, legend=False)
 
 
-def _axes(across: str, up: str) -> tuple[Any, Any]:
+def axes_of(across: str, up: str) -> tuple[Any, Any]:
     from matplotlib.figure import Figure  # without pyplot: no state, no window
 
     figure = Figure(figsize=SIZE_INCHES, layout="constrained")
@@ -125,7 +125,7 @@ def _axes(across: str, up: str) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _save(figure: Any, axes: Any, file: Path, legend: bool = True) -> Path:
+def save(figure: Any, axes: Any, file: Path, legend: bool = True) -> Path:
     """Text stays text: small files, and words that can be searched; the same figures give the same file."""
     import matplotlib
 

@@ -1,0 +1,141 @@
+"""Real crawls of docweb that look for a topic, each in a process and a data folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from contenders import NOT_PASSED_ON, SEED
+from processes import measure
+from serving import ROOT
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import FOLLOWER, RANKER, VOCABULARY
+from webcrawler.evaluation.focused import Judge, Run, Topic
+from webcrawler.evaluation.focused.strategies import mode_of
+from webcrawler.records import Text
+
+AT_ONCE = 1000  # documents in memory
+SETTINGS = {
+    "PROTOCOLS": "http",
+    "FRONTIER_DELAY": "0",
+    "CRAWL_DELAY_MAX": "0",
+    "FRONTIER_BACKOFF": "0.2",
+    "FRONTIER_SERVER_CONCURRENCY": "8",
+    "RANKER_ENABLED": "no",  # no strategy follows ranks
+    "CRAWL_NICE": "0",
+    "LOG_LEVEL": "WARNING",
+}
+
+
+class Lab(NamedTuple):
+    """What all crawls have in common."""
+
+    proxy: str
+    pages: int  # documents of a crawl
+    concurrency: int  # downloads at a time
+    known: Path | None  # the data folder of what is known beforehand
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return SETTINGS | {"CONCURRENT_REQUESTS": str(self.concurrency)}
+
+
+def crawled(lab: Lab, strategy: str, topic: Topic, relevant: int) -> Run:
+    """Crawls, and judges what was fetched by the topic's rule, in the order of fetching."""
+    with tempfile.TemporaryDirectory(prefix="focused-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        before = _begin(lab, folder)
+        asked = _search(strategy, topic) if lab.known else _index(strategy, topic)
+        seconds = _crawl(lab, [*asked, "-a", f"max_pages={lab.pages}"], folder)
+        with closing(Catalog(folder / "crawl/catalog.sqlite", readonly=True)) as catalog:
+            order = [number for number in fetched(catalog) if number not in before][: lab.pages]
+            found = judged(catalog, order, [topic])[topic.query]
+        tried = _tried(folder / "crawl/catalog.sqlite") - len(before)
+    places = tuple(place for place, number in enumerate(order, 1) if number in found)
+    return Run(strategy, topic.query, relevant, len(order), places, tried, round(seconds, 1))
+
+
+def whole(lab: Lab, folder: Path) -> Path:
+    """Crawls all of docweb."""
+    _crawl(lab, ["index", "-a", "mode=breadth", "-a", f"seeds={SEED}"], folder)
+    return folder / "crawl"
+
+
+def fetched(catalog: Catalog) -> list[int]:
+    """The documents, duplicates included, in the order of fetching."""
+    when = {
+        number: document.fetched
+        for start in range(1, catalog.pages() + 1, AT_ONCE)
+        for number, document in catalog.documents(range(start, start + AT_ONCE)).items()
+    }
+    return sorted(when, key=when.__getitem__)
+
+
+def _tried(file: Path) -> int:
+    """URLs that were asked of a server, once each."""
+    query = "SELECT count(DISTINCT number) FROM fetches WHERE status"
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as catalog:
+        return int(catalog.execute(query).fetchone()[0])
+
+
+def judged(catalog: Catalog, numbers: Sequence[int], topics: Sequence[Topic]) -> dict[str, set[int]]:
+    """The relevant ones of these documents by query."""
+    return Judge(topics).relevant(_texts(catalog, numbers))
+
+
+def _texts(catalog: Catalog, numbers: Sequence[int]) -> Iterator[tuple[int, Text]]:
+    for start in range(0, len(numbers), AT_ONCE):
+        yield from catalog.texts(numbers[start : start + AT_ONCE]).items()
+
+
+def _begin(lab: Lab, folder: Path) -> set[int]:
+    """Puts what is known into the data folder; returns the numbers of its documents."""
+    if lab.known is None:
+        return set()
+    shutil.copytree(lab.known, folder / "crawl")
+    with closing(Catalog(folder / "crawl/catalog.sqlite", readonly=True)) as catalog:
+        return set(fetched(catalog))
+
+
+def _index(strategy: str, topic: Topic) -> list[str]:
+    return ["index", "-a", f"mode={mode_of(strategy, topic.query)}", "-a", f"seeds={SEED}"]
+
+
+def _search(strategy: str, topic: Topic) -> list[str]:
+    name, _, words = strategy.partition("?")
+    arguments = [word for pair in words.split("&") if pair for word in ("-a", pair)]
+    return ["realtime", "-a", f"query={topic.query}", "-a", f"strategy={name}", "-a", "enough=0", *arguments]
+
+
+def _crawl(lab: Lab, words: Sequence[str], folder: Path) -> float:
+    """Seconds that it took; its index is left unfinished, as nobody asks for it."""
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
+    environment = kept | lab.settings | {"http_proxy": lab.proxy, "CRAWL_DIR": str(folder / "crawl")}
+    log = folder / "log"
+    done = measure([sys.executable, "-m", "scrapy", "crawl", *words], environment, ROOT, log)
+    if done.status:
+        sys.exit(f"bench: {' '.join(words)} ended with {done.status}:\n{log.read_text()[-3000:]}")
+    _end_companions(folder / "crawl")
+    return done.wall_seconds
+
+
+def _end_companions(crawl_dir: Path) -> None:
+    """Not gently: what they made is thrown away, and on a busy machine they would take minutes to end."""
+    for companion in (FOLLOWER, RANKER, VOCABULARY):
+        while (lock := companion.lock(crawl_dir)) is None:
+            with suppress(ValueError, OSError):  # it has just taken the lock, or just ended
+                process = int((crawl_dir / f"{companion.name}.lock").read_text())
+                if str(crawl_dir).encode() in Path(f"/proc/{process}/cmdline").read_bytes():
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.05)
+        lock.close()

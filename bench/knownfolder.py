@@ -1,0 +1,82 @@
+"""A data folder that knows some random documents of a recorded crawl, as if only they had been crawled."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from webcrawler.catalog import Catalog
+from webcrawler.companions import RANKER, VOCABULARY
+from webcrawler.evaluation.focused import Recording, sample
+from webcrawler.index import follower
+from webcrawler.pages import PageStore, record_at
+from webcrawler.parsing import parse
+from webcrawler.records import Document, Entry, Fetch, Lease, Text
+from webcrawler.urls import server
+
+AT_ONCE = 200  # documents in a transaction
+PROTOCOLS = ("http",)
+
+
+def make(whole: Path, folder: Path, documents: int, seed: int) -> None:
+    """Catalog, pages, index, ranks and vocabulary of so many of them; takes two minutes for 5,000."""
+    recording = Recording(whole)
+    chosen = sorted(sample(recording, documents, seed), key=lambda n: recording.documents[n].fetched)
+    folder.mkdir(parents=True)
+    with (
+        closing(Catalog(folder / "catalog.sqlite")) as catalog,
+        closing(PageStore(folder / "pages")) as pages,
+    ):
+        entries = list[Entry]()
+        for entry in _entries(recording, chosen):
+            entries.append(entry)
+            if len(entries) == AT_ONCE:
+                _write(catalog, pages, entries)
+        _write(catalog, pages, entries)
+    follower.wait_until_caught_up(folder)
+    for companion in (RANKER, VOCABULARY):  # they end when all is done, as no crawl is alive
+        done = subprocess.run(
+            [sys.executable, "-m", companion.module, folder], input=b"", capture_output=True
+        )
+        if done.returncode:
+            sys.exit(f"bench: {companion.module} failed:\n{done.stderr.decode()[-2000:]}")
+
+
+def _write(catalog: Catalog, pages: PageStore, entries: list[Entry]) -> None:
+    places = [pages.append(entry) for entry in entries]
+    pages.sync()
+    catalog.write(list(zip(entries, places, strict=True)))
+    entries.clear()
+
+
+def _entries(recording: Recording, numbers: list[int]) -> Iterator[Entry]:
+    for token, number in enumerate(numbers, 1):
+        document = recording.documents[number]
+        twin = recording.documents.get(document.duplicate_of, document)
+        assert document.place and twin.place, "a recorded crawl with its pages"
+        response = record_at(recording.crawl_dir / "pages", twin.place).response
+        yield _entry(document, tuple(response.headers), response.body, token)
+
+
+def _entry(document: Document, headers: tuple[tuple[str, str], ...], body: bytes, token: int) -> Entry:
+    url = document.url
+    page = parse(body, url, document.content_type, PROTOCOLS)
+    lease = Lease(document.id, url, url, server(url), token)
+    fetch = Fetch(lease, "done", "document", document.fetched, 0.01, document.status, headers, body)
+    headings = "\n".join(page.headings)
+    text = Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
+    digest = hashlib.sha1(body, usedforsecurity=False).digest()
+    links = tuple(link._replace(rel="nofollow") for link in page.links) if page.nofollow else page.links
+    return Entry(
+        fetch,
+        digest,
+        links=links,
+        text=None if page.noindex else text,
+        noindex=page.noindex,
+        archive=True,
+        simhash=page.simhash,
+    )
