@@ -45,6 +45,7 @@ class Crawl(Worker):
         self.trap_paths = tuple(parts.words(settings["TRAP_PATHS"]))
         self.job = Job("fifo")
         self.documents = 0  # decided in this run
+        self._no_documents: set[str] = set()  # leased URLs that are no documents, on their way into a batch
         self.on_failure: Callable[[Any], None] | None = None  # the outcome middleware's errback
 
     @classmethod
@@ -124,7 +125,7 @@ class Crawl(Worker):
         """How many more URLs may be leased without passing max_pages, should all be documents."""
         if self.job.max_pages is None:
             return 2**31
-        return self.job.max_pages - self.documents - len(self.open_leases)
+        return self.job.max_pages - self.documents - len(self.open_leases.keys() - self._no_documents)
 
     def is_enough(self) -> bool:
         return self.job.max_pages is not None and self.documents >= self.job.max_pages
@@ -191,8 +192,11 @@ class Crawl(Worker):
 
     def decide(self, entry: Entry) -> None:
         """A fetch is on its way into a batch."""
-        self.downloading.discard(entry.fetch.lease.url)
-        self.downloads.end(entry.fetch.lease.url)
+        url = entry.fetch.lease.url
+        self.downloading.discard(url)
+        self.downloads.end(url)
+        if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS:
+            self._no_documents.add(url)
         self.stores.batch.put(entry)
         self.on_change()
 
@@ -208,6 +212,7 @@ class Crawl(Worker):
         for lease, outcome in outcomes:
             if self.open_leases.get(lease.url) == lease:  # it may have been leased anew meanwhile
                 del self.open_leases[lease.url]
+            self._no_documents.discard(lease.url)
             self.crawler.stats.inc_value(f"webcrawler/{outcome}")
             self.documents += outcome in DOCUMENTS
         if self.is_enough():

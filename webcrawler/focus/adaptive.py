@@ -95,8 +95,9 @@ class Adaptive(Ordering):
             self._explored += one.id in self._explorers
         for link in one.links:
             if link.id in self._decided:
-                continue
-            if one.text is not None:
+                if one.text is None:
+                    evidence.in_vain(link)
+            elif one.text is not None:
                 evidence.linked(link, evidence.documents, score, server)
             else:
                 evidence.inherited(link, row, server)

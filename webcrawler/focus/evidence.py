@@ -33,6 +33,7 @@ class Evidence:
         self._directory_numbers, self._token_numbers = Numbers(TABLE_MAX), Numbers(TABLE_MAX)
         self._hub_stems = frozenset(terms(HUB_WORDS))
         self.documents, self.rewards = 0, 0.0
+        self._redirected: dict[int, int] = {}  # URL id of a redirect's target -> the directory that it came from
 
     def row_of(self, link: Link, source: int = 0) -> int:
         """The row of a URL, a new one if need be; `source` is the server of the page that links to it."""
@@ -76,11 +77,16 @@ class Evidence:
         """A URL is decided: what it had in common with others has one more score. Returns its row, still its own."""
         row, ours = self.row_of(Link(seen.url, seen.id, seen.url)), self.candidates
         server, directory = int(ours.server.rows[row]), int(ours.directory.rows[row])
-        is_answer = seen.text is not None or bool(seen.links)
-        self.servers.answered(server, is_answer)
-        self.directory_answers.add(directory, float(is_answer))
-        if is_answer and seen.text is None:
-            return row  # a redirect: its target will tell
+        is_document, is_redirect = seen.text is not None, seen.text is None and bool(seen.links)
+        self.servers.answered(server, is_document or is_redirect)
+        from_directory = self._redirected.pop(seen.id, 0)
+        if is_redirect:  # its target will tell
+            for link in seen.links:
+                self._redirected[link.id] = from_directory or directory
+            return row
+        self.directory_answers.add(directory, float(is_document))
+        if from_directory:
+            self.directory_answers.add(from_directory, float(is_document))
         for number in filter(None, ours.tokens.rows[row]):
             self.tokens.add(number, score)
         for page in filter(None, ours.parents.rows[row]):
@@ -108,6 +114,11 @@ class Evidence:
         target = int(ours.server.rows[row])
         if target != server:
             self.servers.named_as(target, max(anchor, 0.7 * context))
+
+    def in_vain(self, link: Link) -> None:
+        """A redirect led to what was decided before."""
+        directory = self._redirected.pop(link.id, 0)
+        self.directory_answers.add(directory, 0.0)
 
     def inherited(self, link: Link, row: int, server: int) -> None:
         """A redirect leads there: what spoke for it speaks for its target."""

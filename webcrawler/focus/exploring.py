@@ -34,7 +34,7 @@ def explorers(
     best = _best_of_each(own, scores + HUB * evidence.candidates.hub.rows[rows])
     mine = own[best]
     chance = np.exp(log_chance(scores[best]))
-    worth = servers.alive(mine) / (1 + servers.documents(mine)) * (1 + 0.1 * chance)
+    worth = servers.alive(mine) / (1 + servers.visits(mine)) * (1 + 0.1 * chance)
     worth = np.maximum(worth, np.minimum(PROMISE * servers.promise(mine), 1))
     order = np.argsort(-worth, kind="stable")
     return np.asarray(best[order]), np.asarray(worth[order])

@@ -21,8 +21,8 @@ WEIGHTS = {
     "parent": 0.6,
     "server": 0.2,
     "directory": 0.4,
-    "tokens": 0.5,
-    "token": 0.2,
+    "tokens": 1.0,
+    "token": 0.5,
     "siblings": 0.1,
     "named": 0.8,
     "hub": 0.2,
@@ -66,14 +66,7 @@ def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
         "links_in": np.log1p(ours.links_in.rows[rows]),
         "answers": np.log(evidence.directory_answers.of(directory, alive, 2.0)),
         "lift": ours.lift.rows[rows],
-        "unseen": 1 / (1 + servers.documents(server)),
         "unseen_directory": 1 / (1 + evidence.directories.counts.rows[directory]),
-        "promise": np.log1p(servers.promise(server)),
-        "home": ours.depth.rows[rows] == 0,
-        "all_both": (anchor > 0.99) & (url > 0.99),
-        "anchor_parent": anchor * ours.parent.rows[rows],
-        "anchor_server": anchor * (odds(of_server) - odds(usual)),
-        "alive": np.log(alive),
     }
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from webcrawler.focus.growing import Column, Means, Numbers
 
 SERVERS_MAX = 100_000
-FLAKY = 2  # failures in a row from which on a server that never gave a document is not explored
+VAIN = 1 / 3  # of a document: what a failure or a redirect teaches of a server
 
 
 class Servers:
@@ -46,8 +46,10 @@ class Servers:
             self.leads.add(int(self.revealed_by.rows[server]), float(has_document))
         self.answers.add(server, float(has_document))
 
-    def documents(self, servers: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self.rewards.counts.rows[servers])
+    def visits(self, servers: NDArray[Any]) -> NDArray[Any]:
+        """Documents, and what came to none counts for VAIN of one."""
+        documents = self.rewards.counts.rows[servers]
+        return np.asarray(documents + VAIN * (self.answers.counts.rows[servers] - documents))
 
     def alive(self, servers: NDArray[Any]) -> NDArray[Any]:
         """The chance of an answer: by its own record, else by that of others from the same source."""
