@@ -26,7 +26,7 @@ from contextlib import closing
 from pathlib import Path
 
 import knownfolder
-from focusedcrawls import Lab, crawled, judged, whole
+from focusedcrawls import Lab, crawled, judged, needs_query, whole
 from focusedstore import Store
 from serving import ROOT, proxy
 
@@ -101,22 +101,24 @@ def _relevant_in(crawl_dir: Path, topics: Sequence[Topic]) -> dict[str, set[str]
 
 def _crawl(lab: Lab, asked: argparse.Namespace, topics: Sequence[Topic], store: Store) -> None:
     """What is not in the store yet."""
-    missing = [
-        (strategy, topic)
-        for topic in topics
-        for strategy in asked.strategies
-        if asked.again or not store.has(strategy, topic)
-    ]
     with ThreadPoolExecutor(asked.jobs) as jobs:
-        crawls = [jobs.submit(crawled, lab, s, topic, store.relevant[topic.query]) for s, topic in missing]
-        for crawl in as_completed(crawls):
-            run = crawl.result()
-            store.keep(run)
-            print(
-                f"{run.query}, {run.strategy}: {len(run.found)} of {run.fetched}, {run.seconds} s",
-                file=sys.stderr,
-                flush=True,
+        crawls = [
+            jobs.submit(crawled, lab, strategy, some, store.relevant)
+            for strategy in asked.strategies
+            for some in _missing(
+                lab, strategy, [t for t in topics if asked.again or not store.has(strategy, t)]
             )
+        ]
+        for crawl in as_completed(crawls):
+            for run in crawl.result():
+                store.keep(run)
+                what = f"{run.query}, {run.strategy}: {len(run.found)} of {run.fetched}, {run.seconds} s"
+                print(what, file=sys.stderr, flush=True)
+
+
+def _missing(lab: Lab, strategy: str, topics: list[Topic]) -> list[list[Topic]]:
+    """A list for each crawl."""
+    return [[topic] for topic in topics] if needs_query(lab, strategy) else [topics] if topics else []
 
 
 if __name__ == "__main__":

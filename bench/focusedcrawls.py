@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -50,19 +50,37 @@ class Lab(NamedTuple):
         return SETTINGS | {"CONCURRENT_REQUESTS": str(self.concurrency)}
 
 
-def crawled(lab: Lab, strategy: str, topic: Topic, relevant: int) -> Run:
-    """Crawls, and judges what was fetched by the topic's rule, in the order of fetching."""
+def crawled(lab: Lab, strategy: str, topics: Sequence[Topic], relevant: Mapping[str, int]) -> list[Run]:
+    """Crawls for the first topic, and judges by the rule of each what was fetched, in the order of fetching.
+
+    Several topics are for strategies that take no query.
+    """
     with tempfile.TemporaryDirectory(prefix="focused-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         before = _begin(lab, folder)
-        asked = _search(strategy, topic) if lab.known else _index(strategy, topic)
+        asked = _search(strategy, topics[0]) if lab.known else _index(strategy, topics[0])
         seconds = _crawl(lab, [*asked, "-a", f"max_pages={lab.pages}"], folder)
         with closing(Catalog(folder / "crawl/catalog.sqlite", readonly=True)) as catalog:
             order = [number for number in fetched(catalog) if number not in before][: lab.pages]
-            found = judged(catalog, order, [topic])[topic.query]
+            found = judged(catalog, order, topics)
         tried = _tried(folder / "crawl/catalog.sqlite") - len(before)
-    places = tuple(place for place, number in enumerate(order, 1) if number in found)
-    return Run(strategy, topic.query, relevant, len(order), places, tried, round(seconds, 1))
+    return [
+        Run(
+            strategy=strategy,
+            query=query,
+            relevant=relevant[query],
+            fetched=len(order),
+            found=tuple(place for place, number in enumerate(order, 1) if number in numbers),
+            tried=tried,
+            seconds=round(seconds, 1),
+        )
+        for query, numbers in found.items()
+    ]
+
+
+def needs_query(lab: Lab, strategy: str) -> bool:
+    """Does a crawl depend on its topic? A search does in any case: it begins with what the index answers."""
+    return bool(lab.known) or mode_of(strategy, "query") != strategy
 
 
 def whole(lab: Lab, folder: Path) -> Path:

@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 PAUSE_SECONDS = 0.004  # between round trips, so that each carries several reports
 AHEAD_MAX = 256  # where Scrapy has no limit
+AHEAD_LEARNING = 4  # what was leased before a page was read may not be what it says comes next
 RETRY_SECONDS = (0.1, 2.0)  # while Redis is away or refuses: the first pause and, doubling, the longest
 POLL_SECONDS = 1.0  # other workers may find something, or end the crawl
 
@@ -60,6 +61,8 @@ class Scheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         self._worker.open(spider)
+        if self._worker.frontier.ordering.learns:
+            self._ahead = min(self._ahead, AHEAD_LEARNING)
         self._worker.on_change = self._changed.set
         self._feeder = asyncio.ensure_future(self._feed())
         self._feeder.add_done_callback(self._fed)

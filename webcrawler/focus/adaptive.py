@@ -18,11 +18,12 @@ from webcrawler.focus.scoring import log_chance, scores
 from webcrawler.focus.wanted import Wanted
 from webcrawler.frontier.orderings.base import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.records import Link
+from webcrawler.urls import split
 
 PER_NAT = 2**14  # priorities in a factor of e of a page's odds
 AHEAD = 400  # candidates whose place in the order is kept up to date
 TURN = 32  # of them, among which those that explore are spread
-SEED = 20.0  # nats above all others
+RELEVANCE = 0.5  # what the best hit of a search of the index counts at least, as a page score
 CANDIDATES_MAX = 200_000
 
 
@@ -86,9 +87,11 @@ class Adaptive(Ordering):
             return [link for link in links if link], wanted[changed].tolist()
 
     def _learn(self, one: Seen) -> None:
-        evidence = self._evidence
+        evidence, score = self._evidence, self._score(one)
+        if one.id in self._decided:
+            self._learn_again(one, score)
+            return
         self._decided.add(one.id)
-        score = self._score(one)
         row = evidence.decided(one, score)
         server = int(evidence.candidates.server.rows[row])
         if one.text is not None:
@@ -104,8 +107,19 @@ class Adaptive(Ordering):
         self._explorers.discard(one.id)
         evidence.candidates.drop(one.id)
 
+    def _learn_again(self, one: Seen, score: float) -> None:
+        """A search found it: that may speak more for its links than the page itself did."""
+        if one.text is None:
+            return
+        server = self._evidence.servers.of(split(one.url)[0])[0]
+        for link in one.links:
+            if link.id not in self._decided:
+                self._evidence.linked(link, 0, score, server)
+
     def _score(self, one: Seen) -> float:
-        return similarity(self._wanted, one.text) if one.text is not None else 0.0
+        """Of the page itself, or what a search of the whole index says of it, if that is more."""
+        own = similarity(self._wanted, one.text) if one.text is not None else 0.0
+        return max(own, RELEVANCE * (one.relevance or 0.0))
 
     def _explore(self, rows: NDArray[Any], found: NDArray[Any], wanted: NDArray[Any]) -> None:
         """Raise candidates that teach to their share of the first places."""

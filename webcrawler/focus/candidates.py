@@ -29,7 +29,6 @@ class Candidates:
         self.parent = Column()  # the highest score of a page that links to it
         self.best = Column()  # the best of its links, page and anchor together
         self.hub, self.depth, self.links_in = Column(), Column(), Column()
-        self.lift = Column()  # what is added to its score: it is a seed
         self.told = Column(NEVER, np.int64)  # the priority that the frontier has
         self.age = Column(0, np.int64)  # when it was first seen
         self._columns = [column for column in vars(self).values() if isinstance(column, Column)]
@@ -76,7 +75,9 @@ class Candidates:
         return rows
 
     def linked_by(self, row: int, page: int) -> None:
-        """One more page links to it; of many, the last are kept."""
+        """One more page links to it, 0: one that did before; of many, the last are kept."""
+        if not page:
+            return
         count = int(self.links_in.rows[row])
         self.parents.rows[row, count % PARENTS] = page
         self.links_in.rows[row] = count + 1

@@ -124,7 +124,7 @@ class Evidence:
         """A redirect leads there: what spoke for it speaks for its target."""
         ours = self.candidates
         target = self.row_of(link._replace(anchor=_anchor(ours.links[row])), server)
-        for column in (ours.anchor, ours.context, ours.parent, ours.best, ours.hub, ours.lift):
+        for column in (ours.anchor, ours.context, ours.parent, ours.best, ours.hub):
             _raise(column.rows, target, column.rows[row])
         if not ours.parents.rows[target].any():
             ours.parents.rows[target] = ours.parents.rows[row]

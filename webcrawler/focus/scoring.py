@@ -17,8 +17,8 @@ WEIGHTS = {
     "anchor": 2.0,
     "anchor_all": 1.0,
     "url": 1.0,
-    "context": 1.2,
-    "parent": 0.6,
+    "context": 0.6,
+    "parent": 0.2,
     "server": 0.2,
     "directory": 0.4,
     "tokens": 1.0,
@@ -29,7 +29,6 @@ WEIGHTS = {
     "links_in": 0.15,
     "answers": 1.2,
     "unseen_directory": 0.8,
-    "lift": 1.0,
 }
 
 
@@ -65,7 +64,6 @@ def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
         "depth": ours.depth.rows[rows],
         "links_in": np.log1p(ours.links_in.rows[rows]),
         "answers": np.log(evidence.directory_answers.of(directory, alive, 2.0)),
-        "lift": ours.lift.rows[rows],
         "unseen_directory": 1 / (1 + evidence.directories.counts.rows[directory]),
     }
 
