@@ -591,8 +591,8 @@ def test_it_is_told_of_failures_and_redirects_as_pages_without_text(room: Room) 
     room.wait()
 
     assert [(one.url, one.text, [link.url for link in one.links]) for one in learning.told] == [
-        (A, None, []),
         (B, None, [C]),
+        (A, None, []),
     ]
 
 
@@ -613,3 +613,34 @@ def test_a_search_follows_nothing_that_the_catalog_has(room: Room) -> None:
 
     assert [lease_one(other).url] == [C]
     assert inspect.stats(other)["refused"] == {"explored": 1}
+
+
+def test_what_is_tried_again_tells_nothing_yet(room: Room) -> None:
+    (lease,) = room.lease(A)
+    learning = room.frontier.ordering = Learning(*links(C))
+
+    batch = room.batch()
+    batch.put(failure(lease, "unreachable", retry=True))
+    batch.flush()
+    room.wait()
+
+    assert learning.told == []
+
+
+def test_a_search_follows_a_redirect_to_what_the_catalog_has(room: Room) -> None:
+    """The page that was asked for may be a seed, or the best hit."""
+    (old,) = room.lease(A)
+    first = room.batch()
+    first.put(page(old))
+    first.close()
+    upkeep.clear(room.frontier)
+    room.frontier.connected()  # another process, which knows nothing yet
+    (lease,) = room.lease(B)
+
+    batch = room.batch(only_new=True)
+    batch.put(redirect(lease, *links(A)))
+    batch.flush()
+    room.settled.get(timeout=20)
+    room.wait()
+
+    assert lease_one(room.frontier).url == A

@@ -30,8 +30,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Budgets, Done, Failed, Frontier, Politeness, Report, inspect, ordering, upkeep
-from webcrawler.records import Lease
+from webcrawler.frontier import (
+    Budgets,
+    Done,
+    Failed,
+    Frontier,
+    Ordering,
+    Politeness,
+    Report,
+    inspect,
+    ordering,
+    upkeep,
+)
+from webcrawler.records import Lease, Link
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -750,3 +761,29 @@ def test_a_frontier_that_was_just_made_is_not_forgotten(make_frontier: MakeFront
     upkeep.forget_idle(frontier.client, "realtime:")
 
     assert inspect.stats(frontier)["seen"] == 1
+
+
+class Planning(Ordering):
+    learns = True
+
+    def __init__(self, *plans: tuple[list[Link], list[int]]) -> None:
+        self._plans = list(plans)
+
+    def plan(self) -> tuple[list[Link], list[int]]:
+        return self._plans.pop(0)
+
+
+def test_a_plan_that_redis_did_not_take_is_told_with_the_next(
+    make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A, B, C))
+    frontier.ordering = Planning((links(C), [9]), (links(B), [5]))
+    with monkeypatch.context() as away:
+        away.setattr(frontier, "client", redis.Redis(unix_socket_path="/nowhere"))
+        with pytest.raises(redis.RedisError):
+            frontier.replan()
+
+    frontier.replan()
+
+    assert [lease_one(frontier).url for _ in range(3)] == [C, B, A]

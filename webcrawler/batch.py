@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from itertools import count, groupby
 from typing import NamedTuple, TypeVar
 
@@ -33,6 +32,7 @@ PAUSE_MAX_SECONDS = 5.0  # between tries of a disk or a Redis that is away: work
 
 # Outcomes of a page that is there.
 DOCUMENTS = frozenset({"done/document", "done/duplicate", "done/noindex", "done/not-modified"})
+LOST = ("failed/", "quarantined")
 BODY_BYTES = 16 * 2**20  # of one batch; memory holds about twice that, with the texts
 BODY_BYTES_WAITING = 2 * BODY_BYTES
 Settled = Callable[[Sequence[tuple[Lease, str]]], None]
@@ -45,7 +45,8 @@ class Outlinks(NamedTuple):
     refused: Counter[str]
 
     def without(self, explored: Container[int]) -> Outlinks:
-        new = [link for link in self.followed if link.id not in explored]
+        # A redirect's target stands for the page that was asked for, a seed perhaps.
+        new = [link for link in self.followed if link.id not in explored or link.rel == "redirect"]
         return Outlinks(new, self.refused + Counter({"explored": len(self.followed) - len(new)}))
 
 
@@ -173,13 +174,14 @@ class Batch:
         failpoints.reach("batch.catalogued")
         failpoints.reach("batch.settled")
         outlinks = self._outlinks(catalog, entries)
-        ordering, tries = self._frontier.ordering, count()
+        tries, decisions = count(), list(zip(entries, outlinks, strict=True))
+        ordering = self._frontier.ordering
         if ordering.learns:
-            ordering.learn([_seen(entry, found) for entry, found in zip(entries, outlinks, strict=True)])
-        decisions = list(zip(entries, outlinks, strict=True))
+            ordering.learn([_seen(*one) for one in decisions if one[0].fetch.state == "done"])
         outcomes = self._insist(lambda: self._decide(decisions, verdict, next(tries) > 0))
         if ordering.learns:
-            self._insist(partial(self._frontier.rescore, *ordering.plan()))
+            ordering.learn(_lost(outcomes))
+            self._insist(self._frontier.replan)
         self._settled(outcomes)
 
     def _outlinks(self, catalog: Catalog, entries: list[Entry]) -> list[Outlinks]:
@@ -272,6 +274,11 @@ def _outlinks(entry: Entry) -> Outlinks:
 def _seen(entry: Entry, outlinks: Outlinks) -> Seen:
     lease = entry.fetch.lease
     return Seen(lease.id, lease.url, entry.text, outlinks.followed)
+
+
+def _lost(outcomes: Sequence[tuple[Lease, str]]) -> list[Seen]:
+    """What came to nothing for good; what is tried again, and what others hold by now, tells nothing yet."""
+    return [Seen(lease.id, lease.url) for lease, outcome in outcomes if outcome.startswith(LOST)]
 
 
 def _done(entry: Entry, outlinks: Outlinks, verdict: Verdict, note: int) -> Done:

@@ -45,4 +45,4 @@ def take_in(frontier: Frontier, seen: Sequence[Seen]) -> None:
         lease = Lease(one.id, one.url, one.url, urls.server(one.url), token=0)
         source = Source(0, ordering.page_note(one.text, lease), max(1, len(one.links)), one.id)
         frontier.discover(one.links, source=source)
-    frontier.rescore(*ordering.plan())
+    frontier.replan()

@@ -36,6 +36,8 @@ class Demo:
     def for_run(cls, folder: Path, job: Job, frontier: Frontier) -> Demo | None:
         """None where there are seeds, or something else to resume."""
         ports = folder / "demo.json"
+        if job.seeds and job.is_search:
+            return None  # whatever is crawled here otherwise goes on as it was
         if job.seeds:
             if ports.exists() and frontier.workers():
                 raise BadInput("the demo web is being crawled in this folder: wait, or set CRAWL_DIR")

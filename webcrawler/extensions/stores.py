@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -25,8 +26,10 @@ from webcrawler.job import Job, seed_link
 from webcrawler.pages import PageStore
 from webcrawler.recall import recall
 
+logger = logging.getLogger(__name__)
+
 DIGEST_HINTS = 200_000  # about 40 MB
-RECALLED = 20_000  # documents
+RECALLED = 5_000  # documents; some seconds of processor time
 # A batch where somebody waits for it, or what comes next depends on what is learnt from it: with 1 s a
 # crawl of 70 pages/s found 3 wanted pages on one subject, with this 85.
 QUICK_DOCUMENTS, QUICK_SECONDS = 10, 0.05
@@ -101,14 +104,16 @@ class Stores:
         if not path.exists():
             return False
         with closing(Catalog(path)) as catalog:
-            return bool(catalog.last_documents(1))
+            return bool(catalog.first_documents(1))
 
     def _recall(self) -> None:
         """What an ordering learnt was in a process that has ended; the catalog has what it learnt from."""
         path = self._folder / "catalog.sqlite"
         if self.frontier.ordering.learns and not self._is_search and path.exists():
             with closing(Catalog(path)) as catalog:
-                for seen in recall(catalog, catalog.last_documents(RECALLED)):
+                numbers = catalog.last_documents(RECALLED)
+                logger.info("learning again from %d documents", len(numbers))
+                for seen in recall(catalog, numbers):
                     self.frontier.ordering.learn(seen)
 
     def _forget_search(self, name: str) -> None:

@@ -35,7 +35,7 @@ class Adaptive(Ordering):
     def __init__(self, query: str = "", also: str = "") -> None:
         added = [word for word in also.split(",") if word.strip()]
         self._wanted = Wanted.of(query, added)
-        self._evidence = Evidence(Matcher(self._wanted, query))
+        self._evidence = Evidence(Matcher(self._wanted))
         self._lock = RLock()
         self._first: dict[int, int] = {}  # priorities of the rows that the pages learnt last have added
         self._explorers: set[int] = set()  # URL ids

@@ -47,7 +47,7 @@ class Evidence:
         file = path.partition("?")[0]
         server, is_new = self.servers.of(name, source)
         if is_new:
-            self.servers.named_as(server, self._matcher.match(url_words(name.partition("//")[2] + ".")))
+            self.servers.named_as(server, self._matcher.match(name.partition("//")[2]))
             if source and source != server:
                 self.servers.reveals.sums.rows[source] += 1
         ours.server.rows[row] = server

@@ -12,47 +12,44 @@ from webcrawler.index.analysis import terms
 REMEMBERED = 50_000  # texts: pages repeat their navigation
 SHORT_FORM = 5  # letters at least: "regex", "vhost"
 INITIALS = 3  # letters at least: "fts"
+SHORTENED = range(2, 5)  # words that have short forms together
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Matcher:
     """Matches of one query; remembers what it has matched."""
 
-    def __init__(self, wanted: Wanted, query: str) -> None:
+    def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
-        self._short = _short_forms(query)
+        self._short = _short_forms(wanted.spelled)
         self.match = lru_cache(REMEMBERED)(self._match)
 
     def _match(self, text: str) -> float:
-        """0 to 1: the share of the query's words that stand in the text; 1 for a short form of all of them."""
+        """0 to 1: the share of the query's words that stand there; 1 where they are joined or shortened to one."""
         found = terms(text)
         if not self._wanted.joined.isdisjoint(found) or any(map(self.is_short_form, found)):
             return 1.0
         return share(self._wanted, dict.fromkeys(found, 1.0))
 
-    def is_short_form(self, stem: str) -> bool:
-        """Beginnings of the words one after the other ("regexp" of "regular expressions"), or their initials."""
-        return bool(self._short and self._short.fullmatch(stem))
+    def is_short_form(self, word: str) -> bool:
+        """Beginnings of the words one after the other ("regexp" of "regular expressions"), or initials."""
+        return bool(self._short and self._short.fullmatch(word))
 
 
 def url_words(path: str) -> str:
-    """The words of a path, camel case taken apart."""
-    return _INNER_CAPITAL.sub(" ", path.rpartition(".")[0] or path)
+    """The words of a path without its file extension, camel case taken apart."""
+    stem, dot, extension = path.rpartition(".")
+    return _INNER_CAPITAL.sub(" ", stem if dot and "/" not in extension else path)
 
 
-def _short_forms(query: str) -> re.Pattern[str] | None:
-    from webcrawler.index.analysis import tokens, words
-
-    spelled = [word.lower() for word in words(query)]
-    spelled = [word for word, (stem, _) in zip(spelled, tokens(query), strict=True) if stem]
-    if not 2 <= len(spelled) <= 4:
+def _short_forms(spelled: tuple[str, ...]) -> re.Pattern[str] | None:
+    if len(spelled) not in SHORTENED:
         return None
     beginnings = "".join(map(_beginning, spelled))
-    initials = "".join(re.escape(word[0]) for word in spelled)
-    choices = [f"(?=.{{{SHORT_FORM},}}){beginnings}s?"]
+    forms = [f"(?=.{{{SHORT_FORM},}}){beginnings}s?"]
     if len(spelled) >= INITIALS:
-        choices.append(initials)
-    return re.compile("|".join(choices))
+        forms.append("".join(re.escape(word[0]) for word in spelled))
+    return re.compile("|".join(forms))
 
 
 def _beginning(word: str) -> str:

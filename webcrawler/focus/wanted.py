@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from webcrawler.errors import BadInput
 from webcrawler.index.analysis import terms, tokens, words
+from webcrawler.search.query import parse
 from webcrawler.search.reference import english
 
 QUERY_WORDS = 32  # that are looked at
@@ -22,17 +23,20 @@ class Wanted(NamedTuple):
     shares: dict[str, float]  # stem of the query -> its share of the whole weight; they sum to 1
     also: dict[str, float]  # stems beside the query -> what each counts, ALSO of a mean stem's share
     phrase: tuple[str, ...]  # the stems in their order, "" for a stop word between two of them
-    joined: frozenset[str]  # what the words are as one word: "fulltextsearch", "fulltext", "textsearch"
+    spelled: tuple[str, ...]  # the words as typed, in lower case, stop words left out
+    joined: frozenset[str]  # neighbouring words as one: "fulltextsearch", "fulltext", "textsearch"
 
     @classmethod
     def of(cls, query: str, also: Sequence[str] = ()) -> Wanted:
-        """Read a query and words to add to it.
+        """Read a query, also in the language of searches, and words to add to it.
 
         Raises:
             BadInput: there is no word in it, or stop words only.
         """
-        phrase = _trimmed([stem for stem, _ in tokens(query)])[:QUERY_WORDS]
-        stems = [stem for stem in dict.fromkeys(phrase) if stem]
+        query = _asked_for(query)
+        found = list(zip([stem for stem, _ in tokens(query)], words(query), strict=True))
+        found = _trimmed(found)[:QUERY_WORDS]
+        stems = [stem for stem in dict.fromkeys(stem for stem, _ in found) if stem]
         if not stems:
             raise BadInput(
                 f"the query {query[:100]!r} has no word to look for: "
@@ -44,8 +48,9 @@ class Wanted(NamedTuple):
         return cls(
             {stem: one / whole for stem, one in weights.items()},
             dict.fromkeys(extra, ALSO / len(stems)),
-            tuple(phrase),
-            _joined(query),
+            tuple(stem for stem, _ in found),
+            tuple(word.lower() for stem, word in found if stem),
+            _joined([word for _, word in found]),
         )
 
     @property
@@ -59,16 +64,21 @@ def weight(stem: str) -> float:
     return max(LEAST, log(COMMON / english().frequency(stem)))
 
 
-def _trimmed(stems: list[str]) -> list[str]:
-    while stems and not stems[0]:
-        stems = stems[1:]
-    while stems and not stems[-1]:
-        stems = stems[:-1]
-    return stems
+def _asked_for(query: str) -> str:
+    """The words that count, where signs of the query language leave some of them out."""
+    asked = parse(query).asked
+    if sorted(one.term for one in asked) == sorted(terms(query)):
+        return query
+    return " ".join(one.spelled for one in asked)
 
 
-def _joined(query: str) -> frozenset[str]:
-    """Neighbouring words written as one are the same thing: "virtual host", "virtualhost"."""
-    spelled = words(query)[:QUERY_WORDS]
-    runs = [spelled[i:j] for i in range(len(spelled)) for j in range(i + 2, min(i + 3, len(spelled)) + 1)]
+def _trimmed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Without the stop words before and behind."""
+    places = [place for place, (stem, _) in enumerate(found) if stem]
+    return found[places[0] : places[-1] + 1] if places else []
+
+
+def _joined(spelled: Sequence[str]) -> frozenset[str]:
+    """Two or three words written as one are the same thing: "virtual host", "virtualhost"."""
+    runs = [spelled[i : i + length] for length in (2, 3) for i in range(len(spelled) - length + 1)]
     return frozenset(stem for run in runs for stem in terms("".join(run)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from threading import Lock
 from typing import Any
 
 from webcrawler import urls
@@ -16,6 +17,8 @@ from webcrawler.records import Lease, Link
 
 SWEPT = 10_000  # waiting URLs of a server that are looked at when a prefix goes behind
 BEHIND = -(2**20)  # the priority of what goes behind all others
+
+_REPLANNING = Lock()
 
 _Numbered = tuple[int, Done, list[Link]]
 
@@ -115,6 +118,18 @@ class Deciding(Intake):
             ]
             changed += sum(self.run(calls))
         return changed
+
+    def replan(self) -> None:
+        """Gives what waits the priorities that an ordering which learns wants by now.
+
+        After an error of Redis the next call tells them. For any thread: the newest plan is told last.
+        """
+        ordering = self.ordering
+        with _REPLANNING:
+            links, priorities = ordering.plan()
+            ordering.unsent = ordering.unsent[0] + links, ordering.unsent[1] + priorities
+            self.rescore(*ordering.unsent)
+            ordering.unsent = [], []
 
 
 def _source(one: Done) -> Source:

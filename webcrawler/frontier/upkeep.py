@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from shlex import quote
 from typing import Any
+
+from redis.exceptions import ResponseError
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
@@ -54,8 +55,8 @@ def forget_idle(client: Client, beginning: str) -> None:
     everything = Frontier(client, ordering("fifo"), beginning)
     for key in list(everything.keys_of("{crawl:0}:" + beginning)):
         name, _, kind = key.removeprefix("{crawl:0}:").rpartition(":")
-        if kind == "meta" and (client.object("idletime", key) or 0) >= IDLE_SECONDS:
-            with suppress(BadInput):  # somebody is at work
+        with suppress(BadInput, ResponseError):  # somebody is at work; this Redis counts uses, not seconds
+            if kind == "meta" and (client.object("idletime", key) or 0) >= IDLE_SECONDS:
                 clear(Frontier(client, ordering("fifo"), name), with_servers=False)
 
 
@@ -69,13 +70,21 @@ def clear(frontier: Frontier, with_servers: bool = True) -> int:
     """
     refuse_while_in_use(frontier)
     seen = stats(frontier)["seen"]
-    for partition in frontier.partitions:
-        _unlink(frontier, filter(partial(_is_own, partition), frontier.keys_of(partition.prefix)))
+    _unlink(frontier, _own_keys(frontier))
     if with_servers and not any(key.endswith(":meta") for key in frontier.keys_of("{crawl:")):
         for partition in frontier.partitions:
             servers = frontier.keys_of(partition.base + "server:")
             _unlink(frontier, (key for key in servers if not _is_blocked(frontier, key)))
     return int(seen)
+
+
+def _own_keys(frontier: Frontier) -> Iterator[str]:
+    """Of all partitions, by one look at the names of all keys."""
+    by_base = {partition.base: partition for partition in frontier.partitions}
+    for key in frontier.keys_of("{crawl:"):
+        partition = by_base.get(key[: key.find("}:") + 2])
+        if partition and key.startswith(partition.prefix) and _is_own(partition, key):
+            yield key
 
 
 def _is_own(partition: Partition, key: str) -> bool:

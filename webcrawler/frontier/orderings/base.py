@@ -64,6 +64,7 @@ class Ordering:
     takes_notes = False
     learns = False
     band = 0
+    unsent: tuple[list[Link], list[int]] = ([], [])  # planned, and not yet told to Redis
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         """The priority that a link gives its URL, within ±PRIORITY_MAX; seeds have no source."""
