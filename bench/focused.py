@@ -74,7 +74,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--known", type=Path, metavar="DIR", help="data folder to search from, made if missing"
     )
-    parser.add_argument("--concurrency", type=int, default=16, metavar="N", help="CONCURRENT_REQUESTS (16)")
+    parser.add_argument("--concurrency", type=int, default=8, metavar="N", help="CONCURRENT_REQUESTS (8)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="crawls at a time (1)")
     parser.add_argument("--again", action="store_true", help="do not take these strategies from the file")
     parser.add_argument("--json", type=Path, metavar="FILE")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from scrapy import signals
 
 from spiders.index import IndexSpider
 from webcrawler import wiring
-from webcrawler.errors import Unavailable
+from webcrawler.errors import WebcrawlerError
 from webcrawler.extensions import Crawl
 from webcrawler.frontier import inspect
 from webcrawler.items import CrawledPage
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 POLL_SECONDS = 0.25
+# Of a Redis, a disk, an index being exchanged: others revive them, the search goes on then.
+PASSING = (RedisError, WebcrawlerError, sqlite3.Error, OSError)
 
 
 class RealtimeSpider(IndexSpider):
@@ -46,6 +49,7 @@ class RealtimeSpider(IndexSpider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **arguments)
+        spider.job = spider.job.with_judged(Path(crawler.settings["CRAWL_DIR"]).absolute())
         spider._look()
         crawler.signals.connect(spider._item_scraped, signals.item_scraped)
         crawler.signals.connect(spider._closed, signals.spider_closed)
@@ -66,12 +70,18 @@ class RealtimeSpider(IndexSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Goes on as long as the search does; the links that it finds go straight into the frontier."""
+        from twisted.internet import reactor  # importing it installs it: not before the crawl runs
+
+        # A second Ctrl-C: the thread of the search is waited for at the end of the process.
+        reactor.addSystemEventTrigger("before", "shutdown", self._search.hurry)  # type: ignore[arg-type]
         crawl = Crawl.of(self.crawler)
         with ExitStack() as opened:
             self._frontier = crawl.stores.new_frontier(opened)
             self._next: Callable[[], str] = partial(self._join, lambda link: self._admits(crawl, link))
             while not crawl.is_closing:
-                if reason := await self._in_thread(self._try):
+                reason = await self._in_thread(self._try)
+                self._search.about = self._about(crawl)
+                if reason:
                     crawl.stop(reason)
                     break
                 self._tell()
@@ -83,10 +93,20 @@ class RealtimeSpider(IndexSpider):
     def _try(self) -> str:
         """In the thread of the search; returns why it is over, "" while it goes on."""
         try:
-            return self._next()
-        except (RedisError, Unavailable) as error:  # the scheduler revives the one, the follower the other
+            return self._ending() or self._next()
+        except PASSING as error:
             self.logger.warning("the search waits: %s", error)
             return ""
+        except Exception:
+            self.logger.critical("the search broke", exc_info=True)
+            return "failed"
+
+    def _ending(self) -> str:
+        """What does not depend on the index."""
+        if self._search.is_stopped():
+            return "stopped"
+        self._tell_fetched()
+        return "enough" if self._search.is_enough() else ""
 
     def _join(self, admits: Callable[[Link], bool]) -> str:
         self._search.join(self._frontier, admits)
@@ -95,35 +115,47 @@ class RealtimeSpider(IndexSpider):
 
     def _step(self) -> str:
         search = self._search
-        self._tell_fetched()
         candidates = search.step()
         states = inspect.stats(self._frontier)
         search.waiting = states["queued"]
-        is_done = not (states["queued"] or states["leased"] or candidates or self._fetched)
-        if search.is_stopped():
-            return "stopped"
-        if search.is_enough():
-            return "enough"
-        return "nothing_left" if is_done and search.has_seen_all() else ""
+        is_at_rest = not (states["queued"] or states["leased"] or candidates or self._fetched)
+        return "nothing_left" if search.has_seen_all(is_at_rest) else ""
 
     def _tell_fetched(self) -> None:
-        self._search.tell([self._fetched.popleft() for _ in range(len(self._fetched))])
+        while self._fetched:
+            self._search.tell(self._fetched[0])
+            self._fetched.popleft()  # not before it was told
 
     def _item_scraped(self, item: object) -> None:
-        if isinstance(item, CrawledPage) and not item.duplicate_of:
-            page = item.page
+        if isinstance(item, CrawledPage):
+            page, id = item.page, item.entry.fetch.lease.id
             text = Text(page.title, "\n".join(page.headings), page.description, page.keywords, page.text)
-            is_example = item.entry.fetch.lease.spelling in self.job.examples
-            self._fetched.append(Fetched(item.url, text, is_example))
+            is_indexed = not (page.noindex or item.duplicate_of)
+            self._fetched.append(Fetched(item.url, id, text, bool(item.duplicate_of), is_indexed))
 
     def _admits(self, crawl: Crawl, link: Link) -> bool:
         is_spoken = link.url.partition(":")[0] in crawl.protocols
         return is_spoken and not crawl.within_job(link).refused
 
     async def _closed(self, reason: str) -> None:
-        await self._in_thread(self._tell_fetched)
-        self._tell(await self._in_thread(self._search.end, reason))
-        self._thread.shutdown()
+        try:
+            self._tell(await self._in_thread(self._end, reason))
+        finally:
+            self._thread.shutdown(wait=False)
+
+    def _end(self, reason: str) -> Journal:
+        with suppress(*PASSING):
+            self._tell_fetched()
+        return self._search.end(reason)
+
+    def _about(self, crawl: Crawl) -> str:
+        """What people should know of this crawl: where it began, and why nothing came."""
+        if crawl.stores.demo:
+            return "no pages were given to begin with, so this is the demo web"
+        stats = self.crawler.stats.get_stats()
+        found = [key for key in stats if key.startswith(("webcrawler/failed/", "webcrawler/retry/"))]
+        why = ", ".join(sorted({key.rpartition("/")[2] for key in found}))
+        return f"no page could be fetched: {why}" if why and not self._search.fetched else ""
 
     def _tell(self, now: Journal | None = None) -> None:
         now = now or self._search.journal()

@@ -62,6 +62,13 @@ def journal(job: str, **changes: Any) -> Journal:
     return made
 
 
+def keep(crawl_dir: Path, job: str) -> None:
+    """The journal of a search that is over, and was not started here."""
+    writer = Writer(crawl_dir, job)
+    writer.write(journal(job, query="of the terminal", state="finished", reason="enough"))
+    writer.close()
+
+
 class StandIn:
     """Runs searches within the test: each keeps a real journal, and is over when the test says so."""
 
@@ -76,6 +83,7 @@ class StandIn:
         self.over: set[str] = set()
         self.refuses = ""
         self.is_slow = False  # to say anything
+        self.forgotten: list[str] = []
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
         if self.refuses:
@@ -83,8 +91,12 @@ class StandIn:
         self.arguments[job] = dict(arguments)
         self.lists = {k: Path(v[1:]).read_text() for k, v in arguments.items() if v.startswith("@")}
         if not self.is_slow:
-            self.writers[job] = Writer(self.crawl_dir, job)
-            self.write(job, query=arguments.get("query", ""), strategy=arguments["strategy"])
+            self.begin(job)
+
+    def begin(self, job: str) -> None:
+        given = self.arguments[job]
+        self.writers[job] = Writer(self.crawl_dir, job)
+        self.write(job, query=given.get("query", ""), strategy=given["strategy"])
 
     def write(self, job: str, **changes: Any) -> None:
         self.writers[job].write(journal(job, **changes))
@@ -103,6 +115,9 @@ class StandIn:
 
     def complaint(self, job: str) -> str:
         return "it was asked for in vain"
+
+    def forget(self, job: str) -> None:
+        self.forgotten.append(job)
 
 
 # The page, as people use it

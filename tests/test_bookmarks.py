@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.realtime.bookmarks import MAX_URLS, read_urls
+from webcrawler.realtime.bookmarks import MAX_URLS, read_urls, urls_of
 
 EXPORTED = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file. -->
@@ -43,6 +45,24 @@ def test_so_many_bookmarks_are_read(tmp_path: Path) -> None:
     file.write_text(f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n{marks}", "utf-8")
 
     assert len(read_urls(f"@{file}")) == MAX_URLS
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<!", "<![", " a", "<a ", "href", "=", '"', "'", ">", "http://q.test/", "&#x", "\n"])
+    )
+)
+def test_whatever_stands_in_a_file_it_is_urls_or_told_in_one_line(pieces: list[str]) -> None:
+    try:
+        assert all(url.startswith(("http://", "https://")) for url in urls_of("".join(pieces)))
+    except BadInput as error:
+        assert "\n" not in str(error)
+
+
+def test_links_are_read_however_they_are_quoted() -> None:
+    urls = urls_of('<a href="http://one.test/"><A ADD_DATE="1" HREF=http://two.test/?a=1&amp;b=2>')
+
+    assert urls == ("http://one.test/", "http://two.test/?a=1&b=2")
 
 
 @pytest.mark.parametrize(

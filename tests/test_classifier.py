@@ -255,6 +255,16 @@ def test_what_was_judged_by_an_early_model_is_judged_again_by_the_next() -> None
     assert strategy.plan() == ([], [])
 
 
+def test_a_page_that_is_told_again_keeps_the_links_that_it_had() -> None:
+    strategy = by(SEED, OTHER := A + "other")
+    told(strategy, seen(SEED, GENES))
+    told(strategy, seen(A, SHIPS, link(A + "1")), seen(A, SHIPS, link(A + "2"), relevance=0.5))
+
+    after = told(strategy, seen(OTHER, SHIPS))
+
+    assert after.keys() >= {A + "1", A + "2"}
+
+
 WEB_OF_TWO = {
     SEED: (GENES, [(A + "w0", ""), (A + "g0", "")]),
     **{f"{A}w{n}": (f"{TREES} {SHIPS} {n}", [(f"{A}w{n + 1}", "")]) for n in range(12)},
@@ -309,7 +319,7 @@ def test_priorities_stay_within_their_bounds(found: list[tuple[str, str | None]]
         ("classifier?degree=1.1", "degree=1.1 is no number"),
         ("classifier?degree=nan", "degree=nan is no number"),
         ("classifier?degree=much", "degree=much is no number"),
-        ("classifier?depth=-1", "depth=-1 is no whole number up to 1,000"),
+        ("classifier?depth=-1", "depth=-1 is no whole number from 0 to 1,000"),
         ("classifier?depth=2.5", "depth=2.5 is no whole number"),
         ("classifier?depth=1001", "depth=1001 is no whole number"),
         ("classifier?query=the", "no word to look for"),

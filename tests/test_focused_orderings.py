@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Frontier, Politeness, Source, ordering
 from webcrawler.frontier.orderings import PRIORITY_MAX
+from webcrawler.frontier.orderings.words import COMMONEST
+from webcrawler.index.analysis import terms
 from webcrawler.records import Lease, Link, Text
 
 URLS = [f"http://s{n % 4}.test/{n}" for n in range(12)]
@@ -227,14 +229,15 @@ def test_priorities_stay_within_their_bounds(
         ("best-first", "wants a query"),
         ("shark?query=", "wants a query"),
         ("shark?query=%21%21", "wants a query"),
-        ("shark?query=a&d=0", "d=0 is no whole number from 1 to 1,000"),
-        ("shark?query=a&d=1.5", "d=1.5 is no whole number"),
-        ("shark?query=a&d=1001", "d=1001 is no whole number"),
-        ("shark?query=a&gamma=1", "gamma=1 is no number from 0 to below 1"),
-        ("shark?query=a&delta=-0.1", "delta=-0.1 is no number"),
-        ("shark?query=a&beta=nan", "beta=nan is no number"),
-        ("shark?query=a&beta=much", "beta=much is no number"),
-        ("best-first?query=a&d=3", "it takes query"),
+        ("shark?query=of+the", "other ones than articles"),
+        ("shark?query=gene&d=0", "d=0 is no whole number from 1 to 1,000"),
+        ("shark?query=gene&d=1.5", "d=1.5 is no whole number"),
+        ("shark?query=gene&d=1001", "d=1001 is no whole number"),
+        ("shark?query=gene&gamma=1", "gamma=1 is no number from 0 to below 1"),
+        ("shark?query=gene&delta=-0.1", "delta=-0.1 is no number"),
+        ("shark?query=gene&beta=nan", "beta=nan is no number"),
+        ("shark?query=gene&beta=much", "beta=much is no number"),
+        ("best-first?query=gene&d=3", "it takes query"),
     ],
 )
 def test_wrong_arguments_get_one_clear_line(mode: str, message: str) -> None:
@@ -242,3 +245,8 @@ def test_wrong_arguments_get_one_clear_line(mode: str, message: str) -> None:
         ordering(mode)
 
     assert "\n" not in str(found.value)
+
+
+def test_words_that_alone_ask_for_nothing_are_stop_words_of_the_index() -> None:
+    assert terms(COMMONEST) == []
+    assert ordering("best-first?query=the+gene").page_note(text("gene"), lease()) > 0

@@ -40,6 +40,7 @@ from webcrawler.frontier import (
     Report,
     inspect,
     ordering,
+    searches,
     upkeep,
 )
 from webcrawler.records import Lease, Link
@@ -736,31 +737,53 @@ def test_seeds_come_in_whatever_the_budgets_say(make_frontier: MakeFrontier) -> 
     assert frontier.discover(links(A, A + "1", B), within_budgets=False) == 3
 
 
-# ---- frontiers that nobody works on
+# ---- frontiers of searches
 
 
-def test_frontiers_of_dead_searches_are_forgotten_and_no_others(
-    make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+def search_that_dies(make_frontier: MakeFrontier, name: str, url: str) -> Frontier:
+    """It holds the only place of a server."""
+    frontier = make_frontier(name=name, worker="dead", server_concurrency=1)
+    frontier.discover(links(url))
+    frontier.expire(alive_seconds=6)
+    searches.enter(frontier.client, name)
+    lease_one(frontier)
+    return frontier
+
+
+def test_a_server_that_a_dead_search_was_asking_may_be_asked_by_others(make_frontier: MakeFrontier) -> None:
+    dead, index = search_that_dies(make_frontier, "realtime:1", A), make_frontier(server_concurrency=1)
+    index.discover(links(A))
+    assert index.lease(1).leases == []
+
+    searches.look_after(index.client, is_dead=lambda worker: worker == "dead")
+    let_pass(index, 1.0)
+
+    assert lease_one(index).url == A
+    assert inspect.stats(dead)["seen"] == 0
+
+
+def test_a_search_that_is_alive_is_left_alone(make_frontier: MakeFrontier) -> None:
+    frontier = search_that_dies(make_frontier, "realtime:1", A)
+
+    searches.look_after(frontier.client)
+
+    assert inspect.stats(frontier)["leased"] == 1
+
+
+def test_a_search_that_fell_silent_loses_its_leases_first_and_its_frontier_later(
+    make_frontier: MakeFrontier,
 ) -> None:
-    monkeypatch.setattr(upkeep, "IDLE_SECONDS", 0)
-    index, dead, alive = make_frontier(), make_frontier(name="realtime:1"), make_frontier(name="realtime:2")
-    for frontier in (index, dead, alive):
-        frontier.discover(links(A, B))
-    alive.expire(alive_seconds=6)
+    """It may come back, as when its machine was asleep."""
+    frontier = search_that_dies(make_frontier, "realtime:1", A)
+    let_pass(frontier, 10)
 
-    upkeep.forget_idle(index.client, "realtime:")
+    searches.look_after(frontier.client)
+    assert (inspect.stats(frontier)["queued"], inspect.stats(frontier)["leased"]) == (1, 0)
+    frontier.client.zadd(searches.KEY, {"realtime:1": 0})
+    searches.look_after(frontier.client)
 
-    assert [inspect.stats(one)["seen"] for one in (index, dead, alive)] == [2, 0, 2]
-
-
-def test_a_frontier_that_was_just_made_is_not_forgotten(make_frontier: MakeFrontier) -> None:
-    """Its worker may not have said yet that it is there."""
-    frontier = make_frontier(name="realtime:1")
-    frontier.discover(links(A))
-
-    upkeep.forget_idle(frontier.client, "realtime:")
-
-    assert inspect.stats(frontier)["seen"] == 1
+    assert inspect.stats(frontier)["seen"] == 0
+    assert frontier.client.exists(searches.KEY) == 0
 
 
 class Planning(Ordering):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from live import found
 from live import journal as made
 from localweb import Answer, sites
 from playwright.sync_api import Browser, Page, expect
+from test_serve_command import serving
 
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Writer
@@ -156,6 +158,38 @@ def test_who_listens_is_told_the_end(page: Page, crawl_dir: Path) -> None:
     said = page.locator("#live-said")
     expect(said).to_have_attribute("aria-live", "polite")
     expect(said).to_have_text(re.compile(r"^Ended: .+ \d+ pages fetched, \d+ similar ones\.$"))
+
+
+def test_who_has_the_focus_on_stop_is_led_to_the_reason(page: Page, crawl_dir: Path) -> None:
+    writer = Writer(crawl_dir, "focused")
+    writer.write(made("focused"))
+    page.goto("/live/focused")
+    page.get_by_role("button", name="Stop").focus()
+    writer.write(made("focused", state="finished", reason="enough"))
+    writer.close()
+    ended(page)
+
+    assert page.evaluate("document.activeElement.id") == "live-state"
+
+
+def test_page_that_loses_its_server_says_so_keeps_its_list_and_goes_on(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    writer = Writer(tmp_path, "j1")
+    writer.write(made("j1"))
+    with chromium.new_context() as context:
+        page = context.new_page()
+        state, hits = page.locator("#live-state"), page.locator("#live-list .hit")
+        with serving(tmp_path) as (process, address):
+            page.goto(f"{address}/live/j1")
+            expect(state).to_have_text("Searching the web.")
+            process.send_signal(signal.SIGTERM)
+            expect(state).to_have_text("The connection is lost; trying again.", timeout=PATIENCE_MS)
+            expect(hits).to_have_count(2)
+        with serving(tmp_path, "--port", address.rpartition(":")[2]):
+            expect(state).to_have_text("Searching the web.", timeout=PATIENCE_MS)
+            expect(hits).to_have_count(2)
+    writer.close()
 
 
 def test_without_scripts_the_page_loads_itself_anew(chromium: Browser, address: str, crawl_dir: Path) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import pytest
 from live import journal as made
-from live import note, opened, start, started, stop, web_searches
+from live import note, opened, start, started, stop, until, web_searches
 from starlette.testclient import TestClient
 from test_serve_command import serving
 
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
+from webcrawler.web.live import scrapyd, watching
 from webcrawler.web.live.launching import BROKE, Children
 from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyd
 
@@ -69,28 +71,36 @@ def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
     assert (tmp_path / "catalog.sqlite").exists()
 
 
-def test_child_that_was_asked_wrongly_says_so(tmp_path: Path, in_project: None) -> None:
-    children = Children(Config(tmp_path))
-    (tmp_path / "realtime").mkdir()
-
-    children.start("j1", arguments("j1", strategy="magic"))
-    wait_for(lambda: children.is_over("j1"))
-
-    assert "unknown strategy 'magic'" in children.complaint("j1")
-
-
-def test_child_that_dies_tells_visitors_nothing_of_this_machine(tmp_path: Path, in_project: None) -> None:
-    children = Children(Config(tmp_path))
+def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(
+    tmp_path: Path, in_project: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    children = Children(Config(tmp_path, told=(("REDIS_URL", "redis://:secret@127.0.0.1:1/0"),)))
     (tmp_path / "realtime").mkdir()
 
     children.start("j1", arguments("j1", seeds=f"@{tmp_path}/none"))
-    wait_for(lambda: children.is_over("j1"))
-    assert children.complaint("j1") == BROKE
-
     children.start("j2", arguments("j2"))
     children.end("j2", at_once=True)
-    wait_for(lambda: children.is_over("j2"))
-    assert children.complaint("j2") == BROKE
+    wait_for(lambda: children.is_over("j1") and children.is_over("j2"))
+
+    for job in ("j1", "j2"):
+        assert children.complaint(job) == BROKE
+        assert f"{job}.log" in caplog.text  # there the operator finds why
+
+
+def test_log_of_a_child_that_never_began_is_forgotten_with_it(tmp_path: Path, in_project: None) -> None:
+    children = Children(Config(tmp_path))
+    folder = tmp_path / "realtime"
+    folder.mkdir()
+    (folder / "j2.json").write_text("{}")
+
+    for job in ("j1", "j2"):
+        children.start(job, arguments(job))
+        children.end(job, at_once=True)
+        wait_for(partial(children.is_over, job))
+        children.forget(job)
+
+    assert [file.name for file in folder.glob("*.log")] == ["j2.log"]
+    assert not children._processes
 
 
 def test_child_has_a_session_of_its_own_and_is_reaped(tmp_path: Path, in_project: None) -> None:
@@ -160,6 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
         jobs = self.server.jobs
         if what == "schedule":
             jobs["pending"].append(fields["jobid"])
+        if what == "cancel" and fields["job"] in jobs["pending"]:
+            jobs["pending"].remove(fields["job"])  # and is in no list any more
         listed = {state: [{"id": job} for job in names] for state, names in jobs.items()}
         status, text = self.server.answers.get(what, (200, json.dumps({"status": "ok", **listed})))
         self.send_response(status)
@@ -211,23 +223,47 @@ def test_job_that_waits_in_scrapyd_is_cancelled_when_stopped(tmp_path: Path, not
         assert "Starting." in web.get(f"/live/{job}").text
         stop(web, job)
 
+    assert [what for what, _ in noted.asked].count("cancel") == 1
     assert ("cancel", {"project": "mine", "job": job}) in noted.asked
 
 
-def test_job_that_scrapyd_ended_without_a_word_says_so(tmp_path: Path, noted: Noted) -> None:
-    scrapyd = Scrapyd(Config(tmp_path, scrapyd=noted.address))
-    scrapyd.start("j1", {"query": "gene"})
-    noted.jobs = {"pending": [], "running": [], "finished": ["j1"]}
+@pytest.fixture
+def asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each look."""
+    monkeypatch.setattr(scrapyd, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(watching, "WATCH_SECONDS", 0.001)
 
-    assert scrapyd.is_over("j1") and scrapyd.complaint("j1")
+
+def test_job_that_is_cancelled_while_it_waits_makes_room_for_the_next(
+    tmp_path: Path, noted: Noted, asking: None
+) -> None:
+    with with_scrapyd(tmp_path, noted.address) as web:
+        job = started(web)
+        stop(web, job)
+        until(lambda: web_searches(web).look(job)["state"] == "finished", web)
+
+        assert "Ended: it was stopped." in web.get(f"/live/{job}").text
+        assert started(web) != job
 
 
-def test_job_between_two_states_of_scrapyd_is_not_over(tmp_path: Path, noted: Noted) -> None:
-    scrapyd = Scrapyd(Config(tmp_path, scrapyd=noted.address))
-    scrapyd.start("j1", {"query": "gene"})
-    noted.jobs["pending"].clear()
+def test_job_is_over_when_scrapyd_has_missed_it_twice(tmp_path: Path, noted: Noted, asking: None) -> None:
+    runner = Scrapyd(Config(tmp_path, scrapyd=noted.address))
+    runner.start("j1", {"query": "gene"})
+    for place, over in [("", False), ("pending", False), ("running", False), ("", False), ("finished", True)]:
+        noted.jobs = {"pending": [], "running": [], "finished": [], place: ["j1"]}
+        assert runner.is_over("j1") == over  # missed once it lies between two lists
 
-    assert not scrapyd.is_over("j1")
+    assert runner.complaint("j1")
+    runner.forget("j1")
+    assert not runner._seen
+
+
+def test_scrapyd_that_fails_is_not_asked_at_each_look(tmp_path: Path, noted: Noted) -> None:
+    noted.answers["listjobs"] = (500, "Traceback")
+    runner = Scrapyd(Config(tmp_path, scrapyd=noted.address))
+
+    assert [runner.is_over("j1") for _ in range(3)] == [False] * 3
+    assert len(noted.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -267,6 +303,6 @@ def test_scrapyd_needs_an_address(tmp_path: Path, url: str) -> None:
 
 
 def test_runner_is_a_child_process_unless_a_scrapyd_is_named(tmp_path: Path) -> None:
-    for scrapyd, kind in (("", Children), ("http://127.0.0.1:6800", Scrapyd)):
-        app = make_app(Config(tmp_path, scrapyd=scrapyd))
+    for address, kind in (("", Children), ("http://127.0.0.1:6800", Scrapyd)):
+        app = make_app(Config(tmp_path, scrapyd=address))
         assert isinstance(app.state.live.searches.launcher, kind)

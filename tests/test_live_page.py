@@ -1,16 +1,15 @@
-"""Searching the web from the page: who may, within which limits, what is shown, and how it is stopped."""
+"""Searching the web from the page: what may be asked, what is shown, and the same for programs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hostile import PAYLOADS
 from live import (
-    OURS,
     QUERY,
     found,
     journal,
@@ -20,142 +19,24 @@ from live import (
     seen,
     start,
     started,
-    stop,
-    token,
     until,
     web_searches,
 )
 from lxml import html as lxml_html
-from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.realtime.job import STRATEGIES as RUNNABLE
 from webcrawler.realtime.journal import Writer
-from webcrawler.web.live import searches
-from webcrawler.web.live.access import NOBODY, NOT_YOU
 from webcrawler.web.live.asking import MAX_TYPED
 from webcrawler.web.live.strategies import STRATEGIES
 from webcrawler.web.openapi import SCHEMAS
 from webcrawler.web.security import MAX_UPLOAD_BYTES
-
-PAGES = [("http://a.test/1", "Molecular biology", "Genes")]
-BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
-<TITLE>Bookmarks</TITLE><DL><p><DT><A HREF="http://a.test/x,y?a=1&amp;b=2" ADD_DATE="1">A</A>
-<DT><A HREF="javascript:alert(1)">mean</A><DT><A HREF="place:sort=8">of the browser</A>
-<DT><A HREF="https://b.test/">B</A></DL>"""
-
-T = TypeVar("T")
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("crawl")
-    publish(folder, map(entry, PAGES))
-    return folder
 
 
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[TestClient]:
     with opened(tmp_path) as web:
         yield web
-
-
-def buttons(web: TestClient, path: str, **headers: str) -> list[str]:
-    forms = seen(web, path, **headers).xpath("//main//form[@action='/live']")
-    return [form.xpath("string(.//button)") for form in forms]
-
-
-# ---- who may
-
-
-def test_button_stands_on_pages_of_results_with_and_without_any(published: Path) -> None:
-    with opened(published) as web:
-        assert buttons(web, f"/search?q={QUERY}") == ["Search the web now"]
-        assert buttons(web, "/search?q=xyzzyplugh") == ["Search the web now"]
-        assert buttons(web, "/") == []  # nothing is asked there
-
-
-def test_button_stands_where_nothing_was_crawled_yet(web: TestClient) -> None:
-    assert buttons(web, f"/search?q={QUERY}") == ["Search the web now"]
-
-
-@pytest.mark.parametrize(
-    "who, client, headers, may",
-    [
-        ("loopback", "127.0.0.1", {}, True),
-        ("loopback", "::1", {}, True),
-        ("loopback", "127.0.0.1", {"Host": "localhost:8000"}, True),
-        ("loopback", "192.0.2.7", {}, False),
-        ("loopback", "testclient", {}, False),  # no address: nobody can tell
-        ("loopback", "127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, False),  # a proxy that is not named
-        ("loopback", "127.0.0.1", {"Forwarded": "for=127.0.0.1"}, False),
-        ("loopback", "127.0.0.1", {"Via": "1.1 proxy"}, False),
-        ("loopback", "127.0.0.1", {"Host": "search.test"}, False),  # a proxy that only hands the name on
-        ("loopback", "10.0.0.1", {"X-Forwarded-For": "192.0.2.7"}, False),  # through the named one
-        ("loopback", "10.0.0.1", {"X-Forwarded-For": "192.0.2.7, 127.0.0.1"}, True),
-        ("all", "192.0.2.7", {}, True),
-        ("all", "127.0.0.1", {"X-Forwarded-For": "192.0.2.7"}, True),
-        ("off", "127.0.0.1", {}, False),
-    ],
-)
-def test_who_may_search_the_web(
-    tmp_path: Path, who: str, client: str, headers: dict[str, str], may: bool
-) -> None:
-    config = {"live": who, "hosts": ("search.test",), "trusted_proxies": ("10.0.0.1",)}
-    with opened(tmp_path, client, **config) as web:
-        path = f"/search?q={QUERY}"
-        assert buttons(web, path, **headers) == (["Search the web now"] if may else [])
-
-        answers = [web.get("/live", headers=headers), web.get("/live/unknown", headers=headers)]
-        answers.append(web.post("/live", data={"q": QUERY}, headers={**OURS, **headers}))
-        answers.append(web.post("/api/live", json={"query": QUERY}, headers=headers))
-        assert [answer.status_code for answer in answers] == ([200, 404, 403, 202] if may else [403] * 4)
-        line = NOBODY if who == "off" else NOT_YOU
-        assert may or (note(answers[0]), note(answers[2]), answers[3].json()["error"]) == (line, line, line)
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-        {"Sec-Fetch-Site": "none"},
-        {"Origin": "http://evil.test"},
-        {"Origin": "http://127.0.0.1:9999"},
-    ],
-)
-def test_form_of_another_site_starts_and_stops_nothing(web: TestClient, headers: dict[str, str]) -> None:
-    data = {"q": QUERY, "token": token(web)}
-    job = started(web)
-    stopping = {"token": token(web, f"/live/{job}", f"/live/{job}/stop")}
-
-    answers = [
-        web.post("/live", data=data, headers=headers),
-        web.post(f"/live/{job}/stop", data=stopping, headers=headers),
-        web.post("/api/live", json={"query": QUERY}, headers=headers),
-        web.post(f"/api/live/{job}/stop", json={}, headers=headers),
-    ]
-
-    assert [answer.status_code for answer in answers] == [403] * 4
-    assert list(runner(web).arguments) == [job] and not runner(web).writers[job].is_stopped()
-
-
-def test_token_is_for_one_client_and_one_deed(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all") as web:
-        job = started(web)
-        mine, to_stop = token(web), token(web, f"/live/{job}", f"/live/{job}/stop")
-
-        for wrong in ("", "0" * 64, to_stop, token(web, **{"X-Forwarded-For": "192.0.2.7"}) + "0"):
-            answer = web.post("/live", data={"q": QUERY, "token": wrong}, headers=OURS)
-            assert answer.status_code == 403 and "load the page anew" in note(answer)
-        assert web.post(f"/live/{job}/stop", data={"token": mine}, headers=OURS).status_code == 403
-
-
-def test_what_a_form_can_send_starts_nothing_at_the_api(web: TestClient) -> None:
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
-        answer = web.post("/api/live", content=b'{"query": "gene"}', headers={"Content-Type": kind})
-
-        assert (answer.status_code, answer.json()) == (415, {"error": "send it as application/json"})
 
 
 # ---- starting
@@ -211,32 +92,7 @@ def test_what_cannot_be_searched_for_is_told_on_the_form(
 
     assert answer.status_code == 400 and line in note(answer)
     assert not runner(web).arguments
-    assert not [path for path in (web_dir(web) / "realtime").glob("*") if path.suffix != ".lock"]
-
-
-def web_dir(web: TestClient) -> Path:
-    return runner(web).crawl_dir
-
-
-def test_addresses_reach_the_search_as_files_and_are_gone_when_it_is_over(web: TestClient) -> None:
-    job = started(
-        web,
-        q="",
-        strategy="seed-similarity",
-        seeds="http://a.test/start,here\r\n\r\nHTTP://B.test",
-        examples="http://c.test/",
-        files={"bookmarks": ("bookmarks.html", BOOKMARKS, "text/html")},
-    )
-
-    assert "query" not in runner(web).arguments[job]
-    assert runner(web).lists == {
-        "seeds": "http://a.test/start,here\nhttp://b.test/",
-        "examples": "http://c.test/\nhttp://a.test/x,y?a=1&b=2\nhttps://b.test/",
-    }
-    files = [web_dir(web) / "realtime" / f"{job}.{name}" for name in ("seeds", "examples")]
-    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
-    runner(web).finish(job)
-    until(lambda: not any(file.exists() for file in files), web)
+    assert not [path for path in (runner(web).crawl_dir / "realtime").glob("*") if path.suffix != ".lock"]
 
 
 def test_form_offers_each_strategy_there_is_with_a_sentence(web: TestClient) -> None:
@@ -259,41 +115,6 @@ def test_form_keeps_what_one_came_with_and_what_was_typed(web: TestClient) -> No
     assert page.xpath("string(//textarea[@name='seeds'])") == "http://a.test/<"
     assert page.xpath("//input[@name='strategy' and @checked]/@value") == ["shark"]
     assert page.xpath("//input[@name='max_time']/@value") == ["9999"]
-
-
-# ---- limits
-
-
-def test_client_has_one_search_and_is_led_to_it(web: TestClient) -> None:
-    job = started(web)
-
-    answer = start(web, q="violin")
-
-    assert answer.status_code == 409 and "wait for its end, or stop it" in note(answer)
-    assert lxml_html.fromstring(answer.text).xpath("//*[@class='note']/a/@href") == [f"/live/{job}"]
-    assert web.post("/api/live", json={"query": QUERY}).status_code == 409
-    runner(web).finish(job)
-    assert started(web, q="violin") != job
-
-
-def test_all_clients_together_have_so_many(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all", live_jobs=2, trusted_proxies=("127.0.0.1",)) as web:
-        others = [{**OURS, "X-Forwarded-For": f"192.0.2.{number}"} for number in range(3)]
-        first, second, third = (start(web, headers=headers) for headers in others)
-
-        assert [first.status_code, second.status_code, third.status_code] == [303, 303, 503]
-        assert "as many searches of the web as may be" in note(third) and third.headers["Retry-After"]
-        runner(web).finish(first.headers["location"].removeprefix("/live/"))
-        assert start(web, headers=others[2]).status_code == 303
-
-
-def test_search_that_cannot_be_started_is_told_and_takes_no_place(web: TestClient) -> None:
-    runner(web).refuses = "not today"
-    answer = start(web)
-    assert (answer.status_code, note(answer)) == (503, "not today")
-
-    runner(web).refuses = ""
-    assert start(web).status_code == 303
 
 
 def test_form_is_bounded(web: TestClient) -> None:
@@ -331,6 +152,16 @@ def test_page_loads_itself_anew_without_scripts_as_long_as_the_search_goes_on(we
 
     page = web.get(f"/live/{job}").text
     assert "http-equiv" not in page and "Ended: time is up." in page and ">Stop<" not in page
+
+
+def test_page_without_scripts_can_be_kept_as_it_is(web: TestClient) -> None:
+    job = started(web)
+    (link,) = seen(web, f"/live/{job}").xpath("//noscript//a/@href")
+
+    page = seen(web, f"/live/{job}{link}")
+
+    assert link == "?still" and not page.xpath("//meta[@http-equiv]")
+    assert page.xpath("//noscript//a/@href") == [f"/live/{job}"]
 
 
 def test_search_that_says_nothing_yet_has_a_page(web: TestClient) -> None:
@@ -385,95 +216,6 @@ def test_nothing_in_a_search_is_active(web: TestClient, tmp_path: Path) -> None:
                 assert not [name for name in element.attrib if name.startswith("on") or name == "style"]
                 assert re.match(r"(https?://|/|#|$)", element.get("href", ""))
         assert payload.split() == page.xpath("string(//h2)").split() or not payload.isprintable()
-
-
-def test_list_of_searches_is_of_all_for_this_machine_and_ones_own_for_others(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
-        writer = Writer(tmp_path, "terminal")
-        writer.write(journal("terminal", query="of the terminal", state="finished", reason="enough"))
-        writer.close()
-        other = {**OURS, "X-Forwarded-For": "192.0.2.7"}
-        mine = start(web, headers=other).headers["location"]
-
-        assert seen(web, "/live").xpath("//table//a/@href") == [mine, "/live/terminal"]
-        assert seen(web, "/live", **other).xpath("//table//a/@href") == [mine]
-        stranger = {"X-Forwarded-For": "192.0.2.8"}
-        assert seen(web, "/live", **stranger).xpath("//table//a/@href") == []
-        assert web.get("/api/live", headers=stranger).json() == {"searches": []}
-
-
-# ---- stopping
-
-
-def test_stop_asks_the_search_to_end_and_leads_back(web: TestClient) -> None:
-    job = started(web)
-
-    answer = stop(web, job)
-
-    assert (answer.status_code, answer.headers["location"]) == (303, f"/live/{job}")
-    assert runner(web).writers[job].is_stopped()
-    assert "Stopping." in web.get(f"/live/{job}").text
-    runner(web).finish(job, "stopped")
-    assert "Ended: it was stopped." in web.get(f"/live/{job}").text
-
-
-def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> None:
-    runner(web).is_slow = True
-    job = started(web)
-
-    stop(web, job)
-    runner(web).finish(job)
-
-    until(lambda: web_searches(web).look(job)["state"] == "finished", web)
-    assert runner(web).ended == [(job, False)]
-    assert "Ended: it was stopped." in web.get(f"/live/{job}").text
-
-
-def test_search_that_does_not_obey_is_made_to_end(web: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searches, "GRACE_SECONDS", 0.05)
-    monkeypatch.setattr(searches, "WATCH_SECONDS", 0.01)
-    job = started(web)
-
-    stop(web, job)
-
-    until(lambda: (job, True) in runner(web).ended, web)
-    assert runner(web).ended[0] == (job, False)  # first in good order
-
-
-def test_search_that_passes_its_time_is_asked_to_end(
-    web: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(searches, "WATCH_SECONDS", 0.01)
-    job = started(web)
-    runner(web).write(job, started=1.0)
-
-    until(lambda: runner(web).writers[job].is_stopped(), web)
-
-
-def test_only_who_started_a_search_or_sits_here_may_stop_it(tmp_path: Path) -> None:
-    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
-        mine, other = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
-        job = start(web, headers={**OURS, **mine}).headers["location"].removeprefix("/live/")
-
-        assert not seen(web, f"/live/{job}", **other).xpath(f"//form[@action='/live/{job}/stop']")
-        assert web.post(f"/api/live/{job}/stop", json={}, headers=other).status_code == 403
-        assert not runner(web).writers[job].is_stopped()
-        assert stop(web, job, **mine).status_code == 303
-        assert runner(web).writers[job].is_stopped()
-        assert stop_buttons(web, job) == ["Stop"]  # of who sits here
-
-
-def stop_buttons(web: TestClient, job: str) -> list[str]:
-    return [str(button.text) for button in seen(web, f"/live/{job}").xpath("//form[@id='live-stop']/button")]
-
-
-def test_searches_end_with_the_server(tmp_path: Path) -> None:
-    with opened(tmp_path) as web:
-        job = started(web)
-        launcher = runner(web)
-        assert not launcher.writers[job].is_stopped()
-
-    assert launcher.writers[job].is_stopped()
 
 
 # ---- for programs

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.focus import Wanted, similarity
+from webcrawler.focus import Wanted, asked_for, similarity
 from webcrawler.records import Text
 
 WANTED = Wanted.of("garbage collection")
@@ -30,6 +30,34 @@ def test_shares_of_the_words_sum_to_one_and_the_rarer_word_counts_more() -> None
 
 def test_words_are_stemmed_as_in_the_index() -> None:
     assert Wanted.of("Collecting garbage, collections").stems == ["collect", "garbag"]
+
+
+@pytest.mark.parametrize(
+    "query, stems, phrase",
+    [
+        ("java -coffee", ["java"], ("java",)),
+        ("+java -coffee -bean", ["java"], ("java",)),
+        ("site:example.org quokka", ["quokka"], ("quokka",)),
+        ("title:quokka", ["quokka"], ("quokka",)),
+        ("(jaguar OR puma) NOT car", ["jaguar", "puma"], ("jaguar", "puma")),
+        ("jaguar OR puma", ["jaguar", "puma"], ("jaguar", "puma")),
+        ('"end of file"', ["end", "file"], ("end", "", "file")),
+        ("e-mail", ["e", "mail"], ("e", "mail")),
+    ],
+)
+def test_words_that_the_query_language_asks_for_count_alone(
+    query: str, stems: list[str], phrase: tuple[str, ...]
+) -> None:
+    wanted = Wanted.of(query)
+
+    assert (wanted.stems, wanted.phrase) == (stems, phrase)
+    assert Wanted.of(asked_for(query)) == wanted
+
+
+@pytest.mark.parametrize("query", ["-coffee", "site:example.org", "link:example.org", "NOT coffee"])
+def test_query_that_asks_for_no_word_is_refused_as_it_was_typed(query: str) -> None:
+    with pytest.raises(BadInput, match=f"the query '{query}' has no word to look for"):
+        Wanted.of(query)
 
 
 def test_page_without_a_word_of_the_query_scores_nothing() -> None:

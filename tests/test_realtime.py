@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
-from threading import Timer
+from urllib.parse import urlsplit
 
 import pytest
-from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, sites
+from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, redirect, sites
 
 from webcrawler.connection import connect
 from webcrawler.index import follower
 from webcrawler.realtime import journal
+from webcrawler.realtime.job import STRATEGIES
 from webcrawler.realtime.journal import Journal
 from webcrawler.search import Searcher
+from webcrawler.web.judgments import Judgments
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
 
@@ -40,7 +45,7 @@ ROUTES = {
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    with sites(site=ROUTES) as opened:  # type: ignore[arg-type]
+    with sites(site=dict(ROUTES)) as opened:  # type: ignore[arg-type]
         yield opened["site"]
 
 
@@ -89,6 +94,17 @@ def test_what_is_found_says_which_link_led_to_it(site: Site, folder: Path) -> No
     assert by_url["/new"]["via"] == {"url": f"{site.url}/hub", "title": "Quokka", "anchor": "quokka news"}
 
 
+def test_of_a_seed_it_is_not_said_that_a_link_led_to_it(site: Site, tmp_path: Path) -> None:
+    site.routes |= {"/r": redirect("/new"), "/new": document("Quokka news", "quokka", old="on")}
+    site.routes["/old"] = document("Quokka notes", "quokka", new="quokka: back")
+
+    _, found = search(tmp_path / "crawl", "-a", "query=quokka", "-a", f"seeds={site.url}/r")
+
+    via = {hit["url"].removeprefix(site.url): hit["via"] for hit in found["hits"]}
+    assert via["/new"] is None
+    assert via["/old"] == {"url": f"{site.url}/new", "title": "Quokka news", "anchor": "on"}
+
+
 def test_it_ends_with_enough_similar_documents(site: Site, folder: Path) -> None:
     _, found = search(folder, "-a", "query=quokka", "-a", "enough=1")
 
@@ -105,16 +121,73 @@ def test_it_ends_at_max_pages(site: Site, folder: Path) -> None:
 
 
 def test_it_ends_when_any_process_asks_for_it_and_keeps_what_it_found(tmp_path: Path) -> None:
+    def answer(asked: Site) -> Answer:
+        if len(asked.pages) == 5:
+            journal.stop(tmp_path / "crawl", "test")
+        return _endless(len(asked.asked))
+
+    with sites(endless={"*": answer}) as web:
+        seeds = f"seeds={web['endless'].url}/"
+
+        done, found = search(tmp_path / "crawl", "-a", "query=quokka", "-a", seeds)
+
+    assert found["reason"] == "stopped"
+    assert 0 < found["fetched"] <= len(done.documents())
+
+
+def test_a_stop_that_is_asked_for_before_it_has_begun_ends_it(site: Site, tmp_path: Path) -> None:
+    journal.stop(tmp_path / "crawl", "test")
+
+    _, found = search(tmp_path / "crawl", "-a", "query=quokka", "-a", f"seeds={site.url}/")
+
+    assert found["reason"] == "stopped"
+
+
+def test_limits_of_scrapys_own_stop_it(tmp_path: Path) -> None:
     with sites(endless={"*": lambda site: _endless(len(site.asked))}) as web:
-        site = web["endless"]
-        stopping = Timer(3.0, lambda: journal.stop(tmp_path / "crawl", "test"))
-        stopping.start()
+        words = ("-a", "query=quokka", "-a", f"seeds={web['endless'].url}/", "-s", "CLOSESPIDER_ITEMCOUNT=3")
 
-        done, found = search(tmp_path / "crawl", "-a", "query=quokka", "-a", f"seeds={site.url}/")
+        _, found = search(tmp_path / "crawl", *words)
 
-        stopping.join()
-        assert found["reason"] == "stopped"
-        assert 0 < found["fetched"] <= len(done.documents())
+    assert found["reason"] == "stopped"
+
+
+def test_it_comes_to_its_own_end_though_the_catalog_cannot_be_read_meanwhile(tmp_path: Path) -> None:
+    """The version of the tables is that of a newer program, which those that are writing do not look at."""
+
+    def answer(asked: Site) -> Answer:
+        number = len(asked.pages)
+        if number == 2:
+            with closing(sqlite3.connect(tmp_path / "crawl" / "catalog.sqlite")) as catalog:
+                catalog.execute("PRAGMA user_version = 99")
+        return document(f"Quokka {number}", "quokka " * number, **{f"p{number}": "quokka"})
+
+    with sites(endless={"*": answer}) as web:
+        words = ("-a", "query=quokka", "-a", f"seeds={web['endless'].url}/", "-a", "enough=10")
+
+        _, found = search(tmp_path / "crawl", *words)
+
+    assert (found["state"], found["reason"]) == ("finished", "enough")
+    assert found["similar"] >= 10
+
+
+def test_an_index_that_cannot_be_read_does_not_keep_it_from_beginning(site: Site, folder: Path) -> None:
+    for segment in (folder / "index").glob("*.seg"):
+        segment.write_bytes(b"damaged")
+
+    done, _ = search(folder, "-a", "query=quokka", "-a", f"seeds={site.url}/new", "-a", "max_pages=1")
+
+    assert f"{site.url}/new" in done.documents()
+
+
+def test_a_page_that_may_not_be_found_does_not_count_as_similar(tmp_path: Path) -> None:
+    noindex = '<meta name="robots" content="noindex"><title>Quokka</title><p>quokka<a href="/">back</a>'
+    with sites(site={"/": Answer(noindex)}) as web:
+        words = ("-a", "query=quokka", "-a", f"seeds={web['site'].url}/", "-a", "enough=1")
+
+        _, found = search(tmp_path / "crawl", *words)
+
+    assert (found["reason"], found["fetched"], found["similar"]) == ("nothing_left", 1, 0)
 
 
 def _endless(number: int) -> Answer:
@@ -163,10 +236,16 @@ def test_where_the_index_has_no_answer_it_begins_with_what_was_crawled_first(
     assert "no answer" in found["note"]
 
 
-def test_a_link_out_of_its_domains_is_not_followed(site: Site, folder: Path) -> None:
-    done, _ = search(folder, "-a", "query=quokka", "-a", "domains=example.org")
+@pytest.mark.parametrize("domain, is_followed", [("example.org", False), ("{host}", True)])
+def test_links_are_followed_within_its_domains_only(
+    site: Site, folder: Path, domain: str, is_followed: bool
+) -> None:
+    own = domain.format(host=urlsplit(site.url).hostname)
 
-    assert len(done.documents()) == 3
+    done, _ = search(folder, "-a", "query=quokka", "-a", f"domains={own}")
+
+    assert (f"{site.url}/new" in done.documents()) == is_followed
+    assert is_followed or len(done.documents()) == 3
 
 
 def test_the_crawl_that_filled_the_index_goes_on_as_if_nothing_had_been(site: Site, folder: Path) -> None:
@@ -185,14 +264,23 @@ def test_a_search_that_is_over_leaves_no_frontier_behind(site: Site, folder: Pat
 
 
 @pytest.mark.parametrize(
-    "strategy", ["adaptive", "webcrawler", "best-first", "shark", "hot", "seed-similarity", "breadth"]
+    "strategy",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.skipif(name == "classifier" and not find_spec("sklearn"), reason="no extra"),
+        )
+        for name in STRATEGIES
+    ],
 )
-def test_each_strategy_finds_what_the_links_lead_to(site: Site, folder: Path, strategy: str) -> None:
-    done, found = search(folder, "-a", "query=quokka", "-a", f"seeds={site.url}/new", strategy=strategy)
+def test_each_strategy_finds_what_the_links_lead_to(site: Site, tmp_path: Path, strategy: str) -> None:
+    seed = ("-a", f"seeds={site.url}/")
 
-    assert f"{site.url}/new" in done.documents()
-    assert found["strategy"] == strategy
-    assert found["similar"] >= 1
+    done, found = search(tmp_path / "crawl", "-a", "query=quokka", *seed, strategy=strategy)
+
+    assert done.documents() == {site.url + path for path in ROUTES}
+    assert (found["strategy"], found["reason"]) == (strategy, "nothing_left")
+    assert f"{site.url}/deep" in {hit["url"] for hit in found["hits"] if hit["source"] == "web"}
 
 
 def test_pages_that_are_like_examples_are_found_without_a_query(site: Site, folder: Path) -> None:
@@ -204,14 +292,44 @@ def test_pages_that_are_like_examples_are_found_without_a_query(site: Site, fold
     assert f"{site.url}/deep" in done.documents()
 
 
+@pytest.mark.parametrize("argument", ["examples", "seeds"])
+def test_an_example_may_redirect_and_be_named_as_a_seed(site: Site, folder: Path, argument: str) -> None:
+    site.routes |= {"/r": redirect("/q"), "/q": redirect("/new")}
+
+    _, found = search(folder, "-a", f"{argument}={site.url}/r", strategy="seed-similarity")
+
+    assert "quokka" in found["query"].lower()
+    assert found["hits"]
+
+
+def test_an_example_may_say_what_another_page_says(site: Site, folder: Path) -> None:
+    site.routes["/copy"] = ROUTES["/hub"]
+
+    _, found = search(folder, "-a", f"examples={site.url}/copy", strategy="seed-similarity")
+
+    assert "quokka" in found["query"].lower()
+
+
+def test_pages_that_were_judged_good_for_the_query_are_examples(site: Site, tmp_path: Path) -> None:
+    Judgments(tmp_path / "crawl" / "feedback").save("quokka", f"{site.url}/new", "good")
+    judged = ("-a", "examples=@feedback", "-a", "query=Quokka")
+
+    done, found = search(tmp_path / "crawl", *judged, strategy="seed-similarity")
+
+    assert done.documents() == {site.url + path for path in ("/new", "/old", "/far", "/deep")}
+    assert {hit["via"] is None for hit in found["hits"] if hit["url"].endswith("/new")} == {True}
+
+
 def test_where_no_example_can_be_fetched_it_says_that_nothing_is_left(site: Site, tmp_path: Path) -> None:
     _, found = search(tmp_path / "crawl", "-a", f"examples={site.url}/gone", strategy="seed-similarity")
 
     assert (found["reason"], found["fetched"]) == ("nothing_left", 0)
+    assert found["note"] == "no page could be fetched: not-found"
 
 
 def test_with_nothing_to_begin_with_it_crawls_the_demo_web_and_says_so(tmp_path: Path) -> None:
     done, found = search(tmp_path / "crawl", "-a", "query=molecular biology", "-a", "max_pages=60")
 
     assert "crawling the demo web" in done.log
+    assert "this is the demo web" in found["note"]
     assert 0 < found["fetched"] == len(done.documents())

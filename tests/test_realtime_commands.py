@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +53,8 @@ BAD_SEARCHES = [
     (("query=   ",), "what is looked for.*-a query="),
     (("query=the of and",), "'the of and' has no word to look for"),
     (("query=?!",), "no word to look for"),
+    (("query=-coffee site:example.org",), "'-coffee site:example.org' has no word to look for"),
+    ((QUERY, "examples=@feedback"), "no page was judged good for"),
     (("query=a\x1b[2J",), "cannot be printed"),
     (
         (QUERY, "strategy=psychic"),
@@ -317,6 +319,22 @@ def test_a_second_ctrl_c_does_not_wait_for_downloads(
         wait_for(lambda: len(opened["site"].pages) > 1, "a download that takes its time", process)
         process.send_signal(signal.SIGINT)
         read_until(process, "shutting down gracefully")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=15)
+
+    assert json.loads(out)["reason"] == "stopped", err
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_index(
+    started: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    with sites(site={"*": endless}) as opened, FOLLOWER.lock(folder) or nullcontext():  # nobody follows
+        process = started(opened["site"])
+        wait_for(lambda: fetched(folder) >= 1, "a page", process)
+        process.send_signal(signal.SIGINT)
+        read_until(process, "the index follows with")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=15)
 

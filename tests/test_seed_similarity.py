@@ -126,6 +126,29 @@ def test_pages_that_came_before_a_seed_are_judged_again_when_it_is_there() -> No
     assert strategy.plan() == ([], [])
 
 
+def test_a_page_that_is_told_again_keeps_the_links_that_it_had() -> None:
+    strategy = by(SEED, OTHER)
+    told(strategy, seen(SEED, "gene"), seen(A, "gene cell", link(A + "1"), link(A + "2")))
+    told(strategy, seen(A, "gene cell", link(A + "3"), relevance=0.5))
+
+    after = told(strategy, seen(OTHER, "cell cell"))
+
+    assert after == dict.fromkeys(
+        [A + "1", A + "2", A + "3"], round(cosine("gene cell", "gene cell cell") * FULL)
+    )
+
+
+def test_what_waits_is_planned_anew_though_its_page_was_taken_in_again_by_what_is_known_now() -> None:
+    """A frontier raises what waits once a page, however often the page is taken in."""
+    strategy, page = by(SEED, OTHER), seen(A, "gene cell", link(A + "1"))
+    told(strategy, seen(SEED, "gene"), page)
+    strategy.learn([seen(OTHER, "cell cell")])
+
+    strategy.page_note(page.text, lease_of(A))
+
+    assert strategy.plan()[1] == [round(cosine("gene cell", "gene cell cell") * FULL)]
+
+
 def test_a_page_that_is_named_a_seed_after_it_was_found_is_one() -> None:
     strategy = by()
     told(strategy, seen(SEED, "gene", link(A + "1")), seen(A, "wood", link(A + "2")))

@@ -12,9 +12,10 @@ from webcrawler.errors import BadInput
 from webcrawler.focus.anchors import Peculiar, search_anchors
 from webcrawler.focus.wanted import ALSO
 from webcrawler.focus.webcrawler import LEVELS, WebCrawler
-from webcrawler.frontier import Ordering, Source, ordering
+from webcrawler.frontier import Frontier, Ordering, Politeness, Source, ordering
 from webcrawler.frontier.orderings import PRIORITY_MAX
 from webcrawler.frontier.orderings.base import BAND
+from webcrawler.recall import take_in
 from webcrawler.search.reference import english
 
 A = "http://a.test/"
@@ -127,6 +128,48 @@ def test_an_old_document_becomes_a_candidate_when_the_query_is_run_again() -> No
         URLS[3] + "/x": 0,
     }
     assert strategy.plan() == ([], [])
+
+
+def test_a_document_that_a_search_ranks_no_more_falls_out_of_the_top() -> None:
+    strategy = by()
+    told(strategy, seen(A, "gene", link(A + "1", "gene"), relevance=1.0))
+
+    assert told(strategy, seen(A, "gene", link(A + "1", "gene"), relevance=0.0)) == {A + "1": LEVELS}
+
+
+def test_a_document_that_is_told_again_with_some_of_its_links_keeps_the_others() -> None:
+    strategy = by()
+    links = [link(A + n, "gene") for n in "123"]
+    strategy.learn([seen(A, "gene", *links[:2])])
+    strategy.learn([seen(A, "gene", links[2], relevance=0.5)])
+
+    assert sorted(one.url for one in strategy.plan()[0]) == [A + n for n in "123"]
+    strategy.learn([seen(A, "gene", links[0], relevance=0.6)])
+    assert strategy.plan() == ([], [])
+
+
+def test_a_document_that_falls_out_before_its_links_are_planned_has_them_fall_back() -> None:
+    """Threads take turns: one learns of a page, and another of better ones before the links are taken in."""
+    strategy, page = by(), seen(A, "gene in a wood of trees", link(A + "1", "gene"))
+    strategy.learn([page])
+    priority = strategy.first_priority(page.links[0], Source(id=page.id))
+    strategy.learn([seen(url, "gene gene tree") for url in URLS[:NEAR_TOP]])
+
+    assert priority == BAND + LEVELS
+    assert strategy.plan() == ([page.links[0]], [LEVELS])
+
+
+def test_what_waits_is_raised_when_its_document_becomes_a_candidate_later(client: redis.Redis) -> None:
+    """A frontier raises what waits once a page, however often the page is taken in."""
+    client.flushdb()
+    frontier = Frontier(client, ordering("webcrawler?query=gene"), politeness=Politeness(delay=0.0))
+    frontier.open("webcrawler?query=gene")
+    wood, tree = link("http://b.test/1"), link("http://c.test/1")
+    take_in(frontier, [seen(A + "w", "wood", wood), seen(A + "t", "tree", tree)])
+
+    take_in(frontier, [seen(A + "t", "tree", tree, relevance=1.0)])
+
+    assert [lease.url for lease in frontier.lease(2).leases] == [tree.url, wood.url]
 
 
 def test_a_document_without_a_word_of_the_query_is_never_a_candidate() -> None:

@@ -11,6 +11,10 @@ from webcrawler.catalog._linkgraph import URL, as_json
 _EXPLORED = "EXISTS (SELECT 1 FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL)"
 
 
+def _first_fetch(number: str) -> str:
+    return f"(SELECT min(f.fetched) FROM fetches f WHERE f.number = {number})"
+
+
 class OpenLink(NamedTuple):
     """A link to a page that was not fetched yet."""
 
@@ -26,6 +30,7 @@ class LeadingLink(NamedTuple):
     source: int  # page number
     url: str  # the source's
     anchor: str
+    rel: str
 
 
 class Exploring:
@@ -48,13 +53,25 @@ class Exploring:
         return list(map(OpenLink._make, self._db.execute(query, (as_json(sources),))))
 
     def leading_link(self, number: int) -> LeadingLink | None:
-        """The link to a page on the document that was fetched first."""
+        """The link that may have led to a page: on the one fetched first, and before it; no nofollow."""
         query = f"""
-            SELECT l.source, s.name || u.path, l.anchor {URL} JOIN links l ON l.source = u.number
-            LEFT JOIN documents d ON d.number = l.source
-            WHERE l.target = ? AND l.source <> l.target ORDER BY d.fetched IS NULL, d.fetched LIMIT 1"""
+            SELECT l.source, s.name || u.path, l.anchor, l.rel {URL} JOIN links l ON l.source = u.number
+            WHERE l.target = ?1 AND l.source <> ?1 AND l.rel <> 'nofollow'
+              AND {_first_fetch("l.source")} <= coalesce({_first_fetch("?1")}, 9e99)
+            ORDER BY {_first_fetch("l.source")} LIMIT 1"""
         row = self._db.execute(query, (number,)).fetchone()
         return LeadingLink(*row) if row else None
+
+    def redirecting(self, id: int) -> set[int]:
+        """The ids of the URLs that redirect to this one, by any number of steps."""
+        query = """
+            WITH RECURSIVE alias (number) AS (
+                SELECT number FROM urls WHERE id = ?
+                UNION -- ends circles
+                SELECT l.source FROM alias a CROSS JOIN links l ON l.target = a.number
+                WHERE l.rel = 'redirect')
+            SELECT u.id FROM alias a JOIN urls u ON u.number = a.number WHERE u.id <> ?"""
+        return {found for (found,) in self._db.execute(query, (id, id))}
 
     def has_documents_beside(self, beginning: str) -> bool:
         """Is there a document of a server whose name does not begin so?"""

@@ -33,7 +33,8 @@ class Search:
         feeds_stdout = any(feed.partition(":")[0] == STDOUT for feed in _feeds(opts))
         if feeds_stdout and opts.json == STDOUT:
             raise BadInput("--json and the feed would both go to standard output: write --json FILE")
-        self._job = opts.spargs["job"] = RealtimeJob.read(**opts.spargs).name  # the spider's, too
+        job = RealtimeJob.read(**opts.spargs).with_judged(crawl_dir)
+        self._job = opts.spargs["job"] = job.name  # the spider's, too
         if is_alive(crawl_dir, self._job):
             raise BadInput(f"a search with job={self._job} is going on: choose another name")
         if opts.json not in (None, STDOUT):

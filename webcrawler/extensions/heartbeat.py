@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from itertools import count
 
 from redis.exceptions import RedisError
 
 from webcrawler import failpoints
 from webcrawler.errors import WebcrawlerError
-from webcrawler.frontier import Frontier
+from webcrawler.frontier import Frontier, searches
 
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS = 1.5
 ALIVE_SECONDS = 6.0  # a dead worker's leases are back within 10 s
+SEARCHES_EVERY = 4  # beats
 
 
 class Heartbeat:
@@ -24,6 +26,7 @@ class Heartbeat:
     def __init__(self, frontier: Frontier, revive: Callable[[], object]) -> None:
         self._frontier, self._revive = frontier, revive
         self._end = threading.Event()
+        self._beats = count(1)
         self._beat()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self._thread.start()
@@ -43,6 +46,8 @@ class Heartbeat:
     def _beat(self) -> None:
         failpoints.reach("heartbeat.before")
         expired = self._frontier.expire(ALIVE_SECONDS)
+        if next(self._beats) % SEARCHES_EVERY == 0:
+            searches.look_after(self._frontier.client)
         failpoints.reach("heartbeat.after")
         if expired:
             logger.info("%d leases of workers that died are back in the queue", expired)

@@ -11,13 +11,19 @@ from webcrawler import failpoints
 from webcrawler.connection import Connection
 from webcrawler.extensions import parts
 from webcrawler.extensions.heartbeat import Heartbeat
-from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
+from webcrawler.frontier import Budgets, Frontier, Politeness, ordering, searches
 
 
 def bury_the_dead(connection: Connection, name: str = "index") -> None:
     """Takes back what dead processes of this machine hold, where all workers are of this machine."""
     if connection.embedded:
         Frontier(connection.client, ordering("fifo"), name).bury(parts.is_dead_process)
+
+
+def bury_searches(connection: Connection) -> None:
+    """The same of real-time searches, which have frontiers of their own."""
+    known = {"is_dead": parts.is_dead_process} if connection.embedded else {}
+    searches.look_after(connection.client, **known)
 
 
 class Member:

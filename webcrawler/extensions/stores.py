@@ -19,9 +19,9 @@ from webcrawler.companions import hold_search
 from webcrawler.errors import BadInput
 from webcrawler.extensions import parts
 from webcrawler.extensions.demo import Demo
-from webcrawler.extensions.member import Member, bury_the_dead
+from webcrawler.extensions.member import Member, bury_searches, bury_the_dead
 from webcrawler.extensions.resolver import GuardedResolver
-from webcrawler.frontier import Frontier, Reports, ordering, upkeep
+from webcrawler.frontier import Frontier, Reports, ordering, searches, upkeep
 from webcrawler.job import Job, seed_link
 from webcrawler.pages import PageStore
 from webcrawler.recall import recall
@@ -61,10 +61,8 @@ class Stores:
                 opened.enter_context(hold_search(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
             parts.wait_out(lambda: bury_the_dead(self.connection, name), self.connection.revive)
+            parts.wait_out(lambda: bury_searches(self.connection), self.connection.revive)
             if self._is_search:
-                parts.wait_out(
-                    lambda: upkeep.forget_idle(self.connection.client, "realtime:"), self.connection.revive
-                )
                 opened.callback(self._forget_search, name)
             self.demo = None if job is None else self._demo(job)
             if self.demo:
@@ -75,6 +73,8 @@ class Stores:
             shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
             self._member = opened.enter_context(Member(self.connection, mode, polite, *shape, name))
             self.frontier = self._member.frontier
+            if self._is_search:
+                parts.wait_out(lambda: searches.enter(self.connection.client, name), self.connection.revive)
             seeds = self._seeds(job) if job else ()
             failpoints.reach("discover.before")
             links = [seed_link(seed) for seed in seeds]
@@ -119,7 +119,7 @@ class Stores:
     def _forget_search(self, name: str) -> None:
         """What it found is in catalog and index; asked again, a search begins from there."""
         with suppress(RedisError, BadInput):
-            upkeep.clear(Frontier(self.connection.client, ordering("fifo"), name), with_servers=False)
+            searches.leave(self.connection.client, name)
 
     @property
     def request_meta(self) -> dict[str, Any]:

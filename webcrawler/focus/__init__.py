@@ -5,6 +5,6 @@ orderings, by name: `adaptive` learns from what it fetches (adaptive.py).
 """
 
 from webcrawler.focus.pagescore import SIMILAR, similarity
-from webcrawler.focus.wanted import Wanted
+from webcrawler.focus.wanted import Wanted, asked_for
 
-__all__ = ["SIMILAR", "Wanted", "similarity"]
+__all__ = ["SIMILAR", "Wanted", "asked_for", "similarity"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+from webcrawler.focus.pagescore import stems_of
 from webcrawler.focus.wanted import ALSO, Wanted
 from webcrawler.index.analysis import terms
 from webcrawler.records import Link, Text
@@ -36,8 +37,8 @@ class Peculiar:
         self.values |= {stem: value / best for stem, value in values.items()}
 
     def relevance(self, text: Text) -> float:
-        """Of a page by its title and body, which holds the headings: 0 to 1."""
-        stems = terms(f"{text.title}\n{text.body}")
+        """Of a page by the words of title and body: 0 to 1."""
+        stems = stems_of(text)
         counts = Counter(stems)
         return sum(value * counts[stem] for stem, value in self.values.items()) / max(1, len(stems))
 

@@ -25,8 +25,11 @@ class Column:
             more = np.full_like(self.rows, self._fill, shape=(row + 1, *self.rows.shape[1:]))
             self.rows = np.concatenate([self.rows, more])
 
-    def clear(self, row: int) -> None:
-        self.rows[row] = self._fill
+    def keep(self, rows: NDArray[Any]) -> None:
+        """Only these, from row 0 on."""
+        kept = np.full_like(self.rows, self._fill)
+        kept[: len(rows)] = self.rows[rows]
+        self.rows = kept
 
 
 class Numbers:

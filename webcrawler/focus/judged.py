@@ -17,6 +17,16 @@ class Judged:
     links: Sequence[Link]
     told: int = UNTOLD  # the priority that it gave its links
 
+    def add(self, links: Sequence[Link]) -> None:
+        """None is taken away: who tells of a page again may know of some of its links only."""
+        known = {link.id for link in self.links}
+        self.links = [*self.links, *(link for link in links if link.id not in known)]
+
+    def tell_first(self, priority: int) -> None:
+        """Links that wait are not raised when their page is taken in again: they have the first one still."""
+        if self.told == UNTOLD:
+            self.told = priority
+
 
 def judge_again(
     pages: Iterable[Judged], judge: Callable[[Any], int], but: Container[int]

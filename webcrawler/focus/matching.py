@@ -25,7 +25,7 @@ class Matcher:
         self.match = lru_cache(REMEMBERED)(self._match)
 
     def _match(self, text: str) -> float:
-        """0 to 1: the share of the query's words that stand there; 1 where they are joined or shortened to one."""
+        """0 to 1: the share of the query's words in it; 1 where they are joined or shortened to one."""
         found = terms(text)
         if not self._wanted.joined.isdisjoint(found) or any(map(self.is_short_form, found)):
             return 1.0

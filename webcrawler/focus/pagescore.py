@@ -44,6 +44,11 @@ def similarity(wanted: Wanted, text: Text) -> float:
     )
 
 
+def stems_of(text: Text) -> list[str]:
+    """Of title and body, which holds the headings."""
+    return terms(f"{text.title}\n{text.body}")
+
+
 def title_of(text: Text) -> str:
     return text.title or text.headings.partition("\n")[0]
 

@@ -1,4 +1,4 @@
-"""How promising is each candidate? A sum of what speaks for it."""
+"""How promising is each candidate? A weighted sum of what speaks for it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from webcrawler.focus.evidence import Evidence
 
-EXPECTED, EXPECTED_STRENGTH = 0.02, 5.0  # mean page score before anything was fetched, and its weight in pages
+EXPECTED, EXPECTED_STRENGTH = 0.02, 5.0  # mean page score before anything was fetched; its weight in pages
+SERVER_STRENGTH = DIRECTORY_STRENGTH = 3.0  # pages that what is expected of a server, or directory, counts as
+TOKEN_STRENGTH = PARENT_STRENGTH = ANSWER_STRENGTH = 2.0
+ALL = 0.99  # a match from which on all words are there
 EDGE = 0.01  # keeps log-odds finite
 
+# In nats; how they came about: docs/explanation/adaptive-crawling.md
+BIAS = -6.1
 WEIGHTS = {
-    "bias": -6.1,
     "anchor": 2.0,
     "anchor_all": 1.0,
     "url": 1.0,
@@ -33,55 +37,50 @@ WEIGHTS = {
 
 
 def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Columns over some candidates; what was learnt as log-odds of a mean page score."""
+    """What WEIGHTS names, for some candidates; what was learnt is how far log-odds are above the usual."""
     ours, servers = evidence.candidates, evidence.servers
     server, directory = ours.server.rows[rows], ours.directory.rows[rows]
     usual = (evidence.rewards + EXPECTED * EXPECTED_STRENGTH) / (evidence.documents + EXPECTED_STRENGTH)
-    of_server = servers.rewards.of(server, usual, 3.0)
-    alive = servers.alive(server)
-    tokens = ours.tokens.rows[rows]
-    of_tokens = evidence.tokens.of(tokens, usual, 2.0)
-    used = tokens > 0
-    mean = np.where(used, of_tokens, 0).sum(1) / np.maximum(used.sum(1), 1)
-    parents = ours.parents.rows[rows]
-    of_pages = np.where(parents > 0, evidence.pages.of(parents, usual, 2.0), 0).max(1)
-    anchor, url = ours.anchor.rows[rows], ours.url.rows[rows]
+    of_server = servers.rewards.of(server, usual, SERVER_STRENGTH)
+    of_directory = evidence.directories.of(directory, of_server, DIRECTORY_STRENGTH)
+    tokens, parents = ours.tokens.rows[rows], ours.parents.rows[rows]
+    of_tokens = np.where(tokens > 0, evidence.tokens.of(tokens, usual, TOKEN_STRENGTH), 0)
+    of_parents = np.where(parents > 0, evidence.pages.of(parents, usual, PARENT_STRENGTH), 0)
+    mean = of_tokens.sum(1) / np.maximum((tokens > 0).sum(1), 1)
+    answers = evidence.directory_answers.of(directory, servers.alive(server), ANSWER_STRENGTH)
     return {
-        "best": ours.best.rows[rows],
-        "anchor": anchor,
-        "anchor_all": anchor > 0.99,
-        "url": url,
-        "url_all": url > 0.99,
+        "anchor": ours.anchor.rows[rows],
+        "anchor_all": ours.anchor.rows[rows] > ALL,
+        "url": ours.url.rows[rows],
         "context": ours.context.rows[rows],
         "parent": ours.parent.rows[rows],
         "server": odds(of_server) - odds(usual),
-        "directory": odds(evidence.directories.of(directory, of_server, 3.0)) - odds(usual),
-        "tokens": np.where(used.any(1), odds(mean) - odds(usual), 0),
-        "token": odds(np.where(used, of_tokens, 0).max(1)) - odds(usual),
-        "siblings": np.where(parents.any(1), odds(of_pages) - odds(usual), 0),
+        "directory": odds(of_directory) - odds(usual),
+        "tokens": np.where(tokens.any(1), odds(mean) - odds(usual), 0),
+        "token": odds(of_tokens.max(1)) - odds(usual),
+        "siblings": np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0),
         "named": servers.named.rows[server],
         "hub": ours.hub.rows[rows],
-        "depth": ours.depth.rows[rows],
         "links_in": np.log1p(ours.links_in.rows[rows]),
-        "answers": np.log(evidence.directory_answers.of(directory, alive, 2.0)),
+        "answers": np.log(answers),
         "unseen_directory": 1 / (1 + evidence.directories.counts.rows[directory]),
     }
 
 
 def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
-    """In nats; higher is better."""
+    """Log-odds that a candidate is wanted; about right in their order, too low in their height."""
     found = features(evidence, rows)
-    total = np.full(len(rows), float(WEIGHTS["bias"]))
+    total = np.full(len(rows), BIAS)
     for name, weight in WEIGHTS.items():
-        if weight and name in found:
-            total += weight * found[name]
+        total += weight * found[name]
     return total
 
 
 def log_chance(scores: NDArray[Any]) -> NDArray[np.float64]:
     """The logarithm of the chance that goes with log-odds."""
-    return -np.logaddexp(0, -scores)
+    return np.asarray(-np.logaddexp(0, -scores))
 
 
 def odds(mean: Any) -> NDArray[np.float64]:
+    """Log-odds of a mean page score."""
     return np.asarray(np.log((mean + EDGE) / (1 + EDGE - mean)))

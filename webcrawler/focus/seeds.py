@@ -9,14 +9,12 @@ from threading import Lock
 
 from webcrawler.focus.examples import Examples
 from webcrawler.focus.judged import Judged, judge_again
+from webcrawler.focus.pagescore import stems_of
 from webcrawler.focus.wanted import Wanted
 from webcrawler.frontier.orderings import PRIORITY_MAX, Ordering, Seen, Source
-from webcrawler.frontier.orderings.base import BAND
-from webcrawler.frontier.orderings.focused import redirected
-from webcrawler.index.analysis import terms
+from webcrawler.frontier.orderings.focused import FULL, redirected
 from webcrawler.records import Lease, Link, Text
 
-FULL = BAND - 1  # the priority of a similarity of 1
 KEPT = 1_000  # pages that came before the last seed, and are judged again when it is there
 
 
@@ -60,19 +58,22 @@ class SeedSimilarity(Ordering):
         with self._lock:
             if not (text and self._wanted):
                 return max(0, min(lease.priority, FULL))
-            score = self._score(vector(text))
+            score = self._score(Counter(stems_of(text)))
             if lease.id in self._pages:
-                self._pages[lease.id].told = score
+                self._pages[lease.id].tell_first(score)
             return score
 
     def learn(self, seen: Sequence[Seen]) -> None:
         with self._lock:
             for one in seen:
                 is_example = one.id in self._examples
-                page = vector(one.text) if one.text and (is_example or self._are_to_come) else None
+                is_wanted = is_example or self._are_to_come
+                page = Counter(stems_of(one.text)) if one.text and is_wanted else None
                 if is_example:
                     self._take(one, page)
-                if page and len(self._pages) < KEPT:
+                if one.id in self._pages:
+                    self._pages[one.id].add(one.links)
+                elif page and len(self._pages) < KEPT:
                     self._pages[one.id] = Judged(page, one.links)
 
     def plan(self) -> tuple[list[Link], list[int]]:
@@ -98,11 +99,6 @@ class SeedSimilarity(Ordering):
 
     def _score(self, page: Counter[str]) -> int:
         return round(cosine(page, self._wanted) * FULL)
-
-
-def vector(text: Text) -> Counter[str]:
-    """Term frequencies of title and body, which holds the headings."""
-    return Counter(terms(f"{text.title}\n{text.body}"))
 
 
 def cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:

@@ -13,6 +13,7 @@ from webcrawler.search.reference import english
 
 QUERY_WORDS = 32  # that are looked at
 COMMON = 1e-3  # of all words: one as common as this counts next to nothing
+SIGNS = frozenset(("AND", "OR", "NOT"))  # of the query language, that are words
 LEAST = 1.0  # what any word counts, in nats
 ALSO = 0.3  # what words of the thesaurus count beside those of the query
 
@@ -33,8 +34,8 @@ class Wanted(NamedTuple):
         Raises:
             BadInput: there is no word in it, or stop words only.
         """
-        query = _asked_for(query)
-        found = list(zip([stem for stem, _ in tokens(query)], words(query), strict=True))
+        plain = asked_for(query)
+        found = list(zip([stem for stem, _ in tokens(plain)], words(plain), strict=True))
         found = _trimmed(found)[:QUERY_WORDS]
         stems = [stem for stem in dict.fromkeys(stem for stem, _ in found) if stem]
         if not stems:
@@ -64,10 +65,10 @@ def weight(stem: str) -> float:
     return max(LEAST, log(COMMON / english().frequency(stem)))
 
 
-def _asked_for(query: str) -> str:
-    """The words that count, where signs of the query language leave some of them out."""
+def asked_for(query: str) -> str:
+    """The query without its signs, where these leave some of the words out: `java -coffee` asks for java."""
     asked = parse(query).asked
-    if sorted(one.term for one in asked) == sorted(terms(query)):
+    if SIGNS.isdisjoint(words(query)) and sorted(one.term for one in asked) == sorted(terms(query)):
         return query
     return " ".join(one.spelled for one in asked)
 

@@ -8,6 +8,7 @@ from math import ceil
 from threading import Lock
 
 from webcrawler.focus.anchors import Peculiar, search_anchors
+from webcrawler.focus.judged import UNTOLD
 from webcrawler.frontier.orderings import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.frontier.orderings.base import BAND
 from webcrawler.frontier.orderings.focused import redirected
@@ -68,10 +69,8 @@ class WebCrawler(Ordering):
             document = self._near_top.get(source.id)
             if document is None or link.id not in document.links:
                 return self._levels([link]).get(link.id, 0)
-            priority = BAND + document.levels.get(link.id, 0)
-            before = self._told.get(link.id, (link, 0))[1]
-            self._told[link.id] = link, max(priority, before)  # what waits is raised
-            return priority
+            self._told.setdefault(link.id, (link, UNTOLD))  # what waits already is not raised by this
+            return BAND + document.levels.get(link.id, 0)
 
     def learn(self, seen: Sequence[Seen]) -> None:
         with self._lock:
@@ -85,11 +84,10 @@ class WebCrawler(Ordering):
     def plan(self) -> tuple[list[Link], list[int]]:
         with self._lock:
             before, self._told = self._told, self._in_front()
-            fallen = [
-                (link, priority - BAND) for id, (link, priority) in before.items() if id not in self._told
-            ]
+            fallen = [link for id, (link, _) in before.items() if id not in self._told]
+            levels = self._levels(fallen)
             risen = [told for id, told in self._told.items() if before.get(id) != told]
-        changes = fallen + risen
+        changes = [(link, levels.get(link.id, 0)) for link in fallen] + risen
         return [link for link, _ in changes], [priority for _, priority in changes]
 
     def _in_front(self) -> dict[int, tuple[Link, int]]:
@@ -113,17 +111,22 @@ class WebCrawler(Ordering):
         document = self._documents.get(one.id, _Document())
         if one.relevance is not None:
             document.relevance = one.relevance
-        if one.text is not None:
+        if one.text is not None and (one.relevance is None or not document.estimate):
             document.estimate = self._query.relevance(one.text)
             self._best = max(self._best, document.estimate)
-        if one.links:
-            document.levels = self._levels(one.links)
-            best = sorted(one.links, key=lambda link: -document.levels.get(link.id, 0))[:LINKS]
-            document.links = {link.id: link for link in best}
+        self._add(document, one.links)
         if self._standing(document) > 0:
             self._documents[one.id] = document
         else:
             self._documents.pop(one.id, None)
+
+    def _add(self, document: _Document, links: Sequence[Link]) -> None:
+        """None is taken away: who tells of a page again may know of some of its links only."""
+        new = [link for link in links if link.id not in document.links]
+        document.levels |= self._levels(new)
+        together = [*document.links.values(), *new]
+        best = sorted(together, key=lambda link: -document.levels.get(link.id, 0))[:LINKS]
+        document.links = {link.id: link for link in best}
 
     def _standing(self, document: _Document) -> float:
         """0 to 1, higher stands before lower in the result list; 0: it is not in it."""

@@ -32,6 +32,12 @@ class Call(NamedTuple):
     arguments: Sequence[Argument]
 
 
+def now_ms(client: Client, base: str) -> int:
+    """By the clock of the server that holds the partition with that prefix."""
+    seconds, micros = client.eval("return redis.call('TIME')", 1, base)
+    return int(seconds) * 1000 + int(micros) // 1000
+
+
 @cache
 def source(operation: str) -> str:
     """The text of `OPERATION-2.lua` with what the operations share before it, comments left out."""

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from webcrawler.errors import Unavailable
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
-from webcrawler.frontier.scripts import Partition
+from webcrawler.frontier.scripts import Partition, now_ms
 
 LOOKED_AT = 2_000  # servers in each of three places whose queues are measured: some 50 ms
 LEASES_LOOKED_AT = 10_000
@@ -96,7 +96,7 @@ def _part(client: Any, partition: Partition, limit: int, looked_at: int) -> _Par
         pipe.zrange(prefix + name, 0, last)
     pipe.hlen(prefix + "leases")
     ready, doubtful, waiting, retrying, downloading, *firsts, a, b, c, leases = pipe.execute()
-    now = _now_ms(client, partition)
+    now = now_ms(client, partition.base)
     dues = [max(0.0, (score - now) / 1000) for first in firsts for _, score in first]
     leased = _leased(client, prefix) if leases <= LEASES_LOOKED_AT else Counter()
     names = list(dict.fromkeys([*(name.decode() for name in (*a, *b, *c)), *leased]))
@@ -131,12 +131,6 @@ def _servers(
 def _leased(client: Any, prefix: str) -> Counter[str]:
     urls = (url.decode() for url in client.hkeys(prefix + "leases"))
     return Counter(url[: url.index("/", 8)] for url in urls)
-
-
-def _now_ms(client: Any, partition: Partition) -> int:
-    """By the clock of the server that holds the partition."""
-    seconds, micros = client.eval("return redis.call('TIME')", 1, partition.base)
-    return int(seconds) * 1000 + int(micros) // 1000
 
 
 def _busy(row: ServerStanding) -> tuple[int, str]:

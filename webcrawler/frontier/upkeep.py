@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import islice
 from shlex import quote
 from typing import Any
-
-from redis.exceptions import ResponseError
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
@@ -19,7 +16,6 @@ from webcrawler.frontier.scripts import Client, Partition
 from webcrawler.records import Link
 
 SOME = 1_000
-IDLE_SECONDS = 60
 WITH_A_NAME = frozenset(
     {"queue", "site", "seen", "held", "raised"}
 )  # kinds of keys; the other kinds have one key
@@ -48,16 +44,6 @@ def mode_of(client: Client, asked: str, name: str = "index") -> str:
                 f"the frontier was filled with mode={stored}: add -a mode={quote(stored)}"
             ) from None
     return asked or stored or "breadth"
-
-
-def forget_idle(client: Client, beginning: str) -> None:
-    """Clears the frontiers whose names begin so, where nobody works on them, and nobody has for a minute."""
-    everything = Frontier(client, ordering("fifo"), beginning)
-    for key in list(everything.keys_of("{crawl:0}:" + beginning)):
-        name, _, kind = key.removeprefix("{crawl:0}:").rpartition(":")
-        with suppress(BadInput, ResponseError):  # somebody is at work; this Redis counts uses, not seconds
-            if kind == "meta" and (client.object("idletime", key) or 0) >= IDLE_SECONDS:
-                clear(Frontier(client, ordering("fifo"), name), with_servers=False)
 
 
 def clear(frontier: Frontier, with_servers: bool = True) -> int:

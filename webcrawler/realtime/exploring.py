@@ -5,12 +5,10 @@ Source: Pinkerton 1994, "Real-time search mode".
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from webcrawler import urls
 from webcrawler.catalog import Catalog
 from webcrawler.frontier import Frontier, Seen
 from webcrawler.recall import recall, take_in
@@ -19,9 +17,10 @@ from webcrawler.search import Searcher
 
 TOP = 100  # hits near the top of the list: candidates
 FIRST = 100  # documents to begin with where the index has no answer
+SLIGHTLY = 0.01  # a relevance that changes by less is not told again
 
 
-class Exploring:
+class QueryLoop:
     """Takes what the best documents of the index link to into a frontier; for one thread.
 
     Args:
@@ -32,14 +31,23 @@ class Exploring:
         self, catalog: Path, searcher: Searcher, frontier: Frontier, admits: Callable[[Link], bool]
     ) -> None:
         self._path, self._searcher, self._frontier, self._admits = catalog, searcher, frontier, admits
-        self._explored: set[int] = set()  # page numbers of those that were candidates
+        self._told: dict[int, float] = {}  # page number -> relevance, of what was a candidate; 0: no longer
 
     def step(self, query: str) -> int:
         """Asks once more; returns how many documents became candidates."""
         ranked = self._searcher.rank(query, limit=TOP) if query else []
         best = max((score for _, score in ranked), default=0.0) or 1.0
         relevance = {number: max(0.0, score / best) for number, score in ranked}
-        return self._explore([number for number in relevance if number not in self._explored], relevance)
+        new = [number for number in relevance if number not in self._told]
+        changed = self._changed(relevance)
+        if not (new or changed):
+            return 0
+        with closing(Catalog(self._path, readonly=True)) as catalog:
+            self._tell_again(catalog, changed)
+            found = self._follow(catalog, new, relevance)
+        # Not where Redis failed: once more then.
+        self._told |= changed | {number: relevance[number] for number in new}
+        return found
 
     def begin_anywhere(self) -> int:
         """Where nothing answers: from the documents that were known first, as sites begin with overviews."""
@@ -48,35 +56,34 @@ class Exploring:
         with closing(Catalog(self._path, readonly=True)) as catalog:
             return self._follow(catalog, catalog.first_documents(FIRST), {})
 
-    def _explore(self, numbers: Sequence[int], relevance: dict[int, float]) -> int:
-        if not numbers:
-            return 0
-        with closing(Catalog(self._path, readonly=True)) as catalog:
-            found = self._follow(catalog, numbers, relevance)
-        self._explored.update(numbers)  # not where Redis failed: once more then
-        return found
+    def _changed(self, relevance: Mapping[int, float]) -> dict[int, float]:
+        """What was told before and is not so by now."""
+        if not self._frontier.ordering.learns:
+            return {}
+        now = {number: relevance.get(number, 0.0) for number in self._told}
+        return {
+            number: share
+            for number, share in now.items()
+            if abs(share - self._told[number]) >= SLIGHTLY or (self._told[number] and not share)
+        }
 
-    def _follow(self, catalog: Catalog, numbers: Sequence[int], relevance: dict[int, float]) -> int:
-        seen = [one for some in recall(catalog, numbers, relevance) for one in some]
+    def _tell_again(self, catalog: Catalog, changed: Mapping[int, float]) -> None:
+        for seen in recall(catalog, list(changed), changed):
+            self._frontier.ordering.learn(self._admitted(seen))
+
+    def _follow(self, catalog: Catalog, numbers: Sequence[int], relevance: Mapping[int, float]) -> int:
         known = catalog.documents(numbers)
-        seen += _named(catalog, [number for number in numbers if number not in known], relevance)
-        take_in(self._frontier, [self._admitted(one) for one in seen])
+        named = _named_by(catalog, [number for number in numbers if number not in known])
+        sources = [number for number in named if number not in known and number not in self._told]
+        seen = [one for some in recall(catalog, [*numbers, *sources], relevance) for one in some]
+        take_in(self._frontier, self._admitted(seen))
         return len(seen)
 
-    def _admitted(self, seen: Seen) -> Seen:
-        return seen._replace(links=[link for link in seen.links if self._admits(link)])
+    def _admitted(self, seen: Sequence[Seen]) -> list[Seen]:
+        return [one._replace(links=[link for link in one.links if self._admits(link)]) for one in seen]
 
 
-def _named(catalog: Catalog, numbers: Sequence[int], relevance: dict[int, float]) -> list[Seen]:
-    """Hits that were never fetched, known by their anchors: as links of the documents that call them so."""
-    targets = catalog.urls_of(numbers)
-    links, best = defaultdict[int, list[Link]](list), defaultdict[int, float](float)
-    for number in numbers:
-        leading, target = catalog.leading_link(number), urls.outlink(targets[number], targets[number])
-        if leading and not target.refused:
-            links[leading.source].append(Link(target.url, target.id, target.spelling, leading.anchor))
-            best[leading.source] = max(best[leading.source], relevance.get(number, 0.0))
-    sources = catalog.documents(list(links))
-    own = {document.id: links[number] for number, document in sources.items()}
-    seen = [one for some in recall(catalog, list(sources), best) for one in some]
-    return [one._replace(links=own[one.id]) for one in seen]
+def _named_by(catalog: Catalog, numbers: Sequence[int]) -> list[int]:
+    """Of hits that were never fetched, known by their anchors: the documents that call them so, once each."""
+    leading = (catalog.leading_link(number) for number in numbers)
+    return list(dict.fromkeys(link.source for link in leading if link))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from urllib.parse import urlencode
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
 
 from webcrawler.errors import BadInput
-from webcrawler.focus import SIMILAR, Wanted
+from webcrawler.focus import SIMILAR, Wanted, asked_for
 from webcrawler.frontier.orderings import arguments_of, ordering, ordering_type
+from webcrawler.frontier.orderings.arguments import number, whole_number
 from webcrawler.job import Job
 from webcrawler.realtime import journal
 from webcrawler.realtime.bookmarks import read_urls
+from webcrawler.realtime.feedback import MARK, judged_good
 
 # Of a search, in the words of docs/reference/commands.md.
 STRATEGIES = (
@@ -26,6 +29,7 @@ STRATEGIES = (
 )
 BY_EXAMPLES = ("seed-similarity", "classifier")
 ENOUGH, MAX_PAGES, MAX_TIME_SECONDS = 20, 500, 300.0
+MOST = 10**9 - 1
 OWN = ("query", "strategy", "enough", "similarity", "examples", "job")
 OF_A_CRAWL = ("seeds", "max_pages", "max_time", "domains")
 
@@ -38,6 +42,7 @@ class RealtimeJob(Job):
     enough: int = ENOUGH  # similar documents found by it; 0: any number
     similarity: float = SIMILAR  # from which on a document is similar, 0 to 1
     examples: tuple[str, ...] = ()  # pages to learn from, as they are fetched
+    judged: bool = False  # are the pages that people judged good for the query examples?
     name: str = ""
 
     @classmethod
@@ -47,41 +52,44 @@ class RealtimeJob(Job):
         Raises:
             BadInput: with one line on what to write instead.
         """
-        words = {name: value for name, value in given.items() if value is not None}
-        name = words.get("job") or words.get("_job") or journal.new_job()
-        words = {word: value for word, value in words.items() if not word.startswith("_")}
+        words = {word: text for word, text in given.items() if text is not None and not word.startswith("_")}
         strategy = _strategy(words.get("strategy", "adaptive"))
-        takes = tuple(word for word in arguments_of(ordering_type(strategy)) if word not in OWN)
-        if unknown := words.keys() - {*OWN, *OF_A_CRAWL, *takes}:
-            there = ", ".join((*OWN, *OF_A_CRAWL, *takes))
-            raise BadInput(
-                f"no such argument: {', '.join(sorted(unknown))[:200]}; strategy={strategy} takes {there}"
-            )
-        seeds, examples = read_urls(words.get("seeds", "")), read_urls(words.get("examples", ""))
-        limits = {"max_pages": str(MAX_PAGES), "max_time": str(MAX_TIME_SECONDS)} | words
-        crawl = Job.read(**{word: limits.get(word) for word in ("max_pages", "max_time", "domains")})
-        query = _query(words, strategy, bool(seeds or examples))
-        asked = {"query": query} if query else {}
-        mode = _mode(strategy, asked | {word: words[word] for word in takes if word in words})
-        ordering(mode)
+        own = _own(words, strategy)
+        query, judged = _query(words, strategy), words.get("examples") == MARK
+        examples = () if judged else read_urls(words.get("examples", ""))
+        crawl = _crawl(words)
         return cls(
-            mode=mode,
-            seeds=tuple(dict.fromkeys((*examples, *seeds))),
+            mode=_mode(strategy, query, own),
+            seeds=tuple(dict.fromkeys((*examples, *read_urls(words.get("seeds", ""))))),
             max_pages=crawl.max_pages,
             max_time=crawl.max_time,
             domains=crawl.domains,
             query=query,
             strategy=strategy,
-            enough=_count("enough", words.get("enough", str(ENOUGH))),
-            similarity=_share("similarity", words.get("similarity", str(SIMILAR))),
+            enough=whole_number("enough", words.get("enough", str(ENOUGH)), 0, MOST, "of at least 0"),
+            similarity=_similarity(words.get("similarity", str(SIMILAR))),
             examples=examples,
-            name=journal.check_name(name),
+            judged=judged,
+            name=journal.check_name(words.get("job") or given.get("_job") or journal.new_job()),
         )
 
+    def with_judged(self, crawl_dir: Path) -> RealtimeJob:
+        """With the pages that were judged good as examples, where these are wanted.
+
+        Raises:
+            BadInput: there is none.
+        """
+        if not self.judged:
+            return self
+        good = judged_good(crawl_dir / "feedback", self.query)
+        return replace(self, examples=good, seeds=tuple(dict.fromkeys((*good, *self.seeds))))
+
     def with_words(self, also: Sequence[str]) -> str:
-        """The mode, with words of a thesaurus beside those of the query."""
-        joint = "&" if "?" in self.mode else "?"
-        return f"{self.mode}{joint}{urlencode({'also': ','.join(also)})}"
+        """The mode, with words of a thesaurus beside those of the query, and behind those that it has."""
+        strategy, _, text = self.mode.partition("?")
+        arguments = dict(parse_qsl(text, keep_blank_values=True))
+        together = ",".join(filter(None, (arguments.get("also"), *also)))
+        return f"{strategy}?{urlencode(arguments | {'also': together})}"
 
     @property
     def frontier(self) -> str:
@@ -98,7 +106,17 @@ def _strategy(name: str) -> str:
     return name
 
 
-def _query(words: Mapping[str, str], strategy: str, has_examples: bool) -> str:
+def _own(words: Mapping[str, str], strategy: str) -> dict[str, str]:
+    """The arguments that this strategy alone takes."""
+    takes = [word for word in arguments_of(ordering_type(strategy)) if word not in OWN]
+    known = [*OWN, *OF_A_CRAWL, *takes]
+    if unknown := words.keys() - set(known):
+        named = ", ".join(sorted(unknown))[:200]
+        raise BadInput(f"no such argument: {named}; strategy={strategy} takes {', '.join(known)}")
+    return {word: words[word] for word in takes if word in words}
+
+
+def _query(words: Mapping[str, str], strategy: str) -> str:
     query = " ".join(words.get("query", "").split())
     if not query.isprintable():
         raise BadInput("the query has characters that cannot be printed: write it in plain text")
@@ -106,28 +124,26 @@ def _query(words: Mapping[str, str], strategy: str, has_examples: bool) -> str:
         Wanted.of(query)
     elif strategy not in BY_EXAMPLES:
         raise BadInput('what is looked for? Add -a query="molecular biology"')
-    elif not has_examples:
+    elif words.get("examples") == MARK:
+        raise BadInput(f"examples={MARK} are the pages judged good for a query: add -a query=WORDS")
+    elif not (words.get("examples") or words.get("seeds")):
         raise BadInput(f"strategy={strategy} learns from pages: add -a examples=URL,URL or @bookmarks.html")
     return query
 
 
-def _mode(strategy: str, arguments: Mapping[str, str]) -> str:
-    known = arguments_of(ordering_type(strategy))
-    taken = {word: value for word, value in arguments.items() if word in known}
-    return f"{strategy}?{urlencode(taken)}" if taken else strategy
+def _mode(strategy: str, query: str, own: Mapping[str, str]) -> str:
+    """Orderings get the words that are looked for; what else the query says is the index's to answer."""
+    takes_query = query and "query" in arguments_of(ordering_type(strategy))
+    arguments = ({"query": asked_for(query)} if takes_query else {}) | dict(own)
+    mode = f"{strategy}?{urlencode(arguments)}" if arguments else strategy
+    ordering(mode)
+    return mode
 
 
-def _count(name: str, text: str) -> int:
-    if not (text.isdecimal() and len(text) < 10):
-        raise BadInput(f"{name}={text[:100]} is no whole number of at least 0")
-    return int(text)
+def _crawl(words: Mapping[str, str]) -> Job:
+    limits = {"max_pages": str(MAX_PAGES), "max_time": str(MAX_TIME_SECONDS)} | dict(words)
+    return Job.read(**{word: limits.get(word) for word in ("max_pages", "max_time", "domains")})
 
 
-def _share(name: str, text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 < share <= 1:
-        raise BadInput(f"{name}={text[:100]} is no number above 0 and up to 1")
-    return share
+def _similarity(text: str) -> float:
+    return number("similarity", text, lambda share: 0 < share <= 1, "above 0 and up to 1")

@@ -11,8 +11,9 @@ import logging
 import re
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, TypedDict
+from typing import IO, Any, TypedDict, cast
 
 from webcrawler.companions import is_held, try_lock
 from webcrawler.errors import BadInput
@@ -22,6 +23,9 @@ logger = logging.getLogger(__name__)
 CHANGED = object()  # Scrapy's signal, with `journal`, on the event loop
 LOOKERS = 10  # at the same moment
 KEPT = 100  # journals of runs that are over
+CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
+LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
+SUFFIXES = ("json", "log", "lock", "stop", "new")  # of the files of a run
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -69,9 +73,13 @@ def new_job() -> str:
 
 def check_name(job: str) -> str:
     """Raises BadInput for what cannot be part of a file's name everywhere."""
-    if not _NAME.fullmatch(job) or job.startswith("."):
+    if not _is_name(job):
         raise BadInput(f"job={job[:100]} will not do: letters, digits, - and _")
     return job
+
+
+def _is_name(job: str) -> bool:
+    return bool(_NAME.fullmatch(job)) and not job.startswith(".")
 
 
 def read(crawl_dir: Path, job: str) -> Journal | None:
@@ -86,13 +94,16 @@ def read(crawl_dir: Path, job: str) -> Journal | None:
 
 def jobs(crawl_dir: Path) -> list[Journal]:
     """Those that are known, the newest first."""
-    found = (read(crawl_dir, path.stem) for path in (crawl_dir / "realtime").glob("*.json"))
+    names = (path.stem for path in (crawl_dir / "realtime").glob("*.json"))
+    found = (read(crawl_dir, name) for name in names if _is_name(name))
     return sorted((one for one in found if one), key=lambda one: -one["started"])
 
 
 def stop(crawl_dir: Path, job: str) -> None:
-    """Asks a run to end; what it found is kept."""
-    _path(crawl_dir, job, "stop").touch()
+    """Asks a run to end, also one that is about to start; what it found is kept."""
+    path = _path(crawl_dir, job, "stop")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
 
 
 def is_alive(crawl_dir: Path, job: str) -> bool:
@@ -110,7 +121,7 @@ class Writer:
         self._crawl_dir, self._job = crawl_dir, check_name(job)
         (crawl_dir / "realtime").mkdir(parents=True, exist_ok=True)
         self._lock = self._locked()
-        _path(crawl_dir, job, "stop").unlink(missing_ok=True)
+        self._forget_old_stop()
 
     def _locked(self) -> IO[str]:
         for _ in range(LOOKERS):  # who looks whether it is held holds it for a moment
@@ -118,6 +129,13 @@ class Writer:
                 return lock
             time.sleep(0.01)
         raise BadInput(f"a search with job={self._job} is going on: choose another name")
+
+    def _forget_old_stop(self) -> None:
+        """One that is older than a journal was for a run before this one; others are for this one."""
+        with suppress(FileNotFoundError):
+            stop = _path(self._crawl_dir, self._job, "stop")
+            if stop.stat().st_mtime_ns <= _path(self._crawl_dir, self._job, "json").stat().st_mtime_ns:
+                stop.unlink()
 
     def write(self, journal: Journal) -> None:
         """A full disk costs those who look on, not the search."""
@@ -136,17 +154,30 @@ class Writer:
         for suffix in ("lock", "stop"):
             _path(self._crawl_dir, self._job, suffix).unlink(missing_ok=True)
         self._lock.close()
-        for old in jobs(self._crawl_dir)[KEPT:]:
-            for suffix in ("json", "log"):
-                _path(self._crawl_dir, old["job"], suffix).unlink(missing_ok=True)
+        over = [one["job"] for one in jobs(self._crawl_dir) if one["state"] == "finished"]
+        for old in over[KEPT:]:
+            for suffix in SUFFIXES:
+                _path(self._crawl_dir, old, suffix).unlink(missing_ok=True)
+        _forget_leftovers(self._crawl_dir / "realtime")
+
+
+def _forget_leftovers(folder: Path) -> None:
+    """Of runs that were killed, or did not come so far as to have a journal."""
+    for suffix in SUFFIXES:
+        for path in folder.glob(f"*.{suffix}"):
+            has_journal = path.with_suffix(".json").exists() or is_held(path.with_suffix(".lock"))
+            with suppress(OSError):  # others tidy up, too
+                if not has_journal and path.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
+                    path.unlink()
 
 
 def _read(crawl_dir: Path, job: str) -> Journal | None:
     try:
-        found: Journal = json.loads(_path(crawl_dir, job, "json").read_text("utf-8"))
+        found = json.loads(_path(crawl_dir, job, "json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    return found
+    is_one = isinstance(found, dict) and found.keys() >= Journal.__annotations__.keys()
+    return cast(Journal, found) if is_one else None
 
 
 def _path(crawl_dir: Path, job: str, suffix: str) -> Path:

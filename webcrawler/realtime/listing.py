@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,11 +19,19 @@ class Listing:
 
     Args:
         similarity: of a text to what is looked for, 0 to 1.
+        seeds: canonical URLs that no link led to.
     """
 
-    def __init__(self, path: Path, searcher: Searcher, similarity: Callable[[Text], float]) -> None:
+    def __init__(
+        self, path: Path, searcher: Searcher, similarity: Callable[[Text], float], seeds: Iterable[str] = ()
+    ) -> None:
         self._path, self._searcher, self._similarity = path, searcher, similarity
+        self._seeds = frozenset(seeds)
         self._known: dict[int, tuple[float, Via | None]] = {}
+
+    def forget(self) -> None:
+        """Something else is looked for: what was known of pages is so no longer."""
+        self._known.clear()
 
     def hits(self, query: str, found: Container[str]) -> tuple[list[Found], Results]:
         """The best documents; `found` are the canonical URLs that this search fetched."""
@@ -46,7 +54,7 @@ class Listing:
             number=hit.number,
             similarity=round(similarity, 3),
             source="web" if is_new else "index",
-            via=via if is_new else None,
+            via=via if is_new and hit.url not in self._seeds else None,
         )
 
     def _look_up(self, numbers: list[int]) -> None:
@@ -54,12 +62,14 @@ class Listing:
             texts = catalog.texts(numbers)
             for number in numbers:
                 similarity = self._similarity(texts[number]) if number in texts else 0.0
-                self._known[number] = similarity, _via(catalog, number)
+                self._known[number] = similarity, self._via(catalog, number)
 
-
-def _via(catalog: Catalog, number: int) -> Via | None:
-    leading = catalog.leading_link(number)
-    if leading is None:
-        return None
-    text = catalog.texts([leading.source]).get(leading.source)
-    return Via(url=leading.url, title=text.title if text else "", anchor=leading.anchor)
+    def _via(self, catalog: Catalog, number: int) -> Via | None:
+        leading = catalog.leading_link(number)
+        if leading and leading.rel == "redirect":  # the link that people see is one step further back
+            is_seed = leading.url in self._seeds
+            leading = None if is_seed else catalog.leading_link(leading.source) or leading
+        if leading is None:
+            return None
+        text = catalog.texts([leading.source]).get(leading.source)
+        return Via(url=leading.url, title=text.title if text else "", anchor=leading.anchor)

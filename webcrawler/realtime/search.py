@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from webcrawler.catalog import Catalog
+from webcrawler.errors import Unavailable
 from webcrawler.focus import Wanted, similarity
 from webcrawler.frontier import Frontier
 from webcrawler.frontier.orderings import arguments_of, ordering_type
-from webcrawler.index import follower
-from webcrawler.realtime.exploring import Exploring
+from webcrawler.job import seed_link
+from webcrawler.realtime.exploring import QueryLoop
 from webcrawler.realtime.job import RealtimeJob
-from webcrawler.realtime.journal import Found, Journal, Writer
+from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
+from webcrawler.realtime.lag import Lag
 from webcrawler.realtime.listing import Listing
 from webcrawler.realtime.profile import typical_words
 from webcrawler.records import Link, Text
 from webcrawler.search import Searcher
 
-CAUGHT_UP_SECONDS = 30.0  # that the last list waits for the index
-# What ends a search, by what ends a crawl.
-REASONS = {"finished": "nothing_left", "shutdown": "stopped"}
+logger = logging.getLogger(__name__)
+
+# What ends a search, by what ends a crawl; Scrapy's own limits are "closespider_…".
+REASONS = {"finished": "nothing_left", "shutdown": "stopped", "cancelled": "stopped"}
 OWN_REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped")
+JUDGED_AGAIN = 1_000  # texts that are kept where what is looked for becomes clear by and by
 
 
 class Fetched(NamedTuple):
     """A document that this search fetched."""
 
     url: str  # canonical
+    id: int  # URL id
     text: Text
-    is_example: bool
+    is_duplicate: bool = False
+    is_indexed: bool = True  # may it be found?
 
 
 class RealtimeSearch:
@@ -44,63 +53,78 @@ class RealtimeSearch:
 
     def __init__(self, crawl_dir: Path, job: RealtimeJob, engine: str) -> None:
         self.job = job
-        self._crawl_dir, self._engine = crawl_dir, engine
         self._writer = Writer(crawl_dir, job.name)
         self._started = time.time()
         self._searcher = Searcher(crawl_dir, engine=engine)
-        self._wanted = Wanted.of(job.query) if job.query else None
+        self._lag = Lag(crawl_dir, engine)
+        self.hurry = self._lag.hurry  # for any thread: nobody waits for the last list to be complete
         self._query = job.query
-        self._listing = Listing(crawl_dir / "catalog.sqlite", self._searcher, self._similarity)
-        self._exploring: Exploring | None = None
+        self._wanted = Wanted.of(job.query) if job.query else None
+        seeds = [seed_link(seed) for seed in job.seeds]
+        self._seeds = {seed.id for seed in seeds}
+        self._path = crawl_dir / "catalog.sqlite"
+        self._listing = Listing(self._path, self._searcher, self._similarity, [seed.url for seed in seeds])
+        self._loop: QueryLoop | None = None
         self._generation: object = None
+        self._asked = 0  # the last seq of the catalog that the index had when it was asked last
         self._examples: list[Text] = []
+        self._texts: list[Text] = []
         self._urls: set[str] = set()
         self._hits: list[Found] = []
-        self._note, self.fetched, self.similar, self.waiting = "", 0, 0, 0
+        self._note, self.fetched, self.similar = "", 0, 0
+        self.waiting, self.about = 0, ""  # URLs, and a note: told by the crawl
 
     def begin(self) -> str:
         """The answer of the index; returns the mode to crawl in, with what the thesaurus adds."""
         if not self._query:
             return self.job.mode
-        self._hits, results = self._listing.hits(self._query, self._urls)
+        try:
+            self._hits, results = self._listing.hits(self._query, self._urls)
+        except Unavailable as error:
+            logger.warning("the search begins without the index: %s", error)
+            self._note = f"it begins without the index: {error}"
+            return self.job.mode
         also = [word.spelled for word in (*results.added, *results.related)]
         takes = arguments_of(ordering_type(self.job.strategy))
         return self.job.with_words(also) if also and "also" in takes else self.job.mode
 
     def join(self, frontier: Frontier, admits: Callable[[Link], bool]) -> None:
         """Takes what the best documents of the index lead to into the frontier; once more is no harm."""
-        catalog = self._crawl_dir / "catalog.sqlite"
-        self._exploring = Exploring(catalog, self._searcher, frontier, admits)
-        self._generation = self._searcher.generation
-        if not self._exploring.step(self._query) and not self.job.seeds and self._exploring.begin_anywhere():
+        self._loop = QueryLoop(self._path, self._searcher, frontier, admits)
+        generation = self._searcher.generation
+        is_answered = self._loop.step(self._query)
+        self._note = ""
+        if not is_answered and not self.job.seeds and self._loop.begin_anywhere():
             self._note = "the index has no answer: it begins with the pages that were crawled first"
+        self._generation = generation if self._hits else None
 
-    def tell(self, fetched: Sequence[Fetched]) -> None:
-        """Documents that were fetched since the last time."""
-        for one in fetched:
-            self._urls.add(one.url)
-            self.fetched += 1
-            if one.is_example:
-                self._examples.append(one.text)
-                if not self.job.query:
-                    self._query = typical_words(self._examples)
-                    self._wanted = Wanted.of(self._query) if self._query else None
-            self.similar += self._similarity(one.text) >= self.job.similarity
+    def tell(self, one: Fetched) -> None:
+        """A document that was fetched."""
+        if not self.job.query and self._is_example(one):
+            self._learn_words(one.text)
+        if one.is_duplicate:
+            return
+        self._urls.add(one.url)
+        self.fetched += 1
+        if one.is_indexed:
+            self.similar += self._is_similar(one.text)
+            if not self.job.query and len(self._texts) < JUDGED_AGAIN:
+                self._texts.append(one.text)
 
     def step(self) -> int:
         """The query is run again where the index knows more; returns how many documents became candidates."""
-        assert self._exploring is not None, "it joins a frontier first"
-        generation = self._searcher.generation
-        if generation == self._generation or not self._query:
-            return 0
-        candidates = self._exploring.step(self._query)
-        self._hits, _ = self._listing.hits(self._query, self._urls)
-        self._generation = generation
+        assert self._loop is not None, "it joins a frontier first"
+        applied, generation, candidates = self._lag.applied(), self._searcher.generation, 0
+        if generation != self._generation and self._query:
+            candidates = self._loop.step(self._query)
+            self._hits, _ = self._listing.hits(self._query, self._urls)
+            self._generation = generation
+        self._asked = applied
         return candidates
 
-    def has_seen_all(self) -> bool:
-        """Does the index hold all that was fetched, and was it asked since?"""
-        return not self._lag() and (not self._query or self._searcher.generation == self._generation)
+    def has_seen_all(self, is_at_rest: bool) -> bool:
+        """Is the crawl at rest, does the index hold all that it fetched, and was it asked since?"""
+        return self._lag.covers(self._asked, is_at_rest)
 
     def is_enough(self) -> bool:
         return 0 < self.job.enough <= self.similar
@@ -111,13 +135,13 @@ class RealtimeSearch:
 
     def end(self, reason: str) -> Journal:
         """The last list, when the index holds all that was found; `reason` is the crawl's."""
-        deadline = time.monotonic() + CAUGHT_UP_SECONDS
-        while self._lag() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        if self._query:
-            self._hits, _ = self._listing.hits(self._query, self._urls)
-        told = REASONS.get(reason, reason if reason in OWN_REASONS else "failed")
-        journal = self.journal("finished", told)
+        try:
+            self._lag.wait(CAUGHT_UP_SECONDS)
+            if self._query:
+                self._hits, _ = self._listing.hits(self._query, self._urls)
+        except Exception:  # whatever it is, how the search ended is told
+            logger.exception("the last list is the one before")
+        journal = self.journal("finished", _reason(reason))
         self._writer.close()
         return journal
 
@@ -137,15 +161,40 @@ class RealtimeSearch:
             similar=self.similar,
             enough=self.job.enough,
             waiting=self.waiting,
-            note=self._note,
+            note="; ".join(filter(None, (self._note, self.about))),
             hits=self._hits,
         )
         self._writer.write(journal)
         return journal
 
+    def _is_example(self, one: Fetched) -> bool:
+        """Is it what a seed, or a URL that a seed redirects to, stands for?"""
+        if one.id in self._seeds:
+            return True
+        if not self._path.exists():
+            return False
+        with closing(Catalog(self._path, readonly=True)) as catalog:
+            return not self._seeds.isdisjoint(catalog.redirecting(one.id))
+
+    def _learn_words(self, example: Text) -> None:
+        """Another example: what is looked for is clearer, and what was found is judged by it."""
+        before = sum(map(self._is_similar, self._texts))
+        self._examples.append(example)
+        self._query = typical_words(self._examples)
+        self._wanted = Wanted.of(self._query) if self._query else None
+        self.similar += sum(map(self._is_similar, self._texts)) - before
+        self._listing.forget()
+        self._generation = None  # the index is asked anew, whether it knows more or not
+
     def _similarity(self, text: Text) -> float:
         return similarity(self._wanted, text) if self._wanted else 0.0
 
-    def _lag(self) -> int:
-        path = self._crawl_dir / "catalog.sqlite"
-        return follower.lag(self._crawl_dir, self._engine) if path.exists() else 0
+    def _is_similar(self, text: Text) -> bool:
+        return self._similarity(text) >= self.job.similarity
+
+
+def _reason(reason: str) -> str:
+    """Why a search ended, in its own words."""
+    if reason in OWN_REASONS:
+        return reason
+    return "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")

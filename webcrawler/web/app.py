@@ -60,6 +60,7 @@ def make_app(config: Config) -> Starlette:
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     app.state.answers.warm()
+    await app.state.live.enter()
     yield
     await app.state.live.leave()
     app.state.answers.close()

@@ -15,7 +15,7 @@ from webcrawler.parsing import parse
 from webcrawler.records import Document, Link, Page, Text
 
 AT_ONCE = 1000  # documents or texts in memory
-KEPT = 3000  # parsed pages in memory: about 200 MB
+KEPT = 2000  # parsed pages in memory: about 300 MB
 
 
 class Fetched(NamedTuple):

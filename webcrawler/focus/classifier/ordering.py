@@ -16,14 +16,14 @@ from webcrawler.focus.judged import judge_again
 from webcrawler.focus.pagescore import SIMILAR, similarity
 from webcrawler.focus.wanted import Wanted
 from webcrawler.frontier.orderings import PRIORITY_MAX, Ordering, Seen, Source
+from webcrawler.frontier.orderings.arguments import number, whole_number
 from webcrawler.frontier.orderings.base import BAND
-from webcrawler.frontier.orderings.focused import redirected
+from webcrawler.frontier.orderings.focused import FULL, redirected
 from webcrawler.records import Lease, Link, Text
 
 if TYPE_CHECKING:
     from webcrawler.focus.classifier.model import Model
 
-FULL = BAND - 1  # the priority of a score of 1
 DEPTH_MAX = 1_000
 END = -1  # of what may follow: not even the next page
 SEED_SIMILAR = 0.1  # from here on a seed is an example of what is looked for
@@ -48,7 +48,8 @@ class Classifier(Ordering):
     learns = True
 
     def __init__(self, query: str = "", degree: str = "0.5", depth: str = "2") -> None:
-        self._degree, self._depth = _degree(degree), _depth(depth)
+        self._degree = number("degree", degree, lambda share: 0 < share <= 1, "above 0 and up to 1")
+        self._depth = whole_number("depth", depth, 0, DEPTH_MAX)
         self._wanted = Wanted.of(query) if query else None
         if not find_spec("sklearn"):
             raise BadInput("mode=classifier needs scikit-learn: pip install 'webcrawler[classifier]'")
@@ -82,7 +83,7 @@ class Classifier(Ordering):
             score = self._model.score(row_of(text) if found is None else found)
             if document := self._training.get(lease.id):
                 document.left = left
-                document.told = self._priority(score, left)
+                document.tell_first(self._priority(score, left))
         return _noted(self._following(score, left)) * BAND + round(score * FULL)
 
     def learn(self, seen: Sequence[Seen]) -> None:
@@ -130,21 +131,3 @@ def _noted(left: int) -> int:
 
 def _read(noted: int) -> int:
     return noted + END - 1
-
-
-def _degree(text: str) -> float:
-    try:
-        degree = float(text)
-    except ValueError:
-        degree = 0.0
-    if not 0 < degree <= 1:
-        raise BadInput(
-            f"degree={text[:200]} is no number above 0 and up to 1: how like the examples is on topic"
-        )
-    return degree
-
-
-def _depth(text: str) -> int:
-    if not (text.isdecimal() and len(text) < 5 and int(text) <= DEPTH_MAX):
-        raise BadInput(f"depth={text[:200]} is no whole number up to {DEPTH_MAX:,}: off-topic pages in a row")
-    return int(text)

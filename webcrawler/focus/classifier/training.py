@@ -37,7 +37,10 @@ class Training:
         self._learnt = (0, 0)  # examples and other documents that the last model is of
 
     def add(self, id: int, document: Document, is_example: bool) -> None:
-        """Keeps it if it is to be learnt from; each counts once."""
+        """Keeps it if it is to be learnt from; each counts once, with all links that were told of."""
+        if known := self.get(id):
+            known.add(document.links)
+            document = known
         if id in self._examples:
             return
         if is_example:

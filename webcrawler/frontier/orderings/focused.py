@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from webcrawler.errors import BadInput
+from webcrawler.frontier.orderings.arguments import number, whole_number
 from webcrawler.frontier.orderings.base import BAND, PRIORITY_MAX, Ordering, Source
 from webcrawler.frontier.orderings.words import query_words, similarity
 from webcrawler.records import Lease, Link, Text
@@ -71,16 +71,9 @@ class Shark(Ordering):
         self, query: str = "", d: str = "3", gamma: str = "0.8", delta: str = "0.5", beta: str = "0.8"
     ) -> None:
         self._query = Counter(query_words(query))
-        if not (d.isdecimal() and len(d) < 5 and 1 <= int(d) <= DEPTH_MAX):
-            raise BadInput(
-                f"d={d[:200]} is no whole number from 1 to {DEPTH_MAX:,}: pages without a query word"
-            )
-        self._depth = int(d)
-        self._gamma, self._delta, self._beta = (
-            _share("gamma", gamma),
-            _share("delta", delta),
-            _share("beta", beta),
-        )
+        self._depth = whole_number("d", d, 1, DEPTH_MAX)
+        self._gamma, self._delta = _share("gamma", gamma), _share("delta", delta)
+        self._beta = _share("beta", beta)
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source is None:
@@ -121,10 +114,4 @@ class Shark(Ordering):
 
 
 def _share(name: str, text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share < 1:
-        raise BadInput(f"{name}={text[:200]} is no number from 0 to below 1")
-    return share
+    return number(name, text, lambda share: 0 <= share < 1, "from 0 to below 1")

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
+from webcrawler.frontier.orderings.arguments import whole_number
 from webcrawler.frontier.orderings.base import BAND, PRIORITY_MAX, Known, Ordering, Source
 from webcrawler.records import Lease, Link, Text
 from webcrawler.urls import host_and_port, split
@@ -19,6 +20,11 @@ from webcrawler.urls import host_and_port, split
 SLASHES = 2  # that a wanted word or ending makes up for
 OFTEN = 10  # occurrences in its body that make a page hot
 QUERY_WORDS = 32
+# All pages have these: they alone ask for nothing. The stop list of the index is longer.
+COMMONEST = (
+    "a an and are as at be but by can do for from have how i if in is it no not of on or so that the their "
+    "they this to was we what when where which who will with you"
+)
 HEAT = 3  # of a hot page; one less a link further on: its children have 2, theirs 1
 
 
@@ -147,9 +153,7 @@ class HotAnchor(Hot):
 
 
 def _factor(name: str, text: str) -> int:
-    if not (text.isdecimal() and len(text) < 8 and int(text) <= PRIORITY_MAX):
-        raise BadInput(f"{name}={text[:200]} is no whole number up to {PRIORITY_MAX}")
-    return int(text)
+    return whole_number(name, text, 0, PRIORITY_MAX, f"up to {PRIORITY_MAX}")
 
 
 def _with_query(then: str, query: str) -> str:
@@ -158,8 +162,8 @@ def _with_query(then: str, query: str) -> str:
 
 
 def query_words(query: str) -> list[str]:
-    """Once each, QUERY_WORDS at most. Raises BadInput where there is none."""
+    """Once each, QUERY_WORDS at most. Raises BadInput where there is none, or none but the COMMONEST."""
     words = list(dict.fromkeys(words_of(query)))[:QUERY_WORDS]
-    if not words:
-        raise BadInput("this mode wants a query: add -a query=WORDS")
+    if set(words) <= set(words_of(COMMONEST)):
+        raise BadInput("this mode wants a query: add -a query=WORDS, other ones than articles and the like")
     return words

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from webcrawler.realtime.journal import Journal
 from webcrawler.web.config import Config
-from webcrawler.web.limits import Proxies
-from webcrawler.web.rebinding import host_of, is_loopback
+from webcrawler.web.limits import CLIENT, Proxies
+from webcrawler.web.live.searches import Searches
+from webcrawler.web.rebinding import host_of, is_loopback, known_hosts
 
 NOBODY = "this server does not search the web for anybody (SERVE_LIVE)"
 NOT_YOU = "this server searches the web only for who sits at its machine (SERVE_LIVE)"
+NOT_YOURS = "only who has started a search may stop it"
+UNKNOWN = "there is no such search of the web; the oldest are forgotten"
 
 
 class Access:
-    """Raises BadInput: a proxy of the settings is no network."""
+    """Raises BadInput: a proxy or host of the settings cannot be understood."""
 
-    def __init__(self, config: Config) -> None:
-        self._who = config.live
+    def __init__(self, config: Config, searches: Searches) -> None:
+        self._who, self._searches = config.live, searches
         self._proxies = Proxies(config.trusted_proxies)
+        self._is_public = not all(map(is_loopback, known_hosts(config)))
+        self._names_proxy = bool(config.trusted_proxies)
 
     def admits(self, request: Request) -> bool:
         return self._who == "all" or (self._who == "loopback" and self.is_here(request))
@@ -31,8 +38,30 @@ class Access:
         """Does it come from this machine for certain?
 
         A proxy of this machine speaks for others: it is known by its headers, or by the name that it was
-        asked for. One that hides both is not; SERVE_LIVE=off is for those.
+        asked for. That name is the visitor's to choose: where a public one is configured there is a proxy,
+        and nobody is here until it is named, too. A named one has to say whom it speaks for.
         """
+        if self._is_public and not self._names_proxy:
+            return False
         visitor = self._proxies.visitor(request.scope)
         asked_for = host_of(request.headers.get("host", ""))
         return visitor is not None and visitor.is_loopback and is_loopback(asked_for)
+
+    def client(self, request: Request) -> str | None:
+        """Whose searches it sees and may stop; None: all. Who cannot be told from others ("") has none."""
+        return None if self.is_here(request) else str(request.scope[CLIENT])
+
+    async def known(self, request: Request) -> Journal:
+        """The search that is asked for by its name, which is hard to guess."""
+        self.check(request)
+        found = await run_in_threadpool(self._searches.look, request.path_params["job"])
+        if found is None:
+            raise HTTPException(404, UNKNOWN)
+        return found
+
+    def may_stop(self, request: Request, job: str) -> bool:
+        return self._searches.is_of(job, self.client(request))
+
+    def check_stop(self, request: Request, job: str) -> None:
+        if not self.may_stop(request, job):
+            raise HTTPException(403, NOT_YOURS)

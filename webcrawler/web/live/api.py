@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from webcrawler.realtime.journal import Journal
 from webcrawler.web.config import Config
 from webcrawler.web.limits import CLIENT
 from webcrawler.web.live.access import Access
@@ -19,9 +18,7 @@ from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.tokens import is_foreign
 
 JSON = "application/json"
-LISTED = 25
 FOREIGN = "another site's page may not do that"
-UNKNOWN = "there is no such search of the web"
 
 
 class Api:
@@ -38,13 +35,12 @@ class Api:
 
     async def _list(self, request: Request) -> Response:
         self._access.check(request)
-        client = "" if self._access.is_here(request) else request.scope[CLIENT]
-        known = await run_in_threadpool(self._searches.recent, client)
-        rows = [{name: value for name, value in one.items() if name != "hits"} for one in known[:LISTED]]
+        known = await run_in_threadpool(self._searches.recent, self._access.client(request))
+        rows = [{name: value for name, value in one.items() if name != "hits"} for one in known]
         return _said({"searches": rows})
 
     async def _show(self, request: Request) -> Response:
-        return _said(await self._known(request))
+        return _said(await self._access.known(request))
 
     async def _start(self, request: Request) -> Response:
         self._check(request)
@@ -59,18 +55,10 @@ class Api:
 
     async def _stop(self, request: Request) -> Response:
         self._check(request)
-        job = (await self._known(request))["job"]
-        if not (self._access.is_here(request) or self._searches.is_of(job, request.scope[CLIENT])):
-            raise HTTPException(403, "only who has started a search may stop it")
+        job = (await self._access.known(request))["job"]
+        self._access.check_stop(request, job)
         await self._searches.stop(job)
         return _said(await run_in_threadpool(self._searches.look, job), 202)
-
-    async def _known(self, request: Request) -> Journal:
-        self._access.check(request)
-        found = await run_in_threadpool(self._searches.look, request.path_params["job"])
-        if found is None:
-            raise HTTPException(404, UNKNOWN)
-        return found
 
     def _check(self, request: Request) -> None:
         self._access.check(request)

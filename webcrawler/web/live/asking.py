@@ -11,13 +11,14 @@ from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.realtime.bookmarks import urls_of
 from webcrawler.realtime.job import BY_EXAMPLES, ENOUGH
+from webcrawler.web import parameters
 from webcrawler.web.config import Config
 from webcrawler.web.live.forms import MAX_CHARACTERS, Form
 from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
 from webcrawler.web.parameters import Parameters
 
 MAX_ENOUGH = 1_000  # similar documents
-MAX_QUERY = 2_000  # characters
+MAX_QUERY = parameters.MAX_CHARACTERS
 MAX_TYPED = 200  # addresses
 NO_QUERY = "say what to search for"
 NO_EXAMPLES = f"{NO_QUERY}: words, or pages of the kind that you look for"

@@ -13,8 +13,6 @@ from typing import Protocol
 from webcrawler.web.config import Config
 from webcrawler.web.errors import NotNow, note
 
-ASKED_WRONGLY = 2  # exit status
-MOST_TOLD = 4_096  # bytes of a log's end that are looked at
 BROKE = "the search could not begin; the operator finds more in its log"
 NO_PROCESS = "no search of the web can be started now: try again later"
 
@@ -38,7 +36,10 @@ class Launcher(Protocol):
         """In good order; where that was tried, at once."""
 
     def complaint(self, job: str) -> str:
-        """Why one that is over has left no journal, for visitors."""
+        """Why one that is over has left no journal, for visitors: nothing of this machine."""
+
+    def forget(self, job: str) -> None:
+        """One that is over."""
 
 
 class Children:
@@ -55,7 +56,7 @@ class Children:
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
         words = [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
         try:
-            with self._log(job).open("ab") as log:
+            with self._file(job, "log").open("ab") as log:
                 self._processes[job] = subprocess.Popen(
                     [sys.executable, "-m", "scrapy", "crawl", "realtime", *words],
                     cwd=self._folder,
@@ -78,23 +79,14 @@ class Children:
             self._processes[job].send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
 
     def complaint(self, job: str) -> str:
-        """What it said when it was asked wrongly; else it is for the log, as it may name files."""
-        process = self._processes.get(job)
-        if process is None or process.returncode != ASKED_WRONGLY:
-            note(f"a search of the web could not begin: see {self._log(job)}")
-            return BROKE
-        said = [line for line in _end_of(self._log(job)).splitlines() if line.startswith("error: ")]
-        line = said[-1].removeprefix("error: ") if said else BROKE
-        return BROKE if str(self._crawl_dir) in line else line
+        note(f"a search of the web could not begin: see {self._file(job, 'log')}")
+        return BROKE
 
-    def _log(self, job: str) -> Path:
-        return self._crawl_dir / "realtime" / f"{job}.log"
+    def forget(self, job: str) -> None:
+        """Its log, too, unless it has begun: then that is kept as long as its journal."""
+        self._processes.pop(job, None)
+        if not self._file(job, "json").exists():
+            self._file(job, "log").unlink(missing_ok=True)
 
-
-def _end_of(log: Path) -> str:
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_TOLD))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""
+    def _file(self, job: str, suffix: str) -> Path:
+        return self._crawl_dir / "realtime" / f"{job}.{suffix}"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from webcrawler.realtime.job import ENOUGH
-from webcrawler.web.live.asking import MAX_ENOUGH, MAX_TYPED
+from webcrawler.web.live.asking import MAX_ENOUGH, MAX_QUERY, MAX_TYPED
 from webcrawler.web.live.shown import ENDS
 from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
-from webcrawler.web.parameters import MAX_CHARACTERS
 from webcrawler.web.schemas import NUMBER, TEXT, Keys, known, many, whole
 
 ROW: Keys = {
     "job": (TEXT, "its name"),
-    "query": (TEXT, "as it was asked; empty where examples alone were given"),
+    "query": (TEXT, "as it was asked; by examples alone: their typical words, empty until they are in"),
     "strategy": ({"type": "string", "enum": list(STRATEGIES)}, "how it chooses what to fetch next"),
     "state": ({"type": "string", "enum": ["starting", "running", "finished"]}, "how far it is"),
     "reason": ({"type": "string", "enum": ["", *ENDS]}, "why it ended"),
@@ -44,7 +43,7 @@ VIA: Keys = {
 }
 LIST: Keys = {"searches": (many(known("LiveRow")), "the newest first")}
 ASKED: Keys = {
-    "query": (TEXT | {"maxLength": MAX_CHARACTERS}, "words; needed unless the strategy learns from examples"),
+    "query": (TEXT | {"maxLength": MAX_QUERY}, "words; needed unless the strategy learns from examples"),
     "strategy": (ROW["strategy"][0] | {"default": DEFAULT}, "how it chooses what to fetch next"),
     "enough": (whole(0, MAX_ENOUGH, ENOUGH), "similar documents that end it; 0: any number"),
     "max_pages": (

@@ -19,6 +19,7 @@ from webcrawler.web.errors import NotNow, note
 SPIDER = "realtime"
 ANSWER_SECONDS = 5.0
 LOOK_SECONDS = 2.0  # between two questions about a job
+GONE = 2  # questions in a row in which it neither waits nor runs: it may lie between the two for one
 MAX_ANSWER_BYTES = 1_000_000
 SILENT = "Scrapyd, which runs searches of the web, does not answer: try again later"
 REFUSED = "Scrapyd, which runs searches of the web, refused it; the operator finds more in the log"
@@ -35,9 +36,7 @@ class Scrapyd:
         self._project = config.scrapyd_project
         self._url, self._headers = _address(config.scrapyd)
         self._open = build_opener(ProxyHandler({})).open  # never by a proxy that is meant for crawls
-        self._seen: dict[
-            str, tuple[float, bool]
-        ] = {}  # when it was asked about a job, and whether that was over
+        self._seen: dict[str, tuple[float, int]] = {}  # when a job was asked about; misses in a row
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
         """Raises NotNow: it does not answer, or refuses."""
@@ -46,16 +45,20 @@ class Scrapyd:
         self._ask("schedule", {"spider": SPIDER, "jobid": job, "setting": setting, **told})
 
     def is_over(self, job: str) -> bool:
-        asked, over = self._seen.get(job, (0.0, False))
-        if over or time.monotonic() - asked < LOOK_SECONDS:
-            return over
+        """Not by the list of those that have finished: it is short, and without those cancelled early."""
+        asked, missed = self._seen.get(job, (-LOOK_SECONDS, 0))
+        if missed < GONE and time.monotonic() - asked >= LOOK_SECONDS:
+            missed = self._missed(job, missed)
+            self._seen[job] = time.monotonic(), missed
+        return missed >= GONE
+
+    def _missed(self, job: str, before: int) -> int:
         try:
             found = self._ask("listjobs", {}, post=False)
         except NotNow:  # who does not answer has not said so
-            return False
-        over = any(one["id"] == job for one in found.get("finished", []))
-        self._seen[job] = time.monotonic(), over
-        return over
+            return before
+        listed = [*found.get("pending", []), *found.get("running", [])]
+        return 0 if any(one["id"] == job for one in listed) else before + 1
 
     def end(self, job: str, at_once: bool) -> None:
         """The second time ends it at once."""
@@ -64,6 +67,9 @@ class Scrapyd:
 
     def complaint(self, job: str) -> str:
         return LOST
+
+    def forget(self, job: str) -> None:
+        self._seen.pop(job, None)
 
     def _ask(self, what: str, fields: Mapping[str, str], post: bool = True) -> dict[str, Any]:
         form = urlencode({"project": self._project, **fields})

@@ -1,9 +1,8 @@
-"""The searches of the web that this server has started: so many at once, watched until they are over."""
+"""The searches of the web that this server has started, beside those of the same data folder."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
@@ -14,14 +13,15 @@ from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import Journal
 from webcrawler.web.config import Config
 from webcrawler.web.errors import NotNow, note
+from webcrawler.web.live import arguments
 from webcrawler.web.live.asking import Asked
 from webcrawler.web.live.launching import NO_PROCESS, Children, Launcher
 from webcrawler.web.live.scrapyd import Scrapyd
-from webcrawler.web.live.started import LISTS, Started, unsaid, written
+from webcrawler.web.live.started import NOT_READ, Started, is_over, told, unsaid
+from webcrawler.web.live.watching import Watch
 
-WATCH_SECONDS = 0.5  # between two looks at one that runs
-GRACE_SECONDS = 8.0  # to end in when asked to, then when told to
 KEPT = 200  # that are over
+LISTED = 25
 TOO_MANY = "as many searches of the web as may be are running: try again when one has ended"
 
 
@@ -38,8 +38,10 @@ class Searches:
 
     def __init__(self, config: Config) -> None:
         self._crawl_dir, self._most = config.crawl_dir, config.live_jobs
+        self._folder = config.crawl_dir.absolute() / "realtime"
         self.launcher: Launcher = Scrapyd(config) if config.scrapyd else Children(config)
         self._started: dict[str, Started] = {}
+        self._watches: dict[str, Watch] = {}
         self._watching: set[asyncio.Task[None]] = set()
 
     async def start(self, ask: Callable[[], Asked], client: str) -> str:
@@ -51,21 +53,15 @@ class Searches:
             BadInput: that cannot be searched for.
             OneAtATime: one of this client runs. NotNow: too many do, or it cannot be started.
         """
-        running = [one for one in self._started.values() if self._is_running(one)]
-        if own := next((one for one in running if one.client == client), None):
-            raise OneAtATime(own.job)
-        if len(running) >= self._most:
-            raise NotNow(TOO_MANY)
-        new = Started(journal.new_job(), Asked(), client)
+        self._check(await run_in_threadpool(self._running), client)
+        new = Started(journal.new_job(), client)
         self._started[new.job] = new  # before anything is waited for: the next one counts it
         try:
             await run_in_threadpool(self._launch, new, ask)
         except BaseException:
             del self._started[new.job]
             raise
-        task = asyncio.create_task(self._watch(new))
-        self._watching.add(task)
-        task.add_done_callback(self._watching.discard)
+        self._watch(new)
         self._forget()
         return new.job
 
@@ -78,28 +74,43 @@ class Searches:
             found = journal.read(self._crawl_dir, job)
         except BadInput:  # no name of any
             return None
-        if found is None and job in self._started:
-            return unsaid(self._started[job])
-        return found
+        one = self._started.get(job)
+        if one is None:
+            return found
+        return told(one, found) if found else unsaid(one)
 
-    def recent(self, client: str = "") -> list[Journal]:
+    def recent(self, client: str | None = None) -> list[Journal]:
         """The newest first: of that client, or all that are known. Reads a hundred files."""
-        own = [job for job, one in self._started.items() if client in ("", one.client)]
-        known = {one["job"]: one for one in journal.jobs(self._crawl_dir) if not client or one["job"] in own}
-        new = {job: unsaid(self._started[job]) for job in own if job not in known}
-        return sorted((known | new).values(), key=lambda one: -one["started"])
+        known = {one["job"]: one for one in journal.jobs(self._crawl_dir) if self.is_of(one["job"], client)}
+        for one in list(self._started.values()):
+            if one.job in known:
+                told(one, known[one.job])
+            elif one.asked is not NOT_READ and self.is_of(one.job, client):
+                known[one.job] = unsaid(one)
+        return sorted(known.values(), key=lambda one: -one["started"])[:LISTED]
 
     def is_stopping(self, job: str) -> bool:
-        return job in self._started and self._started[job].told_to_stop > 0
+        return job in self._started and self._started[job].why != ""
 
-    def is_of(self, job: str, client: str) -> bool:
+    def is_of(self, job: str, client: str | None) -> bool:
+        """Whether this client has started it. None: everybody; "": nobody, as others have that name, too."""
+        if not client:
+            return client is None
         return job in self._started and self._started[job].client == client
 
     async def stop(self, job: str) -> None:
         """Asks it to end; what it found stays. One of ours that does not obey is made to end."""
         found = await run_in_threadpool(self.look, job)
-        if found and found["state"] != "finished":
-            await run_in_threadpool(self._stop, job, found["state"] == "starting")
+        if found is None or is_over(found):
+            return
+        if job in self._watches:
+            await run_in_threadpool(self._watches[job].stop, "stopped")
+        elif found["state"] != "starting":
+            await run_in_threadpool(journal.stop, self._crawl_dir, job)
+
+    def tidy(self) -> None:
+        """After a server that was killed."""
+        arguments.forget_old(self._folder, self.launcher.patience_seconds)
 
     async def leave(self) -> None:
         """The server ends: those that it started do, too."""
@@ -108,71 +119,51 @@ class Searches:
         for one in list(self._started.values()):
             if not one.is_over:
                 await self.stop(one.job)
-                self._tidy(one.job)  # it has read them
+                arguments.forget(one.job, self._folder)  # it has read them
 
-    def _stop(self, job: str, at_start: bool) -> None:
-        started = self._started.get(job)
-        if started and not started.told_to_stop:
-            started.told_to_stop = time.time()
-        if at_start:  # nobody looks for the file yet
-            self.launcher.end(job, at_once=False)
-        else:
-            journal.stop(self._crawl_dir, job)
+    def _running(self) -> set[str]:
+        """Also those of a terminal, and of a server that was killed."""
+        return {one["job"] for one in journal.jobs(self._crawl_dir) if not is_over(one)}
+
+    def _check(self, running: set[str], client: str) -> None:
+        running = running | {one.job for one in self._started.values() if self._is_running(one)}
+        if own := next((job for job in running if self.is_of(job, client)), None):
+            raise OneAtATime(own)
+        if len(running) >= self._most:
+            raise NotNow(TOO_MANY)
 
     def _is_running(self, one: Started) -> bool:
         if one.is_over:
             return False
         found = journal.read(self._crawl_dir, one.job)
-        return found is None or found["state"] != "finished"
+        return found is None or not is_over(found)
 
     def _launch(self, new: Started, ask: Callable[[], Asked]) -> None:
         new.asked = ask()
-        folder = self._crawl_dir / "realtime"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            arguments = written(new, folder.absolute())
-        except OSError as error:
-            note(f"cannot write to {folder}: {error}")
-            raise NotNow(NO_PROCESS) from error
-        try:
-            RealtimeJob.read(**arguments)
-            self.launcher.start(new.job, arguments)
+            given = self._written(new)
+            RealtimeJob.read(**given)
+            self.launcher.start(new.job, given)
         except BaseException:
-            self._tidy(new.job)
+            arguments.forget(new.job, self._folder)
             raise
 
-    async def _watch(self, one: Started) -> None:
-        while not await run_in_threadpool(self.launcher.is_over, one.job):
-            await asyncio.sleep(WATCH_SECONDS)
-            if await run_in_threadpool(self._press, one):
-                break
-        one.complaint = await run_in_threadpool(self._ended, one)
-        one.is_over = True
+    def _written(self, new: Started) -> dict[str, str]:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            return arguments.write(new.job, new.asked, self._folder)
+        except OSError as error:
+            note(f"cannot write to {self._folder}: {error}")
+            raise NotNow(NO_PROCESS) from error
 
-    def _press(self, one: Started) -> bool:
-        """Ends what should have ended; whether there is nothing more to be done about it."""
-        now, found = time.time(), journal.read(self._crawl_dir, one.job)
-        allowed = one.asked.max_time if found else self.launcher.patience_seconds
-        late = now - (found["started"] if found else one.began) - allowed
-        if late > GRACE_SECONDS and not one.told_to_stop:
-            self._stop(one.job, at_start=not found)
-        waited = now - one.told_to_stop if one.told_to_stop else 0.0
-        if waited > GRACE_SECONDS:
-            self.launcher.end(one.job, at_once=waited > 2 * GRACE_SECONDS)
-        return waited > 4 * GRACE_SECONDS
-
-    def _ended(self, one: Started) -> str:
-        self._tidy(one.job)
-        if journal.read(self._crawl_dir, one.job) or one.told_to_stop:
-            return ""
-        return self.launcher.complaint(one.job)
-
-    def _tidy(self, job: str) -> None:
-        """The addresses that somebody gave are for the search alone."""
-        for name in LISTS:
-            (self._crawl_dir / "realtime" / f"{job}.{name}").unlink(missing_ok=True)
+    def _watch(self, one: Started) -> None:
+        self._watches[one.job] = Watch(self._crawl_dir, self.launcher, one)
+        task = asyncio.create_task(self._watches[one.job].until_over())
+        self._watching.add(task)
+        task.add_done_callback(self._watching.discard)
 
     def _forget(self) -> None:
         over = [one.job for one in self._started.values() if one.is_over]
         for job in over[:-KEPT]:
-            del self._started[job]
+            del self._started[job], self._watches[job]
+            self.launcher.forget(job)

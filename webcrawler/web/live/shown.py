@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from webcrawler.realtime.journal import Found, Journal
 from webcrawler.search.query import parse
 from webcrawler.search.snippets import Snippets
+from webcrawler.web.live.started import is_over
 from webcrawler.web.readable import readable
 from webcrawler.web.shown import link
 
@@ -61,8 +62,15 @@ def state(journal: Journal, is_stopping: bool = False) -> str:
     return "Searching the web."
 
 
-def is_over(journal: Journal) -> bool:
-    return journal["state"] == "finished"
+def values(journal: Journal, is_stopping: bool) -> dict[str, object]:
+    """Of the template `_live.html`."""
+    said = state(journal, is_stopping)
+    return {"now": journal, "shown": shown(journal), "state": said, "over": is_over(journal)}
+
+
+def version(journal: Journal) -> str:
+    """Another one where anything has changed that is shown."""
+    return f"{journal['state']}-{journal['updated']:.3f}-{journal['seconds']:.0f}"
 
 
 def results_url(journal: Journal) -> str:

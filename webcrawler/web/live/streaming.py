@@ -22,7 +22,7 @@ LOOK_SECONDS = 0.4  # between two looks at a search, for all who watch it
 HEARTBEAT_SECONDS = 10.0  # a proxy takes a line that is silent for long for a dead one
 LONGEST_SECONDS = 900.0  # then the browser comes again
 AGAIN_MS = 2_000
-MOST, MOST_OF_CLIENT = 50, 6  # streams; a browser keeps six connections at most
+MOST, MOST_OF_CLIENT = 50, 4  # streams; of six connections that a browser keeps, two are for all else
 BUSY = "too many watch searches of the web: reload the page now and then"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the latter is for nginx
 

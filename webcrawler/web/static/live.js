@@ -4,9 +4,11 @@
 
 const SAY_EVERY_MS = 10000;  // to who listens: a sentence now and then
 const AGAIN_MS = 5000;
+const LOST = "The connection is lost; trying again.";
 const live = document.getElementById("live");
 const said = document.getElementById("live-said");
 let spoke = Date.now();
+let state = "";  // as it was before the connection was lost
 
 if (live && live.dataset.over === "no") watch();
 
@@ -15,11 +17,32 @@ function watch() {
   let isOver = false;
   source.addEventListener("list", (event) => show(new DOMParser().parseFromString(event.data, "text/html").getElementById("live")));
   source.addEventListener("end", () => { isOver = true; source.close(); });
+  source.addEventListener("open", regained);
   source.addEventListener("error", () => {  // it comes again by itself, unless it was refused
-    if (source.readyState === EventSource.CLOSED && !isOver) setTimeout(() => location.reload(), AGAIN_MS);
+    if (source.readyState === EventSource.CONNECTING) lost();
+    else if (!isOver) setTimeout(again, AGAIN_MS);
   });
   addEventListener("pagehide", () => source.close());
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+}
+
+async function again() {  // not to the error page of a proxy: the list stays
+  const answer = await fetch(location.pathname, { method: "HEAD" }).catch(() => null);
+  if (answer?.ok) { location.reload(); return; }
+  lost();
+  setTimeout(again, AGAIN_MS);
+}
+
+function lost() {
+  const line = document.getElementById("live-state");
+  if (line.textContent === LOST) return;
+  state = line.textContent;
+  line.textContent = said.textContent = LOST;
+}
+
+function regained() {  // who has seen the newest list is not sent it once more
+  const line = document.getElementById("live-state");
+  if (line.textContent === LOST) line.textContent = state;
 }
 
 function show(next) {
@@ -30,8 +53,14 @@ function show(next) {
   steadily(() => arrange(document.getElementById("live-list"), next.querySelector("#live-list")));
   live.dataset.over = next.dataset.over;
   live.className = next.className;
-  if (over) document.getElementById("live-stop")?.remove();
+  if (over) removeStop();
   if (over || (first && live.querySelector(".hit")) || Date.now() - spoke >= SAY_EVERY_MS) say();
+}
+
+function removeStop() {  // who has the focus on it reads on at the reason
+  const form = document.getElementById("live-stop");
+  if (form?.contains(document.activeElement)) document.getElementById("live-state").focus();
+  form?.remove();
 }
 
 function exchange(next, id) {

@@ -1,0 +1,286 @@
+"""Searches of the web that the page started: how many at once, and how each comes to its end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live import (
+    OURS,
+    QUERY,
+    journal,
+    keep,
+    note,
+    opened,
+    runner,
+    seen,
+    start,
+    started,
+    stop,
+    until,
+    web_searches,
+)
+from lxml import html as lxml_html
+from starlette.testclient import TestClient
+
+from webcrawler.errors import BadInput
+from webcrawler.realtime import journal as journals
+from webcrawler.realtime.journal import Writer
+from webcrawler.web.live import searches, watching
+
+BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<TITLE>Bookmarks</TITLE><DL><p><DT><A HREF="http://a.test/x,y?a=1&amp;b=2" ADD_DATE="1">A</A>
+<DT><A HREF="javascript:alert(1)">mean</A><DT><A HREF="place:sort=8">of the browser</A>
+<DT><A HREF="https://b.test/">B</A></DL>"""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[TestClient]:
+    with opened(tmp_path) as web:
+        yield web
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "GRACE_SECONDS", 0.02)
+    monkeypatch.setattr(watching, "WATCH_SECONDS", 0.001)
+
+
+# ---- how many
+
+
+def test_client_has_one_search_and_is_led_to_it(web: TestClient) -> None:
+    job = started(web)
+
+    answer = start(web, q="violin")
+
+    assert answer.status_code == 409 and "wait for its end, or stop it" in note(answer)
+    page = lxml_html.fromstring(answer.text)
+    assert page.xpath("//*[@class='note']/a/@href") == [f"/live/{job}"]
+    assert web.post("/api/live", json={"query": QUERY}).status_code == 409
+    (form,) = page.xpath(f"//form[@action='/live/{job}/stop']")
+    web.post(form.get("action"), data=dict(form.form_values()), headers=OURS)
+    assert runner(web).writers[job].is_stopped()
+    runner(web).finish(job)
+    assert started(web, q="violin") != job
+
+
+def test_all_clients_together_have_so_many(tmp_path: Path) -> None:
+    with opened(tmp_path, live="all", live_jobs=2, trusted_proxies=("127.0.0.1",)) as web:
+        others = [{**OURS, "X-Forwarded-For": f"192.0.2.{number}"} for number in range(3)]
+        first, second, third = (start(web, headers=headers) for headers in others)
+
+        assert [first.status_code, second.status_code, third.status_code] == [303, 303, 503]
+        assert "as many searches of the web as may be" in note(third) and third.headers["Retry-After"]
+        runner(web).finish(first.headers["location"].removeprefix("/live/"))
+        assert start(web, headers=others[2]).status_code == 303
+
+
+def test_searches_of_a_terminal_or_of_a_server_that_was_killed_take_places(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, "orphan")
+    writer.write(journal("orphan"))
+    with opened(tmp_path, live_jobs=1) as web:
+        assert start(web).status_code == 503
+        writer.close()  # its process is gone
+        assert start(web).status_code == 303
+
+
+def test_clients_that_nobody_can_tell_apart_neither_see_nor_stop_each_others_searches(tmp_path: Path) -> None:
+    with opened(tmp_path, "", live="all") as web:
+        job = started(web)
+
+        assert web.get("/api/live").json() == {"searches": []}
+        assert seen(web, "/live").xpath("//table//a") == []
+        assert web.post(f"/api/live/{job}/stop", json={}).status_code == 403
+        assert started(web) != job
+
+
+def test_search_whose_query_is_still_being_read_is_not_listed(web: TestClient) -> None:
+    rows: list[Any] = []
+    every = web_searches(web)
+
+    def ask() -> Any:
+        rows.extend(every.recent())
+        raise BadInput("nothing")
+
+    assert web.portal
+    with pytest.raises(BadInput):
+        web.portal.call(every.start, ask, "127.0.0.1")
+    assert rows == []
+
+
+def test_search_that_cannot_be_started_is_told_and_takes_no_place(web: TestClient) -> None:
+    runner(web).refuses = "not today"
+    answer = start(web)
+    assert (answer.status_code, note(answer)) == (503, "not today")
+
+    runner(web).refuses = ""
+    assert start(web).status_code == 303
+
+
+# ---- their end
+
+
+def test_stop_asks_the_search_to_end_and_leads_back(web: TestClient) -> None:
+    job = started(web)
+
+    answer = stop(web, job)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/live/{job}")
+    assert runner(web).writers[job].is_stopped()
+    assert "Stopping." in web.get(f"/live/{job}").text
+    runner(web).finish(job, "stopped")
+    assert "Ended: it was stopped." in web.get(f"/live/{job}").text
+
+
+def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> None:
+    runner(web).is_slow = True
+    job = started(web)
+
+    stop(web, job)
+    runner(web).finish(job)
+
+    until(lambda: web_searches(web).look(job)["state"] == "finished", web)
+    assert runner(web).ended == [(job, False)] and runner(web).forgotten == [job]
+    assert "Ended: it was stopped." in web.get(f"/live/{job}").text
+
+
+def test_grace_is_longer_than_the_last_list_may_take() -> None:
+    assert watching.GRACE_SECONDS > journals.CAUGHT_UP_SECONDS
+
+
+def test_search_that_does_not_obey_is_told_once_in_good_order_and_once_at_once(
+    web: TestClient, hasty: None
+) -> None:
+    job = started(web)
+
+    stop(web, job)
+
+    until(lambda: not web_searches(web)._watching, web)  # then it is left alone
+    assert runner(web).ended == [(job, False), (job, True)]
+    runner(web).writers.pop(job).close()  # as the kernel does
+    assert "Ended: it was stopped." in web.get(f"/live/{job}").text
+    assert [one["reason"] for one in web.get("/api/live").json()["searches"]] == ["stopped"]
+
+
+def test_search_that_passes_its_time_is_asked_to_end(web: TestClient, hasty: None) -> None:
+    job = started(web)
+    runner(web).write(job, started=1.0)
+
+    until(lambda: runner(web).writers[job].is_stopped(), web)
+    until(lambda: (job, True) in runner(web).ended, web)
+    runner(web).writers.pop(job).close()
+    assert "Ended: time is up." in web.get(f"/live/{job}").text
+
+
+def test_search_that_does_not_begin_in_time_says_so(web: TestClient, hasty: None) -> None:
+    runner(web).is_slow, runner(web).patience_seconds = True, 0.0
+    job = started(web)
+    until(lambda: (job, False) in runner(web).ended, web)
+    runner(web).finish(job)
+
+    until(lambda: web_searches(web).look(job)["state"] == "finished", web)
+    page = seen(web, f"/live/{job}")
+    assert page.xpath("string(//*[@id='live-state'])") == "Ended: it broke off."
+    assert page.xpath("string(//*[@class='note'])") == "it did not begin within 0 s"
+
+
+def test_fault_costs_a_look_and_not_the_place_of_a_search(web: TestClient, hasty: None) -> None:
+    def broken(job: str) -> bool:
+        del launcher.is_over  # the next time it works
+        raise RuntimeError("out of threads")
+
+    launcher = runner(web)
+    launcher.is_slow, launcher.is_over = True, broken  # type: ignore[method-assign]
+    job = started(web)
+    until(lambda: "is_over" not in vars(launcher), web)
+    launcher.finish(job)
+
+    until(lambda: not web_searches(web)._watching, web)
+    assert web_searches(web).look(job)["state"] == "finished"
+
+
+def test_only_the_last_searches_are_remembered(
+    web: TestClient, hasty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "KEPT", 1)
+    jobs = []
+    for _ in range(3):
+        jobs.append(started(web))
+        runner(web).finish(jobs[-1])
+        until(lambda: not web_searches(web)._watching, web)
+
+    assert runner(web).forgotten == jobs[:1]
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_addresses_that_a_server_which_was_killed_left_are_gone_when_the_next_one_starts(
+    tmp_path: Path, is_read: bool
+) -> None:
+    keep(tmp_path, "other")
+    old, new = (tmp_path / "realtime" / name for name in ("old.seeds", "new.examples"))
+    for file in (old, new):
+        file.write_text("http://a.test/")
+    if is_read:
+        keep(tmp_path, "old")
+    else:
+        os.utime(old, (1.0, 1.0))
+
+    with opened(tmp_path):
+        assert (old.exists(), new.exists()) == (False, True)  # the new one may belong to another server
+
+
+def test_only_who_started_a_search_or_sits_here_may_stop_it(tmp_path: Path) -> None:
+    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
+        mine, other = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
+        job = start(web, headers={**OURS, **mine}).headers["location"].removeprefix("/live/")
+
+        assert not seen(web, f"/live/{job}", **other).xpath(f"//form[@action='/live/{job}/stop']")
+        assert web.post(f"/api/live/{job}/stop", json={}, headers=other).status_code == 403
+        assert not runner(web).writers[job].is_stopped()
+        assert stop(web, job, **mine).status_code == 303
+        assert runner(web).writers[job].is_stopped()
+        assert stop_buttons(web, job) == ["Stop"]  # of who sits here
+
+
+def stop_buttons(web: TestClient, job: str) -> list[str]:
+    return [str(button.text) for button in seen(web, f"/live/{job}").xpath("//form[@id='live-stop']/button")]
+
+
+def test_searches_end_with_the_server(tmp_path: Path) -> None:
+    with opened(tmp_path) as web:
+        job = started(web)
+        launcher = runner(web)
+        assert not launcher.writers[job].is_stopped()
+
+    assert launcher.writers[job].is_stopped()
+
+
+# ---- the addresses that were given
+
+
+def test_addresses_reach_the_search_as_files_and_are_gone_when_it_has_read_them(
+    web: TestClient, hasty: None
+) -> None:
+    runner(web).is_slow = True
+    job = started(
+        web,
+        q="",
+        strategy="seed-similarity",
+        seeds="http://a.test/start,here\r\n\r\nHTTP://B.test",
+        examples="http://c.test/",
+        files={"bookmarks": ("bookmarks.html", BOOKMARKS, "text/html")},
+    )
+
+    assert "query" not in runner(web).arguments[job]
+    assert runner(web).lists == {
+        "seeds": "http://a.test/start,here\nhttp://b.test/",
+        "examples": "http://c.test/\nhttp://a.test/x,y?a=1&b=2\nhttps://b.test/",
+    }
+    files = [runner(web).crawl_dir / "realtime" / f"{job}.{name}" for name in ("seeds", "examples")]
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+    runner(web).begin(job)
+    until(lambda: not any(file.exists() for file in files), web)

@@ -1,0 +1,126 @@
+"""What a search makes of the pages that it is told, and when it has seen all that it fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from crawled import crawled, fetched
+
+from webcrawler.index import follower
+from webcrawler.realtime import journal
+from webcrawler.realtime.job import RealtimeJob
+from webcrawler.realtime.lag import Lag
+from webcrawler.realtime.search import Fetched, RealtimeSearch
+from webcrawler.records import Text
+from webcrawler.urls import url_id
+
+EXAMPLE, COPY, PAGE = (f"http://{name}.test/" for name in ("example", "copy", "page"))
+QUOKKAS = Text("Quokka", "", "", "", "quokka " * 20)
+ZITHERS = Text("Zither", "", "", "", "zither " * 60)
+
+
+def told(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bool = True) -> Fetched:
+    return Fetched(url, url_id(url), text, is_duplicate, is_indexed)
+
+
+def search_of(folder: Path, **arguments: str) -> RealtimeSearch:
+    return RealtimeSearch(folder, RealtimeJob.read(job="one", **arguments), "whoosh")
+
+
+def like(folder: Path, *examples: str) -> RealtimeSearch:
+    return search_of(folder, strategy="seed-similarity", examples=",".join(examples))
+
+
+def test_pages_are_judged_again_when_another_example_says_what_is_looked_for(tmp_path: Path) -> None:
+    search = like(tmp_path, EXAMPLE, COPY)
+
+    search.tell(told(EXAMPLE, QUOKKAS))
+    assert search.similar == 1
+    search.tell(told(COPY, ZITHERS))
+
+    assert (search.fetched, search.similar) == (2, 0)  # neither is about both
+    assert search.journal()["query"].lower().startswith("zither")
+
+
+def test_an_example_that_is_a_duplicate_says_what_is_looked_for_and_is_not_counted(tmp_path: Path) -> None:
+    search = like(tmp_path, EXAMPLE)
+
+    search.tell(told(EXAMPLE, QUOKKAS, is_duplicate=True))
+
+    assert search.fetched == 0
+    assert "quokka" in search.journal()["query"].lower()
+
+
+def test_where_an_example_redirects_its_page_is_the_example(tmp_path: Path) -> None:
+    crawled(tmp_path, fetched(EXAMPLE, reason="redirect", target=PAGE))
+    search = like(tmp_path, EXAMPLE)
+
+    search.tell(told(COPY, ZITHERS))
+    assert search.journal()["query"] == ""
+    search.tell(told(PAGE, QUOKKAS))
+
+    assert "quokka" in search.journal()["query"].lower()
+
+
+def test_a_page_that_may_not_be_found_is_fetched_and_not_similar(tmp_path: Path) -> None:
+    search = search_of(tmp_path, query="quokka")
+
+    search.tell(told(PAGE, QUOKKAS, is_indexed=False))
+
+    assert (search.fetched, search.similar) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("crawl", "search"),
+    [
+        ("finished", "nothing_left"),
+        ("enough", "enough"),
+        ("shutdown", "stopped"),
+        ("cancelled", "stopped"),
+        ("closespider_timeout", "stopped"),
+        ("batch_failed", "failed"),
+        ("start_error", "failed"),
+    ],
+)
+def test_why_it_ended_is_told_in_its_own_words(tmp_path: Path, crawl: str, search: str) -> None:
+    search_of(tmp_path, query="quokka").end(crawl)
+
+    found = journal.read(tmp_path, "one")
+    assert found is not None
+    assert (found["state"], found["reason"]) == ("finished", search)
+
+
+def test_the_end_is_told_where_the_last_list_cannot_be_had(tmp_path: Path) -> None:
+    search = search_of(tmp_path, query="quokka")
+    (tmp_path / "catalog.sqlite").write_bytes(b"damaged " * 1000)
+
+    search.end("enough")
+
+    found = journal.read(tmp_path, "one")
+    assert found is not None
+    assert (found["state"], found["reason"]) == ("finished", "enough")
+    assert not journal.is_alive(tmp_path, "one")
+
+
+def test_what_others_crawl_once_it_is_at_rest_is_not_waited_for(tmp_path: Path) -> None:
+    crawled(tmp_path, fetched(PAGE))
+    lag = Lag(tmp_path, "whoosh")
+    assert not lag.covers(lag.applied(), is_at_rest=True)
+    follower.wait_until_caught_up(tmp_path)
+
+    crawled(tmp_path, fetched(COPY))
+
+    assert lag.covers(lag.applied(), is_at_rest=True)
+    assert not lag.covers(lag.applied(), is_at_rest=False)
+    assert not lag.covers(lag.applied(), is_at_rest=True)  # it may have been the one that fetched it
+
+
+def test_who_is_hurried_does_not_wait_for_the_index(tmp_path: Path) -> None:
+    crawled(tmp_path, fetched(PAGE))
+    lag = Lag(tmp_path, "whoosh")
+
+    lag.hurry()
+    lag.wait(seconds=1e9)
+
+    assert lag.applied() == 0

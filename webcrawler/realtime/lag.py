@@ -1,0 +1,55 @@
+"""How far is the index behind the catalog?"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+
+from webcrawler.catalog import Catalog
+from webcrawler.index.engine import engine_type
+
+POLL_SECONDS = 0.05
+
+
+class Lag:
+    """Both are counted in changes of the catalog; for one thread, but where it says so."""
+
+    def __init__(self, crawl_dir: Path, engine: str) -> None:
+        self._crawl_dir, self._engine = crawl_dir, engine
+        self._hurried = Event()
+        self._known: int | None = None  # the last change when the crawl had come to rest
+
+    def applied(self) -> int:
+        """The last change that searchers can see."""
+        return engine_type(self._engine).applied_in(self._crawl_dir)[0]
+
+    def covers(self, seq: int, is_at_rest: bool) -> bool:
+        """Is that change as new as the last one of this crawl?
+
+        Args:
+            is_at_rest: has this crawl nothing to do? What others crawl from then on does not count.
+        """
+        if not is_at_rest:
+            self._known = None
+        elif self._known is None:
+            self._known = self._last()
+        return self._known is not None and seq >= self._known
+
+    def wait(self, seconds: float) -> None:
+        """Until the index has what the catalog has now, for so long at most."""
+        last, deadline = self._last(), time.monotonic() + seconds
+        while self.applied() < last and time.monotonic() < deadline and not self._hurried.wait(POLL_SECONDS):
+            pass
+
+    def hurry(self) -> None:
+        """`wait` does not; for any thread."""
+        self._hurried.set()
+
+    def _last(self) -> int:
+        path = self._crawl_dir / "catalog.sqlite"
+        if not path.exists():
+            return 0
+        with closing(Catalog(path, readonly=True)) as catalog:
+            return catalog.last_seq()
