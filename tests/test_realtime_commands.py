@@ -334,7 +334,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_index(
         process = started(opened["site"])
         wait_for(lambda: fetched(folder) >= 1, "a page", process)
         process.send_signal(signal.SIGINT)
-        read_until(process, "the index follows with")
+        read_until(process, "the last list waits for the index")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=15)
 

@@ -48,7 +48,8 @@ class Demo:
             return None
         if job.is_search and _has_others(folder / "catalog.sqlite"):
             return None
-        logger.warning("no seeds given: crawling the demo web, which this package serves on loopback")
+        if not (job.is_search and servers):  # else it is known what is crawled here
+            logger.warning("no seeds given: crawling the demo web, which this package serves on loopback")
         return cls(folder)
 
 

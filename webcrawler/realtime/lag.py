@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +10,8 @@ from threading import Event
 
 from webcrawler.catalog import Catalog
 from webcrawler.index.engine import engine_type
+
+logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.05
 
@@ -40,6 +43,8 @@ class Lag:
     def wait(self, seconds: float) -> None:
         """Until the index has what the catalog has now, for so long at most."""
         last, deadline = self._last(), time.monotonic() + seconds
+        if self.applied() < last:
+            logger.info("the last list waits for the index, up to %.0f s", seconds)
         while self.applied() < last and time.monotonic() < deadline and not self._hurried.wait(POLL_SECONDS):
             pass
 
