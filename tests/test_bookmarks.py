@@ -84,7 +84,7 @@ def test_lists_are_read_as_seeds_are(tmp_path: Path, text: str, urls: tuple[str,
     ("content", "line"),
     [
         (None, "cannot read"),
-        ("", "no seed"),
+        ("", "no URL"),
         ("neither this\n", "is no URL"),
         ("<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><DT><A HREF='javascript:1'>x</A>", "no http or https"),
     ],

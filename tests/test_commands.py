@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -88,8 +90,8 @@ def unused_port() -> int:
 
 
 BAD_CRAWLS = [
-    (("-a", "seeds=nonsense"), "seed 'nonsense' is no URL; write http"),
-    (("-a", "seeds=@no/such/file"), "cannot read the seeds file no/such/file"),
+    (("-a", "seeds=nonsense"), "'nonsense' is no URL; write http"),
+    (("-a", "seeds=@no/such/file"), "cannot read URLs from no/such/file"),
     (
         ("-a", "mode=deepest"),
         "unknown mode 'deepest': choose one of adaptive, anchor, backlink, best-first, blend, blend-in-turn",
@@ -353,3 +355,11 @@ def test_scrapys_own_commands_know_nothing_of_the_frontier(tmp_path: Path) -> No
     assert "to /next" in fetched
     assert "/next" not in opened["site"].asked
     assert not (tmp_path / "crawl").exists()
+
+
+def test_ctrl_c_before_a_command_has_begun_is_one_line() -> None:
+    code = "import webcrawler.commands; raise KeyboardInterrupt"
+
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "interrupted\n")

@@ -535,5 +535,5 @@ def test_without_the_package_one_line_says_what_to_do(
 ) -> None:
     said = without_tantivy(code)
 
-    assert said.endswith("INDEX_ENGINE=tantivy wants tantivy: pip install 'tantivy'")
+    assert said.endswith("INDEX_ENGINE=tantivy wants tantivy: run `make dev`, or pip install tantivy")
     assert "BadInput" in said

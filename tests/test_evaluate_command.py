@@ -68,7 +68,7 @@ def test_a_table_has_a_row_for_each_ordering(run: Run, graph: Path) -> None:
 
 
 def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> None:
-    file = tmp_path / "new" / "figures.json"
+    file = tmp_path / "figures.json"
 
     answer = run(
         graph, "--orderings", "fifo,blend", "--start", "0,3", "--seeds", "1,2",

@@ -65,7 +65,7 @@ def test_people_see_a_row_for_each_strategy(run: Run, topics: Path, crawl_dir: P
     answer = run("--focused", topics, crawl_dir, "--strategies", "fifo,best-first,breadth", "--pages", "20")
 
     assert answer.status == 0, answer.err
-    assert "32 documents, 20 fetched in each crawl. Relevant: gene 16." in answer.out
+    assert "32 documents, up to 20 fetched in each crawl. Relevant: gene 16." in answer.out
     for table in ("relevant pages found", "mean / median", "retrieval system rank"):
         (shown,) = re.findall(rf"{table}.*?(?:\n\n|\Z)", answer.out, re.DOTALL)
         assert [line.split()[0] for line in shown.strip().splitlines()[1:]] == [
@@ -78,7 +78,7 @@ def test_people_see_a_row_for_each_strategy(run: Run, topics: Path, crawl_dir: P
 def test_programs_read_the_figures_and_curves_are_drawn(
     run: Run, topics: Path, crawl_dir: Path, tmp_path: Path
 ) -> None:
-    file, plots = tmp_path / "new/figures.json", tmp_path / "plots"
+    file, plots = tmp_path / "figures.json", tmp_path / "plots"
 
     answer = run(
         "--focused", topics, crawl_dir, "--strategies", "fifo,breadth", "--pages", "20",
@@ -156,7 +156,7 @@ def test_without_an_archive_it_says_so(run: Run, topics: Path, tmp_path: Path) -
         ("--strategies fifo --seeds one", "--seeds wants whole numbers"),
         ("--strategies fifo --start http://c.example/", "--start: the crawl has no document"),
         ("--strategies fifo --start nowhere", "--start=nowhere"),
-        ("--strategies fifo --json /proc/no/file", "cannot write to /proc/no"),
+        ("--strategies fifo --json /proc/no/file", "there is no folder /proc/no"),
     ],
 )
 def test_what_is_asked_wrongly_is_refused_in_one_line(
@@ -167,6 +167,29 @@ def test_what_is_asked_wrongly_is_refused_in_one_line(
     assert (answer.status, answer.out) == (2, "")
     assert said in answer.err
     assert len(answer.err.splitlines()) == 1
+
+
+def test_the_default_strategies_need_no_extra(
+    run: Run, topics: Path, crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webcrawler.focus.classifier.ordering.find_spec", lambda name: None)
+
+    answer = run("--focused", topics, crawl_dir, "--pages", "5")
+    wanted = run("--focused", topics, crawl_dir, "--strategies", "classifier")
+    nowhere = run("--focused", topics, crawl_dir / "nowhere", "--strategies", "classifier")
+
+    assert answer.status == 0, answer.err
+    assert "seed-similarity" in answer.out
+    assert "classifier needs scikit-learn" in wanted.err
+    assert "nothing was crawled into" in nowhere.err
+
+
+def test_crawls_that_fetched_everything_are_told_of(run: Run, topics: Path, crawl_dir: Path) -> None:
+    some = run("--focused", topics, crawl_dir, "--strategies", "fifo", "--pages", "20")
+    all = run("--focused", topics, crawl_dir, "--strategies", "fifo")
+
+    assert "fetched all that they could reach" not in some.out
+    assert "fetched all that they could reach" in all.out
 
 
 def test_a_query_of_stop_words_is_refused(run: Run, tmp_path: Path, crawl_dir: Path) -> None:

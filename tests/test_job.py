@@ -44,18 +44,21 @@ BAD = [
     ({"mode": "deepest"}, "unknown mode 'deepest'"),
     ({"mode": "fifo", "query": "gene"}, "knows no query"),
     ({"mode": "hot"}, "add -a query="),
-    ({"query": "gene"}, "belong to a mode"),
+    ({"query": "gene"}, "belong to a mode that looks for words: add -a mode=adaptive"),
+    ({"domains": "a.org,http://b.org"}, "domain 'http://b.org' is no host: write -a domains="),
+    ({"domains": "b.org/x"}, "is no host"),
+    ({"domains": "b.org:8080"}, "is no host"),
     ({"mode": "anchor", "query": "gene\udcff"}, "query has characters that cannot be printed"),
-    ({"seeds": "nonsense"}, "seed 'nonsense' is no URL"),
-    ({"seeds": "http://a.test/,/b"}, "seed '/b' is no URL"),
+    ({"seeds": "nonsense"}, "'nonsense' is no URL"),
+    ({"seeds": "http://a.test/,/b"}, "'/b' is no URL"),
     ({"seeds": "file:///etc/passwd"}, "is no URL"),
     ({"seeds": "ftp://a.test/"}, "is no URL"),
     ({"seeds": "http://"}, "is no URL"),
     ({"seeds": "http://a.test:99999/"}, "is no URL"),
     ({"seeds": "http://[::1/"}, "is no URL"),
-    ({"seeds": "@no/such/file"}, "cannot read the seeds file no/such/file.*@FILE"),
-    ({"seeds": "@."}, "cannot read the seeds file"),
-    ({"seeds": "@a\0b"}, "cannot read the seeds file"),
+    ({"seeds": "@no/such/file"}, "cannot read URLs from no/such/file.*@FILE"),
+    ({"seeds": "@."}, "cannot read URLs from"),
+    ({"seeds": "@a\0b"}, "cannot read URLs from"),
     ({"max_pages": "0"}, "max_pages=0 is no whole number"),
     ({"max_pages": "-3"}, "max_pages=-3"),
     ({"max_pages": "1.5"}, "max_pages=1.5"),
@@ -117,8 +120,16 @@ def test_a_bad_seed_of_a_file_is_named_with_its_line(tmp_path: Path) -> None:
         read_file(tmp_path, b"http://a.test/\n\nnonsense\n")
 
 
+def test_html_that_is_no_list_of_urls_is_named_and_not_quoted(tmp_path: Path) -> None:
+    file = tmp_path / "nob.html"
+    file.write_text("<html><body>nothing\n</body></html>\n")
+
+    with pytest.raises(BadInput, match=r"nob\.html has neither one URL a line nor bookmarks"):
+        read_seeds(f"@{file}")
+
+
 def test_a_seeds_file_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot read the seeds file"):
+    with pytest.raises(BadInput, match="cannot read URLs from"):
         read_file(tmp_path, b"\xff\xfe\x00\x01")
 
 

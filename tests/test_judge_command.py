@@ -56,9 +56,9 @@ def test_a_row_for_each_query_then_the_means(run: Run, tmp_path: Path) -> None:
 
 
 def test_every_ranking_is_compared_by_default_and_programs_read_the_means(run: Run, tmp_path: Path) -> None:
-    answer = run(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "out" / "judged.json")
+    answer = run(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "judged.json")
 
-    written = json.loads((tmp_path / "out" / "judged.json").read_text())
+    written = json.loads((tmp_path / "judged.json").read_text())
     assert answer.status == 0
     assert list(written["rankings"]) == ["peculiarity", "bm25f", "hitlists"]
     for figures in written["rankings"].values():

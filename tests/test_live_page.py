@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,11 +71,11 @@ def test_button_starts_a_search_within_the_limits_and_leads_to_its_page(tmp_path
         ({"q": "", "strategy": "seed-similarity"}, "pages of the kind"),
         ({"strategy": "magic"}, "no strategy 'magic'"),
         ({"strategy": "webcrawler.focus.adaptive.Adaptive"}, "no strategy"),
-        ({"enough": "-1"}, "enough wants a number"),
-        ({"max_pages": "0"}, "max_pages wants a number from 1 to 300"),
-        ({"max_pages": "301"}, "max_pages wants a number from 1 to 300"),
-        ({"max_time": "121"}, "max_time wants a number from 1 to 120"),
-        ({"max_time": "1e9"}, "max_time wants a number from 1 to 120"),
+        ({"enough": "-1"}, "“Similar pages wanted” wants a number"),
+        ({"max_pages": "0"}, "“Pages to fetch at most” wants a number from 1 to 300"),
+        ({"max_pages": "301"}, "“Pages to fetch at most” wants a number from 1 to 300"),
+        ({"max_time": "121"}, "“Seconds at most” wants a number from 1 to 120"),
+        ({"max_time": "1e9"}, "“Seconds at most” wants a number from 1 to 120"),
         ({"seeds": "file:///etc/passwd"}, "seeds: 'file:///etc/passwd' is no address"),
         ({"seeds": "@/etc/passwd"}, "seeds: '@/etc/passwd' is no address"),
         ({"seeds": "javascript:alert(1)"}, "seeds: 'javascript:alert(1)' is no address"),
@@ -103,6 +105,24 @@ def test_form_offers_each_strategy_there_is_with_a_sentence(web: TestClient) -> 
     assert form.xpath("//input[@name='strategy' and @checked]/@value") == ["adaptive"]
     for name in offered:
         assert len(form.xpath(f"string(//label[@for='live-{name}'])").split()) > 6
+
+
+def test_what_cannot_run_here_is_not_offered() -> None:
+    script = """if True:
+        import sys
+        sys.modules["sklearn"] = None
+        from webcrawler.web.live.strategies import STRATEGIES
+        print("classifier" in STRATEGIES, "adaptive" in STRATEGIES)"""
+
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "False True\n"
+
+
+def test_searches_are_told_apart_by_when_they_started(web: TestClient) -> None:
+    start(web)
+
+    (started,) = seen(web, "/live").xpath("//table//time/@datetime")
+
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", started)
 
 
 def test_form_keeps_what_one_came_with_and_what_was_typed(web: TestClient) -> None:

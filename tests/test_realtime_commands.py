@@ -79,7 +79,7 @@ BAD_SEARCHES = [
     ((QUERY, "seeds=@no/such/file"), "cannot read no/such/file"),
     ((QUERY, "seeds=@{empty.html}"), "no http or https URL in these bookmarks"),
     ((QUERY, "seeds=@{places.html}"), "no http or https URL in these bookmarks"),
-    ((QUERY, "seeds=@{comments.txt}"), "there is no seed in"),
+    ((QUERY, "seeds=@{comments.txt}"), "there is no URL in"),
     (("strategy=classifier", "examples=nonsense"), "'nonsense'.* is no URL"),
     (("strategy=classifier",), "learns from pages: add -a examples=URL,URL or @bookmarks.html"),
     (("strategy=seed-similarity",), "learns from pages: add -a examples="),
@@ -109,6 +109,7 @@ BAD_OPTIONS = [
     (("--jsno",), "unknown option --jsno"),
     (("--json", "-O", "-:jsonlines"), "both go to standard output"),
     (("--json", "/dev/null/x.json"), "cannot write to /dev/null"),
+    (("--json", "no/such/x.json"), "there is no folder no/such"),
     (("-s", "FRONTIER_DELAY=soon"), "FRONTIER_DELAY=soon"),
     (("-s", "ADDRESSES_ALLOWED=everything"), "ADDRESSES_ALLOWED"),
 ]
@@ -136,7 +137,7 @@ def test_a_classifier_without_its_extra(run: Run, tmp_path: Path, monkeypatch: p
     told = ("-a", "strategy=classifier", "-a", "examples=http://a.test/")
     answer = run("crawl", "realtime", *told)
 
-    assert_told_off(answer, r"scikit-learn.*webcrawler\[classifier\]|scikit-learn.*make dev")
+    assert_told_off(answer, r"classifier needs scikit-learn: run `make dev`, or pip install scikit-learn")
     assert not (tmp_path / "crawl").exists()
 
 

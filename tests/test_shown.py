@@ -111,10 +111,36 @@ def test_the_line_above_counts() -> None:
     assert at_the_end(query="").startswith("like the examples  ")
 
 
-@pytest.mark.parametrize("reason", ENDINGS)
+@pytest.mark.parametrize("reason", ENDINGS.keys() - {"nothing_waits"})
 def test_the_last_line_says_why_it_ended(reason: str) -> None:
     assert at_the_end(hit(1), reason=reason).splitlines()[-1] == ENDINGS[reason]
     assert at_the_end(reason=reason).splitlines()[-1] == f"nothing was found: {ENDINGS[reason]}"
+
+
+def test_where_all_was_fetched_no_other_order_is_recommended() -> None:
+    assert at_the_end(hit(1), reason="nothing_left", waiting=0).splitlines()[-1] == ENDINGS["nothing_waits"]
+    assert "strategy" not in ENDINGS["nothing_waits"]
+
+
+def test_a_long_url_has_a_line_of_its_own_and_shifts_nothing() -> None:
+    url = "http://a.test/" + "q" * 100
+    lines = at_the_end(hit(1, url=url, source="web", via=VIA), terminal_columns=80).splitlines()
+    column = lines[1].index("from")
+
+    assert lines[2].index("just found") == lines[-2].index("on Nucleic acids") == column
+    assert lines[-3].strip().endswith("q")
+
+
+def test_a_narrow_terminal_has_one_thing_a_line() -> None:
+    lines = at_the_end(
+        hit(1, title="Molecules of life", source="web", via=VIA), terminal_columns=40
+    ).splitlines()
+
+    assert [line.strip() for line in lines[2:5]] == [
+        "1  0999  Molecules of life",
+        "http://a.test/1",
+        "just found: “double helix” on…",
+    ]
 
 
 def test_the_final_table_has_thirty_rows_at_most() -> None:

@@ -45,11 +45,7 @@ class Job:
             read_seeds(words.get("seeds", "")),
             _whole("max_pages", words["max_pages"]) if "max_pages" in words else None,
             _seconds("max_time", words["max_time"]) if "max_time" in words else None,
-            tuple(
-                part.strip().lower().strip(".")
-                for part in words.get("domains", "").split(",")
-                if part.strip()
-            ),
+            tuple(_domain(part.strip()) for part in words.get("domains", "").split(",") if part.strip()),
             words.get("query", ""),
             words.get("then", ""),
         )
@@ -83,7 +79,7 @@ def read_seeds(text: str) -> tuple[str, ...]:
     else:
         lines = [(part.strip(), "") for part in text.split(",") if part.strip()]
     if text and not lines:  # else the demo web would be crawled in their place
-        raise BadInput(f"there is no seed in {text[:200]!r}: write -a seeds=URL,URL or -a seeds=@FILE")
+        raise BadInput(f"there is no URL in {text[:200]!r}: write URL,URL or @FILE, with one URL a line")
     return tuple(_seed(seed, where) for seed, where in lines)
 
 
@@ -97,7 +93,9 @@ def _lines(file: Path) -> list[tuple[str, str]]:
     try:
         lines = file.read_text("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
-        raise BadInput(f"cannot read the seeds file {file}: {error}; write -a seeds=@FILE") from None
+        raise BadInput(f"cannot read URLs from {file}: {error}; write @FILE, with one URL a line") from None
+    if lines and lines[0].startswith("<"):
+        raise BadInput(f"{file} has neither one URL a line nor bookmarks: let your browser export them")
     stripped = ((line.split(" #")[0].strip(), f" (line {n} of {file})") for n, line in enumerate(lines, 1))
     return [(line, where) for line, where in stripped if line and not line.startswith("#")]
 
@@ -106,9 +104,13 @@ def _seed(seed: str, where: str) -> str:
     try:
         return urls.resolve(seed)
     except BadUrl:
-        raise BadInput(
-            f"the seed {seed[:200]!r}{where} is no URL; write http://host/path or https://…"
-        ) from None
+        raise BadInput(f"{seed[:200]!r}{where} is no URL; write http://host/path or https://…") from None
+
+
+def _domain(text: str) -> str:
+    if "/" in text or text.count(":") == 1:  # no host is like that: nothing would be followed
+        raise BadInput(f"the domain {text[:200]!r} is no host: write -a domains=example.org,example.com")
+    return text.lower().strip(".")
 
 
 def _mode(words: Mapping[str, str]) -> str:
@@ -118,7 +120,9 @@ def _mode(words: Mapping[str, str]) -> str:
             raise BadInput(f"{name} has characters that cannot be printed: write it in plain text")
     arguments = urlencode({name: words[name] for name in ("query", "then") if name in words})
     if arguments and not mode:
-        raise BadInput("query and then belong to a mode: add -a mode=hot, anchor or ic")
+        raise BadInput(
+            "query and then belong to a mode that looks for words: add -a mode=adaptive, hot, anchor …"
+        )
     return f"{mode}{'&' if '?' in mode else '?'}{arguments}" if arguments else mode
 
 

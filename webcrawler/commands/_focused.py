@@ -44,8 +44,8 @@ class Focused:
             known,
             seeds,
         )
-        self.asked.check()
         self.recording: Recording = Recording(crawl_dir)
+        self.asked.check()
         self.runs: list[Run] = []
 
     def crawl(self, connection: Connection, progress: Progress) -> None:
@@ -72,7 +72,10 @@ class Focused:
         documents, missing = len(self.recording.documents), len(self.recording.not_archived)
         relevant = {run.query: run.relevant for run in runs}
         counts = "; ".join(f"{query} {number:,}" for query, number in relevant.items())
-        lines = [f"{documents:,} documents, {self.asked.pages:,} fetched in each crawl. Relevant: {counts}."]
+        fetched = f"up to {self.asked.pages:,} fetched in each crawl"
+        lines = [f"{documents:,} documents, {fetched}. Relevant: {counts}."]
+        if any(run.fetched < self.asked.pages for run in runs):
+            lines.append("Some crawls fetched all that they could reach: their order hardly counts.")
         if self.asked.known:
             lines.append(f"{self.asked.known:,} random documents are known beforehand; new ones are counted.")
         if left := [topic.query for topic in self.asked.topics if topic.query not in relevant]:

@@ -18,6 +18,7 @@ from webcrawler.realtime.journal import Found, Journal
 ROWS = 30  # at most
 LINES = 2  # of one row
 LEFT = 10  # columns: rank and relevance
+NARROW = 60  # columns: where a page came from gets a line of its own below that
 TITLE_CHARACTERS = 100
 ANCHOR_CHARACTERS = 60
 DRAWS_PER_SECOND = 4
@@ -26,8 +27,9 @@ FILE_COLUMNS = 160  # a file has none of its own
 UNDER_WAY = "ending: what is under way is finished and indexed; a second Ctrl-C does not wait"
 ENDINGS = {
     "enough": "enough similar pages were found; a larger -a enough=N finds more",
-    "max_pages": "max_pages was reached; the same command goes on from what is known now",
+    "max_pages": "max_pages was reached, duplicates counted; the same command goes on from what is known now",
     "max_time": "max_time was reached; the same command goes on from what is known now",
+    "nothing_waits": "all that it could reach was fetched; try other words, or -a seeds=URL,URL",
     "nothing_left": "nothing promising is left; try other words, -a seeds=URL,URL or -a strategy=breadth",
     "stopped": "it was stopped; the same command goes on from what is known now",
     "failed": "it broke, the log says why; the same command goes on from what is known now",
@@ -119,29 +121,47 @@ def _heading(journal: Journal, seconds: float) -> list[Text]:
 
 def _ending(journal: Journal) -> str:
     found = "" if journal["hits"] else "nothing was found: "
-    return found + ENDINGS[journal["reason"]]
+    nothing_waits = journal["reason"] == "nothing_left" and not journal["waiting"]
+    return found + ENDINGS["nothing_waits" if nothing_waits else journal["reason"]]
 
 
 def _table(hits: Sequence[Found], columns: int, *, is_cut: bool) -> Iterator[Text]:
-    """Two lines a hit: title and anchor; URL, which may be longer where nothing `is_cut`, and source page."""
-    page_columns = max(1, (columns - LEFT) * 3 // 5)
+    """Title and anchor; URL and source page. Where nothing `is_cut` they get more lines if they need them."""
+    is_narrow = columns < NARROW
+    page_columns = max(1, columns - LEFT if is_narrow else (columns - LEFT) * 3 // 5)
     if hits:
-        head = Text("page")
-        head.truncate(page_columns, pad=True)
-        yield Text.assemble(" #  rel.  ", head, "  from", style="dim")
+        head = "page" if is_narrow else _padded("page", page_columns).append("  from")
+        yield Text.assemble(" #  rel.  ", head, style="dim")
     for hit in hits:
-        title = Text(_short(hit["title"]), "bold green" if hit["source"] == "web" else "bold")
-        url = Text(printable(hit["url"]), "dim")
-        url_columns = page_columns if is_cut else max(page_columns, url.cell_len)
-        title.truncate(page_columns, overflow="ellipsis", pad=True)
-        url.truncate(url_columns, overflow="ellipsis", pad=True)
-        anchor, page = _origin(hit)
-        first = Text.assemble(f"{hit['rank']:>2}  {hit['relevance']:04d}  ", title, "  ", anchor)
-        second = Text.assemble(" " * LEFT, url, "  ", page)
-        for line, longest in ((first, columns), (second, max(columns, LEFT + url_columns))):
+        for line in _row(hit, page_columns, is_narrow, is_cut):
             line.rstrip()
-            line.truncate(longest, overflow="ellipsis")
+            if is_cut or line.plain.strip() != printable(hit["url"]):  # that is never cut in the end
+                line.truncate(columns, overflow="ellipsis")
             yield line
+
+
+def _row(hit: Found, page_columns: int, is_narrow: bool, is_cut: bool) -> Iterator[Text]:
+    title = Text(_short(hit["title"]), "bold green" if hit["source"] == "web" else "bold")
+    url, (anchor, page) = Text(printable(hit["url"]), "dim"), _origin(hit)
+    rank, indent = f"{hit['rank']:>2}  {hit['relevance']:04d}  ", " " * LEFT
+    if is_narrow:
+        yield Text.assemble(rank, title)
+        yield Text.assemble(indent, url)
+        if not is_cut:
+            yield Text.assemble(indent, f"{anchor} {page}")
+        return
+    yield Text.assemble(rank, _padded(title, page_columns), "  ", anchor)
+    if url.cell_len > page_columns and not is_cut:
+        yield Text.assemble(indent, url)
+        url = Text()
+    if page or url:
+        yield Text.assemble(indent, _padded(url, page_columns), "  ", page)
+
+
+def _padded(text: Text | str, columns: int) -> Text:
+    text = Text(text) if isinstance(text, str) else text
+    text.truncate(columns, overflow="ellipsis", pad=True)
+    return text
 
 
 def _origin(hit: Found) -> tuple[str, str]:

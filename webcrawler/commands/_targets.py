@@ -20,11 +20,13 @@ def check_folder(folder: Path) -> None:
 
 
 def check_file(file: Path) -> None:
-    """Make its folder where it is missing. Raises BadInput where it could not be written, and leaves it."""
+    """Raises BadInput: its folder is missing, perhaps mistyped, or it could not be written. Leaves it."""
     with _told_of(file):
         if _is_special(file):
             file.open("ab").close()
             return
+        if not file.parent.is_dir():
+            raise BadInput(f"cannot write to {file}: there is no folder {file.parent}")
     check_folder(file.parent)
 
 

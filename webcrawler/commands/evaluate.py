@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of th
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
-STRATEGIES = "adaptive,webcrawler,best-first,shark,hot,seed-similarity,classifier,breadth"
+STRATEGIES = "adaptive,webcrawler,best-first,shark,hot,seed-similarity,breadth"
 
 
 class Evaluate(Command):

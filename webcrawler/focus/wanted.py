@@ -41,7 +41,7 @@ class Wanted(NamedTuple):
         if not stems:
             raise BadInput(
                 f"the query {query[:100]!r} has no word to look for: "
-                "give -a query=WORDS, other ones than articles and the like"
+                "give other ones than articles and the like"
             )
         weights = {stem: weight(stem) for stem in stems}
         whole = sum(weights.values())

@@ -36,7 +36,8 @@ class Asked:
         """Raises BadInput: a query has no word, or there is no such strategy."""
         for topic in self.topics:
             Query.of(topic.query)
-            for name in self.strategies:
+        for name in self.strategies:
+            for topic in self.topics:
                 strategy(mode_of(name, topic.query))
 
 

@@ -52,7 +52,7 @@ class Classifier(Ordering):
         self._depth = whole_number("depth", depth, 0, DEPTH_MAX)
         self._wanted = Wanted.of(query) if query else None
         if not find_spec("sklearn"):
-            raise BadInput("mode=classifier needs scikit-learn: pip install 'webcrawler[classifier]'")
+            raise BadInput("classifier needs scikit-learn: run `make dev`, or pip install scikit-learn")
         self._lock = Lock()
         self._examples = Examples()
         self._training = Training(row(Counter(self._wanted.stems)) if self._wanted else None)

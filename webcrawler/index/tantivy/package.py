@@ -5,6 +5,6 @@ from webcrawler.errors import BadInput
 try:
     import tantivy
 except ImportError as missing:
-    raise BadInput("INDEX_ENGINE=tantivy wants tantivy: pip install 'tantivy'") from missing
+    raise BadInput("INDEX_ENGINE=tantivy wants tantivy: run `make dev`, or pip install tantivy") from missing
 
 __all__ = ["tantivy"]

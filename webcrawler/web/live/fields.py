@@ -12,6 +12,12 @@ from webcrawler.web.live.asking import MAX_ENOUGH
 from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
 from webcrawler.web.parameters import Parameters
 
+LABELS = {
+    "enough": "Similar pages wanted",
+    "max_pages": "Pages to fetch at most",
+    "max_time": "Seconds at most",
+}
+
 
 class LiveForm(NamedTuple):
     """Of /live, and of the button below the number of results."""
@@ -26,6 +32,12 @@ class Running(NamedTuple):
 
     job: str
     token: str
+
+
+def labelled(line: str) -> str:
+    """What is wrong, with the field as the form calls it: its name is for programs."""
+    name, blank, rest = line.partition(" ")
+    return f"“{LABELS[name]}”{blank}{rest}" if name in LABELS else line
 
 
 def typed(given: Parameters, config: Config) -> dict[str, str]:

@@ -18,7 +18,7 @@ from webcrawler.web.limits import CLIENT
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api
 from webcrawler.web.live.asking import asked
-from webcrawler.web.live.fields import LiveForm, Running, typed
+from webcrawler.web.live.fields import LiveForm, Running, labelled, typed
 from webcrawler.web.live.forms import read_form
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.live.shown import results_url, state, values, version
@@ -84,7 +84,7 @@ class Live:
             running = Running(error.job, self._token(request, error.job))
             return await self._asking(request, form.fields, 409, RUNNING, running)
         except BadInput as error:
-            return await self._asking(request, form.fields, 400, str(error))
+            return await self._asking(request, form.fields, 400, labelled(str(error)))
         except NotNow as error:
             return await self._asking(request, form.fields, 503, str(error))
         return RedirectResponse(f"/live/{job}", 303)

@@ -15,7 +15,7 @@ from webcrawler.web.shown import link
 MOST = 100  # of the list
 ENDS = {
     "enough": "enough similar pages were found",
-    "max_pages": "as many pages were fetched as may be",
+    "max_pages": "the limit of pages was reached",
     "max_time": "time is up",
     "nothing_left": "nothing promising is left to follow",
     "stopped": "it was stopped",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 DEFAULT = "adaptive"
 STRATEGIES = {
     "adaptive": "learns from each page which links and servers are worth following; the best one known here",
@@ -13,3 +15,5 @@ STRATEGIES = {
     "classifier": "learns from the example pages what belongs to the subject, and crosses pages that do not",
     "breadth": "takes every server in turn, whatever it is about: to compare the others with",
 }
+if not find_spec("sklearn"):
+    del STRATEGIES["classifier"]  # it could not run
