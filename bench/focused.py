@@ -4,8 +4,8 @@
         [--known DIR] [--jobs 2] [--json FILE] [--plots DIR]
 
 Each strategy crawls 1,000 documents for each topic of topics.json from http://directory.test/, from an empty
-data folder, delays off, everything on. Relevant is what the topic's rule says (its terms in the title, or
-often enough in the body); CRAWL_DIR is a crawl of all of docweb, which tells how many there are.
+data folder, delays and the ranker off, all else on. Relevant is what the topic's rule says (its terms in the
+title, or often enough in the body); CRAWL_DIR is a crawl of all of docweb, which tells how many there are.
 
 With --known it is `scrapy crawl realtime` that looks for new pages, 300 at most, in a copy of the data folder
 DIR, where 5,000 random documents are known and indexed; it is made of CRAWL_DIR where it is missing.

@@ -110,7 +110,7 @@ def test_each_result_may_be_explained_at_once(page: Page) -> None:
     page.goto(ASKED)
     page.get_by_text("Options").click()
     page.get_by_label("explain each result").check()
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
 
     expect(page.locator(".hit .parts tfoot")).to_have_count(15)
 
@@ -168,13 +168,13 @@ def test_results_may_be_searched_within(page: Page) -> None:
     outer = figure(page.get_by_role("status").inner_text().split(" ")[0])
     page.get_by_label("search within these results").check()
     page.get_by_role("combobox").fill("session")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
 
     expect(page.get_by_label("within sqlalchemy")).to_be_checked()
     inner = figure(page.get_by_role("status").inner_text().split(" ")[0])
     assert 0 < inner < outer
     page.get_by_label("within sqlalchemy").uncheck()
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.get_by_label("within sqlalchemy")).to_have_count(0)
 
 
@@ -194,7 +194,7 @@ def test_other_ranking_may_be_chosen_and_stays_chosen(page: Page) -> None:
     page.goto(ASKED)
     page.get_by_text("Options").click()
     page.get_by_label("Ranking").select_option("hitlists")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
 
     expect(page).to_have_url(re.compile("ranking=hitlists"))
     page.get_by_role("link", name="Next").click()
@@ -250,7 +250,7 @@ def test_without_scripts_searching_paging_and_explaining_work(chromium: Browser,
     with opened(chromium, address, java_script_enabled=False) as page:
         page.goto("/")
         page.locator("#q").fill(QUERY)
-        page.get_by_role("button", name="Search").click()
+        page.get_by_role("button", name="Search", exact=True).click()
         page.get_by_role("link", name="Next").click()
         expect(page).to_have_title(f"{QUERY} · page 2 · webcrawler")
         hits(page).first.get_by_role("link", name="explain").click()
