@@ -100,9 +100,8 @@ def rescore(frontier: Frontier, mode: str) -> int:
     refuse_while_in_use(frontier)
     changed = 0
     frontier.set_mode(mode)
-    # Where pages tell of their links, what no page tells of would be taken for a seed.
-    tells = frontier.ordering.learns or frontier.ordering.takes_notes
-    source = Source() if tells else None
+    # Which pages link there is not known any more; what waits is no seed for that.
+    source = Source() if frontier.ordering.seeds_first or frontier.ordering.learns else None
     for partition in frontier.partitions:
         for some in _batches(_waiting(frontier, partition)):
             priorities = [frontier.ordering.first_priority(link, source) for link in some]

@@ -54,6 +54,7 @@ class Ordering:
         takes_notes: `page_note` and `note` say something.
         learns: `learn` is told what is found, and `plan` gives what waits other priorities for it. What was
             learnt is this process's alone. Several threads call: such an ordering holds a lock of its own.
+        seeds_first: what no page links to is a seed, and comes before all else.
         band: priorities are classes of this width, 0: one class. The ranker's priorities, and what
             is added, stay below it, and the class that a URL was discovered in is kept.
     """
@@ -63,6 +64,7 @@ class Ordering:
     follows_ranks = False
     takes_notes = False
     learns = False
+    seeds_first = False
     band = 0
     unsent: tuple[list[Link], list[int]] = ([], [])  # planned, and not yet told to Redis
 

@@ -40,6 +40,7 @@ class BestFirst(Ordering):
 
     on_repeat = "raise"
     takes_notes = True
+    seeds_first = True
 
     def __init__(self, query: str = "") -> None:
         self._query = Counter(query_words(query))
@@ -66,6 +67,7 @@ class Shark(Ordering):
 
     on_repeat = "raise"
     takes_notes = True
+    seeds_first = True
 
     def __init__(
         self, query: str = "", d: str = "3", gamma: str = "0.8", delta: str = "0.5", beta: str = "0.8"
