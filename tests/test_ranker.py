@@ -585,7 +585,7 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
         )
 
     assert crawled.status == 0
-    assert site.pages[:5] == ["/", "/one", "/two", "/three", "/high"]
+    assert site.pages.index("/high") < site.pages.index("/low")  # which was found first
     wait_for(lambda: ranks_of(tmp_path))
     wait_for(lambda: ranker.rank(tmp_path, {}))  # until the one that was started has ended
 
