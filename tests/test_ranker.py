@@ -569,8 +569,8 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
             wait_for(lambda: visitor.client.zscore(key, "/high") < visitor.client.zscore(key, "/low"))
         return page("/end")
 
-    routes = {"/": page("/one", "/two", "/three", "/low", "/high"), "*": page()}
-    routes |= {"/one": page("/high"), "/two": page("/high"), "/three": after_the_ranker}
+    routes = {"/": page("/one", "/two", "/low", "/high"), "*": page()}
+    routes |= {"/one": page("/high"), "/two": after_the_ranker}
     with sites(web=routes) as web:  # type: ignore[arg-type]
         site = web["web"]
         crawled = crawl(
@@ -585,7 +585,7 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
         )
 
     assert crawled.status == 0
-    assert site.pages.index("/high") < site.pages.index("/low")  # which was found first
+    assert site.pages[:4] == ["/", "/one", "/two", "/high"]
     wait_for(lambda: ranks_of(tmp_path))
     wait_for(lambda: ranker.rank(tmp_path, {}))  # until the one that was started has ended
 

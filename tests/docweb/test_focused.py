@@ -83,6 +83,8 @@ def test_the_default_misses_fewer_topics_than_breadth_first(
     plain = [query for query, urls in relevant.items() if len(urls.intersection(breadth)) < ENOUGH]
 
     assert len(missed) < len(plain), (missed, plain)
+    for query, urls in relevant.items():
+        assert len(urls.intersection(adaptive[query])) > len(urls.intersection(breadth)), query
 
 
 def test_no_more_is_fetched_than_was_asked_for(adaptive: dict[str, list[str]], breadth: list[str]) -> None:

@@ -88,8 +88,3 @@ class Exploring:
         """The page numbers of those that were fetched last, oldest first."""
         query = "SELECT number FROM (SELECT * FROM documents ORDER BY fetched DESC LIMIT ?) ORDER BY fetched"
         return [number for (number,) in self._db.execute(query, (limit,))]
-
-    def numbers_of(self, ids: Collection[int]) -> dict[int, int]:
-        """Page numbers by URL id."""
-        query = "SELECT id, number FROM urls WHERE id IN (SELECT value FROM json_each(?))"
-        return dict(self._db.execute(query, (as_json(list(ids)),)))

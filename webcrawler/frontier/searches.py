@@ -7,7 +7,9 @@ after it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
+from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.orderings import ordering
 from webcrawler.frontier.scripts import Client, now_ms
@@ -39,8 +41,9 @@ def leave(client: Client, name: str) -> None:
 
 def look_after(client: Client, is_dead: Callable[[str], bool] = _nobody) -> None:
     """Gives back what dead searches hold, and forgets those that are dead for long, or known to be."""
-    now = now_ms(client, BASE)
-    for name, seen_ms in client.zrange(KEY, 0, -1, withscores=True):
+    known = client.zrange(KEY, 0, -1, withscores=True)
+    now = now_ms(client, BASE) if known else 0
+    for name, seen_ms in known:
         frontier = Frontier(client, ordering("fifo"), name.decode())
         known_dead = [is_dead(worker) for worker in frontier.workers()]
         while frontier.bury(is_dead):  # so many a call
@@ -48,4 +51,5 @@ def look_after(client: Client, is_dead: Callable[[str], bool] = _nobody) -> None
         if frontier.workers():
             client.zadd(KEY, {name: now}, xx=True)
         elif any(known_dead) or now - seen_ms > MISSING_MS:
-            leave(client, name.decode())
+            with suppress(BadInput):  # it has come back in this moment
+                leave(client, name.decode())

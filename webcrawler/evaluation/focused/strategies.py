@@ -6,17 +6,6 @@ from urllib.parse import urlencode
 
 from webcrawler.frontier.orderings import arguments_of, ordering_type
 
-STRATEGIES = (
-    "adaptive",
-    "webcrawler",
-    "best-first",
-    "shark",
-    "hot",
-    "seed-similarity",
-    "classifier",
-    "breadth",
-)
-
 
 def mode_of(strategy: str, query: str) -> str:
     """The mode of a strategy, `name` or `name?word=value&…`, that looks for a query.
