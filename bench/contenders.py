@@ -16,7 +16,7 @@ from typing import NamedTuple
 from processes import Measured, measure
 from serving import ROOT
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
 from webcrawler.index.follower import applied_seq
 from webcrawler.settings import SETTINGS

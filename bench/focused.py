@@ -30,7 +30,7 @@ from focusedcrawls import Lab, crawled, judged, needs_query, whole
 from focusedstore import Store
 from serving import ROOT, proxy
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.evaluation.focused import Topic, plots, read_topics, tables
 from webcrawler.evaluation.focused.strategies import STRATEGIES
 

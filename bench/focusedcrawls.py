@@ -18,8 +18,8 @@ from contenders import NOT_PASSED_ON, SEED
 from processes import measure
 from serving import ROOT
 
-from webcrawler.catalog import Catalog
-from webcrawler.companions import FOLLOWER, RANKER, VOCABULARY
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import FOLLOWER, RANKER, VOCABULARY
 from webcrawler.evaluation.focused import Judge, Run, Topic
 from webcrawler.evaluation.focused.strategies import mode_of
 from webcrawler.records import Text

@@ -21,9 +21,9 @@ from whoosh.analysis import StemmingAnalyzer
 from whoosh.fields import ID, STORED, TEXT, Schema
 from whoosh.index import create_in
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.following import BATCH, Follower
-from webcrawler.index.schema import url_words
+from webcrawler.archive.catalog import Catalog
+from webcrawler.index.changes import BATCH, Follower
+from webcrawler.index.whoosh.schema import url_words
 from webcrawler.parsing import parse
 from webcrawler.records import Document, Entry, Fetch, Lease, Text
 from webcrawler.urls import url_id

@@ -29,12 +29,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.analysis import terms
+from webcrawler.archive.catalog import Catalog
 from webcrawler.index.follower import wait_until_caught_up
-from webcrawler.index.reading import Live
+from webcrawler.index.reader import Live
 from webcrawler.search import Searcher
-from webcrawler.search.rankings.names import DEFAULT, RANKINGS
+from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
+from webcrawler.text.analysis import terms
 
 MOST_WORDS = 3
 HALVES = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}

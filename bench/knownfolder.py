@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from webcrawler.catalog import Catalog
-from webcrawler.companions import RANKER, VOCABULARY
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore, record_at
+from webcrawler.background import RANKER, VOCABULARY
 from webcrawler.evaluation.focused import Recording, sample
 from webcrawler.index import follower
-from webcrawler.pages import PageStore, record_at
 from webcrawler.parsing import parse
 from webcrawler.records import Document, Entry, Fetch, Lease, Text
 from webcrawler.urls import server

@@ -34,18 +34,18 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
-from webcrawler.index.analysis import terms
 from webcrawler.index.follower import wait_until_caught_up
-from webcrawler.ranking import catalogued, pagerank
-from webcrawler.ranking.stored import store
+from webcrawler.linkgraph import catalog_graph, pagerank
+from webcrawler.linkgraph.stored import store
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Ranking
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.feedback import Feedback
-from webcrawler.search.rankings.names import RANKINGS
-from webcrawler.search.reference import Reference
+from webcrawler.search.rankings.registry import RANKINGS
+from webcrawler.text.analysis import terms
+from webcrawler.text.reference import Reference
 
 QUERIES = Path(__file__).with_name("navigation.tsv")
 FEW = 10  # words beside those of the query that a bare page has at most
@@ -92,7 +92,7 @@ def _without(server: str, crawl_dir: Path, copy: Path) -> Path:
         forgotten = db.execute(FORGET, (server,))
         print(f"{forgotten.rowcount:,} links of {server} forgotten")
     with closing(Catalog(copy / "catalog.sqlite", readonly=True)) as catalog:
-        store(copy / "ranks", pagerank(catalogued(catalog)), catalog.last_seq(), catalog.identity)
+        store(copy / "ranks", pagerank(catalog_graph(catalog)), catalog.last_seq(), catalog.identity)
     wait_until_caught_up(copy)
     return copy
 

@@ -28,9 +28,9 @@ from rich.console import Console
 from rich.table import Table
 from serving import ROOT, proxy
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.index import follower
-from webcrawler.ranking import catalogued, pagerank
+from webcrawler.linkgraph import catalog_graph, pagerank
 
 MODES = "fifo,breadth,random,backlink,pagerank,blend"
 HOT = (1, 10)  # percent of the documents
@@ -83,7 +83,7 @@ def _crawl(folder: Path, proxy_url: str, mode: str, documents: int = 0) -> Path:
 def _ranks(folder: Path) -> dict[str, float]:
     """IR of each document, by URL; mean 1 over all URLs known."""
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        ranks = pagerank(catalogued(catalog), damping=0.9)
+        ranks = pagerank(catalog_graph(catalog), damping=0.9)
         number = {url: n - 1 for n, url in catalog.urls()}
     return {url: float(ranks[number[url]]) for url in _order(folder)}
 

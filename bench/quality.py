@@ -31,15 +31,15 @@ from smart import COLLECTIONS, convert
 
 from webcrawler.evaluation.judged import MEASURES, Collection, build, measure, read
 from webcrawler.evaluation.judged.collection import Paper
-from webcrawler.index.analysis import words
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Matches, Part, Ranking
-from webcrawler.search.query import Asked
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.names import RANKINGS
 from webcrawler.search.rankings.peculiarity import FIELDS
+from webcrawler.search.rankings.registry import RANKINGS
 from webcrawler.search.rankings.words import weights
-from webcrawler.search.reference import Reference, english
+from webcrawler.text.analysis import words
+from webcrawler.text.query import Asked
+from webcrawler.text.reference import Reference, english
 
 Figures = dict[str, float]
 PIVOT = 0.2  # of the sane variant: how far a long text's counts count less

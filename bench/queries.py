@@ -24,10 +24,10 @@ from oddqueries import odd_queries, worst_queries
 from rich.console import Console
 from rich.table import Table
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.analysis import terms
+from webcrawler.archive.catalog import Catalog
 from webcrawler.search import Searcher
-from webcrawler.search.rankings.names import DEFAULT, RANKINGS
+from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
+from webcrawler.text.analysis import terms
 
 _SHOWN = 8  # of the slowest
 

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from webcrawler.catalog import Catalog
-from webcrawler.ranking import Graph, catalogued, pagerank
-from webcrawler.ranking.stored import store
+from webcrawler.archive.catalog import Catalog
+from webcrawler.linkgraph import Graph, catalog_graph, pagerank
+from webcrawler.linkgraph.stored import store
 from webcrawler.urls import url_id
 
 DAMPING, TOLERANCE = 0.85, 1e-8
@@ -79,7 +79,7 @@ Rows = list[dict[str, Any]]
 
 def _ours(folder: Path) -> tuple[Rows, Graph, NDArray[np.float64]]:
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        read, graph = _timed(lambda: catalogued(catalog))
+        read, graph = _timed(lambda: catalog_graph(catalog))
         ranked, ranks = _timed(lambda: pagerank(graph, DAMPING, TOLERANCE))
         stored, _ = _timed(lambda: store(folder / "ranks", ranks, catalog.last_seq(), catalog.identity))
     return [_row("ours", read, ranked, stored)], graph, ranks

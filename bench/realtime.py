@@ -33,7 +33,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from webcrawler.companions import FOLLOWER
+from webcrawler.background import FOLLOWER
 from webcrawler.search import Searcher
 
 ROOT = Path(__file__).resolve().parents[1]

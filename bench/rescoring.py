@@ -32,11 +32,11 @@ from rich.console import Console
 from rich.table import Table
 from synthetic import Pages
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import Connection, connect
 from webcrawler.frontier import Done, Frontier, Politeness, Report, ordering
 from webcrawler.frontier.scripts import operations, source
-from webcrawler.ranking.reordering import Reordering
+from webcrawler.linkgraph.frontier_updates import Reordering
 from webcrawler.records import Entry, Fetch, Lease
 from webcrawler.urls import url_id
 

@@ -41,13 +41,13 @@ from whoosh.highlight import ContextFragmenter, UppercaseFormatter, highlight
 from whoosh.index import open_dir
 from whoosh.qparser import MultifieldParser, OrGroup, QueryParser
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
-from webcrawler.index.analysis import terms
-from webcrawler.index.following import Follower
-from webcrawler.index.mapped import MappedSegment
+from webcrawler.index.changes import Follower
+from webcrawler.index.whoosh.mapped import MappedSegment
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.search import Searcher
+from webcrawler.text.analysis import terms
 from webcrawler.urls import server, url_id
 from webcrawler.web.app import make_app
 from webcrawler.web.config import Config

@@ -16,7 +16,7 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from webcrawler.connection import Connection
-from webcrawler.extensions import parts
+from webcrawler.crawl.worker import parts
 from webcrawler.frontier import Frontier, Politeness, ordering
 from webcrawler.records import Link
 from webcrawler.settings import SETTINGS

@@ -25,11 +25,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.analysis import terms
-from webcrawler.vocabulary import Vocabulary, load
-from webcrawler.vocabulary.renewing import make
-from webcrawler.vocabulary.stored import NAME
+from webcrawler.archive.catalog import Catalog
+from webcrawler.search.vocabulary import Vocabulary, load
+from webcrawler.search.vocabulary.renewal import make
+from webcrawler.search.vocabulary.stored import NAME
+from webcrawler.text.analysis import terms
 
 TYPOS, WORDS = 200, 200
 TYPO_DOCUMENTS, TYPO_CHARACTERS, WORD_DOCUMENTS = 20, 5, 3

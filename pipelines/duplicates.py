@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 
-from webcrawler import failpoints
-from webcrawler.extensions import CrawlPart
-from webcrawler.items import CrawledPage
+from webcrawler.crawl import CrawledPage
+from webcrawler.crawl.run import CrawlPart
 
 
 class DuplicatesPipeline(CrawlPart):
@@ -16,7 +16,7 @@ class DuplicatesPipeline(CrawlPart):
         if isinstance(item, CrawledPage):
             digest = hashlib.sha1(item.entry.fetch.body, usedforsecurity=False).digest()
             first = self._crawl.first_with(digest, item.url)
-            failpoints.reach("duplicates.hinted")
+            sys.audit("webcrawler.duplicates.hinted")
             item.entry.digest = digest
             item.entry.simhash = item.page.simhash
             if first != item.url:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from webcrawler.companions import VOCABULARY
-from webcrawler.extensions import CrawlPart
+from webcrawler.background import VOCABULARY
+from webcrawler.crawl import CrawledPage
+from webcrawler.crawl.run import CrawlPart
 from webcrawler.index import follower
-from webcrawler.items import CrawledPage
 from webcrawler.records import Text
 
 logger = logging.getLogger(__name__)

@@ -7,9 +7,9 @@ import logging
 from functools import cached_property
 
 from webcrawler import connection
-from webcrawler.companions import RANKER
-from webcrawler.extensions import CrawlPart
-from webcrawler.items import CrawledPage
+from webcrawler.background import RANKER
+from webcrawler.crawl import CrawledPage
+from webcrawler.crawl.run import CrawlPart
 from webcrawler.settings import is_yes
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webcrawler.items import CrawledPage
+from webcrawler.crawl import CrawledPage
 
 
 class PagesPipeline:

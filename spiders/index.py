@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
 from scrapy import Spider
 from scrapy.http import Response
 
-from webcrawler import failpoints, wiring
+from webcrawler.crawl import CrawledPage, wiring
+from webcrawler.crawl.run import Crawl
 from webcrawler.errors import ParserKilled, Unavailable
-from webcrawler.extensions import Crawl
-from webcrawler.items import CrawledPage
 from webcrawler.job import Job
 from webcrawler.records import Entry
 
@@ -46,7 +46,7 @@ class IndexSpider(Spider):
         is_over = self._last
         try:
             page = await asyncio.wrap_future(crawl.parse(entry.fetch))
-            failpoints.reach("parse.after")
+            sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching
             yield CrawledPage.of(entry, page)
         except ParserKilled as error:

@@ -17,15 +17,11 @@ from redis.exceptions import RedisError
 from scrapy import signals
 
 from spiders.index import IndexSpider
-from webcrawler import wiring
+from webcrawler.crawl import CrawledPage, wiring
+from webcrawler.crawl.run import Crawl
 from webcrawler.errors import WebcrawlerError
-from webcrawler.extensions import Crawl
 from webcrawler.frontier import inspect
-from webcrawler.items import CrawledPage
-from webcrawler.realtime import journal
-from webcrawler.realtime.job import RealtimeJob
-from webcrawler.realtime.journal import Journal
-from webcrawler.realtime.search import Fetched, RealtimeSearch
+from webcrawler.realtime import Fetched, Journal, RealtimeJob, RealtimeSearch, journal
 from webcrawler.records import Link, Text
 
 if TYPE_CHECKING:
@@ -42,7 +38,7 @@ class RealtimeSpider(IndexSpider):
 
     name = "realtime"
     custom_settings = wiring.SETTINGS | {
-        "EXTENSIONS": wiring.SETTINGS["EXTENSIONS"] | {"webcrawler.extensions.LiveLine": None}
+        "EXTENSIONS": wiring.SETTINGS["EXTENSIONS"] | {"webcrawler.crawl.run.LiveLine": None}
     }
     job: RealtimeJob
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import server, url_id
 

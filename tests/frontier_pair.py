@@ -11,7 +11,7 @@ from frontier_pair_ends import Ends
 from frontiers import let_pass
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Done, Known, inspect, ordering, upkeep
+from webcrawler.frontier import Done, Known, inspect, maintenance, ordering
 from webcrawler.records import Link
 
 COUNTED = ("taken", "turns", "domains", "others", "windows", "repeats")  # of servers and domains
@@ -67,13 +67,13 @@ class Pair(Ends):
             model.expire()
         if any(model.workers for model in self.models.values()):
             with pytest.raises(BadInput):
-                upkeep.rescore(self.frontier, mode)
+                maintenance.rescore(self.frontier, mode)
             return
         for frontier in self.frontiers.values():
             frontier.ordering = ordering(mode)
         expected = sum(model.change_ordering(ordering(mode)) for model in self.models.values())
 
-        assert upkeep.rescore(self.frontier, mode) == expected
+        assert maintenance.rescore(self.frontier, mode) == expected
 
     def block(self, server: str) -> None:
         expected = self.model_of(server).block(self.server(server))
@@ -129,5 +129,5 @@ class Pair(Ends):
         assert stats["seen"] == stats["done"] + stats["failed"] + stats["quarantined"]
         kinds = {key.decode().split(":")[3] for key in self.client.keys("*}:index:*")}
         assert kinds <= {"meta", "counts", "seen", "raised", "site", *COUNTED}
-        assert upkeep.clear(frontier) == stats["seen"]
+        assert maintenance.clear(frontier) == stats["seen"]
         assert self.client.keys("*") == []

@@ -10,7 +10,7 @@ from frontier_model import Model
 from frontier_model_intake import Server, Url
 
 from webcrawler.frontier import Budgets, Frontier, Leased, Politeness, Report, ordering
-from webcrawler.frontier.leasing import UNLIMITED
+from webcrawler.frontier.leases import UNLIMITED
 from webcrawler.frontier.scripts import Client
 from webcrawler.records import Lease, Link
 from webcrawler.urls import split

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 from frontier_model import Model
 from frontier_pair_crawl import Crawl
 
-from webcrawler.frontier import Done, Failed, Frontier, Report, Source, deciding
-from webcrawler.frontier.leasing import UNLIMITED
+from webcrawler.frontier import Done, Failed, Frontier, Report, Source, completion
+from webcrawler.frontier.leases import UNLIMITED
 from webcrawler.records import Lease, Link
 
 
 class Ends(Crawl):
     def complete(self, worker: str, done: Sequence[Done]) -> None:
         frontier = self.frontiers[worker]
-        for some in deciding._chunks(done):
+        for some in completion._chunks(done):
             expected = self._decided(self._sent_before(frontier, some), frontier)
             self._sweep()
 
@@ -48,7 +48,7 @@ class Ends(Crawl):
         Taken in before, whoever holds the leases by now: what is too much for one call, then what belongs to
         other partitions.
         """
-        some, left = deciding.LINKS_PER_CALL, []
+        some, left = completion.LINKS_PER_CALL, []
         for one in done:
             source = Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id)
             links = self._sent(frontier, one.links)

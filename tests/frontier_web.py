@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from webcrawler.frontier import Budgets, Done, Politeness
-from webcrawler.frontier.leasing import UNLIMITED
+from webcrawler.frontier.leases import UNLIMITED
 from webcrawler.records import Lease, Link
 from webcrawler.urls import url_id
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import redis
 
-from webcrawler.frontier import Done, Failed, Frontier, Report, ordering, upkeep
+from webcrawler.frontier import Done, Failed, Frontier, Report, maintenance, ordering
 from webcrawler.job import seed_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 
@@ -71,7 +71,7 @@ def page(lease: Lease, *outlinks: Link, body: bytes = b"", noindex: bool = False
 
 def rescore(frontier: Frontier, mode: str) -> int:
     frontier.ordering = ordering(mode)
-    return upkeep.rescore(frontier, mode)
+    return maintenance.rescore(frontier, mode)
 
 
 def let_pass(frontier: Frontier, seconds: float) -> None:

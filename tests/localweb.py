@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from webcrawler.catalog import Catalog, PastFetch
+from webcrawler.archive.catalog import Catalog, PastFetch
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, inspect, ordering
 

@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.hits import PlainHit, encode
-from webcrawler.index.reading import Posted, Reading
+from webcrawler.index.hitlists import PlainHit, encode
+from webcrawler.index.reader import Posted, Reading
 from webcrawler.records import Text
 from webcrawler.search.matches import Matches
-from webcrawler.search.query import Asked
+from webcrawler.text.query import Asked
 
 Fields = Mapping[str, str]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from crawled import link
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore
 from webcrawler.index.follower import wait_until_caught_up
-from webcrawler.pages import PageStore
 from webcrawler.parsing import parse
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.urls import server, url_id

@@ -7,12 +7,12 @@ from contextlib import closing
 from hashlib import sha1
 from pathlib import Path
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.following import Follower
+from webcrawler.archive.catalog import Catalog
+from webcrawler.index.changes import Follower
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
+from webcrawler.search.vocabulary.build import build
+from webcrawler.search.vocabulary.stored import store
 from webcrawler.urls import server, url_id
-from webcrawler.vocabulary.building import build
-from webcrawler.vocabulary.stored import store
 
 FETCHED = 1_700_000_000.0  # 2023-11-14T22:13:20 UTC
 

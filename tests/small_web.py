@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.following import Follower
-from webcrawler.index.reading import Live, Reading
+from webcrawler.archive.catalog import Catalog
+from webcrawler.index.changes import Follower
+from webcrawler.index.reader import Live, Reading
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import server, url_id
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.focus import Wanted, adaptive
-from webcrawler.focus.adaptive import Adaptive
-from webcrawler.focus.matching import Matcher, url_words
-from webcrawler.frontier.orderings import PRIORITY_MAX, Source, ordering
-from webcrawler.frontier.orderings.base import Seen
+from webcrawler.orderings import PRIORITY_MAX, Source, ordering
+from webcrawler.orderings.adaptive import adaptive
+from webcrawler.orderings.adaptive.adaptive import Adaptive
+from webcrawler.orderings.adaptive.query_match import Matcher, url_words
+from webcrawler.orderings.base import Seen
+from webcrawler.orderings.topic import Wanted
 from webcrawler.records import Link, Text
 from webcrawler.urls import outlink
 

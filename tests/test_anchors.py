@@ -9,18 +9,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import failpoints
 import pytest
 from crawled import fetched, link
 from whoosh.index import open_dir
 from whoosh.query import Phrase
 
-from webcrawler.catalog import Catalog
-from webcrawler.index import anchors, follower, hits
+from webcrawler.archive.catalog import Catalog
+from webcrawler.index import anchors, follower, hitlists
+from webcrawler.index.changes import Follower
 from webcrawler.index.engine import Anchored
-from webcrawler.index.folder import applied_seq
-from webcrawler.index.following import Follower
-from webcrawler.index.reading import Live, Reading
-from webcrawler.index.values import flat
+from webcrawler.index.reader import Live, Reading
+from webcrawler.index.whoosh.folder import applied_seq
+from webcrawler.index.whoosh.values import flat
 from webcrawler.records import Entry, Fetch, Lease, Link
 from webcrawler.urls import server, url_id
 
@@ -206,7 +207,7 @@ def test_no_phrase_and_no_neighbourhood_spans_two_texts(tmp_path: Path, catalog:
 
 
 def test_hit_lists_of_anchors_keep_places_capitals_and_repeats() -> None:
-    lists = hits.anchor_lists((("The Cell", 2), ("cell wall", 1)))
+    lists = hitlists.anchor_lists((("The Cell", 2), ("cell wall", 1)))
 
     found = {term: [(hit >> 4, bool(hit & 1)) for hit in packed] for term, packed in lists.items()}
     assert found == {"cell": [(1, True), (65, True), (128, False)], "wall": [(129, False)]}
@@ -344,7 +345,9 @@ def test_a_killed_follower_loses_and_doubles_nothing(
     )
     run = [sys.executable, "-c", code, str(tmp_path), "--once"]
 
-    killed = subprocess.run(run, env=os.environ | {"FAILPOINTS": f"{name}:kill:{passing}"}, check=False)
+    killed = subprocess.run(
+        run, env=os.environ | failpoints.environment(f"{name}:kill:{passing}"), check=False
+    )
     again = subprocess.run(run, check=False)
 
     assert (killed.returncode, again.returncode) == (-9, 0)

@@ -19,16 +19,16 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from webcrawler.job import seed_link
-from webcrawler.middlewares import Refused
-from webcrawler.middlewares.answers import (
+from webcrawler.crawl.worker import Refused
+from webcrawler.crawl.worker.answers import (
     RETRY_AFTER_MAX_SECONDS,
     headers_of,
     reason_of,
     reason_of_error,
     retry_after_seconds,
 )
-from webcrawler.middlewares.types import is_document, is_other_type
+from webcrawler.crawl.worker.types import is_document, is_other_type
+from webcrawler.job import seed_link
 from webcrawler.records import Lease
 
 HTML = b"<!doctype html><title>x</title>"

@@ -18,8 +18,9 @@ import pytest
 from conftest import MakeFrontier
 from frontiers import lease_one, let_pass, links, next_due_ms, page
 
-from webcrawler.batch import Batch
-from webcrawler.catalog import Catalog
+from webcrawler.archive.batch import Batch
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore, records
 from webcrawler.connection import connect
 from webcrawler.frontier import (
     Done,
@@ -31,10 +32,9 @@ from webcrawler.frontier import (
     Seen,
     Source,
     inspect,
+    maintenance,
     ordering,
-    upkeep,
 )
-from webcrawler.pages import PageStore, records
 from webcrawler.records import Entry, Fetch, Lease, Link
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -164,10 +164,10 @@ CRASH = """
 import os, sys, time
 from pathlib import Path
 import redis
-from webcrawler.batch import Batch
-from webcrawler.catalog import Catalog
+from webcrawler.archive.batch import Batch
+from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.pages import PageStore
+from webcrawler.archive.pages import PageStore
 sys.path.insert(0, "tests")
 from frontiers import lease_one, links, page
 
@@ -602,7 +602,7 @@ def test_a_search_follows_nothing_that_the_catalog_has(room: Room) -> None:
     first.put(page(old))
     first.close()
     other = room.frontier
-    upkeep.clear(other)
+    maintenance.clear(other)
     (lease,) = room.lease(B)
 
     batch = room.batch(only_new=True)
@@ -633,7 +633,7 @@ def test_a_search_follows_a_redirect_to_what_the_catalog_has(room: Room) -> None
     first = room.batch()
     first.put(page(old))
     first.close()
-    upkeep.clear(room.frontier)
+    maintenance.clear(room.frontier)
     room.frontier.connected()  # another process, which knows nothing yet
     (lease,) = room.lease(B)
 

@@ -12,7 +12,7 @@ from memory_reading import asked, matches
 
 from webcrawler.search.rankings.bm25f import BM25F, FIELDS, IMPORTANCE, K1, K3
 from webcrawler.search.rankings.called import NAMES
-from webcrawler.search.rankings.importance import HALF
+from webcrawler.search.rankings.page_importance import HALF
 from webcrawler.search.rankings.words import idf
 
 

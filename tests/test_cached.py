@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from starlette.testclient import TestClient
 
-from webcrawler.catalog import Catalog
-from webcrawler.pages import PageStore
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore
 from webcrawler.parsing.page import markup
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.urls import canonical, server, url_id
 from webcrawler.web import Config, make_app
-from webcrawler.web.sanitising import forbids_copies, sanitised
-from webcrawler.web.simplifying import MAX_DEPTH, TAGS
+from webcrawler.web.cached.sanitiser import forbids_copies, sanitised
+from webcrawler.web.cached.simplifier import MAX_DEPTH, TAGS
 
 PAGE = "http://a.test/b/page.html"
 HTML = "text/html"

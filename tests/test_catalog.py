@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webcrawler.catalog import Catalog, Verdict
-from webcrawler.catalog._rows import pack, unpack_beginning
+from webcrawler.archive.catalog import Catalog, Verdict
+from webcrawler.archive.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Entry, Fetch, Lease, Link, Place, Text
 from webcrawler.urls import server, url_id
@@ -423,7 +423,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from test_catalog import page, write, link
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 name, folder = sys.argv[1:]
 catalog = Catalog(Path(folder) / "catalog.sqlite")
 for n in range(10):

@@ -9,7 +9,7 @@ import pytest
 from test_catalog import A, B, C, D, edges, kinds, link, number_of, page, twins, write
 from test_catalog_fencing import under
 
-from webcrawler.catalog import Catalog, Verdict
+from webcrawler.archive.catalog import Catalog, Verdict
 from webcrawler.urls import server
 
 BLOCKED = server(A)  # of A and D

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from crawled import crawled, fetched, link
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry
 from webcrawler.urls import url_id
 

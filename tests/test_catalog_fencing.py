@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_catalog import A, B, C, edges, failure, link, page, redirect, write
 
-from webcrawler.catalog import Catalog
-from webcrawler.catalog._database import statements
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog._database import statements
 from webcrawler.errors import BadInput
 from webcrawler.records import Entry
 from webcrawler.urls import url_id

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from learning import Web, crawl, lease_of, link, seen, text, told
 
 from webcrawler.errors import BadInput
-from webcrawler.focus.wanted import weight
 from webcrawler.frontier import Ordering, Seen, Source, ordering
-from webcrawler.frontier.orderings import PRIORITY_MAX
-from webcrawler.frontier.orderings.base import BAND
-from webcrawler.index.analysis import terms
+from webcrawler.orderings import PRIORITY_MAX
+from webcrawler.orderings.base import BAND
+from webcrawler.orderings.topic.wanted import weight
+from webcrawler.text.analysis import terms
 
 pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
 
-from webcrawler.focus.classifier.documents import FEATURES, background, row, row_of
-from webcrawler.focus.classifier.model import train
-from webcrawler.focus.classifier.training import EXAMPLES, OTHERS
+from webcrawler.orderings.by_example.classifier.documents import FEATURES, background, row, row_of
+from webcrawler.orderings.by_example.classifier.model import train
+from webcrawler.orderings.by_example.classifier.training import EXAMPLES, OTHERS
 
 A = "http://a.test/"
 SEED = A + "seed"

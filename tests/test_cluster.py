@@ -18,7 +18,7 @@ from localweb import Answer, Route, Site, crawl, page
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.frontier import Frontier, Politeness, Report, inspect, ordering, upkeep
+from webcrawler.frontier import Frontier, Politeness, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease
 
 pytestmark = [
@@ -258,7 +258,7 @@ def test_clearing_forgets_all_partitions(make_frontier: Callable[[str], Frontier
     frontier = make_frontier("ann")
     frontier.discover(links(*WEB))
 
-    assert upkeep.clear(frontier) == len(WEB)
+    assert maintenance.clear(frontier) == len(WEB)
 
     assert list(frontier.client.scan_iter(match="*")) == []
 

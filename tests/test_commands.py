@@ -20,7 +20,7 @@ from localweb import page as page_with_links
 from pyarrow import parquet
 from scrapy.cmdline import execute
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.commands import _parquet
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Politeness, ordering

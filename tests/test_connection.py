@@ -432,7 +432,7 @@ def test_what_cannot_be_told_is_left_out_with_a_warning(caplog: pytest.LogCaptur
 @pytest.mark.parametrize(
     "url",
     [
-        f"redis://user:secret@127.0.0.1:{closed_port()}/0",  # nobody listens
+        pytest.param(f"redis://user:secret@127.0.0.1:{closed_port()}/0", id="nobody listens"),
         "unix:///nowhere/redis.sock",
         "http://127.0.0.1/",  # no URL of a Redis
         "redis://127.0.0.1:port/",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from webcrawler.frontier.orderings import arguments_of, ordering_type
 from webcrawler.job import Job
+from webcrawler.orderings import arguments_of, ordering_type
 from webcrawler.realtime.job import OF_A_CRAWL, OWN, STRATEGIES
 from webcrawler.realtime.journal import Found, Journal, Via
 from webcrawler.settings import SETTINGS
@@ -178,7 +178,7 @@ def test_each_operation_on_redis_is_described() -> None:
 
 def test_each_table_of_the_catalog_is_described() -> None:
     sql = "".join(
-        path.read_text("utf-8") for path in (ROOT / "webcrawler/catalog/sql").glob("migration-*.sql")
+        path.read_text("utf-8") for path in (ROOT / "webcrawler/archive/catalog/sql").glob("migration-*.sql")
     )
 
     assert set(re.findall(r"CREATE TABLE (\w+)", sql)) <= cells(page("reference/files.md"))

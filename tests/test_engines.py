@@ -13,24 +13,25 @@ from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
+import failpoints
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index import follower
+from webcrawler.index.changes import Follower
 from webcrawler.index.engine import ENGINES, engine_type
-from webcrawler.index.folder import indexed_documents
-from webcrawler.index.following import Follower
+from webcrawler.index.whoosh.folder import indexed_documents
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.search.engines import Answer, SearchEngine
-from webcrawler.search.engines.choosing import make_engine
+from webcrawler.search.engines.registry import make_engine
 from webcrawler.search.opened import Opened
-from webcrawler.search.query import parse
-from webcrawler.search.rankings.names import DEFAULT
-from webcrawler.search.reference import Reference
+from webcrawler.search.rankings.registry import DEFAULT
+from webcrawler.text.query import parse
+from webcrawler.text.reference import Reference
 from webcrawler.urls import server, url_id
 
 
@@ -443,7 +444,9 @@ def test_a_killed_follower_is_followed_by_one_that_ends_the_work(
 ) -> None:
     write(tmp_path, *PAGES)
     command = [sys.executable, "-m", "webcrawler.index.follower", str(tmp_path), "--once", "--engine", engine]
-    killed = subprocess.run(command, env=os.environ | {"FAILPOINTS": f"{failpoint}:kill"}, check=False)
+    killed = subprocess.run(
+        command, env=os.environ | failpoints.environment(f"{failpoint}:kill"), check=False
+    )
     assert killed.returncode == -signal.SIGKILL
 
     follow(tmp_path, engine)
@@ -527,7 +530,7 @@ def without_tantivy() -> Iterator[Callable[[str], str]]:
     "code",
     [
         "from webcrawler.index.engine import engine_type; engine_type('tantivy')",
-        "from webcrawler.search.engines.choosing import make_engine as make; make('tantivy', 0, 0, 0)",
+        "from webcrawler.search.engines.registry import make_engine as make; make('tantivy', 0, 0, 0)",
     ],
 )
 def test_without_the_package_one_line_says_what_to_do(

@@ -27,7 +27,7 @@ from webcrawler.evaluation import (
     read,
     runs,
 )
-from webcrawler.ranking import Graph
+from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 
 HOLLINS = "http://www.hollins.edu/"

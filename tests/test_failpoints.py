@@ -10,18 +10,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import failpoints
 import pytest
+from failpoints import FAILPOINTS, HOOK
 
-from webcrawler import failpoints
-from webcrawler.errors import BadInput, Unavailable
-from webcrawler.failpoints import FAILPOINTS
+from webcrawler.errors import Unavailable
 
 PROJECT = Path(__file__).parents[1]
 SOURCES = [path for room in ("webcrawler", "spiders", "pipelines") for path in (PROJECT / room).rglob("*.py")]
 # As a call, or as a callback.
-USE = re.compile(r'failpoints\.reach(?:\(|, )"([^"]+)"')
-STRUCK = "from webcrawler import failpoints; import os; failpoints.arm(os.environ); {}"
+USE = re.compile(r'sys\.audit(?:\(|, )"webcrawler\.([^"]+)"')
 NAME = "lease.after"
+ANNOUNCED = f"import sys; sys.audit('webcrawler.{NAME}')"
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +30,14 @@ def unarmed() -> Iterator[None]:
     failpoints.arm({})
 
 
-def run(code: str, **environment: str) -> int:
-    """The exit status of a process that is armed and runs that code."""
-    command = [sys.executable, "-c", STRUCK.format(code)]
-    return subprocess.run(command, cwd=PROJECT, env=os.environ | environment).returncode
+def reach(name: str) -> None:
+    sys.audit(f"webcrawler.{name}")
+
+
+def run(code: str, failpoints: str, once: str = "") -> int:
+    """The exit status of a process that is armed from outside and runs that code."""
+    armed = {"FAILPOINTS": failpoints, "FAILPOINTS_ONCE": once, "PYTHONPATH": str(HOOK)}
+    return subprocess.run([sys.executable, "-c", code], env=os.environ | armed).returncode
 
 
 def test_each_failpoint_stands_once_where_the_table_says_and_no_other_does() -> None:
@@ -66,60 +70,53 @@ def test_every_step_of_a_url_has_some() -> None:
 
 def test_nothing_happens_where_nothing_is_armed() -> None:
     for name in FAILPOINTS:
-        failpoints.reach(name)
+        reach(name)
 
 
 def test_it_strikes_at_the_passing_that_is_asked_for() -> None:
     failpoints.arm({"FAILPOINTS": f"{NAME}:enospc:3"})
 
-    failpoints.reach(NAME)
-    failpoints.reach(NAME)
+    reach(NAME)
+    reach(NAME)
     with pytest.raises(OSError, match="No space left"):
-        failpoints.reach(NAME)
-    failpoints.reach(NAME)
+        reach(NAME)
+    reach(NAME)
 
 
 def test_without_a_passing_it_is_the_first() -> None:
     failpoints.arm({"FAILPOINTS": f"{NAME}:unavailable"})
 
     with pytest.raises(Unavailable):
-        failpoints.reach(NAME)
+        reach(NAME)
 
 
 def test_others_are_not_struck() -> None:
     failpoints.arm({"FAILPOINTS": f"{NAME}:enospc"})
 
-    failpoints.reach("lease.before")
+    reach("lease.before")
 
 
 def test_several_can_be_armed() -> None:
     failpoints.arm({"FAILPOINTS": f"lease.before:0, {NAME}:enospc"})
 
-    failpoints.reach("lease.before")
+    reach("lease.before")
     with pytest.raises(OSError):
-        failpoints.reach(NAME)
-
-
-def test_counts_go_on_when_it_is_armed_again_the_same_way() -> None:
-    environment = {"FAILPOINTS": f"{NAME}:enospc:2"}
-    failpoints.arm(environment)
-    failpoints.reach(NAME)
-
-    failpoints.arm(environment)
-
-    with pytest.raises(OSError):
-        failpoints.reach(NAME)
+        reach(NAME)
 
 
 @pytest.mark.parametrize(("action", "status"), [("kill", -signal.SIGKILL), ("exit", failpoints.EXIT_STATUS)])
 def test_a_process_can_be_ended(action: str, status: int) -> None:
-    assert run(f"failpoints.reach({NAME!r})", FAILPOINTS=f"{NAME}:{action}") == status
+    assert run(ANNOUNCED, f"{NAME}:{action}") == status
+
+
+def test_a_process_that_such_a_process_starts_is_armed_too() -> None:
+    child = f"import subprocess, sys; sys.exit(-subprocess.call([sys.executable, '-c', {ANNOUNCED!r}]))"
+
+    assert run(child, f"{NAME}:kill") == signal.SIGKILL
 
 
 def test_with_a_folder_it_strikes_in_one_process_only(tmp_path: Path) -> None:
-    environment = {"FAILPOINTS": f"{NAME}:kill", "FAILPOINTS_ONCE": str(tmp_path)}
-
-    statuses = [run(f"failpoints.reach({NAME!r})", **environment) for _ in range(2)]
+    statuses = [run(ANNOUNCED, f"{NAME}:kill", once=str(tmp_path)) for _ in range(2)]
 
     assert statuses == [-signal.SIGKILL, 0]
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
@@ -137,14 +134,15 @@ def test_with_a_folder_it_strikes_in_one_process_only(tmp_path: Path) -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(wrong: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(wrong)) as refused:
+    with pytest.raises(ValueError, match=re.escape(wrong)) as refused:
         failpoints.arm({"FAILPOINTS": wrong})
 
     assert "\n" not in str(refused.value)
 
 
 def test_a_crawl_refuses_an_unknown_one_before_it_opens_anything(tmp_path: Path) -> None:
-    environment = {"FAILPOINTS": "lease.never:kill", "CRAWL_DIR": str(tmp_path / "crawl")}
+    environment = {"FAILPOINTS": "lease.never:kill", "PYTHONPATH": str(HOOK)}
+    environment |= {"CRAWL_DIR": str(tmp_path / "crawl")}
 
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", "crawl", "index"],

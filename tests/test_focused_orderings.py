@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Frontier, Politeness, Source, ordering
-from webcrawler.frontier.orderings import PRIORITY_MAX
-from webcrawler.frontier.orderings.words import COMMONEST
-from webcrawler.index.analysis import terms
+from webcrawler.orderings import PRIORITY_MAX
+from webcrawler.orderings.words import COMMONEST
 from webcrawler.records import Lease, Link, Text
+from webcrawler.text.analysis import terms
 
 URLS = [f"http://s{n % 4}.test/{n}" for n in range(12)]
 TEXTS = ["", "a tree in a wood", "gene", "the gene of a cell", "gene gene cell", "a cell in a wood " * 3]

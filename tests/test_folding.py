@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.search.folding import PAGES, PER_SERVER, Ranked, fold, result_page
+from webcrawler.search.fold import PAGES, PER_SERVER, Ranked, fold, result_page
 
 
 def hits(servers: str) -> list[Ranked]:

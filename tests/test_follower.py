@@ -14,13 +14,13 @@ import pytest
 from whoosh.index import open_dir
 from whoosh.query import Phrase, Term
 
-from webcrawler.catalog import Catalog
-from webcrawler.companions import hold_search
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import hold_search
 from webcrawler.errors import BadInput
 from webcrawler.index import follower
-from webcrawler.index.folder import applied_seq
-from webcrawler.index.following import BATCH, Follower
-from webcrawler.index.whooshengine import WhooshEngine
+from webcrawler.index.changes import BATCH, Follower
+from webcrawler.index.whoosh.engine import WhooshEngine
+from webcrawler.index.whoosh.folder import applied_seq
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import url_id
 

@@ -39,9 +39,9 @@ from webcrawler.frontier import (
     Politeness,
     Report,
     inspect,
+    maintenance,
     ordering,
     searches,
-    upkeep,
 )
 from webcrawler.records import Lease, Link
 
@@ -632,7 +632,7 @@ def test_clear_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> None
     frontier.expire(alive_seconds=6)
 
     with pytest.raises(BadInput, match="stop it"):
-        upkeep.clear(frontier)
+        maintenance.clear(frontier)
     assert inspect.stats(frontier)["seen"] == 1
 
 
@@ -654,7 +654,7 @@ def test_clear_forgets_all_of_one_frontier(make_frontier: MakeFrontier) -> None:
     let_pass(frontier, 100)
     frontier.expire()
 
-    assert upkeep.clear(frontier) == 2
+    assert maintenance.clear(frontier) == 2
 
     assert frontier.client.keys(prefix_of(frontier) + "*") == []
     assert inspect.stats(other)["seen"] == 1
@@ -668,7 +668,7 @@ def test_clear_works_when_a_worker_died_with_many_leases(make_frontier: MakeFron
     frontier.lease(1200)
     let_pass(frontier, 10)
 
-    assert upkeep.clear(frontier) == 1200
+    assert maintenance.clear(frontier) == 1200
 
 
 # ---- questions that people ask
@@ -710,7 +710,7 @@ def test_clear_leaves_a_frontier_whose_name_begins_the_same(make_frontier: MakeF
     shop.discover(links(A))
     eu.discover(links(A, B))
 
-    upkeep.clear(shop)
+    maintenance.clear(shop)
 
     assert visit_all(eu) == [A, B]
 

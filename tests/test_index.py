@@ -9,11 +9,11 @@ from whoosh.index import FileIndex, create_in
 from whoosh.query import And, Phrase, Term
 from whoosh.writing import SegmentWriter
 
-from webcrawler.index.analysis import MAX_TERM_CHARACTERS, MAX_TOKENS, terms, tokens
-from webcrawler.index.hits import MAX_DISTINCT_TERMS, HitList, PlainHit, encode, hit_lists
-from webcrawler.index.schema import index_document, make_schema, url_words
-from webcrawler.index.writer import BulkWriter
+from webcrawler.index.hitlists import MAX_DISTINCT_TERMS, HitList, PlainHit, encode, hit_lists
+from webcrawler.index.whoosh.schema import index_document, make_schema, url_words
+from webcrawler.index.whoosh.writer import BulkWriter
 from webcrawler.records import Document, Text
+from webcrawler.text.analysis import MAX_TERM_CHARACTERS, MAX_TOKENS, terms, tokens
 
 HITS = HitList()
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from judged import ABOUT_DOLPHINS, DOLPHINS, collection, dolphins, paper
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.judged import (
     MEASURES,

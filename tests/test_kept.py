@@ -14,8 +14,8 @@ from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 from scrapy.utils.request import fingerprint
 
-from webcrawler.dropin.kept import Keeper, NotKept
-from webcrawler.dropin.values import plain, restored
+from webcrawler.crawl.dropin.kept import Keeper, NotKept
+from webcrawler.crawl.dropin.values import plain, restored
 from webcrawler.records import Lease, Link
 
 URL = "http://a.example/page"

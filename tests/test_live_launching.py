@@ -25,8 +25,8 @@ from test_serve_command import serving
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
-from webcrawler.web.live import scrapyd, watching
-from webcrawler.web.live.launching import BROKE, Children
+from webcrawler.web.live import scrapyd, watch
+from webcrawler.web.live.launchers import BROKE, Children
 from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyd
 
 ROOT = Path(__file__).parent.parent
@@ -231,7 +231,7 @@ def test_job_that_waits_in_scrapyd_is_cancelled_when_stopped(tmp_path: Path, not
 def asking(monkeypatch: pytest.MonkeyPatch) -> None:
     """At each look."""
     monkeypatch.setattr(scrapyd, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(watching, "WATCH_SECONDS", 0.001)
+    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.001)
 
 
 def test_job_that_is_cancelled_while_it_waits_makes_room_for_the_next(

@@ -29,10 +29,10 @@ from starlette.testclient import TestClient
 
 from webcrawler.realtime.job import STRATEGIES as RUNNABLE
 from webcrawler.realtime.journal import Writer
-from webcrawler.web.live.asking import MAX_TYPED
+from webcrawler.web.guard.security import MAX_UPLOAD_BYTES
+from webcrawler.web.live.request import MAX_TYPED
 from webcrawler.web.live.strategies import STRATEGIES
 from webcrawler.web.openapi import SCHEMAS
-from webcrawler.web.security import MAX_UPLOAD_BYTES
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_button_starts_a_search_within_the_limits_and_leads_to_its_page(tmp_path
         ({"q": "", "examples": "http://a.test/"}, "seed-similarity and classifier do without words"),
         ({"q": "", "strategy": "seed-similarity"}, "pages of the kind"),
         ({"strategy": "magic"}, "no strategy 'magic'"),
-        ({"strategy": "webcrawler.focus.adaptive.Adaptive"}, "no strategy"),
+        ({"strategy": "webcrawler.orderings.adaptive.adaptive.Adaptive"}, "no strategy"),
         ({"enough": "-1"}, "“Similar pages wanted” wants a number"),
         ({"max_pages": "0"}, "“Pages to fetch at most” wants a number from 1 to 300"),
         ({"max_pages": "301"}, "“Pages to fetch at most” wants a number from 1 to 300"),

@@ -29,7 +29,7 @@ from starlette.testclient import TestClient
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal as journals
 from webcrawler.realtime.journal import Writer
-from webcrawler.web.live import searches, watching
+from webcrawler.web.live import searches, watch
 
 BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <TITLE>Bookmarks</TITLE><DL><p><DT><A HREF="http://a.test/x,y?a=1&amp;b=2" ADD_DATE="1">A</A>
@@ -45,8 +45,8 @@ def web(tmp_path: Path) -> Iterator[TestClient]:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "GRACE_SECONDS", 0.02)
-    monkeypatch.setattr(watching, "WATCH_SECONDS", 0.001)
+    monkeypatch.setattr(watch, "GRACE_SECONDS", 0.02)
+    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.001)
 
 
 # ---- how many
@@ -149,7 +149,7 @@ def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> N
 
 
 def test_grace_is_longer_than_the_last_list_may_take() -> None:
-    assert watching.GRACE_SECONDS > journals.CAUGHT_UP_SECONDS
+    assert watch.GRACE_SECONDS > journals.CAUGHT_UP_SECONDS
 
 
 def test_search_that_does_not_obey_is_told_once_in_good_order_and_once_at_once(

@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from webcrawler.web.errors import NotNow
-from webcrawler.web.limits import CLIENT
-from webcrawler.web.live import streaming
-from webcrawler.web.live.streaming import Look, Streams, event
+from webcrawler.web.guard.limits import CLIENT
+from webcrawler.web.live import streams
+from webcrawler.web.live.streams import Look, Streams, event
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def body(response: Any) -> AsyncIterator[str]:
 def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(streaming, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(streams, "LOOK_SECONDS", 0.001)
     looks = [Look("1", "one", False), Look("1", "one", False), Look("2", "two", False), Look("3", "3", True)]
 
     async def read() -> list[str]:
@@ -105,8 +105,8 @@ def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
 
 
 def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(streams, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(streams, "HEARTBEAT_SECONDS", 0.0)
 
     async def read() -> list[str]:
         streams = Streams(lambda job: Look("1", "one", False))
@@ -131,11 +131,11 @@ def test_streams_are_so_many_and_of_a_client_so_many() -> None:
     async def read() -> None:
         streams = Streams(lambda job: Look("1", "one", False))
         opened = []
-        clients = [f"c{number // streaming.MOST_OF_CLIENT}" for number in range(streaming.MOST)]
+        clients = [f"c{number // streams.MOST_OF_CLIENT}" for number in range(streams.MOST)]
         for client in clients:
             opened.append(body(streams.open(of_client(client), "job")))
             await anext(opened[-1])
-            if len(opened) == streaming.MOST_OF_CLIENT:
+            if len(opened) == streams.MOST_OF_CLIENT:
                 with pytest.raises(NotNow):
                     streams.open(of_client("c0"), "job")
         with pytest.raises(NotNow):

@@ -12,21 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_web import Page, Web, make_web
 
-from webcrawler.index import analysis
-from webcrawler.search.matching import MAX_EXPANSIONS, Found, match
-from webcrawler.search.query import (
-    AllOf,
-    AnyOf,
-    Asked,
-    Node,
-    Not,
-    Phrase,
-    Prefix,
-    Site,
-    Word,
-    parse,
-)
-from webcrawler.search.query import Link as Linking
+from webcrawler.search.masks import MAX_EXPANSIONS, Found, match
+from webcrawler.text import analysis
+from webcrawler.text.query import AllOf, AnyOf, Asked, Node, Not, Phrase, Prefix, Site, Word, parse
+from webcrawler.text.query import Link as Linking
 
 
 def search(web: Web, text: str, late: Callable[[], bool] = lambda: False, enough: int = 10_000) -> Found:

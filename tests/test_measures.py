@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import Recorded, Wanted, conditions, measures
 from webcrawler.evaluation.buffer import check, kept
+from webcrawler.evaluation.figures import Judge
 from webcrawler.evaluation.hotness import Importance
 from webcrawler.evaluation.hotness import check as check_hot
-from webcrawler.evaluation.judging import Judge
-from webcrawler.ranking import Graph
+from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 
 orders = st.integers(1, 40).flatmap(lambda pages: st.permutations(range(pages)))

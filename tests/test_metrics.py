@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from searched import entry, publish
 from starlette.testclient import TestClient
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.web import Config, make_app
 
 HERE = "http://127.0.0.1:8000"

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_catalog import A, B, C, D, failure, page, write
 
-from webcrawler.catalog import Catalog, Verdict
+from webcrawler.archive.catalog import Catalog, Verdict
 from webcrawler.records import Entry
-from webcrawler.search.folding import Ranked, fold
+from webcrawler.search.fold import Ranked, fold
 from webcrawler.urls import url_id
 
 S = 0x0123_4567_89AB_CDEF

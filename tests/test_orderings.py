@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, Politeness, inspect, ordering, upkeep
-from webcrawler.frontier.orderings import BUILT_IN, PRIORITY_MAX, Ordering, Source, arguments_of
-from webcrawler.frontier.orderings.base import BAND
+from webcrawler.frontier import Frontier, Politeness, inspect, maintenance, ordering
+from webcrawler.orderings import BUILT_IN, PRIORITY_MAX, Ordering, Source, arguments_of
+from webcrawler.orderings.base import BAND
 from webcrawler.records import Link
 from webcrawler.urls import url_id
 
@@ -318,9 +318,9 @@ def test_rescore_brings_nothing_back_that_is_out(make_frontier: MakeFrontier) ->
 def test_a_crawl_goes_on_in_the_mode_that_the_frontier_was_filled_with(make_frontier: MakeFrontier) -> None:
     client = make_frontier("hot?query=gene").client
 
-    assert upkeep.mode_of(client, "") == "hot?query=gene"
-    assert upkeep.mode_of(client, "fifo") == "fifo"
-    assert upkeep.mode_of(client, "", "another") == "breadth"
+    assert maintenance.mode_of(client, "") == "hot?query=gene"
+    assert maintenance.mode_of(client, "fifo") == "fifo"
+    assert maintenance.mode_of(client, "", "another") == "breadth"
 
 
 def test_a_mode_of_ones_own_has_to_be_named_again(make_frontier: MakeFrontier) -> None:
@@ -328,5 +328,5 @@ def test_a_mode_of_ones_own_has_to_be_named_again(make_frontier: MakeFrontier) -
     client = make_frontier("test_orderings.Extremes").client
 
     with pytest.raises(BadInput, match=r"add -a mode=test_orderings\.Extremes"):
-        upkeep.mode_of(client, "")
-    assert upkeep.mode_of(client, "test_orderings.Extremes") == "test_orderings.Extremes"
+        maintenance.mode_of(client, "")
+    assert maintenance.mode_of(client, "test_orderings.Extremes") == "test_orderings.Extremes"

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from webcrawler.archive.pages import PageStore, Record, records
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.pages import PageStore, Record, records
 from webcrawler.records import Entry, Fetch, Lease, Place
 
 URL, SPELLING = "http://a.test/", "http://a.test/index.html"
@@ -258,7 +258,7 @@ def test_what_was_synced_outlives_kill_9(tmp_path: Path) -> None:
 import os, signal, sys
 from pathlib import Path
 from test_pages import entry
-from webcrawler.pages import PageStore
+from webcrawler.archive.pages import PageStore
 store = PageStore(Path(sys.argv[1]) / "pages")
 print(*store.append(entry()), flush=True)
 store.sync()
@@ -279,7 +279,7 @@ import resource, signal, sys
 from pathlib import Path
 from test_pages import entry
 from webcrawler.errors import Unavailable
-from webcrawler.pages import PageStore
+from webcrawler.archive.pages import PageStore
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = PageStore(Path(sys.argv[1]) / "pages")
 store.append(entry())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.focus import Wanted, asked_for, similarity
+from webcrawler.orderings.topic import Wanted, asked_for, similarity
 from webcrawler.records import Text
 
 WANTED = Wanted.of("garbage collection")

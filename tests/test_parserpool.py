@@ -16,8 +16,8 @@ import pytest
 
 import webcrawler
 from webcrawler.errors import ParserKilled, Unavailable
-from webcrawler.parserpool import ParserPool
 from webcrawler.parsing import parse
+from webcrawler.parsing.pool import ParserPool
 from webcrawler.records import Page
 
 URL = "http://a.example/"
@@ -149,7 +149,7 @@ PROGRAM = """
 import os, signal, sys
 sys.path.insert(0, {path!r})
 import webcrawler
-from webcrawler.parserpool import ParserPool
+from webcrawler.parsing.pool import ParserPool
 assert webcrawler.__file__.startswith({path!r})
 print("started", flush=True)
 pool = ParserPool(2, 2)

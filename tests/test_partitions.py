@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Budgets, Done, Frontier, inspect, upkeep
-from webcrawler.frontier.intake import LINKS_PER_CALL
+from webcrawler.frontier import Budgets, Done, Frontier, inspect, maintenance
+from webcrawler.frontier.discovery import LINKS_PER_CALL
 from webcrawler.frontier.partitions import Partitions
 from webcrawler.records import Lease
 
@@ -92,8 +92,8 @@ def test_peek_rescore_and_clear_reach_all_parts(make_frontier: MakeFrontier, cli
     assert sorted(inspect.peek(frontier, 99)) == sorted(URLS)
 
     fifo = make_frontier("random", partitions=8)
-    assert upkeep.rescore(fifo, "random") == len(URLS)
-    assert upkeep.clear(frontier) == len(URLS)
+    assert maintenance.rescore(fifo, "random") == len(URLS)
+    assert maintenance.clear(frontier) == len(URLS)
     assert client.dbsize() == 0
 
 

@@ -13,7 +13,7 @@ from memory_reading import asked, matches
 
 from webcrawler.errors import BadInput
 from webcrawler.search.rankings.peculiarity import Peculiarity, weight
-from webcrawler.search.reference import Reference, english, load
+from webcrawler.text.reference import Reference, english, load
 
 REFERENCE = {"molecular": 0.001, "biology": 0.002}
 RANKING = Peculiarity(REFERENCE.__getitem__)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.search.query import (
+from webcrawler.text.query import (
     MAX_CHARACTERS,
     MAX_DEPTH,
     MAX_WITHIN,
@@ -27,7 +27,7 @@ from webcrawler.search.query import (
     expanded,
     parse,
 )
-from webcrawler.search.query.nodes import leaves
+from webcrawler.text.query.nodes import leaves
 
 LANGUAGE = Path(__file__).parent.parent / "docs" / "reference" / "query-language.md"
 

@@ -10,10 +10,10 @@ import redis
 from crawled import link
 from frontiers import lease_one
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Frontier, Ordering, Politeness, Seen
 from webcrawler.index import follower
-from webcrawler.realtime.exploring import QueryLoop
+from webcrawler.realtime.loop import QueryLoop
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.search import Searcher
 from webcrawler.urls import server, url_id

@@ -11,8 +11,8 @@ import pytest
 from test_catalog import link, page, redirect
 from test_commands import Run, assert_told_off, run
 
-from webcrawler.catalog import Catalog, _linkgraph
-from webcrawler.ranking import catalogued
+from webcrawler.archive.catalog import Catalog, _linkgraph
+from webcrawler.linkgraph import catalog_graph
 
 assert run  # the fixture
 
@@ -70,7 +70,7 @@ def test_page_n_of_the_catalog_is_page_n_minus_1_of_the_graph(crawled: Path) -> 
     catalog = Catalog(crawled / "catalog.sqlite", readonly=True)
     urls = dict(catalog.urls())
 
-    graph = catalogued(catalog)
+    graph = catalog_graph(catalog)
 
     ends = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
     assert {(urls[s + 1], urls[t + 1]) for s, t in ends} == {

@@ -21,17 +21,17 @@ from test_catalog import failure, redirect, write
 from test_catalog import link as link_to
 from test_catalog import page as fetched
 
-from webcrawler.catalog import Catalog
-from webcrawler.companions import RANKER, hold_crawl
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import RANKER, hold_crawl
 from webcrawler.connection import Connection, connect, told, visit
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.ranking import following, ranker
-from webcrawler.ranking import reordering as reordering_module
-from webcrawler.ranking.following import LinkFollower
-from webcrawler.ranking.reordering import Reordering
-from webcrawler.ranking.stored import Ranks, load, store
-from webcrawler.ranking.storing import Storing
-from webcrawler.ranking.visiting import CHUNK
+from webcrawler.linkgraph import frontier_updates as reordering_module
+from webcrawler.linkgraph import link_follower, ranker
+from webcrawler.linkgraph.frontier_updates import Reordering
+from webcrawler.linkgraph.frontier_visit import CHUNK
+from webcrawler.linkgraph.link_follower import LinkFollower
+from webcrawler.linkgraph.rank_storage import Storing
+from webcrawler.linkgraph.stored import Ranks, load, store
 
 SERVER = "http://a.test"
 PER_NAT = 32768
@@ -121,7 +121,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     started: list[subprocess.Popen[bytes]] = []
 
     def one() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "webcrawler.ranking.ranker", str(tmp_path)]
+        command = [sys.executable, "-m", "webcrawler.linkgraph.ranker", str(tmp_path)]
         started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL))
         return started[-1]
 
@@ -273,7 +273,7 @@ def test_links_are_taken_in_a_look_later_as_the_frontier_hears_of_them_last(
 def test_links_that_were_replaced_again_and_again_are_worn(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "NEGLIGIBLE", 0)
+    monkeypatch.setattr(link_follower, "NEGLIGIBLE", 0)
     world.fetch("seed", "a")
     follower = LinkFollower(world.catalog)
     for _ in range(2):
@@ -398,7 +398,7 @@ def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_i
     modules = tmp_path / "modules"
     modules.mkdir()
     (modules / "own_ordering.py").write_text(
-        "from webcrawler.frontier.orderings.links import PageRank\nclass Mine(PageRank): pass\n"
+        "from webcrawler.orderings.links import PageRank\nclass Mine(PageRank): pass\n"
     )
     monkeypatch.syspath_prepend(modules)
     with ExitStack() as ended:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from testdata import data
 
 from webcrawler.errors import BadInput
-from webcrawler.ranking import Graph, backlinks, forward_links, hits, pagerank
-from webcrawler.ranking.graph import distinct
+from webcrawler.linkgraph import Graph, backlinks, forward_links, hits, pagerank
+from webcrawler.linkgraph.graph import distinct
 
 
 def graph(*links: tuple[int, int], pages: int = 0) -> Graph:

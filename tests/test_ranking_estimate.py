@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from webcrawler.frontier import Known, Ordering
-from webcrawler.ranking import Estimate, Graph, Rescorer, pagerank
-from webcrawler.ranking.growing import Growing
+from webcrawler.linkgraph import Estimate, Graph, Rescorer, pagerank
+from webcrawler.linkgraph.growable import Growing
 
 Crawl = list[tuple[int, list[int]]]  # pages in the order of crawling, with their out-links
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.ranking.similarity import TITLE_WEIGHT, Collection, combined, cosine, inner_product, vector
+from webcrawler.linkgraph.similarity import TITLE_WEIGHT, Collection, combined, cosine, inner_product, vector
 
 texts = st.lists(st.sampled_from("abcd"), max_size=8)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from memory_reading import asked, matches
 
 from webcrawler.errors import BadInput
-from webcrawler.search.query import Asked
-from webcrawler.search.rankings.names import DEFAULT, RANKINGS, make_ranking
-from webcrawler.search.reference import Reference
+from webcrawler.search.rankings.registry import DEFAULT, RANKINGS, make_ranking
+from webcrawler.text.query import Asked
+from webcrawler.text.reference import Reference
 
 REFERENCE = Reference([("wing", 0.001), ("flow", 0.002)])
 VOCABULARY = ["wing", "flow", "heat", "shear", "plate", "layer", "shock"]

@@ -14,16 +14,16 @@ from whoosh.index import open_dir
 from whoosh.reading import SegmentReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index import codec
-from webcrawler.index.analysis import terms
 from webcrawler.index.engine import Anchored
-from webcrawler.index.hits import HitList, PlainHit, encode, hit_lists
-from webcrawler.index.packing import packed, unpacked
-from webcrawler.index.reading import Live, Reading
-from webcrawler.index.segments import Cache, Posted
-from webcrawler.index.values import Values, flat
-from webcrawler.index.whooshengine import WhooshEngine
+from webcrawler.index.hitlists import HitList, PlainHit, encode, hit_lists
+from webcrawler.index.reader import Live, Reading
+from webcrawler.index.whoosh import codec
+from webcrawler.index.whoosh.engine import WhooshEngine
+from webcrawler.index.whoosh.packed import packed, unpacked
+from webcrawler.index.whoosh.segment_reader import Cache, Posted
+from webcrawler.index.whoosh.values import Values, flat
 from webcrawler.records import Document, Text
+from webcrawler.text.analysis import terms
 
 SERVER = "http://a.example"
 HITS = HitList()

@@ -21,8 +21,8 @@ import pytest
 from localweb import PROJECT, Answer, Site, environment, scrapy, sites
 from test_commands import Run, assert_told_off, run
 
-from webcrawler.catalog import Catalog
-from webcrawler.companions import FOLLOWER
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import FOLLOWER
 from webcrawler.connection import connect
 from webcrawler.realtime import journal
 
@@ -130,7 +130,9 @@ def test_json_is_for_realtime(run: Run) -> None:
 def test_a_classifier_without_its_extra(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
         monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.startswith("webcrawler.focus.classifier")]:
+    for name in [
+        name for name in sys.modules if name.startswith("webcrawler.orderings.by_example.classifier")
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)  # as if it were not installed
 

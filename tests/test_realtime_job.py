@@ -9,7 +9,7 @@ import pytest
 
 from webcrawler.errors import BadInput
 from webcrawler.realtime.job import STRATEGIES, RealtimeJob
-from webcrawler.web.judgments import Judgments
+from webcrawler.web.judge.judgments import Judgments
 
 QUERY = "molecular  biology"
 A = "http://a.test/"

@@ -8,9 +8,9 @@ from conftest import MakeFrontier
 from crawled import crawled, fetched, link
 from frontiers import lease_one
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.history import recall, take_in
 from webcrawler.frontier import inspect
-from webcrawler.recall import recall, take_in
 
 A, B, C, D = (f"http://{name}.test/" for name in "abcd")
 

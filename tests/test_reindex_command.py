@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from searched import entry, publish
 
-from webcrawler.catalog import Catalog
-from webcrawler.companions import FOLLOWER
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import FOLLOWER
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.index import live, schema
-from webcrawler.index.folder import indexed_documents
 from webcrawler.index.follower import reindex
+from webcrawler.index.whoosh import live, schema
+from webcrawler.index.whoosh.folder import indexed_documents
 from webcrawler.search import Searcher
 
 ROOT = Path(__file__).parent.parent

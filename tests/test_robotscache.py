@@ -8,7 +8,7 @@ import msgpack
 import pytest
 import redis
 
-from webcrawler.middlewares.robotscache import BODY_MAX, Retries, Robots, RobotsCache, judge
+from webcrawler.crawl.robots.cache import BODY_MAX, Retries, Robots, RobotsCache, judge
 
 UA = "FooBot/1.0"
 RULES = b"User-agent: *\nDisallow: /secret\nCrawl-delay: 7"

@@ -33,7 +33,7 @@ from localweb import (
 from scrapy.core.engine import _Slot
 from scrapy.utils.reactor import CallLaterOnce
 
-from webcrawler.pages import records
+from webcrawler.archive.pages import records
 
 TRIES = 2
 

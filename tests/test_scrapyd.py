@@ -26,7 +26,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 
 from webcrawler import connection
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.demo import DemoWeb, Truth
 from webcrawler.index.follower import applied_seq
 from webcrawler.realtime import journal

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.cmdline import execute
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.index.following import Follower
+from webcrawler.index.changes import Follower
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.search import Searcher
-from webcrawler.search.rankings.names import DEFAULT, RANKINGS
-from webcrawler.search.reference import Reference
+from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
 from webcrawler.search.snippets import MAX_CHARACTERS, WORDS, Snippets
+from webcrawler.text.reference import Reference
 from webcrawler.urls import server, url_id
 
 REFERENCE = Reference([("molecular", 0.001), ("biology", 0.002), ("yeast", 0.0001)])

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from crawled import crawled, fetched, link
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.index.following import Follower
+from webcrawler.index.changes import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
-from webcrawler.search.reference import Reference
-from webcrawler.vocabulary.building import build
-from webcrawler.vocabulary.stored import store
+from webcrawler.search.vocabulary.build import build
+from webcrawler.search.vocabulary.stored import store
+from webcrawler.text.reference import Reference
 
 REFERENCE = Reference([("yeast", 0.001), ("genome", 0.001)])
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from learning import Web, crawl, lease_of, link, seen, text, told
 
 from webcrawler.errors import BadInput
-from webcrawler.focus.seeds import KEPT
 from webcrawler.frontier import Ordering, Source, ordering
-from webcrawler.frontier.orderings import PRIORITY_MAX
+from webcrawler.orderings import PRIORITY_MAX
+from webcrawler.orderings.by_example.seeds import KEPT
 
 A = "http://a.test/"
 SEED, OTHER = A + "seed", A + "other"

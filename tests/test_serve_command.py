@@ -16,7 +16,7 @@ import httpx
 import pytest
 from searched import entry, publish
 
-from webcrawler.web.protocol import ImpatientProtocol
+from webcrawler.web.guard.protocol import ImpatientProtocol
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 60  # that nothing here takes

@@ -111,7 +111,7 @@ def test_the_line_above_counts() -> None:
     assert at_the_end(query="").startswith("like the examples  ")
 
 
-@pytest.mark.parametrize("reason", ENDINGS.keys() - {"nothing_waits"})
+@pytest.mark.parametrize("reason", sorted(ENDINGS.keys() - {"nothing_waits"}))
 def test_the_last_line_says_why_it_ended(reason: str) -> None:
     assert at_the_end(hit(1), reason=reason).splitlines()[-1] == ENDINGS[reason]
     assert at_the_end(reason=reason).splitlines()[-1] == f"nothing was found: {ENDINGS[reason]}"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.parsing import parse
-from webcrawler.simhash import MAX_CHARACTERS, MIN_WORDS, NEAR, distance, majority, simhash
+from webcrawler.text.fingerprint import MAX_CHARACTERS, MIN_WORDS, NEAR, distance, majority, simhash
 
 VALUE = -7023180789945072876  # of the numbers from 0 to 99, by the definition below
 WORDS = [f"word{n}" for n in range(2000)]
@@ -72,7 +72,7 @@ def test_bulk_arithmetic_gives_what_the_definition_gives(words: list[str]) -> No
 
 def test_the_value_is_the_same_in_every_process_and_version() -> None:
     """Catalogs outlive both."""
-    code = "from webcrawler.simhash import simhash; print(simhash(' '.join(map(str, range(100)))))"
+    code = "from webcrawler.text.fingerprint import simhash; print(simhash(' '.join(map(str, range(100)))))"
 
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
 

@@ -6,7 +6,7 @@ import pytest
 from conftest import MakeFrontier
 from frontiers import done, fail, fetch, lease_one, let_pass, links, places, visit, visit_all
 
-from webcrawler.frontier import Frontier, inspect, upkeep
+from webcrawler.frontier import Frontier, inspect, maintenance
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 SLOW = 3.0
@@ -158,7 +158,7 @@ def test_a_block_outlives_a_frontier(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier()
     frontier.discover(links(A, B))
     frontier.block("http://a.test")
-    upkeep.clear(frontier)
+    maintenance.clear(frontier)
     frontier = make_frontier()
     frontier.discover(links(A, B))
 

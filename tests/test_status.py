@@ -19,18 +19,18 @@ from lxml import html as lxml_html
 from searched import entry, publish
 from starlette.testclient import TestClient
 
-from webcrawler.catalog import Catalog
-from webcrawler.companions import FOLLOWER, hold_crawl
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import FOLLOWER, hold_crawl
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Report, ordering
-from webcrawler.frontier.standing import Standing, standing
+from webcrawler.frontier.status import Standing, standing
 from webcrawler.records import Entry
 from webcrawler.web import Config, make_app
-from webcrawler.web.activity import BIN_SECONDS, Activity, rates
-from webcrawler.web.holding import held_back
-from webcrawler.web.overview import NOT_HERE, SILENT, Overviews
-from webcrawler.web.plots import HEIGHT, WIDTH, nice, plot
-from webcrawler.web.wording import size, span
+from webcrawler.web.status.activity import BIN_SECONDS, Activity, rates
+from webcrawler.web.status.bottlenecks import held_back
+from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
+from webcrawler.web.status.plots import HEIGHT, WIDTH, nice, plot
+from webcrawler.web.units import size, span
 
 NOW = 1_700_003_600.0
 STATS = {
@@ -146,7 +146,7 @@ def test_running_crawl_is_shown_through_its_redis(tmp_path: Path) -> None:
 
 
 def test_redis_that_hangs_costs_a_moment_and_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.overview.PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("webcrawler.web.status.overview.PATIENCE_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         with TestClient(make_app(Config(tmp_path, rate="", redis_url=url)), "http://localhost") as web:

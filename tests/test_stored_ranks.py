@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from webcrawler.ranking.stored import Ranks, load, store
+from webcrawler.linkgraph.stored import Ranks, load, store
 
 
 def some(folder: Path, *values: float, seq: int = 7, identity: str = "abc") -> None:
@@ -87,7 +87,7 @@ WRITER = """
 import sys
 import numpy
 from pathlib import Path
-from webcrawler.ranking.stored import store
+from webcrawler.linkgraph.stored import store
 for seq in range(1, 1000):
     store(Path(sys.argv[1]), numpy.full(50 + seq % 3, float(seq)), seq, "abc")
 """

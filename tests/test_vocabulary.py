@@ -19,16 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry, Text
-from webcrawler.vocabulary import Vocabulary, load
-from webcrawler.vocabulary.completing import Completions, Phrases, places_of
-from webcrawler.vocabulary.phrases import as_query, distinct_titles, phrases_of
-from webcrawler.vocabulary.renewing import make
-from webcrawler.vocabulary.spelling import Spelling, Words
-from webcrawler.vocabulary.stored import NAME, stored_seq
-from webcrawler.vocabulary.thesaurus import likelihood_ratio, related
-from webcrawler.vocabulary.vocabulary import Lists, Thesaurus
+from webcrawler.search.vocabulary import Vocabulary, load
+from webcrawler.search.vocabulary.completions import Completions, Phrases, places_of
+from webcrawler.search.vocabulary.phrases import as_query, distinct_titles, phrases_of
+from webcrawler.search.vocabulary.renewal import make
+from webcrawler.search.vocabulary.spelling import Spelling, Words
+from webcrawler.search.vocabulary.stored import NAME, stored_seq
+from webcrawler.search.vocabulary.thesaurus import likelihood_ratio, related
+from webcrawler.search.vocabulary.vocabulary import Lists, Thesaurus
 
 # Spelling
 
@@ -426,10 +426,10 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from webcrawler.vocabulary.stored import store
-from webcrawler.vocabulary.completing import Phrases, places_of
-from webcrawler.vocabulary.spelling import Words
-from webcrawler.vocabulary.vocabulary import Lists, Thesaurus
+from webcrawler.search.vocabulary.stored import store
+from webcrawler.search.vocabulary.completions import Phrases, places_of
+from webcrawler.search.vocabulary.spelling import Words
+from webcrawler.search.vocabulary.vocabulary import Lists, Thesaurus
 for seq in range(1, 2000):
     words = Words(["word"] * 50, np.full(50, seq, np.int32), np.zeros(50, bool))
     none = np.zeros(0, np.int32)

@@ -16,11 +16,10 @@ import pytest
 from crawled import crawled, fetched
 from localweb import WITHOUT_INDEX, crawl, page, scrapy, sites
 
-from webcrawler import renewal
-from webcrawler.catalog import Catalog
-from webcrawler.companions import VOCABULARY, hold_crawl
-from webcrawler.vocabulary import Vocabulary, lexicographer, load
-from webcrawler.vocabulary.renewing import Renewing
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import VOCABULARY, hold_crawl, renewal
+from webcrawler.search.vocabulary import Vocabulary, lexicographer, load
+from webcrawler.search.vocabulary.renewal import Renewing
 
 FOLDER = "vocabulary"
 
@@ -65,7 +64,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     started: list[subprocess.Popen[bytes]] = []
 
     def one() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "webcrawler.vocabulary.lexicographer", str(tmp_path)]
+        command = [sys.executable, "-m", "webcrawler.search.vocabulary.lexicographer", str(tmp_path)]
         started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE))
         return started[-1]
 

@@ -8,7 +8,7 @@ import pytest
 import redis
 from conftest import MakeFrontier
 
-from webcrawler.extensions import parts
+from webcrawler.crawl.worker import parts
 from webcrawler.job import seed_link
 
 LINKS = [seed_link(f"http://a.example/{number}") for number in range(50)]

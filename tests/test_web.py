@@ -26,15 +26,15 @@ from starlette.testclient import TestClient
 
 from webcrawler.errors import Unavailable
 from webcrawler.search import Related
-from webcrawler.search.query import AllOf, Site, parse
-from webcrawler.search.rankings.names import RANKINGS
-from webcrawler.web import Config, make_app, wording
+from webcrawler.search.rankings.registry import RANKINGS
+from webcrawler.text.query import AllOf, Site, parse
+from webcrawler.web import Config, make_app, units
 from webcrawler.web.answers import MAX_WAITING
-from webcrawler.web.asking import MAX_ADDED, Asking
 from webcrawler.web.errors import NotNow
 from webcrawler.web.openapi import SCHEMAS, document
 from webcrawler.web.opensearch import NAMESPACE
 from webcrawler.web.readable import readable
+from webcrawler.web.search_request import MAX_ADDED, Asking
 from webcrawler.web.shown import of_server
 from webcrawler.web.turns import Turns
 
@@ -285,7 +285,7 @@ def test_page_goes_by_the_name_it_is_given(crawl_dir: Path) -> None:
 
 
 def test_each_ranking_says_what_counts_in_it() -> None:
-    assert set(wording.RANKINGS) == set(RANKINGS)
+    assert set(units.RANKINGS) == set(RANKINGS)
 
 
 def test_icon_is_where_browsers_look_for_it(client: TestClient) -> None:
@@ -568,7 +568,7 @@ def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path) -> None:
 
 
 def test_busy_threads_are_no_broken_index(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.metrics.PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("webcrawler.web.status.metrics.PATIENCE_SECONDS", 0.01)
     config, release = Config(crawl_dir), threading.Event()
     app = make_app(config)
 

@@ -13,8 +13,8 @@ import pytest
 import uvicorn
 
 from webcrawler.web import Config, make_app
-from webcrawler.web.protocol import MAX_HEAD_BYTES, ImpatientProtocol
-from webcrawler.web.security import HEADERS
+from webcrawler.web.guard.protocol import MAX_HEAD_BYTES, ImpatientProtocol
+from webcrawler.web.guard.security import HEADERS
 from webcrawler.web.server import listen
 
 HOST = b"Host: localhost\r\n"

@@ -24,19 +24,19 @@ from starlette.types import Message
 
 from webcrawler.errors import BadInput
 from webcrawler.web import Config, make_app
-from webcrawler.web.limits import BUCKETS, MAX_AT_ONCE, Proxies, RateLimit, household
-from webcrawler.web.metrics import Metrics
-from webcrawler.web.overview import Overviews
-from webcrawler.web.rebinding import host_of, known_hosts
-from webcrawler.web.security import (
+from webcrawler.web.app import middleware
+from webcrawler.web.guard.hosts import host_of, known_hosts
+from webcrawler.web.guard.limits import BUCKETS, MAX_AT_ONCE, Proxies, RateLimit, household
+from webcrawler.web.guard.security import (
     HEADERS,
     MAX_BODY_BYTES,
     MAX_HEADER_BYTES,
     MAX_HEADERS,
     MAX_UPLOAD_BYTES,
     MAX_URL_BYTES,
-    middleware,
 )
+from webcrawler.web.status.metrics import Metrics
+from webcrawler.web.status.overview import Overviews
 
 PAGES = [("http://a.test/1", "Molecular biology", "Genes and proteins of molecular biology")]
 DOCS = "docs/explanation/search-security.md"

@@ -8,15 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learning import Web, crawl, link, seen, text, told
 
+from webcrawler.archive.history import take_in
 from webcrawler.errors import BadInput
-from webcrawler.focus.anchors import Peculiar, search_anchors
-from webcrawler.focus.wanted import ALSO
-from webcrawler.focus.webcrawler import LEVELS, WebCrawler
 from webcrawler.frontier import Frontier, Ordering, Politeness, Source, ordering
-from webcrawler.frontier.orderings import PRIORITY_MAX
-from webcrawler.frontier.orderings.base import BAND
-from webcrawler.recall import take_in
-from webcrawler.search.reference import english
+from webcrawler.orderings import PRIORITY_MAX
+from webcrawler.orderings.anchors import Peculiar, search_anchors
+from webcrawler.orderings.base import BAND
+from webcrawler.orderings.topic.wanted import ALSO
+from webcrawler.orderings.webcrawler import LEVELS, WebCrawler
+from webcrawler.text.reference import english
 
 A = "http://a.test/"
 URLS = [f"http://s{n % 4}.test/{n}" for n in range(15)]

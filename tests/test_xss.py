@@ -22,14 +22,14 @@ from hostile import PAYLOADS
 from playwright.sync_api import Browser, Page, expect
 from searched import entry
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.following import Follower
-from webcrawler.pages import PageStore
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore
+from webcrawler.index.changes import Follower
 from webcrawler.records import Entry, Text
+from webcrawler.search.vocabulary.build import build
+from webcrawler.search.vocabulary.stored import store
 from webcrawler.urls import canonical
-from webcrawler.vocabulary.building import build
-from webcrawler.vocabulary.stored import store
-from webcrawler.web.simplifying import TAGS
+from webcrawler.web.cached.simplifier import TAGS
 
 FULL = 100  # results of a page
 NEEDLE, PEACE = "needle", "peaceful"  # words of all hostile documents, of all others

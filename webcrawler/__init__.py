@@ -1,6 +1,6 @@
 """A crawler that visits the web in the order you choose, loses nothing, and searches what it found.
 
-Start at `webcrawler.frontier.Frontier` (which URL next?), `webcrawler.catalog.Catalog` (what did I
+Start at `webcrawler.frontier.Frontier` (which URL next?), `webcrawler.archive.catalog.Catalog` (what did I
 fetch?) and `webcrawler.scheduler.Scheduler` (the same for any Scrapy spider).
 """
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.settings import BaseSettings
 
-from webcrawler.dropin import SpiderWorker
-from webcrawler.middlewares import RobotsMiddleware
+from webcrawler.crawl.dropin import SpiderWorker
+from webcrawler.crawl.robots import RobotsMiddleware
 
 
 class WebCrawlerAddon:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +20,8 @@ from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from webcrawler import failpoints
-from webcrawler.dropin import worker_of
-from webcrawler.extensions import Worker
+from webcrawler.crawl.dropin import worker_of
+from webcrawler.crawl.worker import Worker
 from webcrawler.records import Lease
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Scheduler(BaseScheduler):
 
     def _take(self) -> Lease:
         lease = self._buffer.popleft()
-        failpoints.reach("lease.request")
+        sys.audit("webcrawler.lease.request")
         if len(self._buffer) < self._ahead // 2:
             self._changed.set()
         return lease

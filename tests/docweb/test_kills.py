@@ -1,4 +1,4 @@
-"""kill -9 at random times during a crawl of docweb loses nothing; bench/kills.py does it."""
+"""kill -9 at random times during a crawl of docweb loses nothing; bench/faults/kills.py does it."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def survivor(docweb: Docweb, tmp_path_factory: pytest.TempPathFactory) -> Surviv
     folder, figures = tmp_path_factory.mktemp("kills"), tmp_path_factory.mktemp("figures") / "kills.json"
     command = [
         sys.executable,
-        "bench/kills.py",
+        "bench/faults/kills.py",
         str(docweb.folder),
         "--proxy",
         docweb.proxy,

@@ -1,4 +1,4 @@
-"""Whatever happens to a crawl, nothing is lost and nothing is there twice: bench/faults.py, in short."""
+"""Whatever happens to a crawl, nothing is lost and nothing is there twice: a short bench/faults/faults.py."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from webcrawler.failpoints import FAILPOINTS
+from failpoints import FAILPOINTS
 
 PROJECT = Path(__file__).parents[2]
 KILLS = 60  # issue 3
@@ -39,7 +38,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("faults")
-    command = [sys.executable, "bench/faults.py", "--short", "--folder", str(folder / "rounds")]
+    command = [sys.executable, "bench/faults/faults.py", "--short", "--folder", str(folder / "rounds")]
     if seed := os.environ.get("FAULTS_SEED"):
         command += ["--seed", seed]
 

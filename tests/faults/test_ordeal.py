@@ -1,4 +1,4 @@
-"""The driver of bench/faults.py: the time that it measures is the crawl's, not its own."""
+"""The driver of bench/faults/faults.py: the time that it measures is the crawl's, not its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from localweb import Canary
 from redis import RedisError
 
-BENCH = Path(__file__).parents[2] / "bench"
+BENCH = Path(__file__).parents[2] / "bench" / "faults"
 
 
 def test_its_client_tries_once_as_it_looks_before_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from webcrawler.extensions import Crawl
+from webcrawler.crawl.run import Crawl
 
 TICK_SECONDS = 0.05
 

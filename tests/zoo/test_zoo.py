@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from localweb import WITHOUT_INDEX, Crawled, scrapy
 
-from webcrawler import wiring
 from webcrawler.connection import connect
+from webcrawler.crawl import wiring
 from zoo import content, encodings, framing, redirects, sizes, slow, tls, traps
 from zoo.server import NETWORK, Behaviour, Zoo
 from zoo.watch import watched

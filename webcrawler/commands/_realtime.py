@@ -13,8 +13,7 @@ from scrapy.crawler import Crawler
 from webcrawler.commands import _targets
 from webcrawler.commands._shown import Shown, console
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.realtime.job import RealtimeJob
-from webcrawler.realtime.journal import CHANGED, Journal, as_json, is_alive, read
+from webcrawler.realtime import CHANGED, Journal, RealtimeJob, as_json, is_alive, read
 
 STDOUT = "-"
 

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from webcrawler.commands.base import printable
-from webcrawler.realtime.journal import Found, Journal
+from webcrawler.realtime import Found, Journal
 
 ROWS = 30  # at most
 LINES = 2  # of one row

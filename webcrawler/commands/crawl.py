@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from contextlib import ExitStack, suppress
 from typing import ClassVar
 
@@ -14,16 +13,17 @@ from scrapy.spiderloader import get_spider_loader
 
 from spiders.index import IndexSpider
 from spiders.realtime import RealtimeSpider
-from webcrawler import connection, extensions, failpoints
-from webcrawler.addresses import AddressRules
+from webcrawler import connection
 from webcrawler.commands import _realtime
 from webcrawler.commands.base import Command
 from webcrawler.connection import Connection
+from webcrawler.crawl import run
+from webcrawler.crawl.worker import parts
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.extensions import parts
-from webcrawler.frontier import Frontier, ordering, upkeep
+from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
 from webcrawler.settings import SETTINGS, complaint
+from webcrawler.urls import AddressRules
 
 BROKEN = ("batch_failed", "scheduler_failed")
 
@@ -75,7 +75,7 @@ class Crawl(Command, BaseRunSpiderCommand):
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
             with suppress(RuntimeError):  # it did not come so far as to have extensions
-                extensions.Crawl.of(crawler).abandon()
+                run.Crawl.of(crawler).abandon()
         if self.crawler_process.bootstrap_failed:
             raise Unavailable("the crawl could not start, the log says why")
         if crawler.stats.get_value("finish_reason") in BROKEN:
@@ -96,7 +96,6 @@ class Crawl(Command, BaseRunSpiderCommand):
 
     def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
         """Opens all that can be asked wrongly; the connection keeps an embedded server up for the crawl."""
-        failpoints.arm(os.environ)
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
@@ -113,8 +112,8 @@ class Crawl(Command, BaseRunSpiderCommand):
 
     def _check_mode(self, held: Connection, job: Job, rescore: bool) -> None:
         partitions = self.project.getint("FRONTIER_PARTITIONS")
-        mode = upkeep.mode_of(held.client, job.mode)
+        mode = maintenance.mode_of(held.client, job.mode)
         frontier = Frontier(held.client, ordering(mode), partitions=partitions)
         if rescore:
-            upkeep.rescore(frontier, mode)
+            maintenance.rescore(frontier, mode)
         parts.wait_out(lambda: frontier.open(mode), held.revive)

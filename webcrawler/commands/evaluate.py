@@ -16,8 +16,7 @@ from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
-    from webcrawler.evaluation import Experiment, Recorded, Run, Wanted
-    from webcrawler.evaluation.laboratory import Progress
+    from webcrawler.evaluation import Experiment, Progress, Recorded, Run, Wanted
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
@@ -128,7 +127,7 @@ class Evaluate(Command):
 
     def _show(self, recorded: Recorded, runs: list[Run], opts: argparse.Namespace) -> None:
         """Tables first: they are safe when a file cannot be written after all."""
-        from webcrawler.evaluation.report import tables
+        from webcrawler.evaluation import tables
 
         for start, run in {run.start: run for run in runs}.items():
             print(f"From {start}: {run.pages:,} of {recorded.graph.pages:,} pages can be reached.", end="")

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from webcrawler import connection, urls
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.frontier import Frontier, inspect, ordering, upkeep
+from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import follower
 
 USAGE = "say `scrapy frontier stats`, `peek`, `explain URL`, `block SERVER`, `unblock SERVER` or `clear`"
@@ -55,7 +55,7 @@ class FrontierCommand(Command):
             elif verb in ("block", "unblock"):
                 _print(self._block(frontier, rest[0], verb == "block"), opts.json)
             else:
-                _print({"forgotten": upkeep.clear(frontier)}, opts.json)
+                _print({"forgotten": maintenance.clear(frontier)}, opts.json)
 
     def _block(self, frontier: Frontier, name: str, blocked: bool) -> dict[str, Any]:
         """In Redis for all workers; in the catalog of this machine, from where the index follows."""

@@ -7,7 +7,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.commands import _parquet
 from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput

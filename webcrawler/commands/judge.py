@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from webcrawler.commands import _interrupts, _targets
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
-from webcrawler.search.rankings.names import DEFAULT, RANKINGS
-from webcrawler.search.reference import Reference, english, load
+from webcrawler.search.rankings import DEFAULT, RANKINGS
+from webcrawler.text import Reference, english, load
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
     from webcrawler.evaluation.judged import Verdict
@@ -50,8 +50,7 @@ class Judge(Command):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
-        from webcrawler.evaluation.judged import check
-        from webcrawler.evaluation.judged.report import means, per_query
+        from webcrawler.evaluation.judged import check, means, per_query
 
         rankings = _rankings(opts.rankings or self._all())
         check()

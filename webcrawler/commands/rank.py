@@ -7,10 +7,10 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
-from webcrawler.frontier.orderings import location
+from webcrawler.orderings import location
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
     import numpy as np
@@ -40,7 +40,7 @@ class Rank(Command):
         return "Every URL that was fetched or linked to counts; a server has the sum of its pages."
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        from webcrawler.ranking.pagerank import DAMPING
+        from webcrawler.linkgraph import DAMPING
 
         super().add_options(parser)
         parser.add_argument("--algorithm", default="pagerank", help=f"{', '.join(SHOWN)} (pagerank)")
@@ -65,7 +65,7 @@ class Rank(Command):
 
 def _top(args: list[str], opts: argparse.Namespace) -> int:
     """The number to show, when all that can be said by words is right."""
-    from webcrawler.ranking import engines
+    from webcrawler.linkgraph import engines
 
     if args:
         raise BadInput(f"rank takes options only, not {args[0][:60]!r}")
@@ -93,17 +93,17 @@ def _scores(catalog: Catalog, algorithm: str, damping: float, engine: str) -> tu
     """Of page number 1 and on; hits gives authorities, and hubs beside them."""
     import numpy as np
 
-    from webcrawler import ranking
+    from webcrawler import linkgraph
 
     if algorithm == "location":
         return np.fromiter((location(url, WORDS, ENDINGS) for _, url in catalog.urls()), np.int64), None
-    graph = ranking.catalogued(catalog)
+    graph = linkgraph.catalog_graph(catalog)
     if algorithm == "hits":
-        hubs, authorities = ranking.hits(graph, engine)
+        hubs, authorities = linkgraph.hits(graph, engine)
         return authorities, hubs
     if algorithm == "pagerank":
-        return ranking.pagerank(graph, damping, engine=engine), None
-    return ranking.backlinks(graph) if algorithm == "backlink" else ranking.forward_links(graph), None
+        return linkgraph.pagerank(graph, damping, engine=engine), None
+    return linkgraph.backlinks(graph) if algorithm == "backlink" else linkgraph.forward_links(graph), None
 
 
 def _pages(catalog: Catalog, scores: Scores, hubs: Scores | None, top: int) -> list[dict[str, Any]]:

@@ -10,13 +10,12 @@ from contextlib import closing
 from rich.console import Console
 from rich.progress import Progress
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.commands._interrupts import made_of
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.index.engine import engine_type
-from webcrawler.index.follower import reindex
-from webcrawler.vocabulary.lexicographer import remake
+from webcrawler.index import engine_type, reindex
+from webcrawler.search.vocabulary import remake
 
 
 class Reindex(Command):

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.base import Command, printable
 from webcrawler.commands.search import as_text
 from webcrawler.errors import BadInput
-from webcrawler.index import analysis
-from webcrawler.index.follower import wait_until_caught_up
+from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher
-from webcrawler.vocabulary.lexicographer import wait_until_made
+from webcrawler.search.vocabulary import wait_until_made
+from webcrawler.text import analysis
 
 DEMO_QUERY = "molecular biology"
 HITS = 5

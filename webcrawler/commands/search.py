@@ -11,12 +11,10 @@ from textwrap import fill
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
 from webcrawler.records import Hit
-from webcrawler.search import Results, Searcher
-from webcrawler.search.matches import Part
-from webcrawler.search.query import MAX_CHARACTERS
-from webcrawler.search.rankings.names import DEFAULT, RANKINGS
-from webcrawler.search.reference import load
-from webcrawler.search.results import as_dict
+from webcrawler.search import Part, Results, Searcher, as_dict
+from webcrawler.search.rankings import DEFAULT, RANKINGS
+from webcrawler.text import load
+from webcrawler.text.query import MAX_CHARACTERS
 
 _INDENT = " " * 5  # under the title, behind "1000 "
 

@@ -12,7 +12,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
-from webcrawler.index.engine import engine_type
+from webcrawler.index import engine_type
 from webcrawler.settings import SETTINGS, complaint, is_yes
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them

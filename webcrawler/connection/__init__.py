@@ -5,7 +5,8 @@ its connection and setting names (REDIS_URL, REDIS_HOST, REDIS_PORT, REDIS_DB, R
 they mean there.
 """
 
+from webcrawler.connection import remote
 from webcrawler.connection.connection import Connection, connect, from_settings, visit
 from webcrawler.connection.remote import told
 
-__all__ = ["Connection", "connect", "from_settings", "told", "visit"]
+__all__ = ["Connection", "connect", "from_settings", "remote", "told", "visit"]

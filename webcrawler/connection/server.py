@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -15,7 +16,6 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from webcrawler import failpoints
 from webcrawler.connection.binaries import first_that_runs
 from webcrawler.errors import Unavailable
 
@@ -61,7 +61,7 @@ class Server:
             BadInput: there is no server program.
             Unavailable: it stopped at once; the message ends with its last words.
         """
-        failpoints.reach("redis.starting")
+        sys.audit("webcrawler.redis.starting")
         binary = first_that_runs(self._binaries())
         self._socket.unlink(missing_ok=True)
         self._lock_path.unlink(missing_ok=True)  # a child forked during the last start may hold its flock
@@ -69,14 +69,14 @@ class Server:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             process = self._launch(binary, lock)
-            failpoints.reach("redis.launched")
+            sys.audit("webcrawler.redis.launched")
             os.pwrite(lock, str(process.pid).encode(), 0)
         finally:
             os.close(lock)  # the flock stays with the descriptor that the server inherited
         # Reaps the server when it dies before us, so that its process id is free.
         threading.Thread(target=process.wait, daemon=True, name="embedded-redis").start()
         self._wait_for(process)
-        failpoints.reach("redis.started")
+        sys.audit("webcrawler.redis.started")
 
     def answers(self) -> bool:
         """False when nobody listens. One that is loading its log is waited for.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
-from webcrawler.ranking import Estimate, Graph
+from webcrawler.linkgraph import Estimate, Graph
 
 FLUSHES = ("ir", "ib", "fifo")
 

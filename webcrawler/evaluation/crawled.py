@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.recorded import Recorded
-from webcrawler.ranking import Graph
+from webcrawler.linkgraph import Graph
 
 AT_ONCE = 10_000  # rows of a query
 HOPS = 20  # of redirects

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier.orderings import BUILT_IN, arguments_of, ordering
+from webcrawler.orderings import BUILT_IN, arguments_of, ordering
 
 
 class Experiment(NamedTuple):

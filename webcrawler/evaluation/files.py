@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.numbers import numbers
-from webcrawler.ranking import Graph
-from webcrawler.ranking.graph import distinct
+from webcrawler.linkgraph import Graph, distinct
 
 # "#" SNAP; "%" Matrix Market, KONECT, but not the name "%C3%81edan".
 COMMENTS = re.compile(rb"(?m)^[ \t]*(?:#|%(?![0-9A-Fa-f]{2})).*$")

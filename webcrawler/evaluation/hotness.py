@@ -10,13 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import ranking
+from webcrawler import linkgraph
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import topics
 from webcrawler.evaluation.measures import threshold_of_best
 from webcrawler.evaluation.recorded import Recorded
-from webcrawler.frontier.orderings import location
-from webcrawler.frontier.orderings.links import DAMPING
+from webcrawler.orderings import DAMPING, location
 
 METRICS = ("ib", "ir", "if", "il", "hub", "authority", "is", "ic")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?%?")
@@ -112,11 +111,11 @@ class Importance:
     def _computed(self, name: str) -> NDArray[np.float64 | np.int64]:
         graph = self._recorded.graph
         if name == "ib":
-            return ranking.backlinks(graph)
+            return linkgraph.backlinks(graph)
         if name == "ir":
-            return ranking.pagerank(graph, DAMPING)
+            return linkgraph.pagerank(graph, DAMPING)
         if name == "if":
-            return ranking.forward_links(graph)
+            return linkgraph.forward_links(graph)
         if name == "il":
             return np.array([location(url, ("home",), (".com",)) for url in self._recorded.urls])
         if name in ("hub", "authority"):
@@ -130,5 +129,5 @@ class Importance:
     @cached_property
     def _hubs_and_authorities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean 1, as PageRank."""
-        hubs, authorities = ranking.hits(self._recorded.graph)
+        hubs, authorities = linkgraph.hits(self._recorded.graph)
         return hubs * len(hubs), authorities * len(authorities)

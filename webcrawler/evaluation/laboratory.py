@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.experiments import Experiment
-from webcrawler.evaluation.judging import Figures, Judge, Wanted
+from webcrawler.evaluation.figures import Figures, Judge, Wanted
 from webcrawler.evaluation.recorded import Recorded, as_number
 from webcrawler.evaluation.virtual import Web, crawl
 

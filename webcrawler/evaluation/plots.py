@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import ranking
+from webcrawler import linkgraph
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import measures
 from webcrawler.evaluation.laboratory import Run
@@ -46,7 +46,7 @@ def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:
             files.append(_draw_p_st(some, name, _free(folder, f"p_st-{name}{place}", files)))
         for name in some[0].figures.p_cs:
             files.append(_draw_p_cs(some, name, _free(folder, f"p_cs-{name}{place}", files)))
-    files.append(_draw_histogram(ranking.backlinks(recorded.graph), folder / "backlinks.svg"))
+    files.append(_draw_histogram(linkgraph.backlinks(recorded.graph), folder / "backlinks.svg"))
     return files
 
 

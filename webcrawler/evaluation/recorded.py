@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.evaluation.numbers import DIGITS_MAX
-from webcrawler.ranking import Graph
+from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 
 MADE_UP = "http://graph.example/"  # where pages without a URL stand

@@ -7,20 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import ranking
+from webcrawler import linkgraph
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.recorded import Recorded
-from webcrawler.frontier.orderings import is_hot_page, words_of
-from webcrawler.ranking.similarity import (
-    Collection,
-    Vector,
-    cosine,
-    inner_product,
-    vector,
-)
-from webcrawler.ranking.similarity import (
-    combined as combine,
-)
+from webcrawler.linkgraph import Collection, Vector, cosine, inner_product, vector
+from webcrawler.linkgraph import combined as combine
+from webcrawler.orderings import is_hot_page, words_of
 from webcrawler.records import Text
 
 AT_ONCE = 500  # texts in memory
@@ -54,7 +46,7 @@ def combined(recorded: Recorded, query: str) -> NDArray[np.float64]:
     found = np.zeros(recorded.graph.pages)
     for page, text in _texts(recorded):
         found[page] = inner_product(vector(words_of(text.body), words_of(text.title)), asked)
-    return combine(found, ranking.backlinks(recorded.graph), K1, K2)
+    return combine(found, linkgraph.backlinks(recorded.graph), K1, K2)
 
 
 def query_words(query: str) -> list[str]:

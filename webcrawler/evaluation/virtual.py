@@ -14,7 +14,7 @@ from webcrawler import urls
 from webcrawler.connection import Connection
 from webcrawler.evaluation.recorded import Recorded
 from webcrawler.frontier import Done, Frontier, Ordering, Politeness, ordering
-from webcrawler.ranking import Estimate, Rescorer
+from webcrawler.linkgraph import Estimate, Rescorer
 from webcrawler.records import Lease, Link
 
 UNHURRIED = Politeness(delay=0.0, server_concurrency=10**6, lease=10.0**6)

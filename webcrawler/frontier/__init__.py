@@ -5,12 +5,16 @@ leases; `ordering(mode)` says what best means; `inspect` answers what waits and 
 rescores.
 """
 
+from webcrawler.frontier import inspect, maintenance, searches
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report, Reports
-from webcrawler.frontier.orderings import Known, Ordering, Seen, Source, ordering
+from webcrawler.frontier.scripts import Client
+from webcrawler.frontier.status import Standing, standing
+from webcrawler.orderings import Known, Ordering, Seen, Source, ordering
 
 __all__ = [
     "Budgets",
+    "Client",
     "Done",
     "Failed",
     "Frontier",
@@ -22,5 +26,10 @@ __all__ = [
     "Reports",
     "Seen",
     "Source",
+    "Standing",
+    "inspect",
+    "maintenance",
     "ordering",
+    "searches",
+    "standing",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webcrawler.frontier.deciding import Deciding
-from webcrawler.frontier.leasing import UNLIMITED
+from webcrawler.frontier.completion import Deciding
+from webcrawler.frontier.leases import UNLIMITED
 from webcrawler.frontier.messages import Done, Leased
 from webcrawler.frontier.servers import Servers
 from webcrawler.frontier.workers import Workers

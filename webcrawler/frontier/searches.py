@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
-from webcrawler.frontier.orderings import ordering
+from webcrawler.frontier.maintenance import clear
 from webcrawler.frontier.scripts import Client, now_ms
-from webcrawler.frontier.upkeep import clear
+from webcrawler.orderings import ordering
 
 BASE = "{crawl:0}:"
 KEY = f"{BASE}searches"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import chain
 
-from webcrawler.frontier.packing import milliseconds
 from webcrawler.frontier.scripts import Argument, Call
 from webcrawler.frontier.slots import Slots
+from webcrawler.frontier.wire import milliseconds
 
 
 class Servers(Slots):

@@ -14,9 +14,9 @@ from redis.cluster import RedisCluster
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier.messages import Budgets, Politeness
-from webcrawler.frontier.orderings import Ordering
 from webcrawler.frontier.partitions import Partitions
 from webcrawler.frontier.scripts import Call, Client, run
+from webcrawler.orderings import Ordering
 
 TAKEN = ("server", "robots")  # by what all frontiers share
 

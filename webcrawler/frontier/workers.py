@@ -7,9 +7,9 @@ from collections.abc import Callable, Container
 import msgpack
 
 from webcrawler import urls
-from webcrawler.frontier.leasing import Leasing
-from webcrawler.frontier.packing import milliseconds
+from webcrawler.frontier.leases import Leasing
 from webcrawler.frontier.scripts import Call
+from webcrawler.frontier.wire import milliseconds
 
 
 class Workers(Leasing):

@@ -6,3 +6,21 @@ reads what it left last. Inside: `following` and `anchors` apply changes through
 stands, and `values` decodes many such at once; `codec`, `writer` and `postings` write segments in bulk,
 `segments`, `columns`, `mapped` and `live` read them.
 """
+
+from webcrawler.index import follower
+from webcrawler.index.engine import ENGINES, engine_type
+from webcrawler.index.follower import reindex, wait_until_caught_up
+from webcrawler.index.hitlists import ANCHOR_POSITIONS
+from webcrawler.index.reader import Live, Posted, Reading
+
+__all__ = [
+    "ANCHOR_POSITIONS",
+    "ENGINES",
+    "Live",
+    "Posted",
+    "Reading",
+    "engine_type",
+    "follower",
+    "reindex",
+    "wait_until_caught_up",
+]

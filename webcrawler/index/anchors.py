@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from webcrawler import failpoints
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.index.engine import Anchored, Engine
 
 MAX_TEXTS = 200  # different ones of a page, those of the most servers first
@@ -38,7 +38,7 @@ class AnchorsFollower:
             self._until = self._catalog.last_seq()
             self._left = self._catalog.renamed(self._engine.anchors_applied, self._until)
         some, self._left = self._left[:PAGES], self._left[PAGES:]
-        failpoints.reach("anchors.read")
+        sys.audit("webcrawler.anchors.read")
         seq = self._engine.anchors_applied if self._left else self._until
         self._engine.commit_anchors(some, list(anchors_of(self._catalog, some)), seq)
 

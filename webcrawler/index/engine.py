@@ -12,7 +12,7 @@ from webcrawler.records import Document, Text
 
 # Where each stands; imported when it is chosen, as tantivy is an extra.
 ENGINES = {
-    "whoosh": "webcrawler.index.whooshengine:WhooshEngine",
+    "whoosh": "webcrawler.index.whoosh.engine:WhooshEngine",
     "tantivy": "webcrawler.index.tantivy.engine:TantivyEngine",
 }
 DEFAULT = "whoosh"

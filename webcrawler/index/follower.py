@@ -10,9 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from webcrawler import failpoints
-from webcrawler.catalog import Catalog
-from webcrawler.companions import (
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import (
     FOLLOWER,
     hold_crawl,
     is_crawling,
@@ -21,9 +20,9 @@ from webcrawler.companions import (
     settle_in,
     when_made,
 )
+from webcrawler.index.changes import POLL_SECONDS, Follower
 from webcrawler.index.engine import DEFAULT, engine_type
-from webcrawler.index.folder import applied_seq, discard
-from webcrawler.index.following import POLL_SECONDS, Follower
+from webcrawler.index.whoosh import applied_seq, discard
 
 __all__ = [
     "Follower",
@@ -66,7 +65,7 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False, engine:
     with FOLLOWER.at_work(crawl_dir) as lock:
         if lock is None:
             return False
-        failpoints.reach("index.locked")
+        sys.audit("webcrawler.index.locked")
         while follower := when_made(lambda: Follower(crawl_dir, engine), crawl_dir, stopped):
             with follower:
                 if _follow(follower, crawl_dir, lock, stopped):

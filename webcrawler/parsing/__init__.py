@@ -2,9 +2,11 @@
 
 `parse` turns bytes into a `records.Page` in three steps, a file each: `encoding` (which characters are
 these?), `reader` (which text, headings and links stand there?), `links` (where do they lead?).
-Pure: hostile bytes cost time and memory, which `webcrawler.parserpool` bounds, and never raise.
+Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds, and never raise.
 """
 
-from webcrawler.parsing.page import parse
+from webcrawler.parsing.nesting import flatten
+from webcrawler.parsing.page import feed, markup, parse
+from webcrawler.parsing.pool import ParserPool, free_large_blocks
 
-__all__ = ["parse"]
+__all__ = ["ParserPool", "feed", "flatten", "free_large_blocks", "markup", "parse"]

@@ -14,7 +14,7 @@ from webcrawler.parsing.links import base_url, merge
 from webcrawler.parsing.nesting import flatten
 from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page
-from webcrawler.simhash import simhash
+from webcrawler.text import simhash
 
 
 class Target(Protocol):

@@ -1,1 +1,23 @@
 """What does a real-time search do next, and what has it found?"""
+
+from webcrawler.realtime import journal
+from webcrawler.realtime.bookmarks import urls_of
+from webcrawler.realtime.job import BY_EXAMPLES, ENOUGH, RealtimeJob
+from webcrawler.realtime.journal import CHANGED, Found, Journal, as_json, is_alive, read
+from webcrawler.realtime.search import Fetched, RealtimeSearch
+
+__all__ = [
+    "BY_EXAMPLES",
+    "CHANGED",
+    "ENOUGH",
+    "Fetched",
+    "Found",
+    "Journal",
+    "RealtimeJob",
+    "RealtimeSearch",
+    "as_json",
+    "is_alive",
+    "journal",
+    "read",
+    "urls_of",
+]

@@ -8,10 +8,9 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from webcrawler.errors import BadInput
-from webcrawler.focus import SIMILAR, Wanted, asked_for
-from webcrawler.frontier.orderings import arguments_of, ordering, ordering_type
-from webcrawler.frontier.orderings.arguments import number, whole_number
 from webcrawler.job import Job
+from webcrawler.orderings import arguments_of, number, ordering, ordering_type, whole_number
+from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for
 from webcrawler.realtime import journal
 from webcrawler.realtime.bookmarks import read_urls
 from webcrawler.realtime.feedback import MARK, judged_good

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TypedDict, cast
 
-from webcrawler.companions import is_held, try_lock
+from webcrawler.background import is_held, try_lock
 from webcrawler.errors import BadInput
 
 logger = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from threading import Event
 
-from webcrawler.catalog import Catalog
-from webcrawler.index.engine import engine_type
+from webcrawler.archive.catalog import Catalog
+from webcrawler.index import engine_type
 
 logger = logging.getLogger(__name__)
 

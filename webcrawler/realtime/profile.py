@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from math import log
 
-from webcrawler.index.analysis import tokens_of, words
 from webcrawler.records import Text
-from webcrawler.search.reference import english
+from webcrawler.text import english, tokens_of, words
 
 WORDS = 6
 CHARACTERS = 20_000  # of each text

@@ -9,18 +9,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
-from webcrawler.focus import Wanted, similarity
 from webcrawler.frontier import Frontier
-from webcrawler.frontier.orderings import arguments_of, ordering_type
 from webcrawler.job import seed_link
-from webcrawler.realtime.exploring import QueryLoop
+from webcrawler.orderings import arguments_of, ordering_type
+from webcrawler.orderings.topic import Wanted, similarity
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
 from webcrawler.realtime.lag import Lag
-from webcrawler.realtime.listing import Listing
+from webcrawler.realtime.loop import QueryLoop
 from webcrawler.realtime.profile import typical_words
+from webcrawler.realtime.result_list import Listing
 from webcrawler.records import Link, Text
 from webcrawler.search import Searcher
 

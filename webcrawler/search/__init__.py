@@ -5,7 +5,9 @@ and weighed by an engine (`engines`), in page numbers; `folding` and `showing` m
 ranking is a file in `rankings` and a line in its `names`.
 """
 
-from webcrawler.search.results import Related, Results
-from webcrawler.search.searcher import Searcher
+from webcrawler.search.matches import Part
+from webcrawler.search.results import Related, Results, as_dict
+from webcrawler.search.searcher import MAX_HITS, Searcher
+from webcrawler.search.snippets import Snippets
 
-__all__ = ["Related", "Results", "Searcher"]
+__all__ = ["MAX_HITS", "Part", "Related", "Results", "Searcher", "Snippets", "as_dict"]

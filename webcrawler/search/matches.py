@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.analysis import terms
-from webcrawler.index.reading import Reading
-from webcrawler.index.values import Flat, Values, flat
+from webcrawler.index import Reading
+from webcrawler.index.whoosh import Flat, Values, flat
 from webcrawler.records import Text
-from webcrawler.search.query import Asked
+from webcrawler.text import terms
+from webcrawler.text.query import Asked
 
 MAX_VECTOR_CHARACTERS = 3_000  # of a text that is read for its words
 

@@ -11,12 +11,12 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.catalog import Catalog
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.ranking import stored
+from webcrawler.linkgraph import stored
 from webcrawler.records import Text
-from webcrawler.vocabulary import Vocabulary
-from webcrawler.vocabulary import load as load_vocabulary
+from webcrawler.search.vocabulary import Vocabulary
+from webcrawler.search.vocabulary import load as load_vocabulary
 
 BEGINNING_BYTES = 48 << 10
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.reading import Posted
-from webcrawler.index.values import Values
+from webcrawler.index import Posted
+from webcrawler.index.whoosh import Values
 
 Keys = NDArray[np.int64]  # page number times _PAGE + position, ascending
 

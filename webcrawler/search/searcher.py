@@ -8,18 +8,17 @@ from pathlib import Path
 from time import monotonic
 
 from webcrawler.errors import BadInput
-from webcrawler.search import showing
-from webcrawler.search.engines import Answer, SearchEngine
-from webcrawler.search.engines.choosing import make_engine
-from webcrawler.search.folding import PAGES, Ranked, fold, result_page
+from webcrawler.search import display
+from webcrawler.search.engines import Answer, SearchEngine, make_engine
+from webcrawler.search.fold import PAGES, Ranked, fold, result_page
 from webcrawler.search.matches import Part
 from webcrawler.search.opened import Opened, readable
-from webcrawler.search.query import Nothing, Query, expanded, parse
-from webcrawler.search.rankings.names import DEFAULT
-from webcrawler.search.reference import Reference, english
+from webcrawler.search.rankings import DEFAULT
 from webcrawler.search.results import Related, Results
 from webcrawler.search.snippets import Snippets
 from webcrawler.search.thesaurus import asked_for, may_widen, related
+from webcrawler.text import Reference, english
+from webcrawler.text.query import Nothing, Query, expanded, parse
 
 MAX_HITS = 1000  # that can be looked through
 MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 ms a hit
@@ -157,7 +156,7 @@ class Searcher:
         shown = result_page(kept, start, limit)
         typed = [asked.term for asked in query.asked if not asked.added]
         snippets = Snippets(typed, [asked.term for asked in (*query.asked, *answer.asked)])
-        hits = showing.hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
+        hits = display.hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
         total = answer.total if kept or start else 0  # none of the few may be shown
         return Results(
             query.text,
@@ -180,7 +179,7 @@ class Searcher:
     def _kept(self, answer: Answer, start: int, limit: int) -> list[Ranked]:
         """As many as have to be arranged for this result page, and one more where there are more."""
         needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
-        return fold(showing.visible(answer, self._opened, min(needed, MAX_HITS)), needed)
+        return fold(display.visible(answer, self._opened, min(needed, MAX_HITS)), needed)
 
     def _notes(self, query: Query, answer: Answer) -> list[str]:
         late = f"stopped after {self._deadline_seconds:g} s: there may be more"

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from itertools import islice
 
-from webcrawler.index.analysis import is_word_character, terms
+from webcrawler.text import is_word_character, terms
 
 WORDS = 30  # of a snippet
 MAX_CHARACTERS = 400  # a text without spaces has long words

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webcrawler.index.analysis import tokens_of, words
-from webcrawler.search.query import AllOf, AnyOf, Asked, Node, Not, Query, Site, Word
 from webcrawler.search.results import Related
-from webcrawler.vocabulary import Vocabulary
+from webcrawler.search.vocabulary import Vocabulary
+from webcrawler.text import tokens_of, words
+from webcrawler.text.query import AllOf, AnyOf, Asked, Node, Not, Query, Site, Word
 
 WEIGHT = 0.3  # of an added word, beside 1 for one that was typed
 _EACH = 3  # related words for a word of the query

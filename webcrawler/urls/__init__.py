@@ -13,13 +13,16 @@ from webcrawler.urls._prefix import path_prefix
 from webcrawler.urls._refusal import MAX_LENGTH, refusal
 from webcrawler.urls._resolve import UnfetchableUrl, host_and_port, resolve, server, split
 from webcrawler.urls._traps import is_at
+from webcrawler.urls.addresses import AddressRules, is_address
 
 __all__ = [
     "MAX_LENGTH",
+    "AddressRules",
     "Target",
     "UnfetchableUrl",
     "canonical",
     "host_and_port",
+    "is_address",
     "is_at",
     "outlink",
     "path_prefix",

@@ -4,7 +4,8 @@
 to it; judgments of results have a folder of their own, and searches of the web are others' work (`live`).
 """
 
+from webcrawler.web import server
 from webcrawler.web.app import make_app
 from webcrawler.web.config import Config
 
-__all__ = ["Config", "make_app"]
+__all__ = ["Config", "make_app", "server"]

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.search import Results, Searcher
-from webcrawler.search.reference import load
-from webcrawler.web.asking import Asking
+from webcrawler.text import load
 from webcrawler.web.config import Config
 from webcrawler.web.errors import NotNow
-from webcrawler.web.metrics import Metrics
+from webcrawler.web.search_request import Asking
+from webcrawler.web.status import Metrics
 from webcrawler.web.turns import Turns
 
 T = TypeVar("T")

@@ -8,14 +8,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
-from webcrawler.search.results import as_dict
-from webcrawler.web.asking import asked
-from webcrawler.web.explaining import NOT_THERE, explained
-from webcrawler.web.limits import CLIENT
+from webcrawler.search import as_dict
+from webcrawler.web.explain import NOT_THERE, explained
+from webcrawler.web.guard import CLIENT
 from webcrawler.web.openapi import document
 from webcrawler.web.opensearch import suggestions
 from webcrawler.web.parameters import MAX_NUMBER, read
-from webcrawler.web.rendering import FRESH, page
+from webcrawler.web.render import FRESH, page
+from webcrawler.web.search_request import asked
 
 
 async def search(request: Request) -> Response:

@@ -10,13 +10,15 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.web import api, cached, failures, opensearch, results, security, static, status
+from webcrawler.web import api, failures, opensearch, results, static
 from webcrawler.web.answers import Answers
+from webcrawler.web.cached import routes as cached
 from webcrawler.web.config import Config
-from webcrawler.web.feedback import Judging
+from webcrawler.web.guard import AtOnce, Bounded, Hosts, RateLimit, Sealed
+from webcrawler.web.judge import Judging
 from webcrawler.web.live import Live
-from webcrawler.web.metrics import Metrics
-from webcrawler.web.overview import Overviews
+from webcrawler.web.status import Counted, Metrics, Overviews
+from webcrawler.web.status import routes as status
 
 
 def make_app(config: Config) -> Starlette:
@@ -40,7 +42,7 @@ def make_app(config: Config) -> Starlette:
             *status.routes(overviews),
             *metrics.routes(),
         ],
-        middleware=[*security.middleware(config, metrics), Middleware(failures.LastResort)],
+        middleware=middleware(config, metrics),
         exception_handlers={
             BadInput: failures.asked_wrongly,
             Unavailable: failures.unavailable,
@@ -55,6 +57,19 @@ def make_app(config: Config) -> Starlette:
     app.state.live = live
     app.middleware_stack = app.build_middleware_stack()  # else a mistake shows with the first request only
     return app
+
+
+def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
+    """From the outside in: what is refused is counted and sealed like any answer."""
+    return [
+        Middleware(Counted, metrics=metrics),
+        Middleware(Sealed),
+        Middleware(Bounded, posting=config.feedback),
+        Middleware(Hosts, config=config),
+        Middleware(RateLimit, config=config),
+        Middleware(AtOnce, config=config),
+        Middleware(failures.LastResort),
+    ]
 
 
 @asynccontextmanager

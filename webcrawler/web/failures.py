@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webcrawler.errors import BadInput
 from webcrawler.web.errors import UNREADABLE, NotNow, note
 from webcrawler.web.parameters import read
-from webcrawler.web.rendering import FRESH, page
+from webcrawler.web.render import FRESH, page
 
 log = logging.getLogger(__name__)
 FOR_PROGRAMS = ("/api/", "/suggest", "/openapi.json", "/healthz", "/metrics")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from webcrawler import __version__
-from webcrawler.search.rankings.names import DEFAULT, RANKINGS
-from webcrawler.search.searcher import MAX_HITS
-from webcrawler.web.asking import HITS, MAX_ADDED, MAX_EXPLAINED, MAX_LIMIT, MAX_WITHIN
+from webcrawler.search import MAX_HITS
+from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web.config import Config
 from webcrawler.web.live import schemas as live
 from webcrawler.web.parameters import MAX_CHARACTERS
 from webcrawler.web.schemas import NUMBER, SWITCH, TABLE, TEXT, YES, Keys, Schema, known, many, whole
+from webcrawler.web.search_request import HITS, MAX_ADDED, MAX_EXPLAINED, MAX_LIMIT, MAX_WITHIN
 
 Parameter = tuple[str, Schema, str]
 

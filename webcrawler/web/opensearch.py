@@ -12,10 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
-from webcrawler.web.limits import CLIENT
+from webcrawler.web.guard import CLIENT, host_of
 from webcrawler.web.parameters import read
-from webcrawler.web.rebinding import host_of
-from webcrawler.web.rendering import FRESH
+from webcrawler.web.render import FRESH
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
 HTML, RESULTS, SUGGESTIONS = "text/html", "application/json", "application/x-suggestions+json"

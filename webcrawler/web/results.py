@@ -9,16 +9,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.search import Results
-from webcrawler.search.rankings.names import RANKINGS
-from webcrawler.web.asking import MAX_ADDED, Asking, asked
-from webcrawler.web.explaining import NOT_THERE, explained
-from webcrawler.web.feedback import JudgeForm
-from webcrawler.web.limits import CLIENT
+from webcrawler.search.rankings import RANKINGS
+from webcrawler.web.explain import NOT_THERE, explained
+from webcrawler.web.guard import CLIENT
+from webcrawler.web.judge import JudgeForm
 from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.readable import readable
-from webcrawler.web.rendering import page
+from webcrawler.web.render import page
+from webcrawler.web.search_request import MAX_ADDED, Asking, asked
 from webcrawler.web.shown import link, pages, shown
-from webcrawler.web.views import view_of
+from webcrawler.web.status import view_of
 
 
 async def home(request: Request) -> Response:

@@ -13,8 +13,7 @@ from starlette.applications import Starlette
 
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.web.config import Config
-from webcrawler.web.protocol import ImpatientProtocol
-from webcrawler.web.rebinding import is_loopback
+from webcrawler.web.guard import ImpatientProtocol, is_loopback
 
 BACKLOG = 2048  # connections that the kernel keeps while we are busy
 IDLE_SECONDS = 15  # of a connection between two requests

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from webcrawler.records import Hit
-from webcrawler.search import Results
-from webcrawler.search.matches import Part
-from webcrawler.search.query import parse
-from webcrawler.web.asking import Asking
+from webcrawler.search import Part, Results
+from webcrawler.text.query import parse
 from webcrawler.web.readable import readable
+from webcrawler.web.search_request import Asking
 
 _ALTERNATIVES = re.compile(r"\bOR\b")
 PAGES_BEFORE = 4  # numbers shown before the current page

@@ -4,11 +4,12 @@
 does that with each strategy of `Asked`, `Run` holds what one found, `tables` and `plots` show many.
 """
 
-from webcrawler.evaluation.focused.comparing import Asked, runs
+from webcrawler.evaluation.focused import plots
+from webcrawler.evaluation.focused.comparison import Asked, runs
 from webcrawler.evaluation.focused.known import sample
 from webcrawler.evaluation.focused.measures import Run
-from webcrawler.evaluation.focused.recording import Recording
+from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.focused.relevance import Judge, Topic, read_topics
 from webcrawler.evaluation.focused.report import tables
 
-__all__ = ["Asked", "Judge", "Recording", "Run", "Topic", "read_topics", "runs", "sample", "tables"]
+__all__ = ["Asked", "Judge", "Recording", "Run", "Topic", "plots", "read_topics", "runs", "sample", "tables"]

@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.focused.recording import Recording
+from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.frontier import Seen
-from webcrawler.index.folder import applied_seq
+from webcrawler.index.whoosh import applied_seq
 from webcrawler.search import Searcher
 
 BEST = 100  # documents that a strategy starts from

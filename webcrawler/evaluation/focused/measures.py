@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, NamedTuple
 
-from webcrawler.evaluation.focused.pooling import Pooled
+from webcrawler.evaluation.focused.pool import Pooled
 
 FIRST = 10  # relevant pages: somebody who searches has something to read
 MARKS = (100, 300, 1000)  # pages fetched, at which strategies are compared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from webcrawler.frontier.orderings import arguments_of, ordering_type
+from webcrawler.orderings import arguments_of, ordering_type
 
 
 def mode_of(strategy: str, query: str) -> str:

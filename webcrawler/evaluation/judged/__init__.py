@@ -5,9 +5,10 @@ index; `feedback` takes what was judged on the search page. `judge` asks the rea
 `Verdict` says which ranking was better, by the measures of ir-measures (extra `judge`).
 """
 
-from webcrawler.evaluation.judged.building import build
+from webcrawler.evaluation.judged.build import build
 from webcrawler.evaluation.judged.collection import Collection, Judgments, read, read_feedback
-from webcrawler.evaluation.judged.measuring import MEASURES, check, measure
+from webcrawler.evaluation.judged.measures import MEASURES, check, measure
+from webcrawler.evaluation.judged.report import means, per_query
 from webcrawler.evaluation.judged.verdict import Verdict, judge
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "build",
     "check",
     "judge",
+    "means",
     "measure",
+    "per_query",
     "read",
     "read_feedback",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from webcrawler.evaluation.judged.measuring import MEASURES
+from webcrawler.evaluation.judged.measures import MEASURES
 from webcrawler.evaluation.judged.verdict import Verdict
 
 SHORT = {"nDCG@10": "nDCG", "AP": "AP", "P@10": "P@10", "R@100": "R@100"}

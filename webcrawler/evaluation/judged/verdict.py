@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from webcrawler.evaluation.judged.collection import Judgments
-from webcrawler.evaluation.judged.measuring import MEASURES, measure
+from webcrawler.evaluation.judged.measures import MEASURES, measure
 from webcrawler.search import Searcher
 
 HITS = 1000  # of a query that are looked at, as TREC does

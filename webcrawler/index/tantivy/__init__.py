@@ -4,3 +4,31 @@
 the package is not installed. Inside: `schema` names the fields and hands over our own terms, `folder` opens,
 throws away and exchanges, `package` is the one place that imports tantivy.
 """
+
+from webcrawler.index.tantivy import state
+from webcrawler.index.tantivy.package import tantivy
+from webcrawler.index.tantivy.schema import (
+    ANCHOR,
+    ANCHORS,
+    CITED,
+    MAX_ANCHOR_WORDS,
+    TEXTS,
+    VERSION,
+    make_schema,
+    register_analyzer,
+    stored,
+)
+
+__all__ = [
+    "ANCHOR",
+    "ANCHORS",
+    "CITED",
+    "MAX_ANCHOR_WORDS",
+    "TEXTS",
+    "VERSION",
+    "make_schema",
+    "register_analyzer",
+    "state",
+    "stored",
+    "tantivy",
+]

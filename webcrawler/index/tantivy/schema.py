@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from webcrawler.index import schema
-from webcrawler.index.analysis import tokens
 from webcrawler.index.engine import Anchored
-from webcrawler.index.hits import ANCHOR_POSITIONS
+from webcrawler.index.hitlists import ANCHOR_POSITIONS
 from webcrawler.index.tantivy.package import tantivy
+from webcrawler.index.whoosh import schema
 from webcrawler.records import Document, Text
+from webcrawler.text import tokens
 
 # Of analysis (the other engine's), fields and files together; another one in a folder means: follow again.
 VERSION = f"{schema.VERSION}.1"

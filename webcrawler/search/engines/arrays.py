@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from webcrawler.index.reading import Live, Reading
-from webcrawler.search.engines import Answer, best, check_catalog
+from webcrawler.index import Live, Reading
+from webcrawler.search.engines.engine import Answer, best, check_catalog
+from webcrawler.search.masks import ENOUGH, FIELDS, match
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.matching import ENOUGH, FIELDS, match
 from webcrawler.search.opened import Opened
-from webcrawler.search.query import Query
-from webcrawler.search.rankings.names import make_ranking
-from webcrawler.search.reference import Reference
+from webcrawler.search.rankings import make_ranking
+from webcrawler.text import Reference
+from webcrawler.text.query import Query
 
 MAX_RANKED = 4_000  # pages that are put in order; no one pages further
 

@@ -5,3 +5,8 @@ and others, and `feedback` for queries that are sentences;
 `hitlists` counts types of hits and how near they stand (GO); `peculiarity` is WC's. `importance` says what
 PageRank adds to a score.
 """
+
+from webcrawler.search.rankings.page_importance import importance
+from webcrawler.search.rankings.registry import DEFAULT, RANKINGS, make_ranking
+
+__all__ = ["DEFAULT", "RANKINGS", "importance", "make_ranking"]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.query import Asked
 from webcrawler.search.rankings.called import NAMES, Name, called, idf_in
-from webcrawler.search.rankings.importance import importance, part
 from webcrawler.search.rankings.occurrences import normalised
+from webcrawler.search.rankings.page_importance import importance, part
 from webcrawler.search.rankings.words import idf_of, spellings, weights
+from webcrawler.text.query import Asked
 
 K1 = 2.0  # occurrences in a text of mean length that give half of what endless many would give
 K3 = 8.0  # the same for a word that the query repeats

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.query import Asked
 from webcrawler.search.rankings.bm25f import BM25F, TEXT
 from webcrawler.search.rankings.vectors import Vectors
 from webcrawler.search.rankings.words import idf, typed
+from webcrawler.text.query import Asked
 
 # Tuned on Cranfield, CACM and ADI: explanation/ranking.md.
 FEWEST_WORDS = 5  # of a query that is a sentence: with fewer, a few pages soon lead elsewhere

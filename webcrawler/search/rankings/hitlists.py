@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.query import Asked
-from webcrawler.search.rankings.importance import importance
-from webcrawler.search.rankings.importance import part as importance_part
+from webcrawler.search.rankings.page_importance import importance
+from webcrawler.search.rankings.page_importance import part as importance_part
 from webcrawler.search.rankings.proximity import BINS, Integers, Occurrences, nearest
 from webcrawler.search.rankings.words import idf_of, spellings, typed, weights
+from webcrawler.text.query import Asked
 
 MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"
 PAIRED = 300  # pages, best first, whose pairs are looked at

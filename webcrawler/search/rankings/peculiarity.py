@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.query import Asked
 from webcrawler.search.rankings.words import spellings, weights
+from webcrawler.text.query import Asked
 
 FIELDS = ("title", "body")  # the text of a document (WC); the body holds the headings
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from webcrawler.search.matches import Matches
-from webcrawler.search.query import Asked
+from webcrawler.text.query import Asked
 
 
 def weights(asked: Sequence[Asked]) -> dict[str, float]:

@@ -4,6 +4,7 @@
 (`webcrawler.realtime.journal`); nothing here crawls.
 """
 
+from webcrawler.web.live import schemas
 from webcrawler.web.live.pages import Live
 
-__all__ = ["Live"]
+__all__ = ["Live", "schemas"]

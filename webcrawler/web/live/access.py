@@ -6,11 +6,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from webcrawler.realtime.journal import Journal
+from webcrawler.realtime import Journal
 from webcrawler.web.config import Config
-from webcrawler.web.limits import CLIENT, Proxies
+from webcrawler.web.guard import CLIENT, Proxies, host_of, is_loopback, known_hosts
 from webcrawler.web.live.searches import Searches
-from webcrawler.web.rebinding import host_of, is_loopback, known_hosts
 
 NOBODY = "this server does not search the web for anybody (SERVE_LIVE)"
 NOT_YOU = "this server searches the web only for who sits at its machine (SERVE_LIVE)"

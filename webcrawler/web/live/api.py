@@ -11,11 +11,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from webcrawler.web.config import Config
-from webcrawler.web.limits import CLIENT
+from webcrawler.web.guard import CLIENT, is_foreign
 from webcrawler.web.live.access import Access
-from webcrawler.web.live.asking import asked, from_json
+from webcrawler.web.live.request import asked, from_json
 from webcrawler.web.live.searches import OneAtATime, Searches
-from webcrawler.web.tokens import is_foreign
 
 JSON = "application/json"
 FOREIGN = "another site's page may not do that"

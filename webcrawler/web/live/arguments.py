@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from webcrawler.web.live.asking import Asked
+from webcrawler.web.live.request import Asked
 
 LISTS = ("seeds", "examples")
 

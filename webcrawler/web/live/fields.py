@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from webcrawler.errors import BadInput
-from webcrawler.realtime.job import ENOUGH
+from webcrawler.realtime import ENOUGH
 from webcrawler.web.config import Config
-from webcrawler.web.live.asking import MAX_ENOUGH
+from webcrawler.web.live.request import MAX_ENOUGH
 from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
 from webcrawler.web.parameters import Parameters
 

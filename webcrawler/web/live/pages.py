@@ -14,19 +14,18 @@ from starlette.routing import Route
 from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
 from webcrawler.web.errors import NotNow
-from webcrawler.web.limits import CLIENT
+from webcrawler.web.guard import CLIENT, KEY_BYTES, Tokens, is_foreign
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api
-from webcrawler.web.live.asking import asked
 from webcrawler.web.live.fields import LiveForm, Running, labelled, typed
 from webcrawler.web.live.forms import read_form
+from webcrawler.web.live.request import asked
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.live.shown import results_url, state, values, version
 from webcrawler.web.live.started import is_over
-from webcrawler.web.live.streaming import Look, Streams
+from webcrawler.web.live.streams import Look, Streams
 from webcrawler.web.parameters import Parameters, read
-from webcrawler.web.rendering import page, rendered
-from webcrawler.web.tokens import KEY_BYTES, Tokens, is_foreign
+from webcrawler.web.render import page, rendered
 
 START = "start"  # what the token of a form is for
 REFRESH_SECONDS = 3  # of the page without scripts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webcrawler.realtime.job import ENOUGH
-from webcrawler.web.live.asking import MAX_ENOUGH, MAX_QUERY, MAX_TYPED
+from webcrawler.realtime import ENOUGH
+from webcrawler.web.live.request import MAX_ENOUGH, MAX_QUERY, MAX_TYPED
 from webcrawler.web.live.shown import ENDS
 from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
 from webcrawler.web.schemas import NUMBER, TEXT, Keys, known, many, whole

@@ -8,17 +8,15 @@ from collections.abc import Callable
 from starlette.concurrency import run_in_threadpool
 
 from webcrawler.errors import BadInput
-from webcrawler.realtime import journal
-from webcrawler.realtime.job import RealtimeJob
-from webcrawler.realtime.journal import Journal
+from webcrawler.realtime import Journal, RealtimeJob, journal
 from webcrawler.web.config import Config
 from webcrawler.web.errors import NotNow, note
 from webcrawler.web.live import arguments
-from webcrawler.web.live.asking import Asked
-from webcrawler.web.live.launching import NO_PROCESS, Children, Launcher
+from webcrawler.web.live.launchers import NO_PROCESS, Children, Launcher
+from webcrawler.web.live.request import Asked
 from webcrawler.web.live.scrapyd import Scrapyd
 from webcrawler.web.live.started import NOT_READ, Started, is_over, told, unsaid
-from webcrawler.web.live.watching import Watch
+from webcrawler.web.live.watch import Watch
 
 KEPT = 200  # that are over
 LISTED = 25

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from webcrawler.realtime.journal import Found, Journal
-from webcrawler.search.query import parse
-from webcrawler.search.snippets import Snippets
+from webcrawler.realtime import Found, Journal
+from webcrawler.search import Snippets
+from webcrawler.text.query import parse
 from webcrawler.web.live.started import is_over
 from webcrawler.web.readable import readable
 from webcrawler.web.shown import link

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from webcrawler.realtime.journal import Journal
-from webcrawler.web.live.asking import Asked
+from webcrawler.realtime import Journal
+from webcrawler.web.live.request import Asked
 
 NOT_READ = Asked()  # while what is asked for is being read
 

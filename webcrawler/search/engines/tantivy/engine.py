@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from webcrawler.errors import BadInput
-from webcrawler.index.tantivy.schema import stored
-from webcrawler.search.engines import Answer, best, check_catalog
+from webcrawler.index.tantivy import stored
+from webcrawler.search.engines.engine import Answer, best, check_catalog
 from webcrawler.search.engines.tantivy.explaining import parts
 from webcrawler.search.engines.tantivy.merging import MAX_RANKED, search
 from webcrawler.search.engines.tantivy.opening import Both, Live, readable
@@ -17,9 +17,8 @@ from webcrawler.search.engines.tantivy.scoring import IMPORTANCE, weighted
 from webcrawler.search.engines.tantivy.translating import Translator
 from webcrawler.search.matches import Part
 from webcrawler.search.opened import Opened
-from webcrawler.search.query import AllOf, Query
-from webcrawler.search.rankings.importance import importance
-from webcrawler.search.rankings.names import DEFAULT
+from webcrawler.search.rankings import DEFAULT, importance
+from webcrawler.text.query import AllOf, Query
 
 
 class TantivyEngine:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webcrawler.index.tantivy.package import tantivy
+from webcrawler.index.tantivy import tantivy
 from webcrawler.search.engines.tantivy.opening import Side
 from webcrawler.search.engines.tantivy.scoring import WEIGHTS, demanded, in_one_field
 from webcrawler.search.engines.tantivy.translating import with_numbers

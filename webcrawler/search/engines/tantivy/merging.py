@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webcrawler.index.tantivy.package import tantivy
-from webcrawler.index.tantivy.schema import stored
+from webcrawler.index.tantivy import stored, tantivy
 from webcrawler.search.engines.tantivy.opening import NONE, Both, Found, Pages, Scores
 from webcrawler.search.engines.tantivy.scoring import demanded, scored
 from webcrawler.search.engines.tantivy.translating import Translator, with_numbers
-from webcrawler.search.query import AnyOf, Node, Word
+from webcrawler.text.query import AnyOf, Node, Word
 
 MAX_RANKED = 1_000  # documents that are put in order by their texts
 MAX_ANCHORED = 2_000  # pages that are looked at for their anchors, the best by those

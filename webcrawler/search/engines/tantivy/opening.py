@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import Unavailable, WebcrawlerError
-from webcrawler.index.tantivy import state
-from webcrawler.index.tantivy.package import tantivy
-from webcrawler.index.tantivy.schema import ANCHORS, TEXTS, VERSION, make_schema, register_analyzer
+from webcrawler.index.tantivy import ANCHORS, TEXTS, VERSION, make_schema, register_analyzer, state, tantivy
 
 _OTHERS = (WebcrawlerError, sqlite3.Error, KeyboardInterrupt, SystemExit)  # the index is not to blame
 _TRIES = 5  # an index may be exchanged between our looking and opening

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from webcrawler.index.tantivy.package import tantivy
-from webcrawler.index.tantivy.schema import ANCHOR, CITED, stored
+from webcrawler.index.tantivy import ANCHOR, CITED, stored, tantivy
 from webcrawler.search.engines.tantivy.opening import Side
-from webcrawler.search.query import Asked
+from webcrawler.text.query import Asked
 
 # Tuned on Cranfield, CACM and ADI (title), and on 201 navigational queries on the docweb (all else).
 WEIGHTS: Mapping[str, float] = {"title": 1, "body": 1, "words": 2, "meta": 0.5, ANCHOR: 0.5, CITED: 3}

@@ -8,12 +8,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.analysis import terms
-from webcrawler.index.tantivy.package import tantivy
-from webcrawler.index.tantivy.schema import ANCHOR, MAX_ANCHOR_WORDS, stored
+from webcrawler.index.tantivy import ANCHOR, MAX_ANCHOR_WORDS, stored, tantivy
 from webcrawler.search.engines.tantivy.opening import Both, Pages, Side
-from webcrawler.search.matching import MAX_EXPANSIONS, PREFIX_WEIGHT, WEIGHED
-from webcrawler.search.query import AllOf, AnyOf, Asked, Link, Node, Not, Nothing, Phrase, Prefix, Site, Word
+from webcrawler.search.masks import MAX_EXPANSIONS, PREFIX_WEIGHT, WEIGHED
+from webcrawler.text import terms
+from webcrawler.text.query import AllOf, AnyOf, Asked, Link, Node, Not, Nothing, Phrase, Prefix, Site, Word
 
 MAX_NUMBERS = 5_000  # pages that the anchors with a word, or the links to a URL, stand for; 0.5 µs each
 ALL = 100_000  # terms that a prefix stands for where it leaves out

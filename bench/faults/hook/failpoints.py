@@ -1,0 +1,214 @@
+"""Named places on a URL's way at which a process can be told to die.
+
+    FAILPOINTS=catalog.before-commit:kill:3      the third time that a process gets there
+
+The product announces each place as an audit event, `sys.audit("webcrawler.catalog.before-commit")`. That
+costs about 40 ns where nobody listens. `environment` makes a child process listen: `sitecustomize.py` arms it
+before its first import.
+
+Several failpoints are separated by commas. Actions: `kill` (SIGKILL to itself), `exit` (at once, status 70),
+`enospc` (an OSError as of a full disk), `unavailable` (as of a part that is away), or a number of seconds to
+sleep. With FAILPOINTS_ONCE=FOLDER each of them strikes once among all processes that name this folder, and
+leaves a file of its name there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+
+EXIT_STATUS = 70
+PREFIX = "webcrawler."
+HOOK = Path(__file__).parent
+
+# Where each stands, and what has happened by then, in the order of a URL's way. A test checks it.
+FAILPOINTS: dict[str, tuple[str, str]] = {
+    # seen, queued
+    "redis.starting": ("webcrawler/connection/server.py", "the embedded server is not there"),
+    "redis.launched": ("webcrawler/connection/server.py", "it runs, its process id is not written down"),
+    "redis.started": ("webcrawler/connection/server.py", "it answers"),
+    "discover.before": ("webcrawler/crawl/run/stores.py", "seeds are read, none is taken in"),
+    "discover.after": ("webcrawler/crawl/run/stores.py", "seeds are in the frontier, nothing is leased"),
+    "heartbeat.before": ("webcrawler/crawl/worker/heartbeat.py", "the worker is about to say that it lives"),
+    "heartbeat.after": ("webcrawler/crawl/worker/heartbeat.py", "leases of the dead are back"),
+    # leased
+    "lease.before": ("webcrawler/crawl/worker/worker.py", "downloads are over, and not reported"),
+    "lease.after": ("webcrawler/crawl/worker/worker.py", "leased in Redis, nobody here knows"),
+    "lease.known": ("webcrawler/crawl/worker/worker.py", "known here, not yet handed to the scheduler"),
+    "lease.request": ("webcrawler/scheduler.py", "a lease becomes a request"),
+    # fetched
+    "robots.asking": ("webcrawler/crawl/robots/middleware.py", "robots.txt is not in Redis"),
+    "robots.fetched": ("webcrawler/crawl/robots/middleware.py", "robots.txt is here, and not in Redis"),
+    "robots.stored": ("webcrawler/crawl/robots/middleware.py", "in Redis, its Crawl-delay is not"),
+    "robots.told": ("webcrawler/crawl/robots/middleware.py", "the frontier knows of the Crawl-delay"),
+    "download.before": ("webcrawler/crawl/middlewares/outcome.py", "permitted, not connected"),
+    "download.after": ("webcrawler/crawl/middlewares/outcome.py", "an answer is here"),
+    "download.failed": ("webcrawler/crawl/middlewares/outcome.py", "none is"),
+    # parsed
+    "parse.before": ("webcrawler/crawl/run/crawl.py", "a document, no parser has it"),
+    "parser.before": ("webcrawler/parsing/pool.py", "in the parser's process: it has a page"),
+    "parser.after": ("webcrawler/parsing/pool.py", "in the parser's process: parsed, not handed over"),
+    "parse.after": ("spiders/index.py", "the page is back"),
+    "duplicates.hinted": ("pipelines/duplicates.py", "its digest is remembered here, no row has it"),
+    "release.before": ("webcrawler/crawl/run/crawl.py", "a lease is to be given back"),
+    "release.after": ("webcrawler/crawl/run/crawl.py", "it is queued again, and still in hand here"),
+    # batched
+    "batch.before-put": ("webcrawler/archive/batch.py", "decided, in no batch"),
+    "batch.after-put": ("webcrawler/archive/batch.py", "in the batch's queue"),
+    "batch.gathered": ("webcrawler/archive/batch.py", "a batch is complete, nothing of it is written"),
+    # pages
+    "pages.new-file": ("webcrawler/archive/pages/_store.py", "a WARC file is made, its name may not last"),
+    "pages.before-append": ("webcrawler/archive/pages/_store.py", "a record is not yet in the file's buffer"),
+    "pages.after-append": ("webcrawler/archive/pages/_store.py", "it is"),
+    "pages.before-write": ("webcrawler/archive/pages/_store.py", "all records are in the buffer"),
+    "pages.before-fsync": ("webcrawler/archive/pages/_store.py", "written, not synced"),
+    "pages.after-fsync": ("webcrawler/archive/pages/_store.py", "synced"),
+    "batch.stored": ("webcrawler/archive/batch.py", "pages are durable, the catalog knows of none"),
+    # catalog
+    "catalog.before-begin": ("webcrawler/archive/catalog/_writer.py", "no transaction"),
+    "catalog.after-begin": ("webcrawler/archive/catalog/_writer.py", "an empty transaction"),
+    "catalog.numbered": ("webcrawler/archive/catalog/_writer.py", "URLs have numbers"),
+    "catalog.linked": ("webcrawler/archive/catalog/_writer.py", "links are rows, their pages are not"),
+    "catalog.statement": ("webcrawler/archive/catalog/_writer.py", "after each statement of apply.sql"),
+    "catalog.history": (
+        "webcrawler/archive/catalog/_writer.py",
+        "documents are rows, and some of the fetches",
+    ),
+    "catalog.after-verdict": (
+        "webcrawler/archive/catalog/_writer.py",
+        "duplicates are told, rows not committed",
+    ),
+    "catalog.before-commit": ("webcrawler/archive/catalog/_writer.py", "all rows, uncommitted"),
+    "catalog.after-commit": ("webcrawler/archive/catalog/_writer.py", "committed"),
+    "batch.catalogued": ("webcrawler/archive/batch.py", "durable, the frontier knows of nothing"),
+    # completed
+    "complete.before": ("webcrawler/archive/batch.py", "as that, some of the batch may be decided"),
+    "complete.after": ("webcrawler/archive/batch.py", "decided, outlinks are in the frontier"),
+    "decide.between": ("webcrawler/archive/batch.py", "some of the batch is decided, some is not"),
+    "fail.before": ("webcrawler/archive/batch.py", "failures are durable, the frontier knows of none"),
+    "fail.after": ("webcrawler/archive/batch.py", "the frontier does"),
+    "batch.settled": ("webcrawler/archive/batch.py", "all is decided, the worker has not heard"),
+    # indexed
+    "index.locked": ("webcrawler/index/follower.py", "a follower has the lock"),
+    "index.read": ("webcrawler/index/changes.py", "changes are read"),
+    "index.added": ("webcrawler/index/whoosh/engine.py", "documents are added, nothing is written"),
+    "index.written": (
+        "webcrawler/index/whoosh/writer.py",
+        "a segment is written, no table of contents has it",
+    ),
+    "index.merging": ("webcrawler/index/whoosh/merge_policy.py", "old segments are read into a new one"),
+    "index.committed": ("webcrawler/index/whoosh/engine.py", "committed with its seq, not remembered here"),
+    "index.applied": ("webcrawler/index/changes.py", "remembered"),
+    "anchors.read": ("webcrawler/index/anchors.py", "whose anchors changed is known"),
+    "anchors.committed": ("webcrawler/index/whoosh/engine.py", "anchors of some pages are committed"),
+    "index.optimizing": ("webcrawler/index/whoosh/engine.py", "all is applied, segments are to become one"),
+    # the end
+    "close.before": ("webcrawler/crawl/worker/worker.py", "nothing is in flight, the last reports are here"),
+    "close.after": (
+        "webcrawler/crawl/worker/worker.py",
+        "they are in Redis, the last batch may not be written",
+    ),
+    "leave.before": ("webcrawler/crawl/worker/member.py", "the worker still holds what it has not used"),
+    "leave.after": ("webcrawler/crawl/worker/member.py", "it holds nothing, its connections are open"),
+}
+
+_armed: dict[str, _Armed] = {}  # by audit event
+_hooked = False
+
+
+def environment(failpoints: str, once: Path | None = None) -> dict[str, str]:
+    """What to add to the environment of a child process, so that it is armed.
+
+    Raises:
+        ValueError: there is no such failpoint or action.
+    """
+    path = os.pathsep.join([str(HOOK), *filter(None, [os.environ.get("PYTHONPATH")])])
+    armed = {"FAILPOINTS": failpoints, "FAILPOINTS_ONCE": str(once or ""), "PYTHONPATH": path}
+    _read(armed)
+    return armed
+
+
+def arm(environment: Mapping[str, str]) -> None:
+    """Arms this process as FAILPOINTS says, in place of what was armed before.
+
+    Raises:
+        ValueError: there is no such failpoint or action.
+    """
+    global _hooked
+    armed = _read(environment)
+    _armed.clear()
+    _armed.update(armed)
+    if _armed and not _hooked:
+        _hooked = True  # an audit hook cannot be taken out again
+        sys.addaudithook(_announced)
+
+
+def _announced(event: str, args: tuple[object, ...]) -> None:
+    if event in _armed:
+        _armed[event].pass_by(event.removeprefix(PREFIX))
+
+
+def _read(environment: Mapping[str, str]) -> dict[str, _Armed]:
+    once = environment.get("FAILPOINTS_ONCE")
+    texts = environment.get("FAILPOINTS", "").split(",")
+    return dict(_Armed.read(text, once) for text in texts if text.strip())
+
+
+class _Armed:
+    """What happens, and at which passing."""
+
+    def __init__(self, action: str, passing: int, once: Path | None) -> None:
+        self._action, self._passing, self._once = action, passing, once
+        self._passings = count(1)  # `next` is atomic: threads come by too
+
+    @classmethod
+    def read(cls, text: str, once: str | None) -> tuple[str, _Armed]:
+        name, _, rest = text.strip().partition(":")
+        action, _, passing = rest.partition(":")
+        if name not in FAILPOINTS:
+            raise ValueError(
+                f"FAILPOINTS={text}: there is no failpoint {name!r}; bench/faults/hook/failpoints.py has all"
+            )
+        if not (_is_action(action) and (passing or "1").isdecimal() and int(passing or 1) > 0):
+            wanted = "NAME:ACTION[:PASSING], ACTION one of kill, exit, enospc, unavailable, or seconds"
+            raise ValueError(f"FAILPOINTS={text}: say {wanted}")
+        return PREFIX + name, cls(action, int(passing or 1), Path(once) if once else None)
+
+    def pass_by(self, name: str) -> None:
+        if next(self._passings) == self._passing and self._is_first(name):
+            _strike(self._action)
+
+    def _is_first(self, name: str) -> bool:
+        if self._once is None:
+            return True
+        try:
+            (self._once / name).open("x").close()
+        except FileExistsError:
+            return False
+        return True
+
+
+def _is_action(action: str) -> bool:
+    return action in ("kill", "exit", "enospc", "unavailable") or action.replace(".", "", 1).isdecimal()
+
+
+def _strike(action: str) -> None:
+    match action:
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "exit":
+            os._exit(EXIT_STATUS)
+        case "enospc":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        case "unavailable":
+            from webcrawler.errors import Unavailable  # the hook is loaded before anything else
+
+            raise Unavailable("a failpoint says so")
+        case _:
+            time.sleep(float(action))

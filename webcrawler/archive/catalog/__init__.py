@@ -1,0 +1,9 @@
+"""What did I fetch, and who links to whom? One SQLite file; its central class is `Catalog`.
+
+Documents, the history of fetches, links, texts, and the changes that views follow (design: truth and views).
+"""
+
+from webcrawler.archive.catalog._rows import LinkRow, PastFetch, Stats, Verdict
+from webcrawler.archive.catalog.catalog import Catalog
+
+__all__ = ["Catalog", "LinkRow", "PastFetch", "Stats", "Verdict"]

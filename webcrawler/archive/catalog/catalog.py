@@ -1,0 +1,151 @@
+"""The catalog: what was fetched, and who links to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from webcrawler.archive.catalog._activity import Activity
+from webcrawler.archive.catalog._anchors import Anchors
+from webcrawler.archive.catalog._database import connect
+from webcrawler.archive.catalog._display import Showing
+from webcrawler.archive.catalog._linkgraph import URL, LinkGraph, as_json
+from webcrawler.archive.catalog._neighbours import Exploring
+from webcrawler.archive.catalog._rows import (
+    Arrival,
+    PastFetch,
+    Stats,
+    Verdict,
+    document,
+    past_fetch,
+    unpack,
+    unpack_beginning,
+)
+from webcrawler.archive.catalog._writer import Writer
+from webcrawler.records import Change, Document, Place, Text
+from webcrawler.urls import url_id
+
+DOCUMENT = """
+    SELECT d.number, u.id, s.name || u.path, s.name, d.fetched, d.status, d.content_type, d.digest,
+           d.word_count, d.duplicate_of, d.noindex, d.file, d."offset"
+    FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
+
+
+class Catalog(LinkGraph, Anchors, Showing, Activity, Exploring):
+    """One SQLite file for any number of processes; an object is for one thread at a time.
+
+    Raises:
+        BadInput: the file is missing (readonly), is no catalog, or cannot be written.
+    """
+
+    def __init__(self, path: Path, readonly: bool = False) -> None:
+        self._db = connect(path, readonly)
+        self._writer = None if readonly else Writer(self._db)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def write(self, arrivals: Sequence[Arrival]) -> Verdict:
+        """Write a batch of fetches in one transaction, with the places of their WARC records.
+
+        A fetch that is there already changes nothing. One under an older lease than what is known, or of a
+        blocked server, is history only; where leases tell nothing, the time of the fetch decides.
+
+        Raises:
+            Unavailable: nothing was written; the batch may be tried again.
+        """
+        return self._for_writing.write(arrivals) if arrivals else Verdict()
+
+    def block(self, server: str) -> int:
+        """Remove the documents and texts of a server, and store none any more; returns how many there were.
+
+        What it linked to and the history stay; the changes take it out of the index. Raises as `write`.
+        """
+        return self._for_writing.block(server)
+
+    def unblock(self, server: str) -> None:
+        """Store what is fetched there from now on; what was removed comes back with its next fetch."""
+        self._for_writing.unblock(server)
+
+    @property
+    def _for_writing(self) -> Writer:
+        if self._writer is None:
+            raise TypeError("this catalog was opened for reading")
+        return self._writer
+
+    @property
+    def identity(self) -> str:
+        """Random, given when the file was made: a view that follows another identity must start anew."""
+        return str(self._one("SELECT value FROM meta WHERE key = 'identity'")[0])
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """The next changes in ascending order of seq."""
+        rows = self._db.execute("SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+        return [Change(*row) for row in rows]
+
+    def last_seq(self) -> int:
+        return int(self._one("SELECT coalesce(max(seq), 0) FROM changes")[0])
+
+    def documents(self, numbers: Sequence[int]) -> dict[int, Document]:
+        """Those that are documents now, by page number."""
+        query = f"{DOCUMENT} WHERE d.number IN (SELECT value FROM json_each(?))"
+        return {row[0]: document(row) for row in self._db.execute(query, (as_json(numbers),))}
+
+    def texts(self, numbers: Sequence[int]) -> dict[int, Text]:
+        """Those that have a text, by page number: no noindex pages."""
+        query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
+        return {number: unpack(packed) for number, packed in self._db.execute(query, (as_json(numbers),))}
+
+    def beginnings(self, numbers: Sequence[int], most_bytes: int) -> dict[int, Text]:
+        """As `texts`, of long ones only the first bytes of all that is in them, without emphasis."""
+        query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
+        rows = self._db.execute(query, (as_json(numbers),))
+        return {number: unpack_beginning(packed, most_bytes) for number, packed in rows}
+
+    def near_duplicates(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Those that nearly repeat an older document, by page number: the number of the oldest."""
+        query = """
+            SELECT number, near_duplicate_of FROM documents
+            WHERE number IN (SELECT value FROM json_each(?)) AND near_duplicate_of IS NOT NULL"""
+        return dict(self._db.execute(query, (as_json(numbers),)))
+
+    def find(self, url: str) -> Document | None:
+        """The document at a canonical URL."""
+        row = self._db.execute(f"{DOCUMENT} WHERE u.id = ?", (url_id(url),)).fetchone()
+        return document(row) if row else None
+
+    def last_fetch(self, url: str) -> PastFetch | None:
+        """The newest fetch of a canonical URL, failures included."""
+        query = """
+            SELECT f.fetched, f.status, f.state, f.reason, f.retry, f.tries, f.found, f.seconds,
+                   coalesce(f.error, ''), f.file, f."offset"
+            FROM fetches f JOIN urls u ON u.number = f.number
+            WHERE u.id = ? ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
+        row = self._db.execute(query, (url_id(url),)).fetchone()
+        return past_fetch(row) if row else None
+
+    def place_of(self, url: str, digest: bytes) -> Place | None:
+        """Where a canonical URL's fetch with that digest is kept: what a revisit record refers to."""
+        query = """
+            SELECT f.file, f."offset" FROM fetches f JOIN urls u ON u.number = f.number
+            WHERE u.id = ? AND f.digest = ? AND f.file IS NOT NULL ORDER BY f.fetched LIMIT 1"""
+        row = self._db.execute(query, (url_id(url), digest)).fetchone()
+        return Place(*row) if row else None
+
+    def digests(self, limit: int) -> dict[bytes, str]:
+        """The canonical URLs of the originals by digest, the newest `limit` of them."""
+        query = f"""SELECT d.digest, s.name || u.path {URL} JOIN documents d ON d.number = u.number
+            WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL ORDER BY d.since DESC LIMIT ?"""
+        return dict(self._db.execute(query, (limit,)))
+
+    def stats(self) -> Stats:
+        """Reads the whole table of links."""
+        query = """SELECT count(DISTINCT u.server), count(*), count(d.duplicate_of)
+            FROM documents d JOIN urls u ON u.number = d.number"""
+        servers, documents, duplicates = self._one(query)
+        links = self._one("SELECT count(*) FROM links WHERE rel <> 'redirect'")[0]
+        return Stats(servers=servers, documents=documents, duplicates=duplicates, links=links)
+
+    def _one(self, query: str) -> Any:
+        return self._db.execute(query).fetchone()

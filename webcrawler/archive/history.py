@@ -1,0 +1,48 @@
+"""What does the catalog tell a frontier? Pages of the past, as if they had just been fetched."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from webcrawler import urls
+from webcrawler.archive.catalog import Catalog
+from webcrawler.frontier import Frontier, Seen, Source
+from webcrawler.records import Lease, Link
+
+SOME = 200  # pages in memory at a time
+
+
+def recall(
+    catalog: Catalog, numbers: Sequence[int], relevance: Mapping[int, float] | None = None
+) -> Iterator[list[Seen]]:
+    """Documents in that order, some at a time, with the links that lead on to what was not fetched.
+
+    Args:
+        relevance: by page number, from 0 to 1.
+    """
+    known = relevance or {}
+    for start in range(0, len(numbers), SOME):
+        some = numbers[start : start + SOME]
+        documents, texts = catalog.documents(some), catalog.texts(some)
+        links = defaultdict[int, list[Link]](list)
+        for link in catalog.open_links(some):
+            target = urls.outlink(link.url, link.url)
+            if not target.refused:
+                links[link.source].append(Link(target.url, target.id, target.spelling, link.anchor))
+        yield [
+            Seen(documents[n].id, documents[n].url, texts.get(n), links[n], known.get(n))
+            for n in some
+            if n in documents
+        ]
+
+
+def take_in(frontier: Frontier, seen: Sequence[Seen]) -> None:
+    """Lets them lead on, by the ordering of this frontier; once more is no harm."""
+    ordering = frontier.ordering
+    ordering.learn(seen)
+    for one in seen:
+        lease = Lease(one.id, one.url, one.url, urls.server(one.url), token=0)
+        source = Source(0, ordering.page_note(one.text, lease), max(1, len(one.links)), one.id)
+        frontier.discover(one.links, source=source)
+    frontier.replan()

@@ -1,9 +1,0 @@
-"""What did I fetch, and who links to whom? One SQLite file; its central class is `Catalog`.
-
-Documents, the history of fetches, links, texts, and the changes that views follow (design: truth and views).
-"""
-
-from webcrawler.catalog._rows import LinkRow, PastFetch, Stats, Verdict
-from webcrawler.catalog.catalog import Catalog
-
-__all__ = ["Catalog", "LinkRow", "PastFetch", "Stats", "Verdict"]

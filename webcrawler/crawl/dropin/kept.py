@@ -1,0 +1,149 @@
+"""Requests as the frontier keeps them: a URL, and JSON of whatever else is said."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from inspect import ismethod
+from typing import Any
+
+from scrapy import Request, Spider
+
+from webcrawler import urls
+from webcrawler.crawl.dropin.values import loaded, plain, restored
+from webcrawler.errors import BadInput, BadUrl
+from webcrawler.records import Lease, Link
+
+_DEFAULTS: dict[str, object] = {
+    "callback": None,
+    "method": "GET",
+    "body": b"",
+    "cookies": {},
+    "meta": {},
+    "encoding": "utf-8",
+    "priority": 0,
+    "dont_filter": False,
+    "errback": None,
+    "flags": [],
+    "cb_kwargs": {},
+}
+
+
+class NotKept(BadInput):
+    """Raised when a request cannot be JSON; the message says why, and what to do."""
+
+
+class Keeper:
+    """Turns requests of one spider into links, and leases into requests.
+
+    Args:
+        fingerprint: Scrapy's, of method, URL and body; or, `is_custom`, that of the project's own
+            REQUEST_FINGERPRINTER_CLASS, which then says alone which requests are the same.
+        private: a key of meta that is never kept.
+    """
+
+    def __init__(
+        self, spider: Spider, fingerprint: Callable[[Request], bytes], is_custom: bool, private: str
+    ) -> None:
+        self._spider, self._fingerprint, self._is_custom = spider, fingerprint, is_custom
+        self._private = private
+
+    def link(self, request: Request, nonce: str) -> Link:
+        """As it is taken in; two are one where their URLs, the keys of the frontier, are the same.
+
+        Args:
+            nonce: makes a request that asks not to be filtered one of its own.
+        Raises:
+            NotKept: it cannot be kept.
+        """
+        spelling, _, fragment = request.url.partition("#")
+        try:
+            url = urls.canonical(spelling)
+        except BadUrl:
+            raise NotKept("its URL is neither http nor https") from None
+        kept = self._kept(request)
+        if fragment:
+            kept["url"] = request.url
+        text = json.dumps(kept, separators=(",", ":")) if kept else ""
+        if request.dont_filter or self._is_custom or request.method != "GET" or request.body:
+            url = f"{urls.server(url)}/" if self._is_custom else url
+            url += "#" + self._digest(request, nonce if request.dont_filter else "")
+        return Link(url, urls.url_id(url), spelling, request=text)
+
+    def request(self, lease: Lease) -> Request:
+        """The request that became this lease.
+
+        Raises:
+            ValueError: the spider has no such callback any more, or it was never kept here.
+        """
+        if not lease.request:
+            return Request(lease.spelling)
+        kept: dict[str, Any] = json.loads(lease.request)
+        kind = kept.pop("class", "")
+        made_by = loaded(kind) if kind else Request
+        if made_by is None or not issubclass(made_by, Request):
+            raise ValueError(f"{kind} is no request class of this project; is it renamed?")
+        for name in ("callback", "errback"):
+            if name in kept:
+                kept[name] = self._method(kept[name])
+        if "headers" in kept:
+            kept["headers"] = {
+                name.encode("latin-1"): [value.encode("latin-1") for value in values]
+                for name, values in kept["headers"].items()
+            }
+        values = {name: restored(value) if name in _TAGGED else value for name, value in kept.items()}
+        return made_by(**{"url": lease.spelling, **values})
+
+    def _digest(self, request: Request, nonce: str) -> str:
+        digest = self._fingerprint(request)
+        return hashlib.sha1(digest + nonce.encode()).hexdigest() if nonce else digest.hex()
+
+    def _kept(self, request: Request) -> dict[str, Any]:
+        """What differs from a plain GET; priority first, as orderings look for it."""
+        kept: dict[str, Any] = {}
+        if request.priority:
+            kept["priority"] = request.priority
+        for name in ("callback", "errback"):
+            if function := getattr(request, name):
+                kept[name] = self._name(function, name)
+        if request.headers:
+            kept["headers"] = {
+                name.decode("latin-1"): [value.decode("latin-1") for value in values]
+                for name, values in request.headers.items()
+            }
+        for name in request.attributes:
+            value = getattr(request, name)
+            if name == "meta" and self._private in value:
+                value = {key: one for key, one in value.items() if key != self._private}
+            if name not in kept and name not in ("url", "headers") and value != _DEFAULTS.get(name):
+                kept[name] = self._plain(value, name)
+        if type(request) is not Request:
+            kept["class"] = f"{type(request).__module__}:{type(request).__qualname__}"
+        return kept
+
+    def _plain(self, value: Any, name: str) -> Any:
+        try:
+            return plain(value)
+        except (TypeError, RecursionError) as error:
+            raise NotKept(f"{name} holds {error}; pass text, numbers, lists, dicts or items") from None
+
+    def _name(self, function: Callable[..., Any], role: str) -> str:
+        name: str = getattr(function, "__name__", "")
+        if getattr(function, "__self__", None) is self._spider:
+            if getattr(self._spider, name, None) == function:
+                return name
+            for kind in type(self._spider).__mro__:  # of a private one: __parse is kept as _Spider__parse
+                mangled = f"_{kind.__name__.lstrip('_')}{name}"
+                if getattr(self._spider, mangled, None) == function:
+                    return mangled
+        raise NotKept(f"its {role} {name or function!r} is no method of the spider; make it one")
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._spider, name, None)
+        if not ismethod(method) or name.startswith("__"):
+            raise ValueError(f"the spider has no method {name!r} any more; is it renamed?")
+        return method
+
+
+_TAGGED = frozenset({"body", "cookies", "meta", "cb_kwargs", "flags", "data", "dumps_kwargs"})

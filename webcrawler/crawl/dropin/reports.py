@@ -1,0 +1,70 @@
+"""Tells the frontier what came of visits, many in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from webcrawler.crawl.dropin.visits import Visit
+from webcrawler.frontier import Done, Failed, Frontier
+from webcrawler.records import Lease
+
+Settled = Callable[[list[tuple[Lease, str]], int], None]
+
+
+class Settling:
+    """Visits are put and gathered on the event loop, settled in the scheduler's thread.
+
+    Args:
+        settled: called there with leases and what became of them, as in `Batch`, and the number of links that
+            were new.
+    """
+
+    def __init__(self, frontier: Frontier, settled: Settled) -> None:
+        self._frontier, self._settled = frontier, settled
+        self._decided: list[Visit] = []
+        self._gathered: list[Visit] = []
+
+    def put(self, visit: Visit) -> None:
+        self._decided.append(visit)
+
+    def gather(self) -> None:
+        """Those decided by now are settled next: their downloads have been reported."""
+        self._gathered += self._decided
+        self._decided = []
+
+    def __bool__(self) -> bool:
+        return bool(self._gathered)
+
+    def settle(self) -> None:
+        """May be repeated when it fails: what was decided before is not decided twice."""
+        visits = {visit.lease: visit for visit in self._gathered if visit.lease}
+        done = {lease: visit for lease, visit in visits.items() if not visit.failure}
+        failed = {lease: visit for lease, visit in visits.items() if visit.failure}
+        new = self._complete(done) if done else {}
+        outcomes = {**{lease: f"done/{done[lease].reason}" for lease in done}, **self._fail(failed)}
+        outcomes.update({lease: "stale" for lease, number in new.items() if number < 0})
+        self._gathered = []
+        self._settled(list(outcomes.items()), sum(number for number in new.values() if number > 0))
+
+    def _complete(self, visits: dict[Lease, Visit]) -> dict[Lease, int]:
+        done = [
+            Done(lease, visit.reason, visit.reason == "document", visit.links)
+            for lease, visit in visits.items()
+        ]
+        return dict(zip(visits, self._frontier.complete(done), strict=True))
+
+    def _fail(self, visits: dict[Lease, Visit]) -> dict[Lease, str]:
+        """What is not tried again has its links taken in all the same: as far as the callback came."""
+        if not visits:
+            return {}
+        tries = self._frontier.politeness.tries
+        reasons = {lease: visit.failure for lease, visit in visits.items() if visit.failure}
+        final = [lease for lease, why in reasons.items() if not (why.retry and lease.tries + 1 < tries)]
+        self._frontier.discover(link for lease in final for link in visits[lease].links)
+        failed = [Failed(lease, f"failed/{why.reason}", why.retry) for lease, why in reasons.items()]
+        answers = self._frontier.fail(failed)
+        named = {-1: "stale", 0: "failed", 1: "retry"}
+        return {
+            lease: "stale" if answer < 0 else f"{named[answer]}/{why.reason}"
+            for (lease, why), answer in zip(reasons.items(), answers, strict=True)
+        }

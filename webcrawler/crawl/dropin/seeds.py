@@ -1,0 +1,110 @@
+"""Seeds that people push to a Redis key while a spider runs, as with scrapy-redis."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from scrapy import FormRequest, Request, Spider
+
+from webcrawler.frontier import Client
+from webcrawler.records import Link
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500  # seeds
+LOCK_MS = 10_000  # one process at a time reads the key
+ARGUMENTS = set(Request.attributes) - {"url"}
+
+
+class SeedKey:
+    """A list, set or sorted set (highest score first) of URLs or JSON.
+
+    A seed leaves the key when it is in the frontier; one that is none goes to the list KEY:refused.
+
+    Args:
+        link: what the frontier takes in for a request.
+    """
+
+    def __init__(self, client: Client, key: str, spider: Spider, link: Callable[[Request], Link]) -> None:
+        self._client, self.key, self._spider, self._link = client, key, spider, link
+
+    def take(self, discover: Callable[[Iterable[Link]], object]) -> int:
+        """Some of what is there goes into the frontier; returns how many seeds. Blocking calls."""
+        kind = self._client.type(self.key).decode()
+        if kind == "none" or not self._client.set(f"{self.key}:reader", "", nx=True, px=LOCK_MS):
+            return 0
+        try:
+            values = self._values(kind)
+            links, refused = self._read(values)
+            discover(links)  # whatever the budgets say: it leaves the key for good
+            if refused:
+                self._client.rpush(f"{self.key}:refused", *refused)
+            self._remove(kind, values)
+        finally:
+            self._client.delete(f"{self.key}:reader")
+        return len(values)
+
+    def _values(self, kind: str) -> list[bytes]:
+        match kind:
+            case "list":
+                found = self._client.lrange(self.key, 0, BATCH - 1)
+            case "set":
+                found = self._client.srandmember(self.key, BATCH)
+            case "zset":
+                found = self._client.zrevrange(self.key, 0, BATCH - 1)
+            case _:
+                logger.error("%s is a %s: push seeds to a list, a set or a sorted set", self.key, kind)
+                found = []
+        return list(found)
+
+    def _remove(self, kind: str, values: list[bytes]) -> None:
+        if not values:
+            return
+        if kind == "list":
+            pipe = self._client.pipeline(transaction=False)
+            for value in values:
+                pipe.lrem(self.key, 1, value)
+            pipe.execute()
+        else:
+            remove = self._client.srem if kind == "set" else self._client.zrem
+            remove(self.key, *values)
+
+    def _read(self, values: list[bytes]) -> tuple[list[Link], list[bytes]]:
+        links: list[Link] = []
+        refused: list[bytes] = []
+        for value in values:
+            try:
+                links += [self._link(request) for request in self._requests(value)]
+            except Exception as error:  # the spider's own code, and other people's texts
+                logger.error("no seed, moved to %s:refused: %.200r (%s)", self.key, value, error)
+                refused.append(value)
+        return links, refused
+
+    def _requests(self, value: bytes) -> Iterable[Request]:
+        """By the spider's own `make_request_from_data`, where it has one, as scrapy-redis's have."""
+        make = getattr(self._spider, "make_request_from_data", None)
+        made = make(value) if make else request_of(value.decode().strip(), self._spider)
+        return [made] if isinstance(made, Request) else made or ()
+
+
+def request_of(text: str, spider: Spider) -> Request:
+    """From a URL, or JSON with "url" and arguments of a Request; other names are form fields (scrapy-redis).
+
+    Raises:
+        ValueError, TypeError, AttributeError: it is neither.
+    """
+    if not text.startswith("{"):
+        return Request(text)
+    given: dict[str, Any] = json.loads(text)
+    url = given.pop("url") if "url" in given else ""
+    arguments = {name: given.pop(name) for name in ARGUMENTS & given.keys()}
+    for name in ("callback", "errback"):
+        if name in arguments:
+            arguments[name] = getattr(spider, arguments[name])
+    if given:
+        fields = {name: value if isinstance(value, list) else str(value) for name, value in given.items()}
+        return FormRequest(url, **{"method": "GET", **arguments}, formdata=fields)
+    return Request(url, **arguments)

@@ -1,0 +1,331 @@
+"""The worker of any spider: a lease is done when its callback is, with all that it has yielded."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import secrets
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider, signals
+from scrapy.http import Response
+from scrapy.utils.asyncio import is_asyncio_available
+
+from webcrawler import connection
+from webcrawler.crawl.dropin.kept import Keeper, NotKept
+from webcrawler.crawl.dropin.options import options
+from webcrawler.crawl.dropin.outcome import BROKE, failure_of, report_of
+from webcrawler.crawl.dropin.seeds import SeedKey
+from webcrawler.crawl.dropin.reports import Settling
+from webcrawler.crawl.dropin.visits import Handler, Visit, bare
+from webcrawler.errors import BadInput
+from webcrawler.crawl.worker import Worker
+from webcrawler.crawl.worker import parts
+from webcrawler.crawl.worker import Member, bury_the_dead
+from webcrawler.frontier import Frontier, Leased, Report, inspect, ordering, maintenance
+from webcrawler.records import Lease, Link
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+LEASE_SECONDS = 7 * 24 * 3600.0  # of a worker that lives: a dead one's are taken back within seconds
+
+NUMBER = "frontier_number"  # of a download, in its request's meta
+SEEDS_SECONDS = 1.0  # between looks at the seeds' key
+RIDE_SECONDS = 300.0  # that a lease waits for requests in memory; it would end after 900
+
+# The visit whose callback the running code belongs to: whatever is yielded or breaks there is its.
+_current: ContextVar[Visit | None] = ContextVar("visit", default=None)
+
+
+class SpiderWorker(Worker):
+    """Callbacks are called by stand-ins, which learn what arrives, and when all that follows is done."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._numbers = itertools.count(1)
+        self._visits: dict[int, Visit] = {}  # by number of the download that is under way
+        self._unsure: set[int] = set()  # those that Scrapy is about to hand back, or has dropped
+        self._riding: dict[Visit, None] = {}  # with requests in memory
+        self._in_memory: set[bytes] = set()  # fingerprints of requests that were not kept, and are done
+        self._said: set[str] = set()
+        self._starting: Counter[bytes] = Counter()
+        self._expected_until = self._seeds_after = 0.0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> SpiderWorker:
+        worker = cls(crawler)
+        if not crawler.settings.frozen:
+            limit = worker.downloads.scrapy_limit
+            crawler.settings.set("CONCURRENT_REQUESTS", limit, priority="cmdline")
+        crawler.signals.connect(worker._scheduled, signals.request_scheduled)
+        crawler.signals.connect(worker._broke, signals.spider_error)
+        crawler.signals.connect(worker._broke, signals.item_error)
+        return worker
+
+    # ---- opening and closing
+
+    def open(self, spider: Spider) -> None:
+        """Joins the frontier of the spider's name.
+
+        Raises:
+            BadInput, Unavailable: with one line that says what to do.
+        """
+        if not is_asyncio_available():
+            raise BadInput("the scheduler needs Scrapy's default reactor: unset TWISTED_REACTOR")
+        settings = options(self.crawler.settings, spider.name)
+        self._spider, self._loop = spider, asyncio.get_running_loop()
+        self._idle_seconds = settings.getfloat("FRONTIER_IDLE")
+        with ExitStack() as opened:
+            self.connection = opened.enter_context(connection.from_settings(settings))
+            name, mode = settings["FRONTIER_NAME"], settings["FRONTIER_MODE"]
+            parts.wait_out(lambda: bury_the_dead(self.connection, name), self.connection.revive)
+            if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
+                maintenance.clear(Frontier(self.connection.client, ordering(mode), name))
+            shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
+            # A callback may take long, and there is no parser that could lose its page.
+            polite = replace(parts.politeness(settings), lease=LEASE_SECONDS)
+            member = Member(self.connection, mode, polite, *shape, name)
+            opened.enter_context(member)
+            self.frontier = member.frontier
+            self._opened = opened.pop_all()
+        self._keeper = self._make_keeper(spider)
+        key = getattr(spider, "redis_key", None) or self.crawler.settings.get("REDIS_START_URLS_KEY")
+        key = (key or "%(name)s:start_urls") % {"name": spider.name}
+        self._seeds = SeedKey(self.connection.client, key, spider, self._seed)
+        self._settling = Settling(self.frontier, self._settled)
+        self._say_where_it_stands()
+
+    def leave(self) -> None:
+        self._settling.gather()
+        if self._settling:
+            parts.insist(self._settling.settle, self.connection.revive)
+        parts.insist(lambda: self.frontier.discover(self.asked, False), self.connection.revive)
+        self._opened.close()
+
+    def _make_keeper(self, spider: Spider) -> Keeper:
+        is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
+        return Keeper(spider, self.crawler.request_fingerprinter.fingerprint, is_custom, NUMBER)
+
+    def _say_where_it_stands(self) -> None:
+        states = inspect.stats(self.frontier)
+        if states["seen"]:
+            logger.info(
+                "frontier %r goes on: %d requests seen, %d of them to be done; "
+                "-s SCHEDULER_FLUSH_ON_START=1 forgets them",
+                *(self.frontier.name, states["seen"], states["queued"] + states["leased"]),
+            )
+
+    # ---- what the scheduler asks
+
+    def before_request(self) -> None:
+        """No download may begin in a callback's name; what was not handed back was dropped."""
+        _current.set(None)
+        for number in list(self._unsure):
+            self._unsure.discard(number)
+            visit = self._visits.pop(number)
+            self.downloads.end(number)
+            if visit.lease and not visit.is_reported:
+                self.report(Report(visit.lease, 0.0))
+            visit.reason = "redirect"  # to where a middleware, like that of allowed_domains, did not let it
+            self._over(visit)
+        self._let_go()
+
+    def request(self, lease: Lease) -> Request | None:
+        visit = Visit(lease)
+        try:
+            return self._hand_out(self._keeper.request(lease), visit)
+        except Exception as error:  # the project's own code makes it
+            logger.error("cannot make the request for %s: %s", lease.url, error)
+            visit.failure = BROKE
+            self._decide(visit)
+            return None
+
+    def enqueue(self, request: Request) -> bool:
+        """Redirects and retries go on; others are links of the page whose callback yields them, or seeds."""
+        number = request.meta.get(NUMBER)
+        if number in self._visits:
+            self._unsure.discard(number)
+            self.again.append(request)
+            return True
+        visit = _current.get()
+        if visit and not visit.under_way:
+            visit = None  # a task that outlives its callback
+        request.callback, request.errback = bare(request.callback), bare(request.errback)
+        try:
+            link = self._keeper.link(request, self._nonce(request, visit))
+        except NotKept as why:
+            return self._keep_in_memory(request, visit, str(why))
+        if visit and visit.lease:
+            visit.links.append(link)
+        else:
+            self.asked.append(link)
+            self.on_change()
+        return True
+
+    def take_reports(self) -> list[Report]:
+        self._settling.gather()
+        return super().take_reports()
+
+    def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
+        """In the scheduler's thread. Downloads are reported before their leases are decided."""
+        if self._settling:
+            self.frontier.fetched(reports)
+            reports = ()
+            self._settling.settle()
+        taken = self._take_seeds()
+        found = super().lease(limit, reports, doubtful)
+        if taken or found.queued or found.leased:
+            self._expected_until = time.monotonic() + self._idle_seconds
+        return found
+
+    @property
+    def is_expecting(self) -> bool:
+        return time.monotonic() < self._expected_until
+
+    # ---- downloads and callbacks
+
+    def _hand_out(self, request: Request, visit: Visit) -> Request:
+        number = next(self._numbers)
+        self._visits[number] = visit
+        visit.under_way += 1
+        self.downloads.begin(number, bool(visit.lease and visit.lease.doubtful))
+        request.meta[NUMBER] = number
+        request.callback = Handler(self._arrived, number, request.callback)
+        request.errback = Handler(self._failed, number, request.errback)
+        return request
+
+    def _arrived(self, handler: Handler, response: Response, **kwargs: Any) -> Any:
+        assert response.request is not None
+        self._enter(handler.number, response.request, response)
+        callback = handler.original or self._spider._parse
+        return callback(response, **kwargs)
+
+    def _failed(self, handler: Handler, failure: Failure) -> Any:
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
+        visit = self._visits.get(handler.number)
+        error = failure.value or RuntimeError("a failure without an error")
+        is_its_own = visit and not visit.is_reported  # not that of a request in memory
+        if visit and visit.lease and is_its_own:
+            visit.failure = failure_of(error, request, visit.lease)
+        self._enter(handler.number, request, error)
+        if visit and is_its_own and self._is_tried_again(visit):
+            logger.info("%s is tried again later: %s", request, failure.value)
+            return None
+        return handler.original(failure) if handler.original else failure
+
+    def _enter(self, number: int, request: Request, result: Response | BaseException) -> None:
+        """From here on, the running task and those that it starts are the visit's."""
+        visit = self._visits.pop(number, None)
+        if visit is None:
+            return  # a spider calls its callback by itself
+        self.downloads.end(number)
+        if visit.lease and not visit.is_reported:
+            self.report(report_of(visit.lease, request, result))
+        visit.is_reported = True
+        _current.set(visit)
+        task = asyncio.current_task()
+        assert task is not None, "Scrapy scrapes each response in a task of its own"
+        task.add_done_callback(lambda _: self._over(visit))
+
+    def _is_tried_again(self, visit: Visit) -> bool:
+        lease, why = visit.lease, visit.failure
+        return bool(lease and why and why.retry and lease.tries + 1 < self.frontier.politeness.tries)
+
+    def _broke(self) -> None:
+        """A callback or a pipeline raised."""
+        visit = _current.get()
+        if visit and not visit.failure:
+            visit.failure = BROKE
+
+    def _over(self, visit: Visit) -> None:
+        visit.under_way -= 1
+        if not visit.under_way:
+            self._in_memory |= visit.in_memory
+            self._riding.pop(visit, None)
+            if visit.lease:
+                self._decide(visit)
+
+    def _decide(self, visit: Visit) -> None:
+        if visit.lease:
+            self.downloading.discard(visit.lease.url)
+            self._settling.put(visit)
+            self.on_change()
+
+    def _settled(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
+        """In the scheduler's thread."""
+        self._loop.call_soon_threadsafe(self._forget, outcomes, new)
+
+    def _forget(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
+        for lease, outcome in outcomes:
+            if self.open_leases.get(lease.url) == lease:  # not leased anew
+                del self.open_leases[lease.url]
+            self.crawler.stats.inc_value(f"webcrawler/{outcome}")
+        self.crawler.stats.inc_value("webcrawler/discovered", new)
+        self.on_change()
+
+    def _scheduled(self, request: Request) -> None:
+        """Handlers of this signal may drop a redirect without a word."""
+        number = request.meta.get(NUMBER)
+        if number in self._visits:
+            self._unsure.add(number)
+
+    # ---- seeds
+
+    def _nonce(self, request: Request, visit: Visit | None) -> str:
+        """Of a request that is not to be filtered. Those of `start` are the same in each run: done once."""
+        if not request.dont_filter:
+            return ""
+        if visit or self.crawler.engine._start is None:
+            return secrets.token_hex(8)
+        digest = self.crawler.request_fingerprinter.fingerprint(request)
+        self._starting[digest] += 1
+        return f"start {self._starting[digest]}"
+
+    def _seed(self, request: Request) -> Link:
+        return self._keeper.link(request, secrets.token_hex(8))
+
+    def _take_seeds(self) -> int:
+        now = time.monotonic()
+        if now < self._seeds_after:
+            return 0
+        taken = self._seeds.take(partial(self.frontier.discover, within_budgets=False))
+        self._seeds_after = now if taken else now + SEEDS_SECONDS
+        return taken
+
+    # ---- requests that are not kept
+
+    def _keep_in_memory(self, request: Request, visit: Visit | None, why: str) -> bool:
+        """Downloaded from here; the page that yielded it is done when this is, so a crash repeats both."""
+        if why not in self._said:
+            self._said.add(why)
+            logger.warning("in memory only, and its page is not done before: %s: %s", request, why)
+        visit = visit or Visit(None)
+        digest = self.crawler.request_fingerprinter.fingerprint(request)
+        if not request.dont_filter and digest in (visit.in_memory | self._in_memory):
+            return False
+        visit.in_memory.add(digest)
+        self._riding[visit] = None
+        self.crawler.stats.inc_value("webcrawler/in_memory")
+        self.again.append(self._hand_out(request, visit))
+        return True
+
+    def _let_go(self) -> None:
+        """A lease does not wait for ever: what is left of its requests in memory goes on without."""
+        while self._riding:
+            oldest = next(iter(self._riding))
+            if time.monotonic() - oldest.began < RIDE_SECONDS:
+                return
+            del self._riding[oldest]
+            self._decide(oldest.split())

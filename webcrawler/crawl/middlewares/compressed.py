@@ -1,0 +1,104 @@
+"""Inflates bodies: bounded, and off the event loop where it may take long."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, HttpCompressionMiddleware
+from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
+from scrapy.http import Response
+
+from webcrawler.crawl.middlewares.large import POLL_SECONDS, Room
+from webcrawler.crawl.worker import Refused
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
+CODINGS_MAX = 3  # one upon the other; nobody in earnest has two
+WAIT_SECONDS = 30.0  # for room, where a request has no deadline
+SMALL_BODY_BYTES = 64 * 1024  # inflated within milliseconds, up to DOWNLOAD_MAXSIZE
+
+
+class CompressedMiddleware(HttpCompressionMiddleware):
+    """Scrapy's, which inflates up to DOWNLOAD_MAXSIZE. What cannot be inflated is no page."""
+
+    def __init__(self, *, crawler: Crawler) -> None:
+        super().__init__(crawler=crawler)
+        self._room = Room()
+
+    async def process_response(self, request: Request, response: Response) -> Response:  # type: ignore[override]
+        if "Content-Encoding" not in response.headers:
+            return response
+        codings = _codings(response)
+        if not codings or not response.body:
+            del response.headers["Content-Encoding"]
+            return response
+        if len(codings) <= CODINGS_MAX and KNOWN.issuperset(codings):
+            try:
+                return await self._inflated(request, _plain(response, codings, response.body))
+            except (IgnoreRequest, DownloadTimeoutError):  # past DOWNLOAD_MAXSIZE, or no room in time
+                raise
+            except Exception as error:  # each decoder has errors of its own
+                return _unread(response, Refused("unparsable", retry=True), error)
+        return _unread(response, Refused("not-indexable"))
+
+    async def _inflated(self, request: Request, response: Response) -> Response:
+        bounds = (self._max_size, request.meta.get("download_maxsize", self._max_size))
+        request.meta["download_maxsize"] = min(bounds)  # of a robots.txt more is read than is inflated
+        await self._take_room(request)
+        try:
+            inflated = await self._inflate(request, response)
+        finally:
+            self._room.give()
+        self._room.hold(inflated)
+        return inflated
+
+    async def _take_room(self, request: Request) -> None:
+        deadline = request.meta.get("deadline", time.time() + WAIT_SECONDS)
+        while not self._room.take():
+            if time.time() > deadline:
+                raise DownloadTimeoutError(f"no room to inflate {request.url}")
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _inflate(self, request: Request, response: Response) -> Response:
+        inflate: Callable[[Request, Response], Response] = super().process_response  # type: ignore[assignment]
+        if len(response.body) > SMALL_BODY_BYTES:
+            return await asyncio.to_thread(inflate, request, response)
+        return inflate(request, response)
+
+
+def _codings(response: Response) -> list[bytes]:
+    listed = b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")
+    return [coding for part in listed if (coding := part.strip()) not in (b"", b"identity")]
+
+
+def _unread(response: Response, refused: Refused, error: Exception | None = None) -> Response:
+    """Of a redirect or an error the body does not matter."""
+    if response.status == 200:
+        raise refused from error
+    return _plain(response, [], b"")
+
+
+def _plain(response: Response, codings: list[bytes], body: bytes) -> Response:
+    """The response as bytes: of a TextResponse Scrapy would guess the character set, compressed or not."""
+    headers = response.headers.copy()
+    if codings:
+        headers["Content-Encoding"] = codings
+    else:
+        del headers["Content-Encoding"]
+    return Response(
+        response.url,
+        response.status,
+        headers,
+        body,
+        response.flags,
+        response.request,
+        response.certificate,
+        response.ip_address,
+        response.protocol,
+    )

@@ -1,0 +1,165 @@
+"""The download handler: Scrapy's, with bounds on what Twisted reads before and between the bytes of a body.
+
+Scrapy bounds a download by DOWNLOAD_TIMEOUT and its body by DOWNLOAD_MAXSIZE. Bounded here are headers,
+interim answers, the framing of chunks, and how many large bodies are received at a time. What passes a bound
+is no HTTP: its connection is closed. All that is private of Scrapy and Twisted is used in this file only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    _LenientHTTP11ClientFactory,
+    _LenientHTTP11ClientProtocol,
+    _LenientHTTPClientParser,
+)
+from twisted.web._newclient import ParseError
+from twisted.web.http import _ChunkedTransferDecoder
+from twisted.web.http_headers import InvalidHeaderName
+
+from webcrawler.crawl.middlewares.large import LARGE_BYTES, POLL_SECONDS, Room
+from webcrawler.parsing import free_large_blocks
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+LINE_BYTES_MAX = 64 * 1024  # of one header; Twisted's 16 KiB cuts real Content-Security-Policy headers
+HEADER_BYTES_MAX = 256 * 1024  # of all headers, as browsers have it
+HEADER_LINES_MAX = 256
+INTERIM_MAX = 20  # answers 1xx before the one that counts
+FRAMING_BYTES_MAX = 2**20  # chunk sizes and the like: the body in pieces of a few bytes each costs seconds
+
+
+class BoundedParser(_LenientHTTPClientParser):
+    """Reads one response. Its state begins as class attributes: Scrapy swaps the class of a parser in use."""
+
+    MAX_LENGTH = LINE_BYTES_MAX
+    room: Room
+    _header_bytes = _header_lines = _interim = _framing_bytes = _body_bytes = 0
+    _is_large = _has_place = _is_over = False
+
+    def lineReceived(self, line: bytes) -> None:
+        self._header_lines += 1
+        self._header_bytes += len(line)
+        if self._header_lines > HEADER_LINES_MAX or self._header_bytes > HEADER_BYTES_MAX:
+            raise _too_much("headers")
+        super().lineReceived(line)
+
+    def headerReceived(self, name: bytes, value: bytes) -> None:
+        with suppress(InvalidHeaderName):  # a browser leaves such a header out, and reads on
+            super().headerReceived(name, value)  # type: ignore[no-untyped-call]
+
+    def allHeadersReceived(self) -> None:
+        self._interim += self.response.code < 200
+        if self._interim > INTERIM_MAX:
+            raise _too_much("interim answers")
+        super().allHeadersReceived()  # type: ignore[no-untyped-call]
+
+    def switchToBodyMode(self, decoder: Any) -> None:
+        """Has the chunks that came together handed on together: Scrapy sends a signal for each."""
+        super().switchToBodyMode(decoder)  # type: ignore[no-untyped-call]
+        if isinstance(decoder, _ChunkedTransferDecoder):
+            self._pieces: list[bytes] = []
+            self._deliver, decoder.dataCallback = decoder.dataCallback, self._pieces.append
+            finish, decoder.finishCallback = decoder.finishCallback, self._finish_chunks
+            self._finish: Callable[[bytes], None] = finish
+
+    def rawDataReceived(self, data: bytes) -> None:
+        self._body_bytes += len(data)
+        if self._body_bytes > LARGE_BYTES and not self._is_large:
+            self._is_large = True
+            self._wait_for_room()
+        decoder: Any = self.bodyDecoder
+        if isinstance(decoder, _ChunkedTransferDecoder):
+            self._receive_chunks(data)
+        else:
+            super().rawDataReceived(data)  # type: ignore[no-untyped-call]
+
+    def connectionLost(self, reason: Any = None) -> None:
+        self._is_over = True
+        if self._has_place:
+            self.room.give()
+        super().connectionLost(reason)
+
+    def _wait_for_room(self) -> None:
+        """Reads nothing meanwhile: what the other side sends waits there, and the download's time goes on."""
+        if self._is_over:
+            return
+        transport: Any = self.transport
+        self._has_place = self.room.take()
+        if self._has_place:
+            transport.resumeProducing()
+        else:
+            transport.pauseProducing()
+            asyncio.get_running_loop().call_later(POLL_SECONDS, self._wait_for_room)
+
+    def _receive_chunks(self, data: bytes) -> None:
+        self._framing_bytes += len(data)
+        try:
+            super().rawDataReceived(data)  # type: ignore[no-untyped-call]
+        finally:
+            self._deliver_pieces()
+        if self._framing_bytes > FRAMING_BYTES_MAX:
+            raise _too_much("chunks of a few bytes")
+
+    def _finish_chunks(self, rest: bytes) -> None:
+        self._deliver_pieces()
+        self._finish(rest)
+
+    def _deliver_pieces(self) -> None:
+        data = b"".join(self._pieces)
+        self._pieces.clear()
+        self._framing_bytes -= len(data)
+        if data:
+            self._deliver(data)
+
+
+def _too_much(of: str) -> Exception:
+    error: Exception = ParseError(f"too many {of}", b"")  # type: ignore[no-untyped-call]
+    return error
+
+
+class _BoundedProtocol(_LenientHTTP11ClientProtocol):
+    def __init__(self, room: Room, *arguments: Any) -> None:
+        super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        self._room = room
+
+    def request(self, request: Any) -> Any:
+        response = super().request(request)
+        parser: Any = self._parser
+        parser.__class__ = BoundedParser  # as Scrapy does it, and for its reasons
+        parser.room = self._room
+        return response
+
+
+class _BoundedFactory(_LenientHTTP11ClientFactory):
+    def __init__(self, room: Room, *arguments: Any) -> None:
+        super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        self._room = room
+
+    def buildProtocol(self, addr: Any) -> _BoundedProtocol:
+        return _BoundedProtocol(self._room, self._quiescentCallback)
+
+
+class BoundedHandler(HTTP11DownloadHandler):
+    """For DOWNLOAD_HANDLERS, http and https."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        free_large_blocks()
+        self._room = Room()
+        pool: Any = self._pool
+        pool._factory = partial(_BoundedFactory, self._room)
+
+    async def download_request(self, request: Request) -> Response:
+        response = await super().download_request(request)
+        self._room.hold(response)
+        return response

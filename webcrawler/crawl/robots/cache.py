@@ -1,0 +1,111 @@
+"""What is known of a server's robots.txt, shared by all workers in Redis.
+
+Key `{crawl:P}:robots:SERVER`: msgpack map {status, body (zlib), fetched, until, failures}. A robots.txt is
+kept for 30 days, other answers until they are old.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import msgpack
+
+from webcrawler.frontier import Client
+from webcrawler.robots import Rules, verdict
+
+DAY_SECONDS = 24 * 3600.0  # RFC 9309 2.4
+COPY_SECONDS = 30 * DAY_SECONDS  # RFC 9309 2.3.1.4: "a reasonably long period of time"
+UNREACHABLE_SECONDS = 3600.0  # after the last try, until anybody asks again
+BODY_MAX = 512 * 1024  # RFC 9309 2.5
+
+
+class Retries(NamedTuple):
+    """How often a server that is not reached is asked at short intervals, and the first of them."""
+
+    tries: int
+    backoff_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """What holds for a server; `rules` is None for complete disallow (RFC 9309 2.3.1.4).
+
+    While the server is unreachable a robots.txt that it once gave holds on for 30 days (2.4 allows it). Then
+    it is complete disallow again: of the choices of 2.3.1.4, that which nobody has to be sorry for.
+    """
+
+    rules: Rules | None
+    status: int | None  # of the answer that holds
+    body: bytes
+    fetched: float  # when that answer came
+    until: float  # when to ask again
+    failures: int = 0  # to reach the server since, in a row
+    settled: bool = False  # unreachable, and no tries are left
+
+    def is_old(self, now: float) -> bool:
+        return now >= self.until
+
+    def outlives_failure(self, now: float) -> bool:
+        """Is it a robots.txt young enough to hold while its server is unreachable?"""
+        return self.status is not None and 200 <= self.status < 300 and now < self.fetched + COPY_SECONDS
+
+
+def judge(
+    status: int | None, body: bytes, user_agent: str, known: Robots | None, now: float, retries: Retries
+) -> Robots:
+    """What holds after an answer, or none (status None); `known` is what held before. Blocks up to 0.3 s."""
+    rules = verdict(status, body, user_agent)
+    if rules is not None:
+        return Robots(rules, status, body[:BODY_MAX], now, now + DAY_SECONDS)
+    failures = (known.failures if known else 0) + 1
+    settled = failures >= retries.tries
+    wait = UNREACHABLE_SECONDS if settled else retries.backoff_seconds * 2 ** (failures - 1)
+    if known is not None and known.outlives_failure(now):
+        until = min(now + wait, known.fetched + COPY_SECONDS)
+        return replace(known, until=until, failures=failures, settled=settled)
+    return Robots(None, status, b"", now, now + wait, failures, settled)
+
+
+class RobotsCache:
+    """Blocking calls: one round trip each, for a thread; `key` is that of a server."""
+
+    def __init__(self, client: Client, key: Callable[[str], str], user_agent: str, tries: int) -> None:
+        self._client, self._key = client, key
+        self._user_agent, self._tries = user_agent, tries
+
+    def get(self, server: str) -> Robots | None:
+        """What was put there; also when it is old, for a copy to go on with or failures to count on."""
+        packed = self._client.get(self._key(server))
+        try:
+            return None if packed is None else self._unpack(packed)
+        except (KeyError, TypeError, ValueError, zlib.error):  # of another version, or nobody's
+            return None
+
+    def _unpack(self, packed: bytes) -> Robots:
+        known = msgpack.unpackb(packed)
+        body = zlib.decompressobj().decompress(known["body"], BODY_MAX)
+        failures = int(known["failures"])
+        return Robots(
+            verdict(known["status"], body, self._user_agent),
+            known["status"],
+            body,
+            float(known["fetched"]),
+            float(known["until"]),
+            failures,
+            failures >= self._tries,
+        )
+
+    def put(self, server: str, robots: Robots, now: float) -> None:
+        known = {
+            "status": robots.status,
+            "body": zlib.compress(robots.body, 1),
+            "fetched": robots.fetched,
+            "until": robots.until,
+            "failures": robots.failures,
+        }
+        is_copy = robots.outlives_failure(now)
+        keep_seconds = (robots.fetched + COPY_SECONDS if is_copy else robots.until) - now
+        self._client.set(self._key(server), msgpack.packb(known), ex=max(60, round(keep_seconds)) + 60)

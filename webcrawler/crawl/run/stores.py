@@ -1,0 +1,166 @@
+"""What one run holds open: made in the order in which it is needed, closed in the reverse order."""
+
+from __future__ import annotations
+
+import sys
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import Any
+
+from redis.exceptions import RedisError
+from scrapy.settings import BaseSettings
+
+from webcrawler import connection
+from webcrawler.urls import AddressRules
+from webcrawler.archive import Batch, Settled
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import hold_search
+from webcrawler.errors import BadInput
+from webcrawler.crawl.worker import parts
+from webcrawler.crawl.run.demo import Demo
+from webcrawler.crawl.worker import Member, bury_searches, bury_the_dead
+from webcrawler.crawl.worker import GuardedResolver
+from webcrawler.frontier import Frontier, Reports, ordering, searches, maintenance
+from webcrawler.job import Job, seed_link
+from webcrawler.archive.pages import PageStore
+from webcrawler.archive import recall
+
+logger = logging.getLogger(__name__)
+
+DIGEST_HINTS = 200_000  # about 40 MB
+RECALLED = 5_000  # documents; some seconds of processor time
+# A batch where somebody waits for it, or what comes next depends on what is learnt from it: with 1 s a
+# crawl of 70 pages/s found 3 wanted pages on one subject, with this 85.
+QUICK_DOCUMENTS, QUICK_SECONDS = 10, 0.05
+
+
+class Stores:
+    """Membership of the frontier, parsers and batch; what was opened is closed when the rest fails.
+
+    Args:
+        settled, reports, broken: as for Batch.
+    """
+
+    def __init__(
+        self,
+        settings: BaseSettings,
+        job: Job | None,
+        settled: Settled,
+        reports: Reports,
+        broken: Callable[[], object],
+    ) -> None:
+        self._settings, self._reports = settings, reports
+        self._is_search = job is not None and job.is_search
+        name = job.frontier if job else "index"
+        self._folder = Path(settings["CRAWL_DIR"]).absolute()
+        with ExitStack() as opened:
+            parts.raise_file_limit()
+            opened.enter_context(parts.crawl_lock(self._folder))
+            if self._is_search:
+                opened.enter_context(hold_search(self._folder))
+            self.connection = opened.enter_context(connection.from_settings(settings))
+            parts.wait_out(lambda: bury_the_dead(self.connection, name), self.connection.revive)
+            parts.wait_out(lambda: bury_searches(self.connection), self.connection.revive)
+            if self._is_search:
+                opened.callback(self._forget_search, name)
+            self.demo = None if job is None else self._demo(job)
+            if self.demo:
+                opened.callback(self.demo.stop)
+            self.resolver = self._guard_addresses()
+            polite = parts.politeness(settings, no_delay=self.demo is not None)
+            mode = maintenance.mode_of(self.connection.client, job.mode, name) if job else "fifo"
+            shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
+            self._member = opened.enter_context(Member(self.connection, mode, polite, *shape, name))
+            self.frontier = self._member.frontier
+            if self._is_search:
+                parts.wait_out(lambda: searches.enter(self.connection.client, name), self.connection.revive)
+            seeds = self._seeds(job) if job else ()
+            sys.audit("webcrawler.discover.before")
+            links = [seed_link(seed) for seed in seeds]
+            parts.wait_out(
+                lambda: self.frontier.discover(links, within_budgets=False), self.connection.revive
+            )
+            sys.audit("webcrawler.discover.after")
+            self._recall()
+            self.parsers = parts.parser_pool(settings)
+            opened.callback(self.parsers.close)
+            self.batch = self._open_batch(opened, settled, broken)
+            opened.callback(self.batch.close)
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Writes what is left, gives leases back, lets go. Blocks for as long as that takes."""
+        self._opened.close()
+
+    def new_frontier(self, opened: ExitStack) -> Frontier:
+        """The same frontier for another thread, with connections of its own."""
+        return self._member.new_frontier(opened)
+
+    @property
+    def has_documents(self) -> bool:
+        """Was anything crawled here before?"""
+        path = self._folder / "catalog.sqlite"
+        if not path.exists():
+            return False
+        with closing(Catalog(path)) as catalog:
+            return bool(catalog.first_documents(1))
+
+    def _recall(self) -> None:
+        """What an ordering learnt was in a process that has ended; the catalog has what it learnt from."""
+        path = self._folder / "catalog.sqlite"
+        if self.frontier.ordering.learns and not self._is_search and path.exists():
+            with closing(Catalog(path)) as catalog:
+                numbers = catalog.last_documents(RECALLED)
+                logger.info("learning again from %d documents", len(numbers))
+                for seen in recall(catalog, numbers):
+                    self.frontier.ordering.learn(seen)
+
+    def _forget_search(self, name: str) -> None:
+        """What it found is in catalog and index; asked again, a search begins from there."""
+        with suppress(RedisError, BadInput):
+            searches.leave(self.connection.client, name)
+
+    @property
+    def request_meta(self) -> dict[str, Any]:
+        """For every request: what was checked is what is fetched; the demo web needs no proxy."""
+        return {"verbatim_url": True, "proxy": None} if self.demo else {"verbatim_url": True}
+
+    def _demo(self, job: Job) -> Demo | None:
+        frontier = Frontier(self.connection.client, ordering("fifo"))
+        return Demo.for_run(self._folder, job, frontier)
+
+    def _seeds(self, job: Job) -> tuple[str, ...]:
+        """A search begins with what the index knows of the demo web, where it knows it."""
+        return self.demo.seeds if self.demo and not (job.is_search and self.has_documents) else job.seeds
+
+    def _open_batch(self, opened: ExitStack, settled: Settled, broken: Callable[[], object]) -> Batch:
+        path = self._folder / "catalog.sqlite"
+        with closing(Catalog(path)) as catalog:
+            self.digests = catalog.digests(DIGEST_HINTS)
+        documents = self._settings.getint("BATCH_DOCUMENTS")
+        seconds = self._settings.getfloat("BATCH_SECONDS")
+        if self._is_search or self.frontier.ordering.learns:
+            documents, seconds = min(documents, QUICK_DOCUMENTS), min(seconds, QUICK_SECONDS)
+        return Batch(
+            PageStore(self._folder / "pages"),
+            lambda: Catalog(path),
+            self._member.new_frontier(opened),
+            settled,
+            self._reports,
+            broken,
+            self.connection.revive,
+            documents,
+            seconds,
+            only_new=self._is_search,
+        )
+
+    def _guard_addresses(self) -> GuardedResolver:
+        from twisted.internet import reactor  # importing it installs it: not before the crawl runs
+
+        allowed = parts.words(self._settings["ADDRESSES_ALLOWED"])
+        rules = self.demo.addresses if self.demo else AddressRules(allowed)
+        resolver = GuardedResolver(reactor.nameResolver, rules)
+        reactor.installNameResolver(resolver)
+        return resolver

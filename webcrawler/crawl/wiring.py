@@ -1,0 +1,57 @@
+"""What Scrapy makes a crawl of: the settings that a spider of ours brings along.
+
+They are the spider's and not the project's, so that `scrapy shell` and `scrapy fetch` are Scrapy's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+SETTINGS: dict[str, Any] = {
+    "SCHEDULER": "webcrawler.scheduler.Scheduler",
+    "ITEM_PIPELINES": {  # before any of the user's: an item that is dropped was fetched all the same
+        "pipelines.duplicates.DuplicatesPipeline": 1,
+        "pipelines.pages.PagesPipeline": 2,
+        "pipelines.linkgraph.LinkGraphPipeline": 3,
+        "pipelines.fulltext.FullTextPipeline": 4,
+    },
+    "FEED_EXPORT_FIELDS": ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"],
+    "EXTENSIONS": {
+        "webcrawler.crawl.run.Crawl": 0,
+        "webcrawler.crawl.run.LiveLine": 500,
+        "scrapy.extensions.logstats.LogStats": None,
+        "scrapy.extensions.memusage.MemoryUsage": None,
+    },
+    "DOWNLOADER_MIDDLEWARES": {
+        "webcrawler.crawl.middlewares.AddressMiddleware": 20,
+        "webcrawler.crawl.robots.RobotsMiddleware": 30,
+        "webcrawler.crawl.middlewares.OutcomeMiddleware": 100,  # its clock starts when robots.txt has been asked
+        "webcrawler.crawl.middlewares.CompressedMiddleware": 590,
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+        # What the frontier decides, or ours do.
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+        "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    },
+    "DOWNLOAD_HANDLERS": {
+        "http": "webcrawler.crawl.middlewares.BoundedHandler",
+        "https": "webcrawler.crawl.middlewares.BoundedHandler",
+        **dict.fromkeys(("file", "ftp", "s3", "data")),  # a link to file:///etc/passwd must not be followed
+    },
+    "SPIDER_MIDDLEWARES": {
+        "webcrawler.crawl.middlewares.UndecidedMiddleware": 10,
+        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+        "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+        "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    },
+    "DOWNLOAD_DELAY": 0,  # politeness is the frontier's
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
+    "CONCURRENT_ITEMS": 1,  # of one response, which has one; Scrapy starts so many tasks for each
+    "DOWNLOAD_FAIL_ON_DATALOSS": False,  # half a page is better than none, after the last try
+    "REDIRECT_ENABLED": False,
+    "RETRY_ENABLED": False,
+}

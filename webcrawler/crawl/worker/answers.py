@@ -1,0 +1,82 @@
+"""What an answer, or its absence, means: state, reason, and whether another try makes sense."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from scrapy.http import Response
+
+from webcrawler.crawl.worker.refused import Refused
+from webcrawler.crawl.worker.types import is_document
+from webcrawler.records import Lease, Link
+
+SLOW_DOWN = frozenset({429, 503})
+WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 507, 509, *range(520, 528)})
+RETRY_AFTER_MAX_SECONDS = 24 * 3600.0
+_RETRY_AFTER_BYTES = 64  # twice what a date takes; the rest of a longer one is garbage or more digits
+
+
+def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[str, str, bool]:
+    """(state, reason, worth a retry) of an answer; reasons are those of the table of states."""
+    status = response.status
+    if target is not None:
+        return ("failed", "redirect-loop", False) if target.id == lease.id else ("done", "redirect", False)
+    if status == 200:
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        good = is_document(content_type, response.body)
+        return ("done", "document", False) if good else ("failed", "not-indexable", False)
+    if status == 304:
+        return "done", "not-modified", False
+    if status in WORTH_A_RETRY:
+        return "failed", "server-error", True
+    if 400 <= status < 500:
+        return "failed", "not-found", False
+    return "failed", "not-indexable" if 200 <= status < 300 else "server-error", False
+
+
+def reason_of_error(error: BaseException) -> tuple[str, bool, bool]:
+    """(reason, worth a retry, the server asks to slow down) of a download that brought no answer."""
+    match error:
+        case Refused():
+            return error.reason, error.retry, False
+        case DownloadTimeoutError():
+            return "timeout", True, True
+        case DownloadCancelledError() | IgnoreRequest():  # past DOWNLOAD_MAXSIZE, or past it when inflated
+            return "too-large", False, False
+        case CannotResolveHostError() | DownloadConnectionRefusedError():
+            return "unreachable", True, False
+        case _:
+            return "unreachable", True, False
+
+
+def headers_of(response: Response) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in response.headers.items()
+        for value in values
+    )
+
+
+def retry_after_seconds(value: bytes | None, now: float) -> float:
+    """Seconds of a Retry-After header (RFC 9110 10.2.3), up to a day; 0 for no number and no later date."""
+    text = (value or b"")[:_RETRY_AFTER_BYTES].decode("latin-1").strip()
+    try:
+        seconds = float(text) if text.isdecimal() else _timestamp(text) - now
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+    return min(max(seconds, 0.0), RETRY_AFTER_MAX_SECONDS)
+
+
+def _timestamp(text: str) -> float:
+    date = parsedate_to_datetime(text)
+    if date.tzinfo is None:  # asctime's format names no zone, and HTTP knows GMT alone (RFC 9110, 5.6.7)
+        date = date.replace(tzinfo=UTC)
+    return date.timestamp()

@@ -1,0 +1,63 @@
+"""The reactor's name resolver with a guard behind it: special addresses are dropped before a connection."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from twisted.internet.interfaces import IAddress, IHostnameResolver, IHostResolution, IResolutionReceiver
+from zope.interface import implementer
+
+from webcrawler.urls import AddressRules, is_address
+
+
+@implementer(IHostnameResolver)
+class GuardedResolver:
+    """Asks another resolver and lets permitted addresses through; the operator's own proxies are trusted.
+
+    The addresses that it passes on are those that are connected to: there is no second look-up.
+    """
+
+    def __init__(self, resolver: Any, rules: AddressRules) -> None:
+        self.resolver, self.rules = resolver, rules
+        self._proxies = proxy_hosts()
+        self.proxy_names = frozenset(host for host in self._proxies if not is_address(host))
+        self.refused: set[str] = set()  # hosts of which no address was let through
+
+    def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
+        if hostName not in self._proxies:
+            resolutionReceiver = _Guard(self, resolutionReceiver, hostName)
+        return self.resolver.resolveHostName(resolutionReceiver, hostName, *arguments, **options)
+
+    def permits(self, address: Any) -> bool:
+        return self.rules.permits(address.host)
+
+
+def proxy_hosts() -> frozenset[str]:
+    """Hosts of the proxies that the operator names, with or without a scheme before them."""
+    named = (proxy for scheme, proxy in getproxies().items() if scheme in ("http", "https"))
+    hosts = (urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname for proxy in named)
+    return frozenset(host for host in hosts if host)
+
+
+@implementer(IResolutionReceiver)
+class _Guard:
+    def __init__(self, guard: GuardedResolver, receiver: Any, host: str) -> None:
+        self._guard, self._receiver, self._host = guard, receiver, host
+        self._dropped = self._passed = 0
+
+    def resolutionBegan(self, resolution: IHostResolution) -> None:
+        self._receiver.resolutionBegan(resolution)
+
+    def addressResolved(self, address: IAddress) -> None:
+        if self._guard.permits(address):
+            self._passed += 1
+            self._receiver.addressResolved(address)
+        else:
+            self._dropped += 1
+
+    def resolutionComplete(self) -> None:
+        if self._dropped and not self._passed and len(self._guard.refused) < 100_000:
+            self._guard.refused.add(self._host)
+        self._receiver.resolutionComplete()

@@ -1,0 +1,139 @@
+"""A recorded crawl as a web: what a fetch of each URL comes to, without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from webcrawler import urls
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import record_at
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.parsing import parse
+from webcrawler.records import Document, Link, Page, Text
+
+AT_ONCE = 1000  # documents or texts in memory
+KEPT = 2000  # parsed pages in memory: about 300 MB
+
+
+class Fetched(NamedTuple):
+    """What came of a URL; only documents have a number."""
+
+    reason: str  # "document", "redirect", "not-found"
+    number: int = 0  # page number in the catalog
+    digest: bytes = b""
+    text: Text | None = None
+    links: tuple[Link, ...] = ()  # that are followed
+
+
+NOT_FOUND = Fetched("not-found")
+
+
+class Recording:
+    """Documents and redirects of a crawl; whatever else was fetched, or never was, is not found.
+
+    Archived pages are parsed again, as only they have the words around links; where the archive lacks one,
+    its text and links come from the catalog.
+
+    Raises:
+        BadInput: nothing was crawled into that folder.
+    """
+
+    def __init__(self, crawl_dir: Path) -> None:
+        file = crawl_dir / "catalog.sqlite"
+        if not file.exists():
+            raise BadInput(
+                f"nothing was crawled into {crawl_dir}: --focused wants the data folder of a crawl"
+            )
+        self.crawl_dir = crawl_dir
+        self.not_archived = set[int]()  # numbers of pages that were wanted and are not in the archive
+        self._catalog = Catalog(file, readonly=True)
+        self.documents = dict(self._documents())
+        if not self.documents:
+            raise BadInput(f"{crawl_dir} holds no document: crawl more, then compare strategies")
+        self._number_of = {document.url: number for number, document in self.documents.items()}
+        # A crawl that did not follow https must not be asked for it in vain.
+        self._protocols = {document.url.partition(":")[0] for document in self.documents.values()}
+        self._parsed: Callable[[int], tuple[Text | None, tuple[Link, ...]]] = lru_cache(KEPT)(self._parse)
+
+    def fetch(self, url: str) -> Fetched:
+        """What came of a canonical URL."""
+        number = self._number_of.get(url)
+        if number is not None:
+            return Fetched("document", number, self.documents[number].digest, *self._parsed(number))
+        target = self._redirects.get(url)
+        return Fetched("redirect", links=(target,)) if target else NOT_FOUND
+
+    def number_of(self, url: str) -> int | None:
+        """The page number of a document; None for any other URL."""
+        return self._number_of.get(url)
+
+    def first(self) -> str:
+        """The URL of the document that was fetched first."""
+        return min(self.documents.values(), key=lambda document: document.fetched).url
+
+    def texts(self, numbers: Collection[int] = ()) -> Iterator[tuple[int, Text]]:
+        """Those of the catalog by page number; of all documents where none are named."""
+        wanted = list(numbers or self.documents)
+        for start in range(0, len(wanted), AT_ONCE):
+            yield from self._catalog.texts(wanted[start : start + AT_ONCE]).items()
+
+    def _documents(self) -> Iterator[tuple[int, Document]]:
+        for start in range(1, self._catalog.pages() + 1, AT_ONCE):
+            yield from self._catalog.documents(range(start, start + AT_ONCE)).items()
+
+    @cached_property
+    def _redirects(self) -> dict[str, Link]:
+        rows = [(row.source, row.target) for row in self._catalog.links() if row.rel == "redirect"]
+        url_of = self._catalog.urls_of(list({number for row in rows for number in row}))
+        return {url_of[source]: _link(url_of[target], rel="redirect") for source, target in rows}
+
+    def _parse(self, number: int) -> tuple[Text | None, tuple[Link, ...]]:
+        document = self.documents[number]
+        page = self._archived(document)
+        if page is None:
+            self.not_archived.add(number)
+            return self._catalog.texts([number]).get(number), self._catalogued(number)
+        text = Text(
+            page.title, "\n".join(page.headings), page.description, page.keywords, page.text, page.emphasis
+        )
+        links = () if page.nofollow else followed(page.links, document.id)
+        return None if page.noindex else text, links
+
+    def _archived(self, document: Document) -> Page | None:
+        """A duplicate's bytes are its twin's, but its links are relative to its own URL."""
+        twin = self.documents.get(document.duplicate_of)
+        for place in (one.place for one in (document, twin) if one and one.place):
+            try:
+                response = record_at(self.crawl_dir / "pages", place).response
+            except Unavailable:
+                continue
+            if response.body:
+                url = document.url if twin else response.url
+                return parse(response.body, url, document.content_type, self._protocols)
+        return None
+
+    def _catalogued(self, number: int) -> tuple[Link, ...]:
+        links = (_link(url, anchor) for url, anchor in self._links.get(number, ()))
+        return followed(links, self.documents[number].id)
+
+    @cached_property
+    def _links(self) -> dict[int, list[tuple[str, str]]]:
+        """Of all documents that are not archived; one pass over the table."""
+        found: dict[int, list[tuple[str, str]]] = {}
+        for source, _, _, url, anchor, rel in self._catalog.edges():
+            if rel == "":
+                found.setdefault(source, []).append((url, anchor))
+        return found
+
+
+def followed(links: Collection[Link] | Iterator[Link], own: int) -> tuple[Link, ...]:
+    """Those that a crawl takes in."""
+    return tuple(link for link in links if not link.refused and link.rel != "nofollow" and link.id != own)
+
+
+def _link(url: str, anchor: str = "", rel: str = "") -> Link:
+    target = urls.outlink(url, url)
+    return Link(target.url, target.id, target.spelling, anchor, rel=rel, refused=target.refused)

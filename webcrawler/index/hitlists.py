@@ -1,0 +1,141 @@
+"""Hit lists: where in a field a term stands, how large, and with a capital or not (GO 4.2.5).
+
+Here they are made and read one at a time; `values` reads many at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import count, islice
+from typing import Any, NamedTuple
+
+from whoosh.formats import Format
+
+from webcrawler.text import MAX_TERM_CHARACTERS, MAX_TOKENS, is_word_character, tokens, tokens_of, words
+
+MAX_DISTINCT_TERMS = 20_000  # of one field of one document; further terms are not indexed
+ANCHOR_POSITIONS = 64  # from the start of one anchor text to that of the next
+_PLAIN = 2  # size 0 in its place in a hit
+_WIDE = b"\0"  # closes a list of four-byte hits, whose length is odd thereby
+
+Span = tuple[int, int, int]  # start and end in characters, relative size -1 … 6
+
+
+class PlainHit(NamedTuple):
+    """One occurrence of a term."""
+
+    position: int  # in words from the start of the field, stop words counted
+    size: int  # -1 small, 0 plain, 1 bold or em … 6 h1
+    capital: bool
+
+
+class HitList(Format):  # type: ignore[misc]
+    """The value of a posting: GO's plain hit, capital 1 bit, size 3 bits, position 12 bits; four bytes each
+    (position 28 bits) in lists that reach behind position 4,095, where GO would lump positions together.
+    """
+
+    def decode_hits(self, value: bytes) -> list[PlainHit]:
+        return [PlainHit(hit >> 4, (hit >> 1 & 7) - 1, bool(hit & 1)) for hit in _unpack(value)]
+
+    def decode_positions(self, value: bytes) -> list[int]:
+        return [hit >> 4 for hit in _unpack(value)]
+
+    def decode_position_boosts(self, value: bytes) -> list[tuple[int, float]]:
+        return [(hit >> 4, 1.0) for hit in _unpack(value)]
+
+    def decode_frequency(self, value: bytes) -> int:
+        return len(value) // 4 if len(value) & 1 else len(value) // 2
+
+    def decode_weight(self, value: bytes) -> float:
+        return self.decode_frequency(value) * float(self.field_boost)
+
+    def word_values(
+        self, value: Any, analyzer: object = None, **options: Any
+    ) -> list[tuple[str, int, float, bytes]]:
+        lists = value if isinstance(value, dict) else hit_lists(value)
+        return [(term, len(hits), float(len(hits)), _pack(hits)) for term, hits in lists.items()]
+
+
+def encode(hits: Sequence[PlainHit]) -> bytes:
+    """A posting's value, from hits by ascending position."""
+    return _pack([hit.position << 4 | (hit.size + 1) << 1 | hit.capital for hit in hits])
+
+
+def hit_lists(value: str | tuple[str, Sequence[Span]]) -> dict[str, list[int]]:
+    """Term to its packed hits, from a text or from (text, spans of emphasis); the later span wins."""
+    text, spans = (value, ()) if isinstance(value, str) else value
+    cut_words, index = _cut(text, sorted({offset for start, end, _ in spans for offset in (start, end)}))
+    sizes = bytearray((_PLAIN,)) * len(cut_words)
+    for start, end, size in spans:
+        first, last = index[start], index[end]
+        sizes[first:last] = bytes((_PLAIN + 2 * size,)) * (last - first)
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    # The innermost loop of the follower: 16 times the position is the position in its place in the hit.
+    for position, (term, capital), size in zip(count(0, 16), tokens_of(cut_words), sizes, strict=False):
+        if term:
+            found[term].append(position | size | capital)
+    if len(found) > MAX_DISTINCT_TERMS:
+        return dict(islice(found.items(), MAX_DISTINCT_TERMS))
+    return found
+
+
+def anchor_lists(texts: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Term to its packed hits, from texts and how often each counts.
+
+    Each begins at a multiple of ANCHOR_POSITIONS and is cut at half of that, so nothing spans two of them.
+    """
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    start = 0
+    for text, times in texts:
+        spelled = tokens(text)[: ANCHOR_POSITIONS // 2]
+        for _ in range(times):
+            for position, (term, capital) in enumerate(spelled, start):
+                if term:
+                    found[term].append(position << 4 | _PLAIN | capital)
+            start += ANCHOR_POSITIONS
+    return found
+
+
+def _cut(text: str, offsets: list[int]) -> tuple[list[str], dict[int, int]]:
+    """The words, and how many begin before each offset; one within a word stands for the word's start."""
+    found: list[str] = []
+    index: dict[int, int] = {}
+    start = 0
+    for offset in offsets:
+        edge = _word_start(text, min(max(offset, 0), len(text)), start)
+        found += words(text[start:edge])
+        index[offset], start = min(len(found), MAX_TOKENS), edge
+    found += words(text[start:])
+    return found[:MAX_TOKENS], index
+
+
+def _word_start(text: str, offset: int, least: int) -> int:
+    edge = offset
+    # No further than a term is long: in a word of a megabyte nobody sees the difference.
+    while edge > max(least, offset - MAX_TERM_CHARACTERS) and all(
+        map(is_word_character, text[edge - 1 : edge + 1])
+    ):
+        edge -= 1
+    return offset if offset == len(text) else edge
+
+
+def _pack(hits: list[int]) -> bytes:
+    if hits[-1] < 65_536:
+        return array("H", hits).tobytes() if sys.byteorder == "little" else _swapped("H", hits)
+    return (array("I", hits).tobytes() if sys.byteorder == "little" else _swapped("I", hits)) + _WIDE
+
+
+def _swapped(code: str, hits: list[int]) -> bytes:
+    packed = array(code, hits)
+    packed.byteswap()
+    return packed.tobytes()
+
+
+def _unpack(value: bytes) -> array[int]:
+    hits = array("I", value[:-1]) if len(value) & 1 else array("H", value)
+    if sys.byteorder != "little":
+        hits.byteswap()
+    return hits

@@ -1,0 +1,138 @@
+"""The fields of the index, and what of a document goes into each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote
+
+from whoosh.columns import NumericColumn
+from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
+from whoosh.formats import Existence
+
+from webcrawler.index.engine import Anchored
+from webcrawler.index.hitlists import HitList, anchor_lists, hit_lists
+from webcrawler.records import Document, Text
+from webcrawler.text import terms
+
+VERSION = 2  # of fields, analysis and hit lists together; another one in a folder means: follow again
+
+
+class Hits(FieldType):  # type: ignore[misc]
+    """A searched text: one hit list per term, made without a token object per word.
+
+    What is indexed is a text, (text, spans of emphasis), or what `hit_lists` made of either.
+    """
+
+    def __init__(self, stored: bool = False) -> None:
+        super().__init__(HitList(), None, scorable=True, stored=stored)
+
+    def index(self, value: Any, **options: Any) -> Iterable[tuple[bytes, int, float, bytes]]:
+        return [
+            (term.encode(), count, weight, hits)
+            for term, count, weight, hits in self.format.word_values(value)
+        ]
+
+    def process_text(self, qstring: str, mode: str = "", **options: Any) -> list[str]:
+        return terms(qstring)
+
+    def spellable_words(self, value: Any) -> Iterable[str]:
+        return sorted(hit_lists(value))
+
+
+class Number(FieldType):  # type: ignore[misc]
+    """The unique page number: a term to delete by, and a column from Whoosh's docnum to it."""
+
+    def __init__(self) -> None:
+        super().__init__(Existence(), None, stored=True, unique=True, sortable=NumericColumn("I"))
+
+    def index(self, value: int, **options: Any) -> Iterable[tuple[bytes, int, float, bytes]]:
+        return [(self.to_bytes(value), 1, 1.0, b"")]
+
+    def to_bytes(self, value: int | bytes) -> bytes:
+        return value if isinstance(value, bytes) else b"%d" % value
+
+    def from_bytes(self, bs: bytes) -> int:
+        return int(bs)
+
+    def to_column_value(self, value: int) -> int:
+        return value
+
+    def from_column_value(self, value: int) -> int:
+        return value
+
+
+def make_schema() -> Schema:
+    """The fields of one document; `applied_seq` is the last change of the catalog (its identity) in a commit.
+
+    `length` is a column: the number of terms in the body (which holds the headings), exact where Whoosh's own
+    field lengths are rounded to a byte.
+    """
+    schema = Schema(
+        number=Number(),
+        url=STORED(),
+        title=Hits(stored=True),
+        fetched=STORED(),
+        meta=Hits(),
+        body=Hits(),
+        words=Hits(),
+        server=ID(stored=True),
+        length=COLUMN(NumericColumn("I")),
+    )
+    return _marked(schema)
+
+
+def make_anchors_schema() -> Schema:
+    """The fields of one page that is linked to; `title` is what most call it."""
+    return _marked(
+        Schema(
+            number=Number(),
+            url=STORED(),
+            title=STORED(),
+            anchor=Hits(),
+            cited=Hits(),
+            server=ID(stored=True),
+        )
+    )
+
+
+def _marked(schema: Schema) -> Schema:
+    schema.version = VERSION
+    schema.applied_seq = 0
+    schema.catalog = ""
+    return schema
+
+
+def index_document(document: Document, text: Text) -> dict[str, Any]:
+    """The keyword arguments of the writer's `add_document`."""
+    body = hit_lists((text.body, text.emphasis))
+    return {
+        "number": document.number,
+        "url": document.url,
+        "title": hit_lists(text.title),
+        "_stored_title": text.title or text.headings.partition("\n")[0] or document.url,
+        "fetched": document.fetched,
+        "meta": hit_lists(f"{text.description}\n{text.keywords}"),
+        "body": body,
+        "words": hit_lists(url_words(document.url)),
+        "server": document.server,
+        "length": sum(map(len, body.values())),
+    }
+
+
+def anchors_document(anchored: Anchored) -> dict[str, Any]:
+    """As `index_document`."""
+    texts = anchored.texts
+    return {
+        "number": anchored.number,
+        "url": anchored.url,
+        "title": texts[0][0] if texts else "",
+        "anchor": anchor_lists(texts),
+        "cited": anchor_lists(anchored.cited),
+        "server": anchored.server,
+    }
+
+
+def url_words(url: str) -> str:
+    """Host, path and query of a URL, unquoted, as a text."""
+    return unquote(url.partition("://")[2])

@@ -1,0 +1,146 @@
+"""The segments of one commit, read a term at a time into arrays over page numbers."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from whoosh.reading import IndexReader
+from whoosh.util.numeric import byte_to_length
+
+from webcrawler.errors import Unavailable
+from webcrawler.index.whoosh.values import Values
+
+_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float32)
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """What a damaged segment ends in, nearly any exception of pickle or numpy, becomes Unavailable."""
+    try:
+        yield
+    except Unavailable:
+        raise
+    except Exception as damage:
+        fault = f"{type(damage).__name__}: {damage}"
+        raise Unavailable(f"cannot read the index ({fault}): `scrapy reindex` builds it anew") from damage
+
+
+class Posted(NamedTuple):
+    """One term in one field."""
+
+    pages: NDArray[np.int32]  # page numbers, each once, in no promised order
+    counts: NDArray[np.float32]  # occurrences
+    values: Sequence[bytes]  # encoded hit list of each; `index.values.flat` decodes them all at once
+
+
+Key = tuple[str, int]  # a segment's name, and how many of its documents are deleted: it never changes but so
+
+
+class Segment:
+    """Whoosh's document numbers end here."""
+
+    def __init__(self, key: Key, terms: Any, documents: Any, cache: Cache) -> None:
+        self._key, self._cache = key, cache
+        self._terms, self._documents = terms, documents
+        self.numbers: NDArray[np.int32] = documents.array("number", ">u4").astype(np.int32)
+        self.alive = np.ones(len(self.numbers), np.bool_)
+        self.alive[list(documents.deleted_docs())] = False
+        self._is_whole = bool(self.alive.all())
+
+    def pages(self) -> NDArray[np.int32]:
+        return self.numbers[self.alive]
+
+    def highest(self) -> int:
+        return int(self.numbers.max(initial=0))
+
+    def posted(self, field: str, term: bytes) -> Posted | None:
+        key = self._key, field, term
+        known = self._cache.get(key)
+        if known is None and (known := self._read(field, term)):
+            self._cache.put(key, known)
+        return known
+
+    def _read(self, field: str, term: bytes) -> Posted | None:
+        found = self._terms.arrays(field, term)
+        if found is None:
+            return None
+        documents, counts, values = found
+        if len(values) and not len(values) == len(counts) == len(documents):
+            raise ValueError(f"postings of {field}:{term!r} are torn")
+        if int(values.starts()[-1]) != len(values.joined):
+            raise ValueError(f"hits of {field}:{term!r} are torn")
+        if not self._is_whole:
+            kept = np.flatnonzero(self.alive[documents])
+            documents, counts = documents[kept], counts[kept]
+            values = values.some(kept) if len(values) else values
+        return Posted(self.numbers[documents], counts.astype(np.float32), values)
+
+    def frequency(self, field: str, term: bytes) -> int:
+        return int(self._terms.doc_frequency(field, term)) if (field, term) in self._terms else 0
+
+    def starting(self, field: str, letters: bytes) -> Iterator[tuple[bytes, int]]:
+        found: Iterator[tuple[bytes, int]] = self._terms.starting(field, letters)
+        return found
+
+    def lengths(self, field: str) -> NDArray[Any]:
+        if field == "body":
+            exact: NDArray[np.uint32] = self._documents.array("length", ">u4")
+            return exact
+        coded: NDArray[np.uint8] = self._documents.array(f"_{field}_len", "u1")
+        return _LENGTHS[coded]
+
+
+class Cache:
+    """Posting lists, the last used last."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes, self._bytes = most_bytes, 0
+        self._known: OrderedDict[tuple[object, ...], Posted] = OrderedDict()
+
+    def get(self, key: tuple[object, ...]) -> Posted | None:
+        if key in self._known:
+            self._known.move_to_end(key)
+        return self._known.get(key)
+
+    def put(self, key: tuple[object, ...], posted: Posted) -> None:
+        self._known[key] = posted
+        self._bytes += _size(posted)
+        while self._bytes > self._most_bytes and len(self._known) > 1:
+            self._bytes -= _size(self._known.popitem(last=False)[1])
+
+    def keep(self, segments: Collection[Key]) -> None:
+        """Forget what is of other segments: it holds their files in memory."""
+        self._known = OrderedDict((key, held) for key, held in self._known.items() if key[0] in segments)
+        self._bytes = sum(map(_size, self._known.values()))
+
+
+def segments(reader: IndexReader, known: Mapping[Key, Segment], cache: Cache) -> dict[Key, Segment]:
+    """Those of a commit; what an earlier commit had is taken over, with what was read of it."""
+    found: dict[Key, Segment] = {}
+    for leaf, _ in reader.leaf_readers():
+        if leaf.doc_count():
+            key = leaf.segment().segment_id(), leaf.segment().deleted_count()
+            found[key] = known.get(key) or Segment(key, leaf._terms, leaf._perdoc, cache)
+    return found
+
+
+def joint(parts: Sequence[Posted]) -> Posted:
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Posted(np.zeros(0, np.int32), np.zeros(0, np.float32), Values.of(()))
+    pages, counts = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    values = [part.values for part in parts if isinstance(part.values, Values)]
+    return Posted(pages, counts, Values.joint(values))
+
+
+def _size(posted: Posted) -> int:
+    values = posted.values
+    # and 8 bytes of each hit list's start, which it keeps once asked for
+    held = len(values.joined) + values.counts.nbytes + 8 * len(values) if isinstance(values, Values) else 0
+    return posted.pages.nbytes + posted.counts.nbytes + held + 200

@@ -1,0 +1,166 @@
+"""How important are pages by the links seen so far? PageRank while a crawl goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from webcrawler.linkgraph.graph import distinct
+from webcrawler.linkgraph.growable import Growing
+from webcrawler.orderings import DAMPING, LEAST
+
+
+class Estimate:
+    """IR' and IB' over all known pages, uncrawled ones included. Pages are dense numbers from 0.
+
+    x = 0.1 + 0.9 · Σ x(source) / c(source) over the crawled pages that link here, c: the pages it links to.
+    There is no rule for dangling pages: it would raise all ranks by one factor, which changes no order. So
+    these ranks are for ordering only; `pagerank` is for all else.
+
+    Memory: 12 bytes a link, of which there may be 2^31, and 36 a page. A page that comes again leaves its
+    old links behind as dead weight.
+    """
+
+    def __init__(self) -> None:
+        self._ranks, self._backlinks = Growing(np.float64), Growing(np.int32)
+        self._column = Growing(np.int32)  # of each page: where its out-links stand, -1 not crawled
+        self._namer = Growing(np.int32)  # of each page: the crawled page that linked to it first, -1 none
+        # One column a crawled page, in the order of crawling: a matrix that is only ever appended to.
+        self._sources, self._shares = Growing(np.int32), Growing(np.float64)
+        self._ends, self._targets, self._ones = Growing(np.int32), Growing(np.int32), Growing(np.float64)
+        self._ends.append(np.zeros(1, np.int32))
+        self._waiting: dict[int, NDArray[np.int32]] = {}
+
+    def add(self, source: int, targets: NDArray[np.int32]) -> None:
+        """Page `source` was crawled and has these out-links, in place of those that it may have had.
+
+        Repeats and links to itself do not count. Costs nothing yet: the next question takes all in.
+        """
+        self._waiting[source] = targets
+
+    def know(self, pages: int) -> None:
+        """Pages 0 … pages - 1 are known, linked to or not."""
+        self._ranks.extend_to(pages, LEAST)
+        self._backlinks.extend_to(pages, 0)
+        self._column.extend_to(pages, -1)
+        self._namer.extend_to(pages, -1)
+
+    def update(self, tolerance: float = 1e-3) -> int:
+        """Bring the ranks up to date from where they stand; returns how many rounds it took.
+
+        One pass over all links, then changes are pushed on from page to page while they are worth it: a third
+        of the time of passing over all links again and again.
+
+        Args:
+            tolerance: share of a rank, at least 1e-12, below which a change is kept back; what all ranks are
+                wrong by is then at most ten times that share of their sum.
+        """
+        self._take_in()
+        ranks, column, shares = self._ranks.values, self._column.values, self._shares.values
+        links = self._links()
+        new = LEAST + np.asarray(links @ (ranks[self._sources.values] * shares))
+        kept_back = new - ranks
+        ranks[:] = new
+        rounds = 0
+        while True:
+            rounds += 1
+            pages = np.flatnonzero((np.abs(kept_back) > tolerance * ranks) & (column >= 0))
+            if not pages.size:
+                return rounds
+            passed_on = kept_back[pages] * shares[column[pages]]
+            kept_back[pages] = 0
+            change = np.asarray(links[:, column[pages]] @ passed_on)
+            ranks += change
+            kept_back += change
+
+    @property
+    def ranks(self) -> NDArray[np.float64]:
+        """IR' of each known page as of the last update, at least 0.1."""
+        self._take_in()
+        return self._ranks.values
+
+    @property
+    def backlinks(self) -> NDArray[np.int32]:
+        """IB' of each known page: how many crawled pages link to it."""
+        self._take_in()
+        return self._backlinks.values
+
+    @property
+    def crawled(self) -> NDArray[np.bool_]:
+        self._take_in()
+        return self._column.values >= 0
+
+    @property
+    def yields(self) -> NDArray[np.float64]:
+        """How many new pages each known page may be expected to name, by what its siblings did.
+
+        (1 + pages named first by the siblings) / (1 + siblings crawled); siblings were named first by the
+        same page. 1 where nobody has named it. Costs a few passes over all known pages.
+        """
+        self._take_in()
+        namer, pages = self._namer.values, len(self._namer)
+        named = np.bincount(namer[namer >= 0], minlength=pages)
+        siblings = np.flatnonzero((self._column.values >= 0) & (namer >= 0))
+        crawled = np.bincount(namer[siblings], minlength=pages)
+        found = np.bincount(namer[siblings], weights=named[siblings], minlength=pages)
+        return np.asarray(np.where(namer >= 0, ((1 + found) / (1 + crawled))[namer], 1.0))
+
+    def _links(self) -> csc_array[np.float64]:
+        """Shape (pages, columns); nothing is copied."""
+        columns = (self._ones.values, self._targets.values, self._ends.values)
+        return csc_array(columns, shape=(len(self._ranks), len(self._sources)), copy=False)
+
+    def _take_in(self) -> None:
+        """Append a column for each page that was added."""
+        if not self._waiting:
+            return
+        sources = np.fromiter(self._waiting, np.int32, len(self._waiting))
+        counts = np.fromiter(map(len, self._waiting.values()), np.int64, len(sources))
+        targets = np.concatenate(list(self._waiting.values())).astype(np.int32)
+        self._waiting.clear()
+        self.know(int(max(sources.max(), targets.max(initial=0))) + 1)
+        columns, targets = _distinct(sources, np.repeat(np.arange(len(sources)), counts), targets)
+        self._forget(sources[self._column.values[sources] >= 0])
+        self._name(sources[columns], targets)
+        self._append(sources, np.bincount(columns, minlength=len(sources)), targets)
+
+    def _name(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
+        """Of links in the order of crawling, the first to a page counts: assigned last."""
+        new = np.flatnonzero(self._namer.values[targets] < 0)[::-1]
+        self._namer.values[targets[new]] = sources[new]
+
+    def _append(
+        self, sources: NDArray[np.int32], counts: NDArray[np.int64], targets: NDArray[np.int32]
+    ) -> None:
+        crawled, links = len(self._sources), len(self._targets)
+        self._column.values[sources] = np.arange(crawled, crawled + len(sources))
+        self._sources.append(sources)
+        self._shares.append(DAMPING / np.maximum(counts, 1))
+        self._ends.append((links + np.cumsum(counts)).astype(np.int32))
+        self._targets.append(targets)
+        self._ones.extend_to(len(self._targets), 1)
+        self._count(targets, 1)
+
+    def _forget(self, sources: NDArray[np.int32]) -> None:
+        """Take back what earlier fetches of these pages gave."""
+        if not sources.size:
+            return
+        columns, ends = self._column.values[sources], self._ends.values
+        self._shares.values[columns] = 0
+        links = [np.arange(ends[column], ends[column + 1]) for column in columns]
+        self._count(self._targets.values[np.concatenate(links)], -1)
+
+    def _count(self, targets: NDArray[np.int32], by: int) -> None:
+        self._backlinks.values[:] += by * np.bincount(targets, minlength=len(self._backlinks)).astype(
+            np.int32
+        )
+
+
+def _distinct(
+    sources: NDArray[np.int32], columns: NDArray[np.int64], targets: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The links, columns[i] of `sources` to targets[i], by column; without repeats and self-links."""
+    kept = targets != sources[columns]
+    links = distinct(columns[kept] << 32 | targets[kept])
+    return links >> 32, (links & 0xFFFFFFFF).astype(np.int32)

@@ -1,0 +1,61 @@
+"""The catalog's links as an estimate of ranks: all of them at first, then those of pages that changed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.linkgraph.estimate import Estimate
+from webcrawler.linkgraph.growable import Growing
+
+NEGLIGIBLE = 10_000  # pages
+
+
+class LinkFollower:
+    """Pages are numbered from 0 here: the catalog's page numbers less one."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.estimate = Estimate()
+        self.pages = 0  # taken in; one that changed counts again
+        self._catalog, self._ids = catalog, Growing(np.int64)
+        # Asked before the links: what changes meanwhile is taken in again.
+        self._seq = self._ripe = catalog.last_seq()
+        sources, targets = catalog.link_arrays()
+        self._take_in(np.union1d(catalog.changed(0, self._seq), sources), sources, targets)
+
+    def follow(self) -> None:
+        """Takes in what had changed by the call before this one.
+
+        Not later changes: the catalog knows a page's links a moment before the frontier does, and what does
+        not wait yet cannot be rescored.
+        """
+        until, self._ripe = self._ripe, self._catalog.last_seq()
+        if until > self._seq:
+            numbers = self._catalog.changed(self._seq, until)
+            self._take_in(numbers, *self._catalog.outlinks(numbers.tolist()))
+            self._seq = until
+
+    def is_worn(self) -> bool:
+        """Is most of what was taken in out of date? It still takes room: better begin anew."""
+        return self.pages > 2 * int(np.count_nonzero(self.estimate.crawled)) + NEGLIGIBLE
+
+    def url_ids(self) -> NDArray[np.int64]:
+        """Of all known pages, by number."""
+        self._ids.append(self._catalog.url_ids(len(self._ids)))
+        return self._ids.values
+
+    def urls(self, numbers: NDArray[np.int64]) -> list[str]:
+        found = self._catalog.urls_of((numbers + 1).tolist())
+        return [found[number] for number in (numbers + 1).tolist()]
+
+    def _take_in(
+        self, numbers: NDArray[np.int64], sources: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> None:
+        """These pages link to what `targets` says, or nowhere. Both `numbers` and `sources` ascend."""
+        starts = np.searchsorted(sources, numbers, side="left")
+        ends = np.searchsorted(sources, numbers, side="right")
+        pages = (targets - 1).astype(np.int32)
+        for page, start, end in zip((numbers - 1).tolist(), starts.tolist(), ends.tolist(), strict=True):
+            self.estimate.add(page, pages[start:end])
+        self.pages += len(numbers)

@@ -1,0 +1,76 @@
+"""The ranker as a process: one for each data folder, until ranks are stored and no crawl is alive.
+
+Where a crawl's ordering follows ranks it gives what waits new priorities; now and then, and at the end, it
+stores ranks for search. The crawl never waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import IO, Any
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, may_end, settle_in, when_made
+from webcrawler.linkgraph.frontier_updates import Reordering
+from webcrawler.linkgraph.rank_storage import Storing
+
+_log = logging.getLogger(__name__)
+
+
+def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], bool] = lambda: False) -> bool:
+    """Ranks in this process until all is stored and no crawl is alive.
+
+    Returns:
+        False where another ranker is at work.
+    """
+    path = crawl_dir / "catalog.sqlite"
+    with RANKER.at_work(crawl_dir) as lock:
+        if lock is None:
+            return False
+        if catalog := when_made(lambda: Catalog(path, readonly=True), crawl_dir, stopped):
+            with closing(catalog):
+                _rank(catalog, crawl_dir, settings, lock, stopped)
+    return True
+
+
+def main(arguments: list[str]) -> int:
+    """python -m webcrawler.linkgraph.ranker CRAWL_DIR; `connection.told` from stdin; SIGTERM ends it."""
+    stopped = settle_in("ranker")
+    crawl_dir = Path(arguments[0])
+    settings = json.loads((not sys.stdin.isatty() and sys.stdin.read()) or "{}")
+    if not rank(crawl_dir, {**settings, "CRAWL_DIR": str(crawl_dir)}, stopped):
+        _log.info("another ranker is at work")
+    return 0
+
+
+def _rank(
+    catalog: Catalog,
+    crawl_dir: Path,
+    settings: Mapping[str, Any],
+    lock: IO[str],
+    stopped: Callable[[], bool],
+) -> None:
+    reordering, storing = Reordering(catalog, settings), Storing(catalog, crawl_dir / "ranks")
+    while not stopped():
+        if is_crawling(crawl_dir):
+            reordering.step(lambda: is_crawling(crawl_dir) and not stopped())
+            if storing.is_due():
+                storing.renew()
+        else:
+            reordering.let_go()
+            if storing.is_behind():
+                storing.renew()
+            if may_end(lock, crawl_dir, lambda: not storing.is_behind()):
+                return
+        time.sleep(POLL_SECONDS)
+    reordering.let_go()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

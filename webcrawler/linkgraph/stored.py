@@ -1,0 +1,105 @@
+"""Ranks in the data folder, for search: readers have the old ones or the new ones, never half of either.
+
+`ranks/ranks.json` says of which catalog they are and names the array, a file that is never changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from webcrawler.linkgraph.pagerank import DAMPING
+
+NAME = "ranks.json"
+READS = 10  # a writer may swap between the reading of the one file and of the other
+
+
+class Ranks(NamedTuple):
+    """IR of all URLs known at a time: mean 1, dangling pages spread theirs over all."""
+
+    values: NDArray[np.float64]  # of page number n at n - 1; read from the disk as they are used
+    seq: int  # the catalog's last change that is in them
+    identity: str  # the catalog's
+    damping: float
+
+    def of(self, numbers: ArrayLike) -> NDArray[np.float64]:
+        """By page number; what was not known then has the rank of a page that nobody links to."""
+        places = np.asarray(numbers, np.int64) - 1
+        known = (places >= 0) & (places < len(self.values))
+        found = np.full(places.shape, 1 - self.damping)
+        found[known] = self.values[places[known]]
+        return found
+
+
+def store(
+    folder: Path, ranks: NDArray[np.float64], seq: int, identity: str, damping: float = DAMPING
+) -> None:
+    """Put ranks in the place of those that are there; one writer at a time.
+
+    Raises:
+        OSError: the disk is full; the old ones stay.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder)  # what a writer left that died
+    array = folder / f"{uuid4().hex}.npy"
+    head = {
+        "file": array.name,
+        "pages": len(ranks),
+        "seq": seq,
+        "identity": identity,
+        "damping": damping,
+    }
+    try:
+        with array.open("xb") as file:
+            np.save(file, np.asarray(ranks, np.float64))
+            _sync(file)
+        _replace(folder / NAME, json.dumps(head) + "\n")
+    finally:
+        _sweep(folder)
+
+
+def load(folder: Path, identity: str) -> Ranks | None:
+    """The ranks of that catalog; None where there are none that can be read."""
+    for _ in range(READS):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            head = json.loads((folder / NAME).read_text("utf-8"))
+            values = np.load(folder / head["file"], mmap_mode="r", allow_pickle=False)
+            if head["identity"] != identity or values.shape != (head["pages"],):
+                return None
+            return Ranks(values, int(head["seq"]), identity, float(head["damping"]))
+    return None
+
+
+def _replace(path: Path, text: str) -> None:
+    aside = path.with_suffix(".new")
+    with aside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        _sync(file)
+    aside.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _sync(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sweep(folder: Path) -> None:
+    """Remove arrays that are not the named one; who has one open keeps it."""
+    named = ""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        named = json.loads((folder / NAME).read_text("utf-8"))["file"]
+    for array in folder.glob("*.npy"):
+        if array.name != named:
+            array.unlink(missing_ok=True)

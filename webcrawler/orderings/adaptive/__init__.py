@@ -1,0 +1,1 @@
+"""The ordering that learns while it crawls: docs/explanation/adaptive-crawling.md."""

@@ -1,0 +1,188 @@
+"""The strategy that learns while it crawls. How it came about: docs/explanation/adaptive-crawling.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.orderings.adaptive.candidates import NEVER
+from webcrawler.orderings.adaptive.evidence import Evidence
+from webcrawler.orderings.adaptive.exploration import explorers, share
+from webcrawler.orderings.adaptive.query_match import Matcher
+from webcrawler.orderings.adaptive.scores import log_chance, scores
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source
+from webcrawler.orderings.topic import Wanted, similarity
+from webcrawler.records import Link
+from webcrawler.urls import split
+
+PER_NAT = 2**14  # priorities in a factor of e of a chance: BAND is a chance of 1, 0 one of e^-32
+AHEAD = 400  # candidates whose place in the order is kept up to date
+TURN = 32  # of them, over which those that explore are spread
+EXPLORERS_MOST = 3 / 4  # of a turn
+RELEVANCE = 0.5  # what the best hit of a search of the index counts at least, as a page score
+CANDIDATES_MAX = 200_000  # some 60 MB; the least promising keep the priority that they had
+RECKONED = 8_192  # candidates a plan, at most: some 5 ms
+KEPT = 0.9  # of them, when they are too many
+DECIDED_MAX = 1_000_000  # URL ids, some 60 MB
+
+
+class Adaptive(Ordering):
+    """Follows links like those that led to wanted pages, and explores the servers that it knows least of.
+
+    Args:
+        query: what is looked for.
+        also: further words, separated by commas, that count less.
+    Raises:
+        BadInput: the query has no word to look for.
+    """
+
+    learns = True
+
+    def __init__(self, query: str = "", also: str = "") -> None:
+        self._wanted = Wanted.of(query, also.split(","))
+        self._evidence = Evidence(Matcher(self._wanted))
+        self._lock = RLock()
+        self._first: dict[int, int] = {}  # row added by the pages learnt last -> its priority
+        self._decided: set[int] = set()  # URL ids
+        self._explorers: set[int] = set()  # URL ids
+        self._explored, self._owed, self._counted = 0, 0.0, 0  # documents
+        self._turn = 0  # place of the next candidates to reckon
+
+    def learn(self, seen: Sequence[Seen]) -> None:
+        with self._lock:
+            self._evidence.candidates.tidy()
+            for one in seen:
+                self._learn(one)
+            rows = self._evidence.candidates.take_changed()
+            self._first = dict(zip(rows.tolist(), self._reckon(rows).tolist(), strict=True))
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        if source is None:
+            return PRIORITY_MAX  # a seed
+        with self._lock:
+            ours = self._evidence.candidates
+            row = ours.row(link.id)
+            if row is None:
+                row = self._evidence.row_of(link)
+            if row not in self._first:
+                return int(self._reckon(np.array([row]))[0])
+            if ours.told.rows[row] == NEVER:
+                ours.told.rows[row] = self._first[row]
+            return self._first[row]
+
+    def plan(self) -> tuple[list[Link], list[int]]:
+        with self._lock:
+            ours = self._evidence.candidates
+            rows = ours.rows()
+            if not len(rows):
+                return [], []
+            self._reckon(self._to_reckon(rows))
+            found = ours.score.rows[rows]
+            wanted = _priorities(found)
+            self._explore(rows, found, wanted)
+            changed = self._changed(ours.told.rows[rows], wanted)
+            ours.told.rows[rows[changed]] = wanted[changed]
+            links = ours.links_of(rows[changed])
+            if len(rows) > CANDIDATES_MAX:
+                self._forget(rows[np.argsort(-wanted, kind="stable")[int(CANDIDATES_MAX * KEPT) :]])
+            return links, wanted[changed].tolist()
+
+    def _to_reckon(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Those near the front, and some of the rest in turn."""
+        if len(rows) <= RECKONED:
+            return rows
+        found = self._evidence.candidates.score.rows[rows]
+        front = rows[np.argpartition(-found, RECKONED // 2)[: RECKONED // 2]]
+        self._turn = (self._turn + RECKONED // 2) % len(rows)
+        return np.union1d(front, rows[self._turn : self._turn + RECKONED // 2])
+
+    def _reckon(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """Priorities, from what is known now; the scores are kept."""
+        found = scores(self._evidence, rows)
+        self._evidence.candidates.score.rows[rows] = found
+        return _priorities(found)
+
+    def _learn(self, one: Seen) -> None:
+        score = self._score(one)
+        if one.id in self._decided:
+            self._learn_again(one, score)
+            return
+        if len(self._decided) >= DECIDED_MAX:
+            self._decided.clear()
+        self._decided.add(one.id)
+        row = self._evidence.decided(one, score)
+        self._follow(one, row, score)
+        self._explored += one.text is not None and one.id in self._explorers
+        self._explorers.discard(one.id)
+        self._evidence.candidates.drop(one.id)
+
+    def _follow(self, one: Seen, row: int, score: float) -> None:
+        evidence = self._evidence
+        server = int(evidence.candidates.server.rows[row])
+        for link in one.links:
+            if link.id in self._decided:
+                if one.text is None:
+                    evidence.in_vain(link)
+            elif one.text is not None:
+                evidence.linked(link, evidence.documents, score, server)
+            else:
+                evidence.inherited(link, row, server)
+
+    def _learn_again(self, one: Seen, score: float) -> None:
+        """A search found it: that may say more for its links than the page itself did."""
+        server, _ = self._evidence.servers.of(split(one.url)[0])
+        for link in one.links if one.text is not None else ():
+            if link.id not in self._decided:
+                self._evidence.linked(link, 0, score, server)
+
+    def _score(self, one: Seen) -> float:
+        """Of the page itself, or what a search of the whole index says of it, if that is more."""
+        own = similarity(self._wanted, one.text) if one.text is not None else 0.0
+        return max(own, RELEVANCE * (one.relevance or 0.0))
+
+    def _explore(self, rows: NDArray[Any], found: NDArray[Any], wanted: NDArray[Any]) -> None:
+        """Raise candidates that teach to their share of the first places."""
+        chosen, worth = explorers(self._evidence, rows, found)
+        turn = min(TURN, len(wanted))
+        first = np.sort(np.partition(wanted, len(wanted) - turn)[-turn:])[::-1]
+        rate = share(float(worth[0]), float(_chances(first).mean()))
+        chosen = chosen[: self._due(rate, turn)]
+        if len(chosen):
+            places = np.arange(len(chosen)) * turn // len(chosen)
+            wanted[chosen] = np.maximum(wanted[chosen], first[places] + 1)
+            links = self._evidence.candidates.links_of(rows[chosen])
+            self._explorers.update(link.id for link in links)
+
+    def _due(self, rate: float, turn: int) -> int:
+        """How many of a turn are to explore; counted in documents, so that dead servers cost no share."""
+        documents = self._evidence.documents
+        self._owed += rate * (documents - self._counted)
+        self._counted = documents
+        return max(0, min(round(self._owed - self._explored + rate * turn), int(turn * EXPLORERS_MOST)))
+
+    def _changed(self, told: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
+        """Places of what belongs to the first ones, or wrongly stands among them, with another priority."""
+        ahead = min(AHEAD, len(wanted))
+        least = np.partition(wanted, len(wanted) - ahead)[-ahead]
+        matters = (wanted > least) | (told > least)
+        matters[np.flatnonzero(wanted == least)[:AHEAD]] = True  # the oldest of those
+        return np.flatnonzero(matters & (told != wanted))
+
+    def _forget(self, rows: NDArray[Any]) -> None:
+        ours = self._evidence.candidates
+        for link in ours.links_of(rows):
+            ours.drop(link.id)
+            self._explorers.discard(link.id)
+
+
+def _priorities(scores: NDArray[Any]) -> NDArray[np.int64]:
+    """Of log-odds: 0 to BAND."""
+    return np.asarray(np.clip(np.rint(BAND + PER_NAT * log_chance(scores)), 0, BAND), np.int64)
+
+
+def _chances(priorities: NDArray[Any]) -> NDArray[np.float64]:
+    return np.asarray(np.exp(np.minimum(priorities - BAND, 0) / PER_NAT))

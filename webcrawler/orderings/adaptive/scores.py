@@ -1,0 +1,86 @@
+"""How promising is each candidate? A weighted sum of what speaks for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.orderings.adaptive.evidence import Evidence
+
+EXPECTED, EXPECTED_STRENGTH = 0.02, 5.0  # mean page score before anything was fetched; its weight in pages
+SERVER_STRENGTH = DIRECTORY_STRENGTH = 3.0  # pages that what is expected of a server, or directory, counts as
+TOKEN_STRENGTH = PARENT_STRENGTH = ANSWER_STRENGTH = 2.0
+ALL = 0.99  # a match from which on all words are there
+EDGE = 0.01  # keeps log-odds finite
+
+# In nats; how they came about: docs/explanation/adaptive-crawling.md
+BIAS = -6.1
+WEIGHTS = {
+    "anchor": 2.0,
+    "anchor_all": 1.0,
+    "url": 1.0,
+    "context": 0.6,
+    "parent": 0.2,
+    "server": 0.2,
+    "directory": 0.4,
+    "tokens": 1.0,
+    "token": 0.5,
+    "siblings": 0.1,
+    "named": 0.8,
+    "hub": 0.2,
+    "links_in": 0.15,
+    "answers": 1.2,
+    "unseen_directory": 0.8,
+}
+
+
+def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """What WEIGHTS names, for some candidates; what was learnt is how far log-odds are above the usual."""
+    ours, servers = evidence.candidates, evidence.servers
+    server, directory = ours.server.rows[rows], ours.directory.rows[rows]
+    usual = (evidence.rewards + EXPECTED * EXPECTED_STRENGTH) / (evidence.documents + EXPECTED_STRENGTH)
+    of_server = servers.rewards.of(server, usual, SERVER_STRENGTH)
+    of_directory = evidence.directories.of(directory, of_server, DIRECTORY_STRENGTH)
+    tokens, parents = ours.tokens.rows[rows], ours.parents.rows[rows]
+    of_tokens = np.where(tokens > 0, evidence.tokens.of(tokens, usual, TOKEN_STRENGTH), 0)
+    of_parents = np.where(parents > 0, evidence.pages.of(parents, usual, PARENT_STRENGTH), 0)
+    mean = of_tokens.sum(1) / np.maximum((tokens > 0).sum(1), 1)
+    answers = evidence.directory_answers.of(directory, servers.alive(server), ANSWER_STRENGTH)
+    return {
+        "anchor": ours.anchor.rows[rows],
+        "anchor_all": ours.anchor.rows[rows] > ALL,
+        "url": ours.url.rows[rows],
+        "context": ours.context.rows[rows],
+        "parent": ours.parent.rows[rows],
+        "server": odds(of_server) - odds(usual),
+        "directory": odds(of_directory) - odds(usual),
+        "tokens": np.where(tokens.any(1), odds(mean) - odds(usual), 0),
+        "token": odds(of_tokens.max(1)) - odds(usual),
+        "siblings": np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0),
+        "named": servers.named.rows[server],
+        "hub": ours.hub.rows[rows],
+        "links_in": np.log1p(ours.links_in.rows[rows]),
+        "answers": np.log(answers),
+        "unseen_directory": 1 / (1 + evidence.directories.counts.rows[directory]),
+    }
+
+
+def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Log-odds that a candidate is wanted; about right in their order, too low in their height."""
+    found = features(evidence, rows)
+    total = np.full(len(rows), BIAS)
+    for name, weight in WEIGHTS.items():
+        total += weight * found[name]
+    return total
+
+
+def log_chance(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithm of the chance that goes with log-odds."""
+    return np.asarray(-np.logaddexp(0, -scores))
+
+
+def odds(mean: Any) -> NDArray[np.float64]:
+    """Log-odds of a mean page score."""
+    return np.asarray(np.log((mean + EDGE) / (1 + EDGE - mean)))

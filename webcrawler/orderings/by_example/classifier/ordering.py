@@ -1,0 +1,132 @@
+"""Pages like the examples first. Source: the survey of crawler types, "Focused Crawler"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from webcrawler.errors import BadInput
+from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
+from webcrawler.orderings.arguments import number, whole_number
+from webcrawler.orderings.base import BAND
+from webcrawler.orderings.best_first import FULL, redirected
+from webcrawler.orderings.by_example.classifier.documents import Row, row, row_of
+from webcrawler.orderings.by_example.classifier.training import Document, Training
+from webcrawler.orderings.by_example.examples import Examples
+from webcrawler.orderings.by_example.judged import judge_again
+from webcrawler.orderings.topic import SIMILAR, Wanted, similarity
+from webcrawler.records import Lease, Link, Text
+
+if TYPE_CHECKING:
+    from webcrawler.orderings.by_example.classifier.model import Model
+
+DEPTH_MAX = 1_000
+END = -1  # of what may follow: not even the next page
+SEED_SIMILAR = 0.1  # from here on a seed is an example of what is looked for
+
+
+class Classifier(Ordering):
+    """Links of the page most like the examples first, by a classifier that learns while it crawls.
+
+    Seeds are the examples; other pages seen, and general English, are what they are told from. With a query,
+    its words are one more example, and so are pages that are similar to it; seeds only if they have something
+    of it: a directory to start from is no example.
+
+    A page is on topic from a score of `degree` on. Off-topic pages are tunnelled through, `depth` of them in
+    a row: the links of a further one go behind all others, and are fetched when nothing else is left.
+
+    Weakness: what was learnt is the process's own, and it knows those seeds only that it was given: where
+    it knows none, links inherit the priority of their page.
+    """
+
+    on_repeat = "raise"
+    takes_notes = True
+    learns = True
+
+    def __init__(self, query: str = "", degree: str = "0.5", depth: str = "2") -> None:
+        self._degree = number("degree", degree, lambda share: 0 < share <= 1, "above 0 and up to 1")
+        self._depth = whole_number("depth", depth, 0, DEPTH_MAX)
+        self._wanted = Wanted.of(query) if query else None
+        if not find_spec("sklearn"):
+            raise BadInput("classifier needs scikit-learn: run `make dev`, or pip install scikit-learn")
+        self._lock = Lock()
+        self._examples = Examples()
+        self._training = Training(row(Counter(self._wanted.stems)) if self._wanted else None)
+        self._rows: dict[int, Row] = {}  # of the pages learnt last
+        self._model: Model | None = None
+        self._is_new = False  # the model, since the last plan
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        if source is None:
+            with self._lock:
+                self._examples.add(link.id)
+            return PRIORITY_MAX
+        if link.rel == "redirect":
+            return redirected(source)
+        left, score = divmod(source.note, BAND)
+        return score - (BAND if left and _read(left) == END else 0)
+
+    def note(self, link: Link, source: Source) -> int:
+        return source.note // BAND
+
+    def page_note(self, text: Text | None, lease: Lease) -> int:
+        """How like the examples it is, and how many off-topic pages in a row may follow: this decides."""
+        left = _read(lease.note) if lease.note else self._depth
+        with self._lock:
+            if text is None or self._model is None:
+                return _noted(left) * BAND + max(0, min(lease.priority, FULL))
+            found = self._rows.pop(lease.id, None)
+            score = self._model.score(row_of(text) if found is None else found)
+            if document := self._training.get(lease.id):
+                document.left = left
+                document.tell_first(self._priority(score, left))
+        return _noted(self._following(score, left)) * BAND + round(score * FULL)
+
+    def learn(self, seen: Sequence[Seen]) -> None:
+        with self._lock:
+            self._rows = {one.id: row_of(one.text) for one in seen if one.text}
+            for one in seen:
+                if one.text:
+                    document = Document(self._rows[one.id], one.links, left=self._depth)
+                    self._training.add(one.id, document, self._is_example(one.id, one.text))
+                self._examples.decided(one)
+            if self._training.is_due():
+                self._model, self._is_new = self._training.model(), True
+
+    def plan(self) -> tuple[list[Link], list[int]]:
+        """The links of what was learnt from, as the newest model sees them."""
+        with self._lock:
+            if self._model is None or not self._is_new:
+                return [], []
+            self._is_new = False
+            score = self._model.score
+            return judge_again(
+                self._training.documents(),
+                lambda document: self._priority(score(document.vector), document.left),
+                self._examples,
+            )
+
+    def _is_example(self, id: int, text: Text) -> bool:
+        is_seed = id in self._examples
+        if self._wanted is None:
+            return is_seed
+        return similarity(self._wanted, text) >= (SEED_SIMILAR if is_seed else SIMILAR)
+
+    def _following(self, score: float, left: int) -> int:
+        """How many off-topic pages in a row may be on the way from a page."""
+        return self._depth if score >= self._degree else max(END, left - 1)
+
+    def _priority(self, score: float, left: int) -> int:
+        return round(score * FULL) - (BAND if self._following(score, left) == END else 0)
+
+
+def _noted(left: int) -> int:
+    """Above 0, as nothing is noted of a seed."""
+    return left - END + 1
+
+
+def _read(noted: int) -> int:
+    return noted + END - 1

@@ -1,0 +1,109 @@
+"""Similarity to the seed pages, as an ordering. Source: Mengozzi, "Page importance"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from threading import Lock
+
+from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
+from webcrawler.orderings.best_first import FULL, redirected
+from webcrawler.orderings.by_example.examples import Examples
+from webcrawler.orderings.by_example.judged import Judged, judge_again
+from webcrawler.orderings.topic import Wanted, stems_of
+from webcrawler.records import Lease, Link, Text
+
+KEPT = 1_000  # pages that came before the last seed, and are judged again when it is there
+
+
+class SeedSimilarity(Ordering):
+    """Links of the page most like all seed pages together first; a URL has the score of its best page.
+
+    Similar is the cosine of term frequencies, of stems without stop words: with these, all English is alike.
+    Seeds come first. Until the last of them is there, pages are compared with those that are, and judged
+    again then. Where no seed is known, as in a crawl that goes on without being told them again, links
+    inherit the priority of their page.
+
+    Weakness: seeds on several topics, or about nothing, make a query on nothing. A long seed outweighs
+    others.
+
+    Args:
+        query: further words, each as if it stood in the seeds as often as their most frequent one.
+    """
+
+    on_repeat = "raise"
+    takes_notes = True
+    learns = True
+
+    def __init__(self, query: str = "") -> None:
+        self._words = Wanted.of(query).stems if query else []
+        self._lock = Lock()
+        self._examples = Examples()
+        self._seeds: Counter[str] = Counter()  # the sum of their vectors
+        self._wanted = Counter(self._words)
+        self._pages: dict[int, Judged] = {}  # by URL id, while there are seeds to come
+        self._is_changed = False  # what is wanted, since the last plan
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        if source:
+            return redirected(source) if link.rel == "redirect" else source.note
+        with self._lock:
+            if self._examples.add(link.id) and link.id in self._pages:
+                self._take(Seen(link.id, link.url), self._pages[link.id].vector)
+        return PRIORITY_MAX
+
+    def page_note(self, text: Text | None, lease: Lease) -> int:
+        with self._lock:
+            if not (text and self._wanted):
+                return max(0, min(lease.priority, FULL))
+            score = self._score(Counter(stems_of(text)))
+            if lease.id in self._pages:
+                self._pages[lease.id].tell_first(score)
+            return score
+
+    def learn(self, seen: Sequence[Seen]) -> None:
+        with self._lock:
+            for one in seen:
+                is_example = one.id in self._examples
+                is_wanted = is_example or self._are_to_come
+                page = Counter(stems_of(one.text)) if one.text and is_wanted else None
+                if is_example:
+                    self._take(one, page)
+                if one.id in self._pages:
+                    self._pages[one.id].add(one.links)
+                elif page and len(self._pages) < KEPT:
+                    self._pages[one.id] = Judged(page, one.links)
+
+    def plan(self) -> tuple[list[Link], list[int]]:
+        """Pages that came before the last seed, judged by what is known now."""
+        with self._lock:
+            pages = list(self._pages.values()) if self._is_changed else []
+            self._is_changed = False
+            if not self._are_to_come:
+                self._pages.clear()
+            return judge_again(pages, lambda page: self._score(page.vector), self._examples)
+
+    @property
+    def _are_to_come(self) -> bool:
+        return self._examples.awaited or not self._seeds
+
+    def _take(self, one: Seen, page: Counter[str] | None) -> None:
+        """What came of a seed; each counts once."""
+        if self._examples.decided(one) and page:
+            self._seeds.update(page)
+            often = max(self._seeds.values())
+            self._wanted = self._seeds + Counter(dict.fromkeys(self._words, often))
+            self._is_changed = True
+
+    def _score(self, page: Counter[str]) -> int:
+        return round(cosine(page, self._wanted) * FULL)
+
+
+def cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+    product = sum(times * other.get(term, 0) for term, times in one.items())
+    return product / sqrt(_square(one.values()) * _square(other.values())) if product else 0.0
+
+
+def _square(values: Iterable[int]) -> int:
+    return sum(value * value for value in values)

@@ -1,0 +1,138 @@
+"""The WebCrawler's real-time search mode, as an ordering. Source: Pinkerton 1994, "Real-time search mode"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from threading import Lock
+
+from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
+from webcrawler.orderings.anchors import Peculiar, search_anchors
+from webcrawler.orderings.base import BAND
+from webcrawler.orderings.best_first import redirected
+from webcrawler.orderings.by_example import UNTOLD
+from webcrawler.records import Link
+
+KEPT = 150  # documents that may come near the top when the query is run again
+LINKS = 1_000  # of a document, most relevant anchors first
+LEVELS = BAND - 2  # of anchors; seeds stay above
+
+
+@dataclass(slots=True)
+class _Document:
+    estimate: float = 0.0  # its relevance by its own text
+    relevance: float | None = None  # as the search of the whole index said last
+    links: dict[int, Link] = field(default_factory=dict)  # by URL id, unexplored ones as far as known
+    levels: dict[int, int] = field(default_factory=dict)  # of those whose anchors match, from 1 to LEVELS
+
+
+class WebCrawler(Ordering):
+    """Unexplored links of the documents near the top of the result list, most relevant anchors first.
+
+    The result list is that of the search which the query is run again with, where there is one; what has come
+    since, and every document where there is none, stands in it by WC's measure, as a share of the best yet.
+    When a document falls out of the top, its links fall back behind those of all that are there; the links of
+    documents that never were wait there too. Seeds come first.
+
+    Weakness: it follows whatever is near the top, and so stays on the servers that it began with. Each
+    process has a result list of its own.
+
+    Args:
+        query: what is looked for.
+        also: words of the thesaurus, with commas between them: they count less.
+    """
+
+    on_repeat = "raise"
+    learns = True
+    near_top = 15  # documents whose links are followed: as many as WC's result list shows (Figure 3)
+
+    def __init__(self, query: str = "", also: str = "") -> None:
+        self._query = Peculiar(query, [word for word in also.split(",") if word.strip()])
+        self._lock = Lock()
+        self._documents: dict[int, _Document] = {}  # those near the top first, KEPT at most
+        self._near_top: dict[int, _Document] = {}
+        self._seeds: set[int] = set()
+        self._best = 0.0  # estimate
+        self._told: dict[int, tuple[Link, int]] = {}  # what waits in front, and with which priority
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        if source is None:
+            with self._lock:
+                self._seeds.add(link.id)
+            return PRIORITY_MAX
+        if link.rel == "redirect":
+            return redirected(source)
+        with self._lock:
+            if link.id in self._seeds:
+                return PRIORITY_MAX
+            document = self._near_top.get(source.id)
+            if document is None or link.id not in document.links:
+                return self._levels([link]).get(link.id, 0)
+            self._told.setdefault(link.id, (link, UNTOLD))  # what waits already is not raised by this
+            return BAND + document.levels.get(link.id, 0)
+
+    def learn(self, seen: Sequence[Seen]) -> None:
+        with self._lock:
+            for one in seen:
+                self._explored(one.id)
+                self._note(one)
+            ranked = sorted(self._documents.items(), key=lambda item: -self._standing(item[1]))
+            self._documents = dict(ranked[:KEPT])
+            self._near_top = dict(ranked[: self.near_top])
+
+    def plan(self) -> tuple[list[Link], list[int]]:
+        with self._lock:
+            before, self._told = self._told, self._in_front()
+            fallen = [link for id, (link, _) in before.items() if id not in self._told]
+            levels = self._levels(fallen)
+            risen = [told for id, told in self._told.items() if before.get(id) != told]
+        changes = [(link, levels.get(link.id, 0)) for link in fallen] + risen
+        return [link for link, _ in changes], [priority for _, priority in changes]
+
+    def _in_front(self) -> dict[int, tuple[Link, int]]:
+        """The links of all documents near the top, each with the best of its anchors."""
+        front: dict[int, tuple[Link, int]] = {}
+        for document in self._near_top.values():
+            for id, link in document.links.items():
+                if id in self._seeds:
+                    continue
+                priority = BAND + document.levels.get(id, 0)
+                if id not in front or priority > front[id][1]:
+                    front[id] = link, priority
+        return front
+
+    def _explored(self, id: int) -> None:
+        self._told.pop(id, None)
+        for document in self._documents.values():
+            document.links.pop(id, None)
+
+    def _note(self, one: Seen) -> None:
+        document = self._documents.get(one.id, _Document())
+        if one.relevance is not None:
+            document.relevance = one.relevance
+        if one.text is not None and (one.relevance is None or not document.estimate):
+            document.estimate = self._query.relevance(one.text)
+            self._best = max(self._best, document.estimate)
+        self._add(document, one.links)
+        if self._standing(document) > 0:
+            self._documents[one.id] = document
+        else:
+            self._documents.pop(one.id, None)
+
+    def _add(self, document: _Document, links: Sequence[Link]) -> None:
+        """None is taken away: who tells of a page again may know of some of its links only."""
+        new = [link for link in links if link.id not in document.links]
+        document.levels |= self._levels(new)
+        together = [*document.links.values(), *new]
+        best = sorted(together, key=lambda link: -document.levels.get(link.id, 0))[:LINKS]
+        document.links = {link.id: link for link in best}
+
+    def _standing(self, document: _Document) -> float:
+        """0 to 1, higher stands before lower in the result list; 0: it is not in it."""
+        estimate = document.estimate / self._best if self._best else 0.0
+        return estimate if document.relevance is None else document.relevance
+
+    def _levels(self, links: Sequence[Link]) -> dict[int, int]:
+        found = search_anchors(links, self._query)
+        return {id: ceil(relevance * LEVELS) for id, relevance in found.items()}

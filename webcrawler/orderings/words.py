@@ -1,0 +1,169 @@
+"""Orderings by what a URL and the anchors that lead to it say. Sources: Cho 1998, sections 2, 4 and 7."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+from urllib.parse import urlencode
+
+from numpy.typing import NDArray
+
+from webcrawler.errors import BadInput
+from webcrawler.orderings.arguments import whole_number
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, Known, Ordering, Source
+from webcrawler.records import Lease, Link, Text
+from webcrawler.urls import host_and_port, split
+
+SLASHES = 2  # that a wanted word or ending makes up for
+OFTEN = 10  # occurrences in its body that make a page hot
+QUERY_WORDS = 32
+# All pages have these: they alone ask for nothing. The stop list of the index is longer.
+COMMONEST = (
+    "a an and are as at be but by can do for from have how i if in is it no not of on or so that the their "
+    "they this to was we what when where which who will with you"
+)
+HEAT = 3  # of a hot page; one less a link further on: its children have 2, theirs 1
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def location(url: str, words: Sequence[str] = (), endings: Sequence[str] = ()) -> int:
+    """IL: 2 for each wanted word in the URL, 2 for a wanted ending of its host, less the slashes of its path.
+
+    Source: Cho 1998, 2(5): fewer slashes, ".com", "home".
+    """
+    server, path = split(url)
+    host = host_and_port(server)[0]
+    wanted = sum(word in url.lower() for word in words) + host.endswith(tuple(endings))
+    return SLASHES * wanted - path.partition("?")[0].count("/")
+
+
+def similarity(text: str, query: Counter[str]) -> float:
+    """IS of a short text: the cosine of the term frequencies of both, without idf."""
+    terms = Counter(words_of(text))
+    product = sum(n * terms[word] for word, n in query.items())
+    lengths = sum(n * n for n in query.values()) * sum(n * n for n in terms.values())
+    return product / sqrt(lengths) if product else 0.0
+
+
+def is_hot_page(text: Text, words: Sequence[str]) -> bool:
+    """Cho 1998, section 7: a query word in the title, or ten or more in the body."""
+    if not set(words).isdisjoint(words_of(text.title)):
+        return True
+    found = Counter(words_of(text.body))
+    return any(found[word] >= OFTEN for word in words)
+
+
+class Location(Ordering):
+    """Fewest slashes first; wanted words and endings make up for some. Source: Cho 1998, 2(5)."""
+
+    def __init__(self, words: str = "home", endings: str = ".com") -> None:
+        self._words = [word for word in words.lower().split(",") if word]
+        self._endings = [ending for ending in endings.lower().split(",") if ending]
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        return max(0, BAND // 2 + location(link.url, self._words, self._endings))
+
+
+class Anchor(Ordering):
+    """Anchor text most like the query first, IS(A, Q); the best anchor that was seen counts.
+
+    Source: Cho 1998, section 4.
+    """
+
+    on_repeat = "raise"
+
+    def __init__(self, query: str = "") -> None:
+        self._query = Counter(query_words(query))
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        return round(similarity(link.anchor, self._query) * (BAND - 1))
+
+
+class Combined(Ordering):
+    """IC' = k1 · IS' + k2 · IB': query words in the anchors seen so far, and how many backlinks.
+
+    Source: Cho 1998, section 2; IS as the inner product of term frequencies, which adds up over anchors.
+    """
+
+    on_repeat = "add"
+
+    def __init__(self, query: str = "", k1: str = "10", k2: str = "1") -> None:
+        self._query = Counter(query_words(query))
+        self._k1, self._k2 = _factor("k1", k1), _factor("k2", k2)
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        terms = Counter(words_of(link.anchor))
+        product = sum(n * terms[word] for word, n in self._query.items())
+        return min(PRIORITY_MAX, self._k1 * product + (self._k2 if source else 0))
+
+
+class Hot(Ordering):
+    """Two queues: first what has a query word in anchor or URL, or a hot page less than three links away.
+
+    Both are ordered by `then`, whose priorities count from 0 to BAND - 1. What is known when a URL is
+    discovered decides its queue. Source: Cho 1998, Figure 5.
+    """
+
+    takes_notes = True
+    band = BAND
+
+    def __init__(self, query: str = "", then: str = "fifo") -> None:
+        from webcrawler.orderings.registry import ordering
+
+        self._words = query_words(query)
+        self._then = ordering(_with_query(then, query))
+        if self._then.servers_take_turns or self._then.band:
+            raise BadInput(f"then={then} cannot order the two queues: try fifo, backlink or pagerank")
+        self.on_repeat, self.follows_ranks = self._then.on_repeat, self._then.follows_ranks
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        named = f"{link.anchor}\n{link.url}".lower()
+        is_hot = any(word in named for word in self._words) or (source and self.note(link, source) > 0)
+        priority = self._then.first_priority(link, source and self._within(source))
+        return (BAND if is_hot else 0) + min(BAND - 1, max(0, priority))
+
+    def _within(self, source: Source) -> Source:
+        """The page as `then` alone would have leased it."""
+        within = source._replace(priority=source.priority % BAND)
+        return self._then.out_of_turn(within) if source.priority >= BAND else within
+
+    def note(self, link: Link, source: Source) -> int:
+        return max(0, source.note - 1)
+
+    def page_note(self, text: Text | None, lease: Lease) -> int:
+        return HEAT if text and is_hot_page(text, self._words) else lease.note
+
+    def priorities(self, known: Known) -> NDArray[Any]:
+        return self._then.priorities(known)
+
+
+class HotAnchor(Hot):
+    """As `Hot`, by anchor and URL alone. Source: Cho 1998, Figure 4."""
+
+    takes_notes = False
+
+    def note(self, link: Link, source: Source) -> int:
+        return 0
+
+
+def _factor(name: str, text: str) -> int:
+    return whole_number(name, text, 0, PRIORITY_MAX, f"up to {PRIORITY_MAX}")
+
+
+def _with_query(then: str, query: str) -> str:
+    """The mode within the queues looks for the same words, if for any."""
+    return f"{then}?{urlencode({'query': query})}" if then in ("anchor", "ic") else then
+
+
+def query_words(query: str) -> list[str]:
+    """Once each, QUERY_WORDS at most. Raises BadInput where there is none, or none but the COMMONEST."""
+    words = list(dict.fromkeys(words_of(query)))[:QUERY_WORDS]
+    if set(words) <= set(words_of(COMMONEST)):
+        raise BadInput("this mode wants a query: add -a query=WORDS, other ones than articles and the like")
+    return words

@@ -1,0 +1,230 @@
+"""Who parses a page safely? Processes of their own (WC), each page with a deadline and a memory limit.
+
+A worker ends itself when its page goes too far: the kernel's timer and the kernel's limit hold inside C
+libraries too, and cannot hit another page. Pebble notices and starts the next worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Collection
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
+
+from webcrawler.errors import ParserKilled, Unavailable
+from webcrawler.parsing import parse
+from webcrawler.parsing.forkserver import CleanContext
+from webcrawler.records import Page
+
+_OUT_OF_MEMORY, _GROWN = 77, 78  # exit statuses of a worker
+_STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
+_ATTEMPTS = 3  # of a page whose worker was stopped from outside
+_ANSWERS = 2  # that may stay out: the worker's own timers did not strike, so it may be no fault of the page
+_PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
+_M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>
+_WALL = 2  # times the processor time that a page may take
+_GRACE_S = 5.0  # pebble's own deadline, behind the worker's timers
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    page: tuple[Any, ...]  # the arguments of `parse`
+    future: Future[Page] = field(default_factory=Future)
+    attempts: int = 0
+
+
+class ParserPool:
+    """Parses pages in processes, which start with the first page.
+
+    They ignore Ctrl-C, and end when the owner dies: a busy one by its page's deadline. Thread-safe.
+    """
+
+    def __init__(self, workers: int, timeout_s: float = 10.0, memory_mb: int = 512) -> None:
+        """Make a pool of that many processes.
+
+        Args:
+            timeout_s: processor time that a page may take in its worker, of wall time twice as much: a busy
+                machine is no fault of the page. Waiting for a worker does not count.
+            memory_mb: address space that a worker may add to what it starts with (Linux only).
+        """
+        self._workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
+        self._lock = threading.Lock()
+        self._jobs: set[_Job] = set()  # in hand: pebble forgets those it has not started when it breaks
+        self._closed = False
+        self._pool = self._new_pool()
+
+    def parse(
+        self, body: bytes, url: str, content_type: str = "", protocols: Collection[str] = ("http", "https")
+    ) -> Future[Page]:
+        """Like `parsing.parse`; the future cannot be cancelled, its callbacks run in a thread of the pool.
+
+        Raises, through the future:
+            ParserKilled: the page passed its deadline or its memory limit, or killed its process.
+            Unavailable: the pool was closed, or its processes are stopped again and again from outside.
+        """
+        job = _Job((body, url, content_type, tuple(protocols)))
+        job.future.set_running_or_notify_cancel()
+        self._submit(job)
+        return job.future
+
+    def close(self) -> None:
+        """Finish the pages in hand and end the processes."""
+        self._end(ProcessPool.close)
+
+    def kill(self) -> None:
+        """End the processes at once; pages in hand end in Unavailable."""
+        self._end(ProcessPool.stop)
+
+    def _end(self, stop: Any) -> None:
+        with self._lock:
+            self._closed = True
+            pool = self._pool
+        stop(pool)
+        pool.join()
+        for job in tuple(self._jobs):
+            self._fail(job, Unavailable("the parser pool is closed"))
+
+    def _new_pool(self) -> ProcessPool:
+        context = CleanContext("webcrawler.parsing.pool")
+        return ProcessPool(self._workers, _PAGES_PER_WORKER, _prepare_worker, (self._memory_mb,), context)
+
+    def _submit(self, job: _Job) -> None:
+        with self._lock:
+            pool, closed = self._pool, self._closed
+            self._jobs.add(job)
+            job.attempts += 1
+        if closed or job.attempts > _ATTEMPTS:
+            self._fail(job, Unavailable("the parser pool is closed or cannot keep a process alive"))
+            return
+        try:
+            task = pool.schedule(
+                _work, (self._timeout_s, *job.page), timeout=_WALL * self._timeout_s + _GRACE_S
+            )
+        except RuntimeError:
+            self._renew(pool)
+        else:
+            task.add_done_callback(partial(self._settle, job, pool))
+
+    def _settle(self, job: _Job, pool: ProcessPool, task: Future[Page]) -> None:
+        if pool is not self._pool:
+            return  # it broke, and the job went to the next one
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, BrokenProcessPool):
+            self._renew(pool)
+        elif isinstance(error, ProcessExpired) and error.exitcode in _STOPPED:
+            self._submit(job)
+        elif isinstance(error, ProcessExpired) and error.exitcode == _GROWN:
+            job.attempts -= 1
+            self._submit(job)
+        elif isinstance(error, TimeoutError) and job.attempts < _ANSWERS:
+            self._submit(job)
+        elif error is not None or task.cancelled():
+            self._fail(job, self._verdict(job, error))
+        else:
+            self._jobs.discard(job)
+            job.future.set_result(task.result())
+
+    def _verdict(self, job: _Job, error: BaseException | None) -> BaseException:
+        url = job.page[1]
+        status = error.exitcode if isinstance(error, ProcessExpired) else None
+        if status == -signal.SIGPROF:
+            return ParserKilled(f"{url}: not parsed in {self._timeout_s:g} s of processor time")
+        if isinstance(error, TimeoutError) or status == -signal.SIGALRM:
+            how = "" if status else " (it does not answer)"
+            return ParserKilled(f"{url}: not parsed within {_WALL * self._timeout_s:g} s{how}")
+        if status == _OUT_OF_MEMORY:
+            return ParserKilled(f"{url}: its parser wanted more than {self._memory_mb} MB")
+        if status is not None:
+            return ParserKilled(f"{url}: its parser died (exit status {status})")
+        if error is None or self._closed:  # killed while it wrote to a worker, pebble trips over itself
+            return Unavailable("the parser pool is closed")
+        return error  # ours: fail loudly
+
+    def _fail(self, job: _Job, error: BaseException) -> None:
+        self._jobs.discard(job)
+        if not job.future.done():
+            job.future.set_exception(error)
+
+    def _renew(self, broken: ProcessPool) -> None:
+        """Start anew: pebble gives up when a worker dies outside of a task."""
+        with self._lock:
+            if self._pool is not broken or self._closed:
+                return
+            self._pool = self._new_pool()
+            jobs = tuple(self._jobs)
+        threading.Thread(target=_discard, args=(broken,), daemon=True).start()
+        for job in jobs:
+            self._submit(job)
+
+
+def _discard(pool: Any) -> None:
+    pool.stop()
+    pool.join()
+
+
+# In the worker.
+
+_address_space = resource.RLIM_INFINITY  # bytes that this process may have while it parses
+_grown = resource.RLIM_INFINITY  # bytes with which it takes no page after its first
+_is_used = False
+_STATM = Path("/proc/self/statm")
+
+
+def _prepare_worker(memory_mb: int) -> None:
+    global _address_space, _grown
+    free_large_blocks()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler would wait for C code to return
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    if _STATM.exists():
+        _address_space = _size() + memory_mb * 2**20
+        _grown = _size() + memory_mb * 2**18
+
+
+def free_large_blocks() -> None:
+    """Has large blocks of this process go back to the system when they are freed: else holes add up."""
+    with contextlib.suppress(AttributeError, OSError):  # a C library without it
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+
+
+def _size() -> int:
+    """Bytes of this process' address space."""
+    return int(_STATM.read_text().split()[0]) * resource.getpagesize()
+
+
+def _work(timeout_s: float, *page: Any) -> Page:
+    """Parse under the limits, which end with the page: taking and handing over must not fail."""
+    global _is_used
+    if _is_used and _STATM.exists() and _size() > _grown:
+        os._exit(_GROWN)  # what pages before have left must not count against this one
+    _is_used = True
+    _limit(timeout_s, _address_space)
+    try:
+        sys.audit("webcrawler.parser.before")
+        parsed = parse(*page)
+        sys.audit("webcrawler.parser.after")
+        return parsed
+    except MemoryError:
+        os._exit(_OUT_OF_MEMORY)  # a heap that was full is no place for the next page
+    finally:
+        _limit(0, resource.RLIM_INFINITY)
+
+
+def _limit(seconds: float, address_space: int) -> None:
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, _WALL * seconds)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    bounds = [bound for bound in (address_space, hard) if bound != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(bounds, default=resource.RLIM_INFINITY), hard))

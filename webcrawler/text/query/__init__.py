@@ -1,0 +1,39 @@
+"""The query language: what a person typed, as a tree that a page satisfies or not.
+
+    molecular biology           some or all of the words
+    +genome -yeast              demanded, excluded
+    "double helix" "a b c"~5    next to each other · within five words of each other, in any order
+    dna~5 repair                the word and the one behind it within five words
+    (cat OR dog) AND NOT fish   OR, AND, NOT, parentheses
+    title:dna  genom*           in the title · words that begin so
+    site:example.org  link:URL  on that host or below it · pages that link there
+
+Any text is a query and `parse` never raises: it is pure, takes linear time, and says in notes what it left
+out. Signs, quotes, parentheses and fields that make no sense are read as plain words.
+"""
+
+from webcrawler.text.query.nodes import AllOf, AnyOf, Link, Node, Not, Nothing, Phrase, Prefix, Site, Word
+from webcrawler.text.query.query import Query, expanded, parse
+from webcrawler.text.query.scanner import MAX_CHARACTERS, MAX_DEPTH
+from webcrawler.text.query.words import MAX_WITHIN, MAX_WORDS, Asked
+
+__all__ = [
+    "MAX_CHARACTERS",
+    "MAX_DEPTH",
+    "MAX_WITHIN",
+    "MAX_WORDS",
+    "AllOf",
+    "AnyOf",
+    "Asked",
+    "Link",
+    "Node",
+    "Not",
+    "Nothing",
+    "Phrase",
+    "Prefix",
+    "Query",
+    "Site",
+    "Word",
+    "expanded",
+    "parse",
+]

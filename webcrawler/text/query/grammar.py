@@ -1,0 +1,167 @@
+"""From tokens to the tree.
+
+group        clause …                        all that is demanded; else some of what is welcome
+clause       conjunction OR conjunction …    demanded where its first unit is
+conjunction  unit AND unit …
+unit         NOT … word | phrase | field | ( group )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from webcrawler.text.query import words
+from webcrawler.text.query.nodes import (
+    Link,
+    Node,
+    Nothing,
+    Phrase,
+    Prefix,
+    Site,
+    Word,
+    all_of,
+    any_of,
+    leaves,
+    negated,
+)
+from webcrawler.text.query.scanner import Token, scan
+from webcrawler.text.query.words import Asked, Budget, Words
+
+_END = Token(")")
+_JOINS = ("OR", "AND")
+
+
+class _Unit(NamedTuple):
+    sign: str  # "+" demanded, "-" excluded, "" welcome
+    nodes: tuple[Node, ...]  # any of them
+
+    @property
+    def node(self) -> Node:
+        return negated(any_of(self.nodes)) if self.sign == "-" else any_of(self.nodes)
+
+
+class Parser:
+    """Reads one text once, from left to right, never deeper than MAX_DEPTH; never raises."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens, self._notes = scan(text)
+        self._next = 0
+        self._negative = False  # whether what is read now is excluded
+        self._budget = Budget()
+        self.asked: list[Asked] = []
+        self.excludes = False
+
+    @property
+    def notes(self) -> list[str]:
+        return [*self._notes, *self._budget.notes]
+
+    def root(self, added: Sequence[Node] = ()) -> Node:
+        """The tree; Nothing where it demands nothing. Added words are welcome beside the plain ones."""
+        root = self._group("", added)
+        self.excludes = root != Nothing()
+        return root if any(wanted for _, wanted in leaves(root)) else Nothing()
+
+    def _group(self, field: str, added: Sequence[Node] = ()) -> Node:
+        demanded, welcome = list[Node](), list[Node]()
+        while not self._is(")"):
+            for unit in self._clause(field):
+                demanded += [unit.node] if unit.sign else []
+                welcome += [] if unit.sign else unit.nodes
+        if not any(map(_has_word, demanded)) and (welcome or added):
+            demanded.append(any_of([*welcome, *added]))
+        return all_of(demanded)
+
+    def _clause(self, field: str) -> list[_Unit]:
+        """One unit; where AND alone joins, each of its parts, demanded."""
+        choices = [self._conjunction(field)]
+        while self._is("OR"):
+            choices.append(self._conjunction(field))
+        choices = [units for units in choices if units]
+        if len(choices) > 1:
+            sign = choices[0][0].sign.replace("-", "")
+            return [_Unit(sign, tuple(all_of(unit.node for unit in units) for units in choices))]
+        units = choices[0] if choices else []
+        return [_Unit(unit.sign or "+", unit.nodes) for unit in units] if len(units) > 1 else units
+
+    def _conjunction(self, field: str) -> list[_Unit]:
+        units = list[_Unit]()
+        while not units or self._is("AND"):
+            while self._is(*_JOINS):
+                self._next += 1
+            units.append(self._unit(field, joined=bool(units)))
+        return [unit for unit in units if unit.nodes]
+
+    def _unit(self, field: str, joined: bool) -> _Unit:
+        start = self._next
+        while self._is("NOT"):
+            self._next += 1
+        if self._is(")", *_JOINS):
+            return _Unit("", ())
+        token = self._take()
+        sign = "-" if self._next > start + 1 else token.sign or ("+" if token.field else "")
+        outside, self._negative = self._negative, self._negative ^ (sign == "-")
+        nodes = self._nodes(token, token.field or field, bool(sign) or joined or self._is("AND"))
+        self._negative = outside
+        restricts = token.kind == "(" and not field and all(map(_is_restriction, nodes))
+        return _Unit(sign or ("+" if restricts else ""), nodes)
+
+    def _nodes(self, token: Token, field: str, demanded: bool) -> tuple[Node, ...]:
+        if token.kind == "(":
+            node = self._group(field)
+            self._next += 1
+            return () if node == Nothing() else (node,)
+        if field in ("site", "link"):
+            place = words.site if field == "site" else words.link
+            return place(token.text, self._budget) or words.each(self._read(token.text), "")
+        if token.kind == "phrase":
+            reach = words.distance(token.within, self._budget)
+            return words.phrase(self._read(token.text), field, reach)
+        star = token.text.endswith("*") and words.prefix(token.text, field, self._budget)
+        return star or self._plain(token.text, field, demanded)
+
+    def _plain(self, text: str, field: str, demanded: bool) -> tuple[Node, ...]:
+        """Punctuation in a plain word is a space; where it is demanded or excluded, a phrase: -e-mail.
+
+        a~5 b~3 c is one proximity, of the larger distance; stop words in between are passed over.
+        """
+        parts, within = list[Words](), 0
+        while True:
+            head, digits = words.reach(text) if self._word_follows() else (text, "")
+            parts.append(self._read(head))
+            within = max(within, words.distance(digits, self._budget))
+            if not self._word_follows() or not (digits or (within and not parts[-1].terms)):
+                break
+            text = self._take().text
+        found = words.together(parts)
+        joined = demanded or len(parts) > 1
+        return words.phrase(found, field, within) if joined else words.each(found, field)
+
+    def _read(self, text: str) -> Words:
+        found = self._budget.read(text)
+        if not self._negative:
+            self.asked += [Asked(term, word) for term, word in zip(*found, strict=True) if term]
+        return found
+
+    def _is(self, *kinds: str) -> bool:
+        return self._peek().kind in kinds
+
+    def _word_follows(self) -> bool:
+        token = self._peek()
+        return token.kind == "words" and not token.sign and not token.field
+
+    def _peek(self) -> Token:
+        return self._tokens[self._next] if self._next < len(self._tokens) else _END
+
+    def _take(self) -> Token:
+        self._next += 1
+        return self._tokens[self._next - 1]
+
+
+def _has_word(node: Node) -> bool:
+    return any(wanted and isinstance(leaf, Word | Phrase | Prefix) for leaf, wanted in leaves(node))
+
+
+def _is_restriction(node: Node) -> bool:
+    """Whether all of it carries fields: (site:a.test OR site:b.test) is demanded as site:a.test is."""
+    return all(isinstance(leaf, Site | Link) or leaf.field for leaf, _ in leaves(node))

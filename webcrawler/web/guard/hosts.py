@@ -1,0 +1,77 @@
+"""Which names is this server known by? Others are not answered: a stranger's name may lead to 127.0.0.1.
+
+DNS rebinding: a page of evil.example whose name now leads here could read what we answer, as its own.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from webcrawler.errors import BadInput
+from webcrawler.web.config import Config
+from webcrawler.web.guard.refusals import refusal
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+# RFC 9110, 7.2, and RFC 3986, 3.2.2: a name or IPv4 address, or an IPv6 address; and a port
+_HOST = re.compile(r"([a-z0-9_](?:[a-z0-9_.-]{0,253})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?")
+
+
+class Hosts:
+    """Answers requests for the configured hosts only; bound to another address than loopback's and without
+    any configured, for all."""
+
+    def __init__(self, app: ASGIApp, config: Config) -> None:
+        self._app = app
+        self._known = known_hosts(config)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        host = host_of(named[0]) if len(named) == 1 else ""
+        if not host:
+            answer = refusal(scope, 400, "the Host header names no host")
+        elif self._known and host not in self._known:
+            answer = refusal(scope, 421, "this server goes by another name (SERVE_HOSTS)")
+        else:
+            return await self._app(scope, receive, send)
+        await answer(scope, receive, send)
+
+
+def known_hosts(config: Config) -> frozenset[str]:
+    """Empty: any. Raises BadInput: one that is no host."""
+    for host in config.hosts:
+        if host_of(host) != host.lower():
+            raise BadInput(f"SERVE_HOSTS: {host[:100]!r} is no host name; write search.example.org")
+    public = _public_host(config.url)
+    named = {host.lower() for host in config.hosts}
+    if not named and not is_loopback(config.host):
+        return frozenset()
+    own = f"[{config.host}]" if ":" in config.host else config.host.lower()
+    return LOOPBACK | named | {own, public} - {""}
+
+
+def _public_host(url: str) -> str:
+    """Of SERVE_URL; "" of none."""
+    scheme, _, rest = url.partition("://")
+    host = host_of(rest.partition("/")[0])
+    if url and not (host and scheme.lower() in ("http", "https")):
+        raise BadInput(f"SERVE_URL: {url[:100]!r} is no address; write https://search.example.org/")
+    return host
+
+
+def host_of(header: str) -> str:
+    """The host of a Host header without port and final dot, lower case; "" where it is none."""
+    found = _HOST.fullmatch(header.lower())
+    return found[1].rstrip(".") if found else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Does whoever listens there hear this machine only?"""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

@@ -1,0 +1,159 @@
+"""How many requests may one client send, and who is it?"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+from limits import RateLimitItem, parse
+from limits.storage import MemoryStorage
+from limits.strategies import SlidingWindowCounterRateLimiter
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from webcrawler.errors import BadInput
+from webcrawler.web.config import Config
+from webcrawler.web.guard.refusals import refusal
+
+# Clients share this many counts by a hash that is another in each process: memory is bounded, and nobody can
+# choose whom to use up the rate of. Of a hundred clients two or three share.
+BUCKETS = 4_096
+MAX_AT_ONCE = 60  # requests of one client under way; they take turns with those of others
+FREE = ("/static/", "/healthz")  # a page's parts; who watches over the server
+FORWARDING = (b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via")  # headers of proxies
+UNIX = "unix"  # a proxy on a Unix socket, which has no address
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+CLIENT = "webcrawler.client"  # key of the scope: whose request it is, as RateLimit found
+
+
+class RateLimit:
+    """Answers 429 to who asks more often than `config.rate`, and says when to come again."""
+
+    def __init__(self, app: ASGIApp, config: Config) -> None:
+        self._app = app
+        self._proxies = Proxies(config.trusted_proxies)
+        self._rate = rate(config.rate)
+        self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._key = secrets.token_bytes(16)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope[CLIENT] = household(self._proxies.client(scope))
+        if scope["type"] == "http" and self._rate and not scope["path"].startswith(FREE):
+            bucket = self._bucket(scope[CLIENT])
+            if not self._limiter.hit(self._rate, bucket):
+                again = self._limiter.get_window_stats(self._rate, bucket).reset_time - time.time()
+                wait = str(max(1, round(again)))
+                refused = refusal(scope, 429, "too many requests: wait a little", Retry_After=wait)
+                return await refused(scope, receive, send)
+        await self._app(scope, receive, send)
+
+    def _bucket(self, client: str) -> str:
+        digest = blake2b(client.encode(), key=self._key, digest_size=8).digest()
+        return str(int.from_bytes(digest) % BUCKETS)
+
+
+class AtOnce:
+    """Answers 429 to who has many requests under way: nobody fills the queue of searches alone.
+
+    Stands within RateLimit.
+    """
+
+    def __init__(self, app: ASGIApp, config: Config) -> None:
+        self._app = app
+        self._is_on = rate(config.rate) is not None
+        self._under_way: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not self._is_on or scope["path"].startswith(FREE):
+            return await self._app(scope, receive, send)
+        client = scope[CLIENT]
+        if self._under_way[client] >= MAX_AT_ONCE:
+            refused = refusal(scope, 429, "too many requests at once: wait for answers", Retry_After="1")
+            return await refused(scope, receive, send)
+        self._under_way[client] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._under_way[client] -= 1
+            if not self._under_way[client]:
+                del self._under_way[client]
+
+
+class Proxies:
+    """The proxies whose X-Forwarded-For is believed. Raises BadInput: one that is no network."""
+
+    def __init__(self, trusted: Iterable[str]) -> None:
+        named = list(trusted)
+        self._unix = UNIX in named
+        self._networks = networks("SERVE_TRUSTED_PROXIES", (name for name in named if name != UNIX))
+
+    def client(self, scope: Scope) -> str:
+        """Who sent it: the socket's peer, or where that is trusted the rightmost address that is not.
+
+        "" where nobody can tell.
+        """
+        forwarded = [v for name, v in scope["headers"] if name == b"x-forwarded-for"]
+        hops = [hop.strip() for value in forwarded for hop in value.decode("latin-1").split(",")]
+        peer = scope["client"][0] if scope.get("client") else ""
+        client = peer
+        while hops and self._trusts(client):
+            if address(hops[-1]) is None:  # whatever stands left of it was not written by the trusted one
+                break
+            client = hops.pop()
+        return str(address(client) or client)
+
+    def visitor(self, scope: Scope) -> Address | None:
+        """Whose request it is for certain; None where nobody can tell: behind a proxy that is not named."""
+        forwarded = any(name in FORWARDING for name, _ in scope["headers"])
+        client = self.client(scope)
+        peer = scope["client"][0] if scope.get("client") else ""
+        return None if forwarded and client == peer else address(client)
+
+    def _trusts(self, client: str) -> bool:
+        found = address(client)
+        return self._unix if found is None else any(found in network for network in self._networks)
+
+
+def household(client: str) -> str:
+    """Whoever shares its addresses: of IPv6 each has a /64 network at least."""
+    found = address(client)
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return client
+
+
+def rate(text: str) -> RateLimitItem | None:
+    """ "600/minute"; None of "". Raises BadInput."""
+    try:
+        found = parse(text) if text.strip() else None
+    except ValueError:
+        raise BadInput(f"SERVE_RATE={text[:100]}: write 600/minute, or nothing for any number") from None
+    if found and not found.amount:
+        raise BadInput(f"SERVE_RATE={text[:100]} would answer nobody: write nothing for any number")
+    return found
+
+
+def networks(setting: str, names: Iterable[str]) -> Sequence[Network]:
+    """Raises BadInput: it names the setting."""
+    try:
+        return [ipaddress.ip_network(name) for name in names]
+    except ValueError as error:
+        raise BadInput(f"{setting}: {error}; write 127.0.0.1 or 10.0.0.0/8") from None
+
+
+def address(text: str) -> Address | None:
+    """As one writes it in X-Forwarded-For; one of IPv4 within IPv6 is the former."""
+    try:
+        found = ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return None
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return mapped or found

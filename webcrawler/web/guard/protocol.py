@@ -1,0 +1,107 @@
+"""HTTP as uvicorn speaks it, with an end to patience: slow clients hold a descriptor, and not for long.
+
+uvicorn itself waits forever for a head, for a body, and for somebody to read the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from webcrawler.web.guard.security import HEADERS
+
+MAX_HEAD_BYTES = 49_152  # before its end was seen; what of a whole head is too much, security.py says
+HEAD_END = b"\r\n\r\n"
+NO_LINGER = struct.pack("ii", 1, 0)  # the kernel forgets what nobody reads, and sends RST
+
+
+class ImpatientProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    head_seconds = 10.0  # for the head of a request, from its first byte or from the connection on
+    body_seconds = 10.0  # for its body
+    reading_seconds = 30.0  # for the client to read what was sent
+
+    _deadline: asyncio.TimerHandle | None = None  # of a head or a body
+    _unread: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+    _in_head = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect(self.head_seconds)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect(None)
+        self.resume_writing()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+            self._expect(self.head_seconds)  # also where an empty line begins no message
+        super().data_received(data)
+        if self._in_head:
+            before = data.rfind(HEAD_END) + len(HEAD_END) if HEAD_END in data else 0  # of an earlier request
+            self._head_bytes = len(data) - before + (0 if before else self._head_bytes)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._refuse(431, "The head of this request is too long.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+        self._head_bytes = 0
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._expect(self.body_seconds)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._expect(None)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.is_closing():  # with the answer in its buffer still
+            self.pause_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self.pause_writing()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(self.reading_seconds, self._forget)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, msg)
+
+    def _expect(self, seconds: float | None) -> None:
+        """The next step of the client within so many seconds; None: it has done what it had to."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+
+    def _forget(self) -> None:
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+        self.transport.abort()
+
+    def _refuse(self, status: int, line: str) -> None:
+        """Answer what never becomes a request, and close."""
+        if self.transport.is_closing():
+            return
+        headers = {**HEADERS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(line))}
+        lines = [f"{name}: {value}\r\n" for name, value in {**headers, "Connection": "close"}.items()]
+        self.transport.write(STATUS_LINE[status] + "".join([*lines, "\r\n", line]).encode("ascii"))
+        self.transport.close()
+        self.pause_writing()

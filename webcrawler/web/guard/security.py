@@ -1,0 +1,152 @@
+"""What holds for every request and every answer: pure ASGI, before anything else looks at them."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from webcrawler.web.guard.refusals import refusal
+
+MAX_URL_BYTES = 24_576  # 2,000 characters of any script, each as up to 12 bytes
+MAX_HEADERS = 100
+MAX_HEADER_BYTES = 16_384
+MAX_BODY_BYTES = 16_384
+MAX_UPLOAD_BYTES = 2**20  # a form with bookmarks
+JUDGING = "/judge"
+STARTING = ("/live", "/api/live")
+STOPPING = re.compile(r"(/api)?/live/[^/]+/stop")
+READ, POST = ("GET", "HEAD"), ("POST",)
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",  # suggestions
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",  # nobody learns from a click what was searched
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
+}
+NOT_TO_BE_INDEXED = "noindex, nofollow"  # answers are not pages; crawlers that come here would never end
+_log = logging.getLogger(__name__)
+
+
+class Sealed:
+    """Security headers on every answer, errors included; what goes wrong inside is logged, never shown."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        started = False
+
+        async def sealed(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                _seal(MutableHeaders(scope=message), scope["path"])
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sealed)
+        except Exception:
+            _log.exception("%s failed", scope["path"])
+            if started:  # the line breaks: half an answer must not pass for a whole one
+                raise
+            answer = refusal(scope, 500, "something is wrong here; it was noted")
+            await answer(scope, receive, sealed)
+
+
+def _seal(headers: MutableHeaders, path: str) -> None:
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)  # a page may have a stricter policy of its own
+    if path != "/":
+        headers.setdefault("X-Robots-Tag", NOT_TO_BE_INDEXED)
+    if "server" in headers:
+        del headers["server"]
+
+
+class Bounded:
+    """Refuses what is too large, or done in a way that nothing here is done."""
+
+    def __init__(self, app: ASGIApp, posting: bool) -> None:
+        self._app = app
+        self._posting = posting
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        if refused := self._refusal(scope):
+            return await refused(scope, receive, send)
+        if scope["method"] != "POST":
+            return await self._app(scope, receive, send)
+        body = _Body(receive, _most(scope["path"]))
+        try:
+            await self._app(scope, body.receive, send)
+        except _TooLarge:
+            await _too_large(scope)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        path, headers = scope["path"], scope["headers"]
+        if len(scope.get("raw_path") or path) + len(scope["query_string"]) > MAX_URL_BYTES:
+            return refusal(scope, 414, f"the address is too long: {MAX_URL_BYTES:,} bytes at most")
+        if len(headers) > MAX_HEADERS or sum(len(n) + len(v) for n, v in headers) > MAX_HEADER_BYTES:
+            return refusal(scope, 431, "there are too many headers")
+        if not path.isprintable():
+            return refusal(scope, 400, "the address has control characters in it")
+        methods = self._methods(path)
+        if scope["method"] not in methods:
+            return refusal(scope, 405, "that cannot be done with this page", Allow=", ".join(methods))
+        lengths = [value for name, value in headers if name == b"content-length"]
+        if any(not value.isdigit() or len(value) > 9 or int(value) > _most(path) for value in lengths):
+            return _too_large(scope)
+        return None
+
+    def _methods(self, path: str) -> tuple[str, ...]:
+        if path in STARTING:
+            return READ + POST
+        return POST if STOPPING.fullmatch(path) or (path == JUDGING and self._posting) else READ
+
+
+def _most(path: str) -> int:
+    """Bytes of a body."""
+    return MAX_UPLOAD_BYTES if path in STARTING else MAX_BODY_BYTES
+
+
+def _too_large(scope: Scope) -> Response:
+    return refusal(scope, 413, f"the form is too large: {_most(scope['path']):,} bytes at most")
+
+
+class _TooLarge(Exception):
+    """Raised while a body is read that is longer than it may be."""
+
+
+class _Body:
+    def __init__(self, receive: Callable[[], Awaitable[Message]], most: int) -> None:
+        self._receive, self._most = receive, most
+        self._bytes = 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._bytes += len(message.get("body", b""))
+        if self._bytes > self._most:
+            raise _TooLarge
+        return message

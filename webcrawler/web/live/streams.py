@@ -1,0 +1,100 @@
+"""The list as it grows, as server-sent events (WHATWG HTML, 9.2): each is the whole list as HTML.
+
+What was sent before is nothing to a browser that comes again: it gets the newest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from typing import NamedTuple
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from webcrawler.web.errors import NotNow
+from webcrawler.web.guard import CLIENT
+
+LOOK_SECONDS = 0.4  # between two looks at a search, for all who watch it
+HEARTBEAT_SECONDS = 10.0  # a proxy takes a line that is silent for long for a dead one
+LONGEST_SECONDS = 900.0  # then the browser comes again
+AGAIN_MS = 2_000
+MOST, MOST_OF_CLIENT = 50, 4  # streams; of six connections that a browser keeps, two are for all else
+BUSY = "too many watch searches of the web: reload the page now and then"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the latter is for nginx
+
+
+class Look(NamedTuple):
+    version: str  # another one where anything has changed
+    html: str
+    is_over: bool
+
+
+class Streams:
+    """Of one event loop. `look` may read files."""
+
+    def __init__(self, look: Callable[[str], Look]) -> None:
+        self._look = look
+        self._looks: dict[str, tuple[float, asyncio.Task[Look]]] = {}
+        self._of_client: Counter[str] = Counter()
+        self._is_leaving = False
+
+    def open(self, request: Request, job: str) -> Response:
+        """Raises NotNow: there are too many."""
+        client: str = request.scope[CLIENT]
+        if self._of_client.total() >= MOST or self._of_client[client] >= MOST_OF_CLIENT:
+            raise NotNow(BUSY)
+        if request.method == "HEAD":
+            return Response(headers=HEADERS, media_type="text/event-stream")
+        seen = request.headers.get("last-event-id", "")
+        return StreamingResponse(
+            self._counted(client, job, seen), headers=HEADERS, media_type="text/event-stream"
+        )
+
+    def leave(self) -> None:
+        """They end, so that the server can."""
+        self._is_leaving = True
+
+    async def _counted(self, client: str, job: str, seen: str) -> AsyncIterator[str]:
+        self._of_client[client] += 1
+        try:
+            async for event in self._events(job, seen):
+                yield event
+        finally:
+            self._of_client[client] -= 1
+            self._of_client += Counter()  # forgets who has none
+
+    async def _events(self, job: str, seen: str) -> AsyncIterator[str]:
+        began = spoke = time.monotonic()
+        yield f"retry: {AGAIN_MS}\n\n"
+        while not self._is_leaving and time.monotonic() - began < LONGEST_SECONDS:
+            look = await self._newest(job)
+            if look.version != seen:
+                seen, spoke = look.version, time.monotonic()
+                yield event("list", look.html, seen)
+            if look.is_over:
+                yield event("end", "")
+                return
+            if time.monotonic() - spoke >= HEARTBEAT_SECONDS:
+                spoke = time.monotonic()
+                yield ": it goes on\n\n"
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _newest(self, job: str) -> Look:
+        """One look serves all who watch the same search."""
+        now = time.monotonic()
+        looked, task = self._looks.get(job, (0.0, None))
+        if task is None or now - looked >= LOOK_SECONDS:
+            self._looks = {name: one for name, one in self._looks.items() if now - one[0] < LONGEST_SECONDS}
+            task = asyncio.create_task(run_in_threadpool(self._look, job))
+            self._looks[job] = now, task
+        return await asyncio.shield(task)  # who leaves does not take it from the others
+
+
+def event(name: str, data: str, id: str = "") -> str:
+    """Lines of the data begin as the standard wants it; each newline of it counts as one."""
+    lines = [f"data: {line}" for line in data.replace("\r", "").split("\n")]
+    return "\n".join([f"event: {name}", *([f"id: {id}"] if id else []), *lines, "", ""])

@@ -1,0 +1,85 @@
+"""A search as its address says it; links on the page are addresses of searches that differ a little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from webcrawler.errors import BadInput
+from webcrawler.search import MAX_HITS
+from webcrawler.search.rankings import DEFAULT, RANKINGS
+from webcrawler.web.parameters import Parameters
+
+HITS = 15  # on a page, as in Figure 3 of Pinkerton 1994
+MAX_LIMIT = 100
+MAX_EXPLAINED = 20  # hits of a page that come with the parts of their scores
+MAX_WITHIN, MAX_ADDED = 5, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The fields are the parameters, by the same names."""
+
+    q: str
+    page: int = 1
+    limit: int = HITS
+    ranking: str = DEFAULT
+    within: tuple[str, ...] = ()  # queries whose results are searched
+    add: tuple[str, ...] = ()  # related words that were added by hand
+    expand: bool = True  # the thesaurus may add words
+    explain: bool = False
+
+    @property
+    def start(self) -> int:
+        return (self.page - 1) * self.limit
+
+    def url(self, path: str = "/search", **changes: Any) -> str:
+        """The address of this search, or of one that differs from it; another search begins at page 1."""
+        if changes and "page" not in changes:
+            changes["page"] = 1
+        return f"{path}?{urlencode(list(replace(self, **changes)._pairs()))}"
+
+    def without(self, word: str) -> str:
+        """The address of this search without a word that was added to it by hand."""
+        return self.url(add=tuple(other for other in self.add if other != word))
+
+    def dropping(self, word: str, added: Sequence[str]) -> str:
+        """The address of this search without one of the words that the thesaurus added: the others stay."""
+        kept = tuple(other for other in dict.fromkeys((*self.add, *added)) if other != word)
+        return self.url(add=kept[:MAX_ADDED], expand=False)
+
+    def explain_url(self) -> str:
+        """Why a hit of this page stands where it does: its page number goes to the end."""
+        return f"{self.url('/explain', page=self.page, explain=False)}&number="
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        """Only what differs from the defaults, so that addresses stay short."""
+        yield "q", self.q
+        for field in fields(self)[1:]:
+            value = getattr(self, field.name)
+            if value == field.default:
+                continue
+            for one in value if isinstance(value, tuple) else [value]:
+                yield field.name, str(int(one) if isinstance(one, bool) else one)
+
+
+def asked(given: Parameters) -> Asking:
+    """Raises BadInput: a value that cannot be."""
+    limit = given.whole("limit", HITS, 1, MAX_LIMIT)
+    asking = Asking(
+        q=given.one("q"),
+        page=given.whole("page", 1, 1, -(-MAX_HITS // limit)),
+        limit=limit,
+        ranking=given.one("ranking") or DEFAULT,
+        within=given.many("within", MAX_WITHIN),
+        add=given.many("add", MAX_ADDED),
+        expand=given.yes("expand", True),
+        explain=given.yes("explain", False),
+    )
+    if asking.ranking not in RANKINGS:
+        raise BadInput(f"no ranking {asking.ranking[:40]!r}: choose one of {', '.join(RANKINGS)}")
+    if asking.explain and asking.limit > MAX_EXPLAINED:
+        raise BadInput(f"explain=1 explains no more than {MAX_EXPLAINED} hits: say limit={MAX_EXPLAINED}")
+    return asking

@@ -1,0 +1,137 @@
+"""All that the status page shows, looked up at most once a second for all who ask."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from webcrawler import connection
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import is_held
+from webcrawler.connection import Connection
+from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
+from webcrawler.frontier import Frontier, Standing, ordering, standing
+from webcrawler.web.config import Config
+from webcrawler.web.status.activity import Activity, Rates
+from webcrawler.web.status.bottlenecks import held_back
+from webcrawler.web.status.views import View, part_sizes, view_of
+
+LEAST_SECONDS = 1.0  # between two looks
+SHARE = 10  # a look that took long is followed by a pause so many times as long
+PATIENCE_SECONDS = 1.0  # with Redis
+SERVERS = 20
+VIEWS = ("index", "anchors", "ranks", "vocabulary")
+NOT_HERE = "its Redis does not run"
+SILENT = "Redis does not answer now"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """At one time; what cannot be known is None or empty."""
+
+    time: float
+    crawling: bool
+    held_back: str
+    documents: int
+    rates: Rates | None
+    frontier: Standing | None
+    frontier_unknown: str  # why it is None
+    outcomes: dict[str, int]  # fetches by "state/reason", where the frontier cannot be asked
+    views: dict[str, View]  # by name, as VIEWS
+    sizes: dict[str, int] = field(default_factory=dict)  # bytes by part of the data folder
+    free_bytes: int = 0
+    catalog_unknown: str = ""  # why there are no documents
+
+
+class Overviews:
+    """Never starts a Redis, and waits for none: the newest look is enough for everybody."""
+
+    def __init__(self, config: Config) -> None:
+        self._crawl_dir = config.crawl_dir
+        self._frontiers = _Frontiers(config)
+        self._activity = Activity()
+        self._threads = ThreadPoolExecutor(1, "status"), ThreadPoolExecutor(1, "status-redis")
+        self._asked: Future[tuple[Standing | None, str]] | None = None
+        self._lock = asyncio.Lock()
+        self._newest: Overview | None = None
+        self._good_until = 0.0
+
+    async def newest(self) -> Overview:
+        async with self._lock:
+            if self._newest is None or time.monotonic() >= self._good_until:
+                began = time.monotonic()
+                self._newest = await self._look()
+                now = time.monotonic()
+                self._good_until = now + max(LEAST_SECONDS, SHARE * (now - began))
+            return self._newest
+
+    def close(self) -> None:
+        for threads in self._threads:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _look(self) -> Overview:
+        frontier, unknown = await self._ask_frontier()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads[0], self._read, frontier, unknown)
+
+    async def _ask_frontier(self) -> tuple[Standing | None, str]:
+        """A Redis that hangs costs a second, then again only when it has answered the last question."""
+        if self._asked is None:
+            self._asked = self._threads[1].submit(self._frontiers.look)
+        done, _ = await asyncio.wait([asyncio.wrap_future(self._asked)], timeout=PATIENCE_SECONDS)
+        if not done:
+            return None, SILENT
+        asked, self._asked = self._asked, None
+        return asked.result()
+
+    def _read(self, frontier: Standing | None, unknown: str) -> Overview:
+        now, crawl_dir = time.time(), self._crawl_dir
+        crawling = is_held(crawl_dir / "crawls.lock")
+        documents, last_seq, rates, outcomes, wrong = 0, 0, None, {}, ""
+        try:
+            with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+                documents, last_seq = catalog.count_documents(), catalog.last_seq()
+                rates = self._activity.look(catalog, now)
+                outcomes = {} if frontier else catalog.outcomes()
+        except WebcrawlerError:
+            wrong = "nothing was crawled yet" if not (crawl_dir / "catalog.sqlite").exists() else "unreadable"
+        return Overview(
+            now,
+            crawling,
+            held_back(crawling, frontier, unknown + "."),
+            documents,
+            rates,
+            frontier,
+            unknown,
+            outcomes,
+            {name: view_of(crawl_dir, name, last_seq, now) for name in VIEWS},
+            sizes=part_sizes(crawl_dir),
+            free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
+            catalog_unknown=wrong,
+        )
+
+
+class _Frontiers:
+    """A connection that is kept while it answers. For one thread."""
+
+    def __init__(self, config: Config) -> None:
+        self._settings = {"REDIS_URL": config.redis_url, "CRAWL_DIR": str(config.crawl_dir)}
+        self._connection: Connection | None = None
+
+    def look(self) -> tuple[Standing | None, str]:
+        """What there is, or why it cannot be told."""
+        try:
+            if self._connection is None:
+                self._connection = connection.visit(self._settings)
+        except (BadInput, Unavailable):
+            return None, NOT_HERE
+        try:
+            return standing(Frontier(self._connection.client, ordering("fifo")), SERVERS), ""
+        except Unavailable:
+            self._connection.client.close()
+            self._connection = None
+            return None, SILENT
