@@ -6,9 +6,9 @@ an unreachable one for "allow all", where RFC 9309 2.3.1.4 says "complete disall
 
 from __future__ import annotations
 
-import sys
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,10 +21,9 @@ from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
 from webcrawler import urls
-from webcrawler.errors import BadUrl
-from webcrawler.crawl.worker import Worker
-from webcrawler.crawl.worker import Refused
 from webcrawler.crawl.robots.cache import BODY_MAX, Retries, Robots, RobotsCache, judge
+from webcrawler.crawl.worker import Refused, Worker
+from webcrawler.errors import BadUrl
 from webcrawler.robots import Rules
 from webcrawler.settings import is_yes
 
