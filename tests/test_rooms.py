@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +111,17 @@ def test_what_people_import_stays_where_it_is(path: str) -> None:
     module, _, name = path.rpartition(".")
 
     assert hasattr(importlib.import_module(module), name)
+
+
+def test_architecture_page_has_the_rooms_of_the_contract_row_by_row() -> None:
+    tool = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["tool"]
+    (rooms,) = (one for one in tool["importlinter"]["contracts"] if one.get("exhaustive"))
+    page = (PROJECT / "docs" / "explanation" / "architecture.md").read_text("utf-8")
+
+    rows = re.findall(r"(?m)^\| (\d+) \| `(\w+)(?:/|\.py)` \| .+ \|$", page)
+
+    named = [(number, name) for number, layer in enumerate(rooms["layers"], 1) for name in layer.split(" | ")]
+    assert [(int(number), name) for number, name in rows] == named
 
 
 def test_entry_points_stay() -> None:
