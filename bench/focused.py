@@ -95,8 +95,8 @@ def _relevant(crawl_dir: Path, known: Path | None, topics: Sequence[Topic]) -> d
 
 def _relevant_in(crawl_dir: Path, topics: Sequence[Topic]) -> dict[str, set[str]]:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        found = judged(catalog, range(1, catalog.pages() + 1), topics)
-        return {query: set(catalog.urls_of(list(numbers)).values()) for query, numbers in found.items()}
+        found = judged(catalog, range(1, catalog.urls.count() + 1), topics)
+        return {query: set(catalog.urls.of(list(numbers)).values()) for query, numbers in found.items()}
 
 
 def _crawl(lab: Lab, asked: argparse.Namespace, topics: Sequence[Topic], store: Store) -> None:

@@ -93,7 +93,7 @@ def fetched(catalog: Catalog) -> list[int]:
     """The documents, duplicates included, in the order of fetching."""
     when = {
         number: document.fetched
-        for start in range(1, catalog.pages() + 1, AT_ONCE)
+        for start in range(1, catalog.urls.count() + 1, AT_ONCE)
         for number, document in catalog.documents(range(start, start + AT_ONCE)).items()
     }
     return sorted(when, key=when.__getitem__)

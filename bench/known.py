@@ -123,7 +123,7 @@ def _print(rows: list[Figures], queries: int) -> None:
 
 def _print_misses(crawl_dir: Path, items: list[tuple[str, int]], places: list[int]) -> None:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        urls = catalog.urls_of([page for _, page in items])
+        urls = catalog.urls.of([page for _, page in items])
     for (query, page), place in zip(items, places, strict=True):
         if place != 1:
             print(f"{place or '-':>4}  {query}: {urls[page]}")

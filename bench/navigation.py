@@ -182,7 +182,7 @@ def _print(rows: list[dict[str, Any]], queries: int) -> None:
 
 
 def _print_misses(found: dict[str, Found], catalog: Catalog) -> None:
-    urls = catalog.urls_of([one.first for one in found.values()])
+    urls = catalog.urls.of([one.first for one in found.values()])
     for query, one in found.items():
         if one.place != 1:
             print(f"{one.place or '-':>4}  {query}: {urls.get(one.first, '')}")

@@ -84,7 +84,7 @@ def _ranks(folder: Path) -> dict[str, float]:
     """IR of each document, by URL; mean 1 over all URLs known."""
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
         ranks = pagerank(catalog_graph(catalog), damping=0.9)
-        number = {url: n - 1 for n, url in catalog.urls()}
+        number = {url: n - 1 for n, url in catalog.urls.all()}
     return {url: float(ranks[number[url]]) for url in _order(folder)}
 
 

@@ -116,7 +116,7 @@ def _follow(folder: Path, engine: str) -> None:
 def _originals(catalog: Catalog) -> list[int]:
     """Page numbers of what is in the index."""
     found: list[int] = []
-    for start in range(1, catalog.pages() + 1, AT_ONCE):
+    for start in range(1, catalog.urls.count() + 1, AT_ONCE):
         documents = catalog.documents(range(start, start + AT_ONCE))
         found += sorted(n for n, one in documents.items() if not one.duplicate_of and not one.noindex)
     return found
@@ -125,7 +125,7 @@ def _originals(catalog: Catalog) -> list[int]:
 def _texts(catalog: Catalog, numbers: list[int]) -> Iterator[tuple[str, Text]]:
     for start in range(0, len(numbers), AT_ONCE):
         some = numbers[start : start + AT_ONCE]
-        urls = catalog.urls_of(some)
+        urls = catalog.urls.of(some)
         yield from ((urls[number], text) for number, text in catalog.texts(some).items())
 
 

@@ -208,7 +208,7 @@ class Crawled:
         return Catalog(self.folder / "catalog.sqlite", readonly=True)
 
     def fetch(self, url: str) -> PastFetch:
-        found = self._catalog.last_fetch(url)
+        found = self._catalog.fetches.last(url)
         assert found is not None, f"{url} was not fetched\n{self.log}"
         return found
 
@@ -217,12 +217,12 @@ class Crawled:
         return f"{fetch.state}/{fetch.reason}"
 
     def documents(self) -> set[str]:
-        numbers = [number for number, _ in self._catalog.urls()]
+        numbers = [number for number, _ in self._catalog.urls.all()]
         return {document.url for document in self._catalog.documents(numbers).values()}
 
     def edges(self) -> Counter[tuple[str, str, str]]:
-        urls = dict(self._catalog.urls())
-        return Counter((urls[link.source], urls[link.target], link.rel) for link in self._catalog.links())
+        urls = dict(self._catalog.urls.all())
+        return Counter((urls[link.source], urls[link.target], link.rel) for link in self._catalog.links.all())
 
     @cached_property
     def frontier(self) -> dict[str, Any]:

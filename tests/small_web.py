@@ -49,9 +49,9 @@ def make_web(folder: Path, pages: Iterable[Page]) -> Web:
     make_crawl(folder, pages)
     catalog, reading = Catalog(folder / "catalog.sqlite", readonly=True), Live(folder).reading()
     assert reading is not None
-    numbers = {named.url: named.number for named in catalog.named(range(1, 10_000))}
+    numbers = {named.url: named.number for named in catalog.anchors.findable(range(1, 10_000))}
     known = {page.url: numbers[page.url] for page in pages if page.url in numbers}
-    return Web(pages, known, reading, catalog.linking_to)
+    return Web(pages, known, reading, catalog.links.sources_of)
 
 
 def _entry(page: Page) -> Entry:

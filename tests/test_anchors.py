@@ -72,7 +72,7 @@ def called(folder: Path, word: str, field: str = "anchor") -> dict[str, int]:
     """URL to how often a word counts in what others call it."""
     posted = reading(folder).posted(field, word)
     catalog = Catalog(folder / "catalog.sqlite", readonly=True)
-    urls = catalog.urls_of(posted.pages.tolist())
+    urls = catalog.urls.of(posted.pages.tolist())
     catalog.close()
     return {urls[page]: int(count) for page, count in zip(posted.pages.tolist(), posted.counts, strict=True)}
 

@@ -86,7 +86,7 @@ class Room:
 
     def documents(self) -> list[str]:
         catalog = self.catalog()
-        urls = dict(catalog.urls())
+        urls = dict(catalog.urls.all())
         found = sorted(document.url for document in catalog.documents(list(urls)).values())
         catalog.close()
         return found
@@ -220,7 +220,7 @@ def test_a_worker_killed_after_a_step_has_lost_nothing_and_nothing_is_done_twice
     stats = inspect.stats(room.frontier)
     assert (stats["seen"], stats["done"], stats["reasons"]) == (2, 2, {"document": 2})
     catalog = room.catalog()
-    assert len(list(catalog.links())) == 1
+    assert len(list(catalog.links.all())) == 1
     kinds = [change.kind for change in catalog.changes(0, 9)]
     assert kinds.count("insert") == 2
 
@@ -399,8 +399,8 @@ def test_a_redirect_is_an_edge_and_a_new_url(room: Room) -> None:
     decide(room, redirect(lease, links(B)[0]))
 
     catalog = room.catalog()
-    urls = dict(catalog.urls())
-    assert [(urls[s], urls[t], rel) for s, t, _, rel in catalog.links()] == [(A, B, "redirect")]
+    urls = dict(catalog.urls.all())
+    assert [(urls[s], urls[t], rel) for s, t, _, rel in catalog.links.all()] == [(A, B, "redirect")]
     assert lease_one(room.frontier).url == B
 
 
@@ -438,7 +438,7 @@ def test_refused_and_nofollow_links_are_recorded_and_counted_and_not_followed(ro
     stats = inspect.stats(room.frontier)
     assert stats["refused"] == {"nofollow": 1, "extension": 1, "mailto": 2}
     assert inspect.peek(room.frontier, 9) == [B]
-    assert {url for _, url in room.catalog().urls()} == {A, B, C, A + "x.zip"}
+    assert {url for _, url in room.catalog().urls.all()} == {A, B, C, A + "x.zip"}
 
 
 def test_what_somebody_else_holds_by_now_is_kept_and_not_decided(room: Room) -> None:
@@ -478,7 +478,9 @@ def test_a_worker_that_wakes_up_after_its_lease_overwrites_nothing(
     assert answers == [-1]
     assert known is not None and catalog.find(A) == known
     assert catalog.last_seq() == seq
-    assert [urls_of[target] for urls_of in [dict(catalog.urls())] for _, target, *_ in catalog.links()] == [B]
+    assert [
+        urls_of[target] for urls_of in [dict(catalog.urls.all())] for _, target, *_ in catalog.links.all()
+    ] == [B]
     assert room.reasons() == {"document": 1}
     assert inspect.peek(room.frontier, 9) == [B]
 

@@ -65,22 +65,22 @@ def write(catalog: Catalog, *entries: Entry) -> Verdict:
 
 
 def number_of(catalog: Catalog, url: str) -> int:
-    return {known: number for number, known in catalog.urls()}[url]
+    return {known: number for number, known in catalog.urls.all()}[url]
 
 
 def edges(catalog: Catalog) -> set[tuple[str, str, str, str]]:
-    urls = dict(catalog.urls())
-    return {(urls[source], urls[target], anchor, rel) for source, target, anchor, rel in catalog.links()}
+    urls = dict(catalog.urls.all())
+    return {(urls[source], urls[target], anchor, rel) for source, target, anchor, rel in catalog.links.all()}
 
 
 def twins(catalog: Catalog) -> dict[str, str]:
     """Each document's original, "" for the originals."""
-    urls = {0: "", **dict(catalog.urls())}
+    urls = {0: "", **dict(catalog.urls.all())}
     return {d.url: urls[d.duplicate_of] for d in catalog.documents(list(urls)).values()}
 
 
 def kinds(catalog: Catalog, after: int = 0) -> list[tuple[str, str]]:
-    urls = dict(catalog.urls())
+    urls = dict(catalog.urls.all())
     return [(urls[change.number], change.kind) for change in catalog.changes(after, 1000)]
 
 
@@ -118,7 +118,7 @@ def test_every_url_that_is_linked_to_gets_a_dense_number_in_order_of_discovery(c
     write(catalog, page(A, 1, "a", [link(C), link(B), link(C)]))
     write(catalog, page(D, 2, "d", [link(B)]))
 
-    assert list(catalog.urls()) == [(1, A), (2, C), (3, B), (4, D)]
+    assert list(catalog.urls.all()) == [(1, A), (2, C), (3, B), (4, D)]
 
 
 def test_links_keep_anchor_and_rel_and_links_to_oneself(catalog: Catalog) -> None:
@@ -148,17 +148,9 @@ def test_newest_fetch_is_told_also_of_a_failure(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "a"), failure(B, 1, "timeout", error="30 s", retry=True))
     write(catalog, failure(A, 2, "server-error", status=503, error="busy"))
 
-    assert catalog.last_fetch(A) == (2, 503, "failed", "server-error", False, 0, None, 0.25, "busy", None)
-    assert catalog.last_fetch(B) == (1, 0, "failed", "timeout", True, 0, None, 0.25, "30 s", None)
-    assert catalog.last_fetch(D) is None
-
-
-def test_place_of_a_body_is_found_for_a_revisit_record(catalog: Catalog) -> None:
-    catalog.write([(page(A, 1, "old"), Place("f", 1))])
-    catalog.write([(page(A, 2, "new"), Place("f", 2))])
-
-    assert catalog.place_of(A, digest("old")) == Place("f", 1)
-    assert catalog.place_of(A, digest("other")) is None
+    assert catalog.fetches.last(A) == (2, 503, "failed", "server-error", False, 0, None, 0.25, "busy", None)
+    assert catalog.fetches.last(B) == (1, 0, "failed", "timeout", True, 0, None, 0.25, "30 s", None)
+    assert catalog.fetches.last(D) is None
 
 
 def test_many_links_are_written_whatever_sqlite_takes_in_one_statement(catalog: Catalog) -> None:
@@ -278,7 +270,7 @@ def test_hint_of_the_pipeline_is_no_verdict_and_history_keeps_the_verdict(catalo
     write(catalog, hinted, unhinted)
 
     assert twins(catalog) == {A: "", B: A}
-    assert [catalog.last_fetch(url).reason for url in (A, B)] == ["document", "duplicate"]  # type: ignore[union-attr]
+    assert [catalog.fetches.last(url).reason for url in (A, B)] == ["document", "duplicate"]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("event", [page(A, 9, "changed"), failure(A, 9, "not-found")])
@@ -336,7 +328,7 @@ def test_batch_that_finds_the_disk_full_leaves_nothing_and_may_be_written_again(
 
     with pytest.raises(Unavailable, match="disk is full"):
         write(catalog, long)
-    assert list(catalog.urls()) == [] and catalog.last_seq() == 0
+    assert list(catalog.urls.all()) == [] and catalog.last_seq() == 0
 
     catalog._db.execute(f"{limit} 1000000")
     write(catalog, page(C, 1, "c", [link(B)]), long)
@@ -379,23 +371,23 @@ def test_a_page_that_becomes_a_redirect_and_back_is_deleted_and_inserted(catalog
 def test_outlinks_of_many_pages_leave_out_nofollow_and_keep_redirects(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "a", [link(B), link(C, rel="nofollow"), link(D)]))
     write(catalog, redirect(B, 1, C), page(D, 1, "d", [link(A)]))
-    urls = dict(catalog.urls())
+    urls = dict(catalog.urls.all())
 
-    sources, targets = catalog.outlinks([number_of(catalog, A), number_of(catalog, B), 99])
+    sources, targets = catalog.links.outlinks([number_of(catalog, A), number_of(catalog, B), 99])
 
     pairs = {(urls[source], urls[target]) for source, target in zip(sources, targets, strict=True)}
     assert pairs == {(A, B), (A, D), (B, C)}
-    assert [len(column) for column in catalog.outlinks([])] == [0, 0]
+    assert [len(column) for column in catalog.links.outlinks([])] == [0, 0]
 
 
 def test_url_ids_stand_in_the_order_of_page_numbers(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "a", [link(B), link(C)]))
-    urls = dict(catalog.urls())
+    urls = dict(catalog.urls.all())
 
-    assert list(catalog.url_ids()) == [url_id(urls[number]) for number in (1, 2, 3)]
-    assert list(catalog.url_ids(2)) == [url_id(urls[3])]
-    assert list(catalog.url_ids(3)) == []
-    assert catalog.urls_of([3, 1, 99]) == {1: urls[1], 3: urls[3]}
+    assert list(catalog.urls.ids()) == [url_id(urls[number]) for number in (1, 2, 3)]
+    assert list(catalog.urls.ids(2)) == [url_id(urls[3])]
+    assert list(catalog.urls.ids(3)) == []
+    assert catalog.urls.of([3, 1, 99]) == {1: urls[1], 3: urls[3]}
 
 
 def test_reader_sees_what_another_connection_committed(catalog: Catalog, tmp_path: Path) -> None:
@@ -441,7 +433,7 @@ def test_several_processes_write_at_once_and_agree(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "catalog.sqlite", readonly=True)
     assert catalog.stats() == {"servers": 4, "documents": 40, "duplicates": 30, "links": 40}
     assert [change.seq for change in catalog.changes(0, 100)] == list(range(1, 41))
-    assert sorted(number for number, _ in catalog.urls()) == list(range(1, 51))
+    assert sorted(number for number, _ in catalog.urls.all()) == list(range(1, 51))
     catalog.close()
 
 
@@ -471,7 +463,7 @@ def test_reading_where_nothing_was_crawled_says_what_to_do(tmp_path: Path) -> No
 def test_graph_has_all_urls_and_all_edges(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "a", [link(B, "to b"), link(C)]), redirect(B, 2, D))
 
-    graph = catalog.to_networkx()
+    graph = catalog.links.to_networkx()
 
     assert {number: graph.nodes[number]["url"] for number in graph} == {1: A, 2: B, 3: C, 4: D}
     assert set(graph.edges) == {(1, 2), (1, 3), (2, 4)}
@@ -484,7 +476,7 @@ def test_top_linked_counts_in_links(catalog: Catalog) -> None:
         catalog, page(A, 1, "a", [link(B), link(C)]), page(D, 2, "d", [link(C)]), page(B, 3, "b", [link(C)])
     )
 
-    assert catalog.top_linked(2) == [(C, 3), (B, 1)]
+    assert catalog.links.most_linked(2) == [(C, 3), (B, 1)]
 
 
 # What must always hold
@@ -555,8 +547,8 @@ def logical(folder: str) -> tuple[object, ...]:
     """All that a reader sees; numbers of changes differ where a follower is repointed within a batch."""
     catalog = Catalog(Path(folder) / "catalog.sqlite", readonly=True)
     documents = {d.url: d._replace(number=0, duplicate_of=0) for d in catalog.documents(range(1, 9)).values()}
-    urls = sorted(url for _, url in catalog.urls())
-    bodies_by_url = {url: catalog.texts([number]).get(number) for number, url in catalog.urls()}
+    urls = sorted(url for _, url in catalog.urls.all())
+    bodies_by_url = {url: catalog.texts([number]).get(number) for number, url in catalog.urls.all()}
     seen = (documents, twins(catalog), edges(catalog), urls, bodies_by_url)
     catalog.close()
     return seen
@@ -591,9 +583,11 @@ def test_following_the_changes_gives_the_links(history: list[Entry]) -> None:
             write(catalog, *history[start : start + 3])
             for change in catalog.changes(seq, 100):
                 seq = change.seq
-                followed[change.number] = set(zip(*catalog.outlinks([change.number]), strict=True))
+                followed[change.number] = set(zip(*catalog.links.outlinks([change.number]), strict=True))
 
-            assert set().union(*followed.values()) == {(link.source, link.target) for link in catalog.links()}
+            assert set().union(*followed.values()) == {
+                (link.source, link.target) for link in catalog.links.all()
+            }
         catalog.close()
 
 

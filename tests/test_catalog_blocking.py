@@ -23,7 +23,7 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
 
 
 def fetched(catalog: Catalog, url: str) -> float:
-    newest = catalog.last_fetch(url)
+    newest = catalog.fetches.last(url)
     assert newest
     return newest.fetched
 

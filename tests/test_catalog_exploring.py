@@ -19,8 +19,8 @@ def leading(folder: Path, *entries: Entry) -> tuple[str, str, str] | None:
     """URL, anchor and rel of the link that led to PAGE; the entries were fetched in this order."""
     timed = [replace(one, fetch=replace(one.fetch, fetched=float(n))) for n, one in enumerate(entries, 1)]
     catalog = Catalog(crawled(folder, *timed) / "catalog.sqlite")
-    numbers = {url: number for number, url in catalog.urls()}
-    found = catalog.leading_link(numbers[PAGE])
+    numbers = {url: number for number, url in catalog.urls.all()}
+    found = catalog.links.leading_to(numbers[PAGE])
     return (found.url, found.anchor, found.rel) if found else None
 
 
@@ -47,5 +47,5 @@ def test_what_redirects_to_a_page_is_known_by_any_number_of_steps(tmp_path: Path
     second = fetched(TWO, reason="redirect", target=PAGE)
     catalog = Catalog(crawled(tmp_path, first, second, fetched(PAGE, link(THREE))) / "catalog.sqlite")
 
-    assert catalog.redirecting(url_id(PAGE)) == {url_id(ONE), url_id(TWO)}
-    assert catalog.redirecting(url_id(THREE)) == set()
+    assert catalog.links.redirecting_to(url_id(PAGE)) == {url_id(ONE), url_id(TWO)}
+    assert catalog.links.redirecting_to(url_id(THREE)) == set()

@@ -41,14 +41,14 @@ def test_fetch_under_an_older_lease_is_history_only_however_late_it_was_made(
     catalog: Catalog, late: Entry
 ) -> None:
     write(catalog, under(2, page(A, 10, "new", [link(B)])))
-    before, seq = catalog.last_fetch(A), catalog.last_seq()
+    before, seq = catalog.fetches.last(A), catalog.last_seq()
 
     write(catalog, under(1, late))
 
     assert catalog.texts([1])[1].body == "new"
     assert edges(catalog) == {(A, B, "", "")}
     assert catalog.changes(seq, 10) == []
-    assert catalog.last_fetch(A) == before
+    assert catalog.fetches.last(A) == before
     assert catalog._db.execute("SELECT fetched FROM fetches ORDER BY token").fetchall() == [(99,), (10,)]
 
 
@@ -56,7 +56,7 @@ def test_fetch_under_a_newer_lease_counts_by_whatever_clock_it_was_made(catalog:
     write(catalog, under(1, page(A, 10, "old")))
     write(catalog, under(2, page(A, 5, "new")))
 
-    newest = catalog.last_fetch(A)
+    newest = catalog.fetches.last(A)
     assert catalog.texts([1])[1].body == "new"
     assert newest and newest.fetched == 5
 

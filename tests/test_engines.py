@@ -112,7 +112,7 @@ def ask(search: SearchEngine, text: str, within: Iterable[str] = ()) -> Answer:
 
 def urls(crawl_dir: Path, pages: Iterable[int]) -> list[str]:
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        known = catalog.urls_of(list(map(int, pages)))
+        known = catalog.urls.of(list(map(int, pages)))
     return [known[int(page)] for page in pages]
 
 

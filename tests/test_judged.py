@@ -157,7 +157,7 @@ def test_who_cites_a_document_calls_it_by_the_citing_title(tmp_path: Path) -> No
     ids = build(read_papers, tmp_path / "crawl")
 
     with closing(Catalog(tmp_path / "crawl" / "catalog.sqlite", readonly=True)) as catalog:
-        links = [(ids[link.source], ids[link.target], link.anchor) for link in catalog.links()]
+        links = [(ids[link.source], ids[link.target], link.anchor) for link in catalog.links.all()]
     assert links == [("new", "old", "On radishes")]
     assert {ids[number] for number, _ in Searcher(tmp_path / "crawl").rank("radishes", "bm25f")} == {
         "new",

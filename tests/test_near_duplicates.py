@@ -37,7 +37,7 @@ def says(url: str, time: float, simhash: int, body: str = "") -> Entry:
 
 def near(catalog: Catalog) -> dict[str, str]:
     """Each near-duplicate and what it nearly repeats, by URL."""
-    urls = dict(catalog.urls())
+    urls = dict(catalog.urls.all())
     return {urls[number]: urls[older] for number, older in catalog.near_duplicates(list(urls)).items()}
 
 
@@ -68,7 +68,7 @@ def test_bits_count_wherever_they_stand(catalog: Catalog, number: int, is_near: 
 def test_a_near_duplicate_is_a_document_like_any_other(catalog: Catalog) -> None:
     verdict = write(catalog, says(A, 1, S), says(B, 2, S ^ 1))
 
-    document, newest = catalog.find(B), catalog.last_fetch(B)
+    document, newest = catalog.find(B), catalog.fetches.last(B)
     assert verdict == Verdict(near=frozenset({url_id(B)}))
     assert document and document.duplicate_of == 0
     assert newest and newest.reason == "document"

@@ -11,7 +11,7 @@ import pytest
 from test_catalog import link, page, redirect
 from test_commands import Run, assert_told_off, run
 
-from webcrawler.archive.catalog import Catalog, _linkgraph
+from webcrawler.archive.catalog import Catalog, _links
 from webcrawler.linkgraph import catalog_graph
 
 assert run  # the fixture
@@ -68,7 +68,7 @@ def test_nofollow_links_and_self_links_do_not_count_redirects_do(run: Run, crawl
 
 def test_page_n_of_the_catalog_is_page_n_minus_1_of_the_graph(crawled: Path) -> None:
     catalog = Catalog(crawled / "catalog.sqlite", readonly=True)
-    urls = dict(catalog.urls())
+    urls = dict(catalog.urls.all())
 
     graph = catalog_graph(catalog)
 
@@ -86,13 +86,13 @@ def test_page_n_of_the_catalog_is_page_n_minus_1_of_the_graph(crawled: Path) -> 
 def test_links_come_as_arrays_however_many_are_read_in_one_step(
     crawled: Path, monkeypatch: pytest.MonkeyPatch, sources_at_once: int
 ) -> None:
-    monkeypatch.setattr(_linkgraph, "SOURCES", sources_at_once)
+    monkeypatch.setattr(_links, "SOURCES", sources_at_once)
     catalog = Catalog(crawled / "catalog.sqlite", readonly=True)
 
-    sources, targets = catalog.link_arrays()
+    sources, targets = catalog.links.arrays()
 
     assert list(zip(sources.tolist(), targets.tolist(), strict=True)) == [
-        (row.source, row.target) for row in catalog.links() if row.rel != "nofollow"
+        (row.source, row.target) for row in catalog.links.all() if row.rel != "nofollow"
     ]
 
 

@@ -514,7 +514,7 @@ def test_stored_ranks_are_those_of_networkx(world: World) -> None:
 
     assert ranker.rank(world.folder, {})
 
-    graph = world.catalog.to_networkx()
+    graph = world.catalog.links.to_networkx()
     graph.remove_edges_from(
         [edge for edge, rel in networkx.get_edge_attributes(graph, "rel").items() if rel == "nofollow"]
     )

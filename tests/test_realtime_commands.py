@@ -310,7 +310,7 @@ def test_ctrl_c_ends_it_and_keeps_what_was_found(
     assert "it was stopped; the same command goes on" in err
     assert "Traceback" not in err
     with closing(Catalog(tmp_path / "crawl" / "catalog.sqlite", readonly=True)) as catalog:
-        documents = catalog.documents([number for number, _ in catalog.urls()])
+        documents = catalog.documents([number for number, _ in catalog.urls.all()])
     assert {hit["url"] for hit in found["hits"]} <= {document.url for document in documents.values()}
 
 

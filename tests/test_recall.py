@@ -23,7 +23,7 @@ def catalog_of(folder: Path) -> Catalog:
 
 
 def number_of(catalog: Catalog, url: str) -> int:
-    return next(number for number, known in catalog.urls() if known == url)
+    return next(number for number, known in catalog.urls.all() if known == url)
 
 
 def test_a_page_comes_with_its_text_and_the_links_that_lead_on(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ class Batch:
         found = list(map(_outlinks, entries))
         if not self._only_new:
             return found
-        explored = catalog.explored({link.id for one in found for link in one.followed})
+        explored = catalog.fetches.explored({link.id for one in found for link in one.followed})
         return [one.without(explored) for one in found]
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:

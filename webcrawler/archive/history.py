@@ -26,7 +26,7 @@ def recall(
         some = numbers[start : start + SOME]
         documents, texts = catalog.documents(some), catalog.texts(some)
         links = defaultdict[int, list[Link]](list)
-        for link in catalog.open_links(some):
+        for link in catalog.links.open(some):
             target = urls.outlink(link.url, link.url)
             if not target.refused:
                 links[link.source].append(Link(target.url, target.id, target.spelling, link.anchor))

@@ -82,7 +82,7 @@ class FrontierCommand(Command):
         path = self.crawl_dir / "catalog.sqlite"
         if path.exists():
             catalog = Catalog(path, readonly=True)
-            fetch = catalog.last_fetch(found["url"])
+            fetch = catalog.fetches.last(found["url"])
             catalog.close()
             if fetch is not None:
                 found["last_fetch"] = {**fetch._asdict(), "place": fetch.place and fetch.place._asdict()}

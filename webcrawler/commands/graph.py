@@ -51,12 +51,12 @@ def _export(catalog: Catalog, kind: str, file: Path) -> None:
         if kind == "graphml":
             import networkx  # slow to import, and each `scrapy` command imports all of them
 
-            networkx.write_graphml(catalog.to_networkx(), aside)
+            networkx.write_graphml(catalog.links.to_networkx(), aside)
         elif kind == "parquet":
-            _parquet.write(catalog.edges(), aside)
+            _parquet.write(catalog.links.with_urls(), aside)
         else:
             with aside.open("w", encoding="ascii") as out:
-                out.writelines(f"{link.source}\t{link.target}\n" for link in catalog.links())
+                out.writelines(f"{link.source}\t{link.target}\n" for link in catalog.links.all())
         aside.replace(file)
     except OSError as error:
         raise BadInput(f"cannot write {file}: {error.strerror}") from None

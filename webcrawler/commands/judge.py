@@ -90,7 +90,7 @@ class Judge(Command):
 
         judgments = read_feedback(self.crawl_dir / FEEDBACK)
         with closing(self.catalog()) as catalog:
-            return judge(self._searcher(self.crawl_dir), judgments, rankings, catalog.urls_of, progress)
+            return judge(self._searcher(self.crawl_dir), judgments, rankings, catalog.urls.of, progress)
 
     def _all(self) -> str:
         """That the engine has."""

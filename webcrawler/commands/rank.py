@@ -96,7 +96,7 @@ def _scores(catalog: Catalog, algorithm: str, damping: float, engine: str) -> tu
     from webcrawler import linkgraph
 
     if algorithm == "location":
-        return np.fromiter((location(url, WORDS, ENDINGS) for _, url in catalog.urls()), np.int64), None
+        return np.fromiter((location(url, WORDS, ENDINGS) for _, url in catalog.urls.all()), np.int64), None
     graph = linkgraph.catalog_graph(catalog)
     if algorithm == "hits":
         hubs, authorities = linkgraph.hits(graph, engine)
@@ -108,7 +108,7 @@ def _scores(catalog: Catalog, algorithm: str, damping: float, engine: str) -> tu
 
 def _pages(catalog: Catalog, scores: Scores, hubs: Scores | None, top: int) -> list[dict[str, Any]]:
     best = _best(scores, top)
-    urls = catalog.urls_of([page + 1 for page in best])
+    urls = catalog.urls.of([page + 1 for page in best])
     pages = [{"url": urls[page + 1], "score": scores[page].item()} for page in best]
     if hubs is not None:
         for page, shown in zip(best, pages, strict=True):
@@ -119,7 +119,7 @@ def _pages(catalog: Catalog, scores: Scores, hubs: Scores | None, top: int) -> l
 def _servers(catalog: Catalog, scores: Scores, top: int) -> list[dict[str, Any]]:
     import numpy as np
 
-    names, of_page = catalog.servers()
+    names, of_page = catalog.urls.servers()
     of_page = of_page[: len(scores)]  # a crawl may have found more meanwhile
     sums: Any = np.bincount(of_page, scores, minlength=max(names, default=0) + 1).astype(scores.dtype)
     pages = np.bincount(of_page, minlength=len(sums))

@@ -60,7 +60,7 @@ def _sample_query(crawl_dir: Path, catalog: Catalog) -> str:
     """Words of a title that many link to: something that is there."""
     if (crawl_dir / "demo.json").exists():
         return DEMO_QUERY
-    for url, _ in catalog.top_linked(50):
+    for url, _ in catalog.links.most_linked(50):
         document = catalog.find(url)
         texts = catalog.texts([document.number]) if document else {}
         for text in texts.values():

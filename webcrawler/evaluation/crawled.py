@@ -24,9 +24,9 @@ def from_catalog(file: Path) -> Recorded:
         BadInput: it is no catalog, or has no links between documents.
     """
     catalog = Catalog(file, readonly=True)
-    url_of = dict(catalog.urls())
+    url_of = dict(catalog.urls.all())
     labels = _documents(catalog, list(url_of))
-    rows = list(catalog.links())
+    rows = list(catalog.links.all())
     leads_to = {row.source: row.target for row in rows if row.rel == "redirect"}
     page_of = {label: page for page, label in enumerate(labels)}
 

@@ -36,7 +36,7 @@ class AnchorsFollower:
         """Commits the next pages of the round, or the first of a new one."""
         if not self._left:
             self._until = self._catalog.last_seq()
-            self._left = self._catalog.renamed(self._engine.anchors_applied, self._until)
+            self._left = self._catalog.anchors.changed(self._engine.anchors_applied, self._until)
         some, self._left = self._left[:PAGES], self._left[PAGES:]
         sys.audit("webcrawler.anchors.read")
         seq = self._engine.anchors_applied if self._left else self._until
@@ -45,8 +45,8 @@ class AnchorsFollower:
 
 def anchors_of(catalog: Catalog, numbers: list[int]) -> Iterator[Anchored]:
     """Of those pages that have any, ascending."""
-    named = {page.number: page for page in catalog.named(numbers)}
-    for number, links in groupby(catalog.anchors(list(named)), key=itemgetter(0)):
+    named = {page.number: page for page in catalog.anchors.findable(numbers)}
+    for number, links in groupby(catalog.anchors.of(list(named)), key=itemgetter(0)):
         page = named[number]
         votes, others = _votes(links, page.server_number)
         yield Anchored(number, page.url, page.server, _tapered(votes), _tapered(others))

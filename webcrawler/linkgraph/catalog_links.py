@@ -11,5 +11,5 @@ def catalog_graph(catalog: Catalog) -> Graph:
 
     A redirect is a link to its target, the only one of its page. Links with rel=nofollow do not count.
     """
-    sources, targets = catalog.link_arrays()
-    return Graph.of(sources - 1, targets - 1, catalog.pages())
+    sources, targets = catalog.links.arrays()
+    return Graph.of(sources - 1, targets - 1, catalog.urls.count())

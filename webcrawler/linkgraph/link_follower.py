@@ -21,7 +21,7 @@ class LinkFollower:
         self._catalog, self._ids = catalog, Growing(np.int64)
         # Asked before the links: what changes meanwhile is taken in again.
         self._seq = self._ripe = catalog.last_seq()
-        sources, targets = catalog.link_arrays()
+        sources, targets = catalog.links.arrays()
         self._take_in(np.union1d(catalog.changed(0, self._seq), sources), sources, targets)
 
     def follow(self) -> None:
@@ -33,7 +33,7 @@ class LinkFollower:
         until, self._ripe = self._ripe, self._catalog.last_seq()
         if until > self._seq:
             numbers = self._catalog.changed(self._seq, until)
-            self._take_in(numbers, *self._catalog.outlinks(numbers.tolist()))
+            self._take_in(numbers, *self._catalog.links.outlinks(numbers.tolist()))
             self._seq = until
 
     def is_worn(self) -> bool:
@@ -42,11 +42,11 @@ class LinkFollower:
 
     def url_ids(self) -> NDArray[np.int64]:
         """Of all known pages, by number."""
-        self._ids.append(self._catalog.url_ids(len(self._ids)))
+        self._ids.append(self._catalog.urls.ids(len(self._ids)))
         return self._ids.values
 
     def urls(self, numbers: NDArray[np.int64]) -> list[str]:
-        found = self._catalog.urls_of((numbers + 1).tolist())
+        found = self._catalog.urls.of((numbers + 1).tolist())
         return [found[number] for number in (numbers + 1).tolist()]
 
     def _take_in(

@@ -24,8 +24,8 @@ class Storing(Renewal):
         super().__init__(catalog.last_seq, self._ranks.seq if self._ranks else 0, GROWTH)
 
     def make(self, seq: int) -> str:
-        sources, targets = self._catalog.link_arrays()
-        pages = self._catalog.pages()
+        sources, targets = self._catalog.links.arrays()
+        pages = self._catalog.urls.count()
         known = self._ranks.of(np.arange(1, pages + 1)) if self._ranks else None
         values = pagerank(Graph.of(sources - 1, targets - 1, pages), DAMPING, start=known)
         store(self._folder, values, seq, self._identity)

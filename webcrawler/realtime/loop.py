@@ -85,5 +85,5 @@ class QueryLoop:
 
 def _named_by(catalog: Catalog, numbers: Sequence[int]) -> list[int]:
     """Of hits that were never fetched, known by their anchors: the documents that call them so, once each."""
-    leading = (catalog.leading_link(number) for number in numbers)
+    leading = (catalog.links.leading_to(number) for number in numbers)
     return list(dict.fromkeys(link.source for link in leading if link))

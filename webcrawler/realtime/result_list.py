@@ -65,10 +65,10 @@ class Listing:
                 self._known[number] = similarity, self._via(catalog, number)
 
     def _via(self, catalog: Catalog, number: int) -> Via | None:
-        leading = catalog.leading_link(number)
+        leading = catalog.links.leading_to(number)
         if leading and leading.rel == "redirect":  # the link that people see is one step further back
             is_seed = leading.url in self._seeds
-            leading = None if is_seed else catalog.leading_link(leading.source) or leading
+            leading = None if is_seed else catalog.links.leading_to(leading.source) or leading
         if leading is None:
             return None
         text = catalog.texts([leading.source]).get(leading.source)

@@ -174,7 +174,7 @@ class RealtimeSearch:
         if not self._path.exists():
             return False
         with closing(Catalog(self._path, readonly=True)) as catalog:
-            return not self._seeds.isdisjoint(catalog.redirecting(one.id))
+            return not self._seeds.isdisjoint(catalog.links.redirecting_to(one.id))
 
     def _learn_words(self, example: Text) -> None:
         """Another example: what is looked for is clearer, and what was found is judged by it."""

@@ -21,8 +21,8 @@ def visible(answer: Answer, opened: Opened, chunk: int) -> Iterator[Ranked]:
         return
     for start in range(0, len(answer.pages), chunk):
         numbers = answer.pages[start : start + chunk].tolist()
-        hidden, older = catalog.hidden(numbers), catalog.near_duplicates(numbers)
-        servers = catalog.servers_of(numbers)
+        hidden, older = catalog.urls.hidden(numbers), catalog.near_duplicates(numbers)
+        servers = catalog.urls.servers_of(numbers)
         for number, score in zip(numbers, answer.scores[start : start + chunk].tolist(), strict=True):
             if number in servers and number not in hidden:
                 yield Ranked(number, score, older.get(number, number), servers[number])
@@ -36,8 +36,8 @@ def hits(shown: Sequence[Shown], highest: float, snippets: Snippets, opened: Ope
     numbers = [hit.number for hit, _ in shown]
     documents, texts = catalog.documents(numbers), opened.beginnings(numbers)
     without = [number for number in numbers if not title(texts.get(number))]
-    anchors = {number: catalog.anchors_of(number, _ANCHORS) for number in without}
-    urls = catalog.urls_of(numbers)
+    anchors = {number: catalog.anchors.most_frequent(number, _ANCHORS) for number in without}
+    urls = catalog.urls.of(numbers)
     return [
         Hit(
             url=urls[hit.number],

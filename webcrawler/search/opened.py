@@ -70,7 +70,7 @@ class Opened:
 
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """The page numbers that link to a canonical URL."""
-        return self.catalog.linking_to(url) if self.catalog else np.zeros(0, np.int64)
+        return self.catalog.links.sources_of(url) if self.catalog else np.zeros(0, np.int64)
 
 
 def _catalog(path: Path) -> Catalog:

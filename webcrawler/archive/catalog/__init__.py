@@ -3,7 +3,8 @@
 Documents, the history of fetches, links, texts, and the changes that views follow (design: truth and views).
 """
 
-from webcrawler.archive.catalog._rows import LinkRow, PastFetch, Stats, Verdict
+from webcrawler.archive.catalog._links import LinkRow
+from webcrawler.archive.catalog._rows import PastFetch, Stats, Verdict
 from webcrawler.archive.catalog.catalog import Catalog
 
 __all__ = ["Catalog", "LinkRow", "PastFetch", "Stats", "Verdict"]

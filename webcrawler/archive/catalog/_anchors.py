@@ -1,14 +1,12 @@
-"""What pages are called by those that link to them, read from the catalog."""
+"""What links say of the pages that they lead to."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
-from webcrawler.archive.catalog._database import statements
-from webcrawler.archive.catalog._linkgraph import as_json
+from webcrawler.archive.catalog._database import as_json, statements
 
 
 class Named(NamedTuple):
@@ -21,29 +19,31 @@ class Named(NamedTuple):
 
 
 class Anchors:
-    """The part of `Catalog` that views of anchor texts follow."""
+    """The anchor texts of pages. `Catalog.anchors` is one."""
 
-    _db: sqlite3.Connection
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._of, self._changed, self._findable = statements("anchors.sql")
 
-    def renamed(self, after: int, until: int) -> list[int]:
-        """The page numbers whose anchor texts may be others after the changes from one seq to another."""
-        _, changed, _ = _statements()
-        return [number for (number,) in self._db.execute(changed, {"after": after, "until": until})]
+    def changed(self, after: int, until: int) -> list[int]:
+        """The page numbers whose anchor texts the changes between two seqs may have changed."""
+        rows = self._db.execute(self._changed, {"after": after, "until": until})
+        return [number for (number,) in rows]
 
-    def named(self, numbers: Sequence[int]) -> list[Named]:
+    def findable(self, numbers: Sequence[int]) -> list[Named]:
         """Those that may be found by their anchors: no redirects, duplicates, noindex pages, what is gone."""
-        *_, shown = _statements()
-        return list(map(Named._make, self._db.execute(shown, {"numbers": as_json(numbers)})))
+        return list(map(Named._make, self._db.execute(self._findable, {"numbers": as_json(numbers)})))
 
-    def anchors(self, numbers: Sequence[int]) -> Iterator[tuple[int, str, int]]:
+    def of(self, numbers: Sequence[int]) -> Iterator[tuple[int, str, int]]:
         """Page number, anchor text and the source's server number, page by page in ascending order.
 
         Links to a redirect or a duplicate count for the page it stands for. Without nofollow.
         """
-        anchors, *_ = _statements()
-        return self._db.execute(anchors, {"numbers": as_json(numbers)})
+        return self._db.execute(self._of, {"numbers": as_json(numbers)})
 
-
-@cache
-def _statements() -> list[str]:
-    return statements("anchors.sql")
+    def most_frequent(self, number: int, limit: int) -> list[str]:
+        """What links to a page say most often; looks at 10,000 links."""
+        query = """SELECT anchor FROM (
+                SELECT anchor FROM links WHERE target = ? AND rel = '' AND trim(anchor) <> '' LIMIT 10000)
+            GROUP BY anchor ORDER BY count(*) DESC, anchor LIMIT ?"""
+        return [anchor for (anchor,) in self._db.execute(query, (number, limit))]

@@ -50,15 +50,6 @@ class Verdict(NamedTuple):
     near: frozenset[int] = frozenset()  # nearly
 
 
-class LinkRow(NamedTuple):
-    """An edge of the link graph, by page numbers."""
-
-    source: int
-    target: int
-    anchor: str
-    rel: str
-
-
 class Stats(TypedDict):
     """Links leave out the edges of redirects."""
 

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from webcrawler.archive.catalog._activity import Activity
 from webcrawler.archive.catalog._anchors import Anchors
-from webcrawler.archive.catalog._database import connect
-from webcrawler.archive.catalog._display import Showing
-from webcrawler.archive.catalog._linkgraph import URL, LinkGraph, as_json
-from webcrawler.archive.catalog._neighbours import Exploring
+from webcrawler.archive.catalog._database import URL, as_json, columns, connect
+from webcrawler.archive.catalog._links import LinkGraph
 from webcrawler.archive.catalog._rows import (
     Arrival,
-    PastFetch,
     Stats,
     Verdict,
     document,
-    past_fetch,
     unpack,
     unpack_beginning,
 )
+from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
-from webcrawler.records import Change, Document, Place, Text
+from webcrawler.records import Change, Document, Text
 from webcrawler.urls import url_id
+
+if TYPE_CHECKING:
+    from webcrawler.archive.catalog._database import IntArray
 
 DOCUMENT = """
     SELECT d.number, u.id, s.name || u.path, s.name, d.fetched, d.status, d.content_type, d.digest,
@@ -32,8 +31,10 @@ DOCUMENT = """
     FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
 
 
-class Catalog(LinkGraph, Anchors, Showing, Activity, Exploring):
+class Catalog:
     """One SQLite file for any number of processes; an object is for one thread at a time.
+
+    Holds documents, their texts and their changes; `urls`, `links`, `anchors` and `fetches` read the rest.
 
     Raises:
         BadInput: the file is missing (readonly), is no catalog, or cannot be written.
@@ -41,6 +42,8 @@ class Catalog(LinkGraph, Anchors, Showing, Activity, Exploring):
 
     def __init__(self, path: Path, readonly: bool = False) -> None:
         self._db = connect(path, readonly)
+        self.urls, self.links = Urls(self._db), LinkGraph(self._db)
+        self.anchors, self.fetches = Anchors(self._db), Fetches(self._db)
         self._writer = None if readonly else Writer(self._db)
 
     def close(self) -> None:
@@ -84,7 +87,13 @@ class Catalog(LinkGraph, Anchors, Showing, Activity, Exploring):
         rows = self._db.execute("SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
         return [Change(*row) for row in rows]
 
+    def changed(self, after: int, until: int) -> IntArray:
+        """The page numbers of all changes after one seq and until another, ascending, each once."""
+        query = "SELECT DISTINCT number FROM changes WHERE seq > ? AND seq <= ? ORDER BY number"
+        return columns(self._db.execute(query, (after, until))).ravel()
+
     def last_seq(self) -> int:
+        """The newest change, 0 where there is none."""
         return int(self._one("SELECT coalesce(max(seq), 0) FROM changes")[0])
 
     def documents(self, numbers: Sequence[int]) -> dict[int, Document]:
@@ -115,23 +124,25 @@ class Catalog(LinkGraph, Anchors, Showing, Activity, Exploring):
         row = self._db.execute(f"{DOCUMENT} WHERE u.id = ?", (url_id(url),)).fetchone()
         return document(row) if row else None
 
-    def last_fetch(self, url: str) -> PastFetch | None:
-        """The newest fetch of a canonical URL, failures included."""
-        query = """
-            SELECT f.fetched, f.status, f.state, f.reason, f.retry, f.tries, f.found, f.seconds,
-                   coalesce(f.error, ''), f.file, f."offset"
-            FROM fetches f JOIN urls u ON u.number = f.number
-            WHERE u.id = ? ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
-        row = self._db.execute(query, (url_id(url),)).fetchone()
-        return past_fetch(row) if row else None
+    def first_documents(self, limit: int) -> list[int]:
+        """The page numbers of those that were known first."""
+        query = "SELECT number FROM documents ORDER BY number LIMIT ?"
+        return [number for (number,) in self._db.execute(query, (limit,))]
 
-    def place_of(self, url: str, digest: bytes) -> Place | None:
-        """Where a canonical URL's fetch with that digest is kept: what a revisit record refers to."""
-        query = """
-            SELECT f.file, f."offset" FROM fetches f JOIN urls u ON u.number = f.number
-            WHERE u.id = ? AND f.digest = ? AND f.file IS NOT NULL ORDER BY f.fetched LIMIT 1"""
-        row = self._db.execute(query, (url_id(url), digest)).fetchone()
-        return Place(*row) if row else None
+    def last_documents(self, limit: int) -> list[int]:
+        """The page numbers of those that were fetched last, oldest first."""
+        query = "SELECT number FROM (SELECT * FROM documents ORDER BY fetched DESC LIMIT ?) ORDER BY fetched"
+        return [number for (number,) in self._db.execute(query, (limit,))]
+
+    def has_documents_beside(self, beginning: str) -> bool:
+        """Is there a document of a server whose name does not begin so?"""
+        query = f"""SELECT EXISTS (SELECT 1 {URL} JOIN documents d ON d.number = u.number
+            WHERE substr(s.name, 1, length(?1)) <> ?1)"""
+        return bool(self._db.execute(query, (beginning,)).fetchone()[0])
+
+    def count_documents(self) -> int:
+        """Duplicates and noindex pages included; reads the whole table of documents."""
+        return int(self._one("SELECT count(*) FROM documents")[0])
 
     def digests(self, limit: int) -> dict[bytes, str]:
         """The canonical URLs of the originals by digest, the newest `limit` of them."""

@@ -10,9 +10,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from webcrawler.crawl.worker import SLOW_DOWN, Refused, reason_of, reason_of_error, retry_after_seconds
 from webcrawler.frontier import Report
-from webcrawler.crawl.worker import SLOW_DOWN, reason_of, reason_of_error, retry_after_seconds
-from webcrawler.crawl.worker import Refused
 from webcrawler.records import Lease
 
 

@@ -23,14 +23,12 @@ from webcrawler import connection
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.outcome import BROKE, failure_of, report_of
-from webcrawler.crawl.dropin.seeds import SeedKey
 from webcrawler.crawl.dropin.reports import Settling
+from webcrawler.crawl.dropin.seeds import SeedKey
 from webcrawler.crawl.dropin.visits import Handler, Visit, bare
+from webcrawler.crawl.worker import Member, Worker, bury_the_dead, parts
 from webcrawler.errors import BadInput
-from webcrawler.crawl.worker import Worker
-from webcrawler.crawl.worker import parts
-from webcrawler.crawl.worker import Member, bury_the_dead
-from webcrawler.frontier import Frontier, Leased, Report, inspect, ordering, maintenance
+from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease, Link
 
 if TYPE_CHECKING:

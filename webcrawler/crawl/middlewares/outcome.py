@@ -16,9 +16,7 @@ from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
 from webcrawler import urls
-from webcrawler.errors import BadUrl
 from webcrawler.crawl.run import Crawl
-from webcrawler.frontier import Report
 from webcrawler.crawl.worker import (
     SLOW_DOWN,
     headers_of,
@@ -27,6 +25,8 @@ from webcrawler.crawl.worker import (
     reason_of_error,
     retry_after_seconds,
 )
+from webcrawler.errors import BadUrl
+from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease, Link
 
 if TYPE_CHECKING:

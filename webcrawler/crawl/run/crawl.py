@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import asyncio
 import logging
 import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -18,16 +18,15 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from webcrawler import urls
-from webcrawler.urls import AddressRules
 from webcrawler.archive import DOCUMENTS, broken
 from webcrawler.background import give_way
-from webcrawler.errors import BadUrl
-from webcrawler.crawl.worker import parts
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
-from webcrawler.crawl.worker import Worker
+from webcrawler.crawl.worker import Worker, parts
+from webcrawler.errors import BadUrl
 from webcrawler.frontier import Report
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Page
+from webcrawler.urls import AddressRules
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -6,11 +6,11 @@ import logging
 from contextlib import closing
 from pathlib import Path
 
-from webcrawler.urls import AddressRules
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier
 from webcrawler.job import Job
+from webcrawler.urls import AddressRules
 
 logger = logging.getLogger(__name__)
 LOOPBACK = "http://127.0.0.1:"

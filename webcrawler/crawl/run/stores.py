@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import logging
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -13,19 +13,16 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
-from webcrawler.urls import AddressRules
-from webcrawler.archive import Batch, Settled
+from webcrawler.archive import Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import hold_search
-from webcrawler.errors import BadInput
-from webcrawler.crawl.worker import parts
-from webcrawler.crawl.run.demo import Demo
-from webcrawler.crawl.worker import Member, bury_searches, bury_the_dead
-from webcrawler.crawl.worker import GuardedResolver
-from webcrawler.frontier import Frontier, Reports, ordering, searches, maintenance
-from webcrawler.job import Job, seed_link
 from webcrawler.archive.pages import PageStore
-from webcrawler.archive import recall
+from webcrawler.background import hold_search
+from webcrawler.crawl.run.demo import Demo
+from webcrawler.crawl.worker import GuardedResolver, Member, bury_searches, bury_the_dead, parts
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Frontier, Reports, maintenance, ordering, searches
+from webcrawler.job import Job, seed_link
+from webcrawler.urls import AddressRules
 
 logger = logging.getLogger(__name__)
 

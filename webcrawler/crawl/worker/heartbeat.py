@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from itertools import count

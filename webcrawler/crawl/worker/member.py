@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import os
 from contextlib import ExitStack, closing
 from types import TracebackType
 from typing import Self

@@ -81,13 +81,13 @@ class Recording:
             yield from self._catalog.texts(wanted[start : start + AT_ONCE]).items()
 
     def _documents(self) -> Iterator[tuple[int, Document]]:
-        for start in range(1, self._catalog.pages() + 1, AT_ONCE):
+        for start in range(1, self._catalog.urls.count() + 1, AT_ONCE):
             yield from self._catalog.documents(range(start, start + AT_ONCE)).items()
 
     @cached_property
     def _redirects(self) -> dict[str, Link]:
-        rows = [(row.source, row.target) for row in self._catalog.links() if row.rel == "redirect"]
-        url_of = self._catalog.urls_of(list({number for row in rows for number in row}))
+        rows = [(row.source, row.target) for row in self._catalog.links.all() if row.rel == "redirect"]
+        url_of = self._catalog.urls.of(list({number for row in rows for number in row}))
         return {url_of[source]: _link(url_of[target], rel="redirect") for source, target in rows}
 
     def _parse(self, number: int) -> tuple[Text | None, tuple[Link, ...]]:
@@ -123,7 +123,7 @@ class Recording:
     def _links(self) -> dict[int, list[tuple[str, str]]]:
         """Of all documents that are not archived; one pass over the table."""
         found: dict[int, list[tuple[str, str]]] = {}
-        for source, _, _, url, anchor, rel in self._catalog.edges():
+        for source, _, _, url, anchor, rel in self._catalog.links.with_urls():
             if rel == "":
                 found.setdefault(source, []).append((url, anchor))
         return found

@@ -37,7 +37,7 @@ def build(
         for start in range(0, len(papers), BATCH):
             catalog.write([(_entry(paper, urls), None) for paper in papers[start : start + BATCH]])
             progress("writing", min(start + BATCH, len(papers)), len(papers))
-        numbers = {url: number for number, url in catalog.urls()}
+        numbers = {url: number for number, url in catalog.urls.all()}
     wait_until_caught_up(crawl_dir, lambda done, last: progress("indexing", done, last), engine=engine)
     return {numbers[url]: id for id, url in urls.items()}
 

@@ -40,7 +40,7 @@ class Collected:
         self.size = 0  # documents taken in
         numbers = catalog.changed(0, until)
         self.step = max(1, -(-len(numbers) // DOCUMENTS))
-        self.server_of = catalog.servers()[1]  # page number n at n - 1
+        self.server_of = catalog.urls.servers()[1]  # page number n at n - 1
         for server, some in _by_server(numbers[:: self.step], self.server_of):
             self._take_in(server, catalog, some)
 

@@ -109,7 +109,7 @@ class _Links:
 
     def _rows(self, catalog: Catalog) -> Iterator[tuple[int, int, int]]:
         texts = self._texts
-        for source, target, anchor, rel in islice(catalog.links(), LINKS):
+        for source, target, anchor, rel in islice(catalog.links.all(), LINKS):
             if not rel and source != target:
                 for text in anchor[:ANCHOR_CHARACTERS].split(_ANCHORS):
                     yield texts.setdefault(text, len(texts)), target, source

@@ -77,7 +77,7 @@ class Judging:
     def _save(self, query: str, number: int, verdict: str) -> None:
         try:
             with closing(Catalog(self._crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-                url = catalog.urls_of([number]).get(number)
+                url = catalog.urls.of([number]).get(number)
         except BadInput as error:
             raise Unavailable(str(error)) from error
         if url is None:

@@ -34,7 +34,7 @@ class Activity:
             self._identity, self._seq = catalog.identity, 0
             self._bins.clear()
         since = now - HOUR_SECONDS - 60
-        self._seq, found = catalog.fetched_lately(self._seq, since, BIN_SECONDS, CHANGES)
+        self._seq, found = catalog.fetches.documents_lately(self._seq, since, BIN_SECONDS, CHANGES)
         self._bins.update(found)
         for old in [number for number in self._bins if number * BIN_SECONDS < since]:
             del self._bins[old]

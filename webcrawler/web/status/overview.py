@@ -96,7 +96,7 @@ class Overviews:
             with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
                 documents, last_seq = catalog.count_documents(), catalog.last_seq()
                 rates = self._activity.look(catalog, now)
-                outcomes = {} if frontier else catalog.outcomes()
+                outcomes = {} if frontier else catalog.fetches.outcomes()
         except WebcrawlerError:
             wrong = "nothing was crawled yet" if not (crawl_dir / "catalog.sqlite").exists() else "unreadable"
         return Overview(

@@ -1,0 +1,115 @@
+"""URLs by their page numbers, and the history of their fetches."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from webcrawler.archive.catalog._database import URL, as_json, columns
+from webcrawler.archive.catalog._rows import PastFetch, past_fetch
+from webcrawler.urls import url_id
+
+if TYPE_CHECKING:
+    from webcrawler.archive.catalog._database import IntArray
+
+EXPLORED = "EXISTS (SELECT 1 FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL)"
+HIDDEN = """
+    SELECT u.number FROM urls u JOIN servers s ON s.number = u.server
+    WHERE u.number IN (SELECT value FROM json_each(?)) AND (
+        s.blocked
+        OR EXISTS (SELECT 1 FROM documents d
+                   WHERE d.number = u.number AND (d.noindex OR d.duplicate_of IS NOT NULL))
+        OR (SELECT f.found FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL
+            ORDER BY f.token DESC, f.fetched DESC LIMIT 1) = 0)"""
+
+
+class Urls:
+    """All URLs that were fetched or linked to. `Catalog.urls` is one.
+
+    Page numbers are dense, begin with 1, and never change.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def all(self) -> Iterator[tuple[int, str]]:
+        """Every page number with its canonical URL, in ascending order."""
+        return self._db.execute(f"SELECT u.number, s.name || u.path {URL} ORDER BY u.number")
+
+    def of(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Canonical URLs by page number."""
+        query = f"SELECT u.number, s.name || u.path {URL} WHERE u.number IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (as_json(numbers),)))
+
+    def count(self) -> int:
+        """How many there are: the highest page number."""
+        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM urls").fetchone()[0])
+
+    def ids(self, after: int = 0) -> IntArray:
+        """The URL ids of all page numbers after that one, in their order."""
+        rows = self._db.execute("SELECT id FROM urls WHERE number > ? ORDER BY number", (after,))
+        return columns(rows).ravel()
+
+    def servers(self) -> tuple[dict[int, str], IntArray]:
+        """The servers' names by their numbers; the server's number of each page number, from 1 on."""
+        names = dict(self._db.execute("SELECT number, name FROM servers"))
+        return names, columns(self._db.execute("SELECT server FROM urls ORDER BY number")).ravel()
+
+    def servers_of(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The server of each page number that is known."""
+        query = f"SELECT u.number, s.name {URL} WHERE u.number IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (as_json(numbers),)))
+
+    def hidden(self, numbers: Sequence[int]) -> set[int]:
+        """Those that no search may show, though others link to them.
+
+        The document is gone, asks not to be indexed, repeats another, or its server is blocked.
+        """
+        return {number for (number,) in self._db.execute(HIDDEN, (as_json(numbers),))}
+
+
+class Fetches:
+    """The history of fetches, failures included. `Catalog.fetches` is one."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def last(self, url: str) -> PastFetch | None:
+        """The newest fetch of a canonical URL."""
+        query = """
+            SELECT f.fetched, f.status, f.state, f.reason, f.retry, f.tries, f.found, f.seconds,
+                   coalesce(f.error, ''), f.file, f."offset"
+            FROM fetches f JOIN urls u ON u.number = f.number
+            WHERE u.id = ? ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
+        row = self._db.execute(query, (url_id(url),)).fetchone()
+        return past_fetch(row) if row else None
+
+    def explored(self, ids: Collection[int]) -> set[int]:
+        """Those of these URL ids that were fetched, and of which it is known what stands there."""
+        query = f"SELECT u.id FROM urls u WHERE u.id IN (SELECT value FROM json_each(?)) AND {EXPLORED}"
+        return {id for (id,) in self._db.execute(query, (as_json(list(ids)),))}
+
+    def outcomes(self) -> dict[str, int]:
+        """How many ended in each "state/reason", retries left out; reads the whole history."""
+        query = "SELECT state || '/' || reason, count(*) FROM fetches WHERE NOT retry GROUP BY 1 ORDER BY 1"
+        return dict(self._db.execute(query))
+
+    def documents_lately(
+        self, after_seq: int, since: float, bin_seconds: int, most: int
+    ) -> tuple[int, dict[int, int]]:
+        """How many documents were fetched in each bin of time.
+
+        Args:
+            after_seq: only later changes count, and of them the newest `most`.
+            since: no fetch before this time counts.
+        Returns:
+            The seq of the newest change, and documents by the number of the bin: time // bin_seconds.
+        """
+        last = int(self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0])
+        query = """
+            SELECT CAST(d.fetched / ? AS INTEGER), count(*)
+            FROM (SELECT number FROM changes WHERE seq > ? AND seq <= ? ORDER BY seq DESC LIMIT ?) c
+            JOIN documents d ON d.number = c.number
+            WHERE d.fetched >= ? GROUP BY 1"""
+        return last, dict(self._db.execute(query, (bin_seconds, after_seq, last, most, since)))
