@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from lxml import html as lxml_html
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -16,6 +18,8 @@ from starlette.testclient import TestClient
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
 from webcrawler.web.errors import NotNow
+from webcrawler.web.guard.protocol import ImpatientProtocol
+from webcrawler.web.server import listen
 
 HERE = "http://127.0.0.1:8000"
 OURS = {"Sec-Fetch-Site": "same-origin"}
@@ -129,6 +133,22 @@ def opened(crawl_dir: Path, client: str = "127.0.0.1", **config: Any) -> Iterato
     app.state.live.searches.launcher = StandIn(crawl_dir)
     with TestClient(app, HERE, follow_redirects=False, client=(client, 50_000)) as web:
         yield web
+
+
+@contextmanager
+def served(app: Starlette) -> Iterator[tuple[str, int]]:
+    """By the real server, on a port of its own."""
+    bound = listen("127.0.0.1", 0)
+    settings = uvicorn.Config(app, http=ImpatientProtocol, ws="none", log_config=None, access_log=False)
+    server = uvicorn.Server(settings)
+    thread = threading.Thread(target=server.run, args=([bound],))
+    thread.start()
+    try:
+        yield bound.getsockname()
+    finally:
+        app.state.live.leave_streams()
+        server.should_exit = True
+        thread.join()
 
 
 def runner(web: TestClient) -> StandIn:

@@ -12,11 +12,13 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import opened, runner, started
+from live import journal, opened, runner, served, started
 from lxml import html as lxml_html
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from webcrawler.realtime.journal import Writer
+from webcrawler.web import Config, make_app
 from webcrawler.web.errors import NotNow
 from webcrawler.web.guard.limits import CLIENT
 from webcrawler.web.live import streams
@@ -129,21 +131,42 @@ def test_streams_end_when_the_server_does() -> None:
 
 def test_streams_are_so_many_and_of_a_client_so_many() -> None:
     async def read() -> None:
-        streams = Streams(lambda job: Look("1", "one", False))
-        opened = []
-        clients = [f"c{number // streams.MOST_OF_CLIENT}" for number in range(streams.MOST)]
-        for client in clients:
-            opened.append(body(streams.open(of_client(client), "job")))
-            await anext(opened[-1])
-            if len(opened) == streams.MOST_OF_CLIENT:
+        watched = Streams(lambda job: Look("1", "one", False))
+        for number in range(streams.MOST):
+            watched.open(of_client(f"c{number // streams.MOST_OF_CLIENT}"), "job")
+            if number + 1 == streams.MOST_OF_CLIENT:
                 with pytest.raises(NotNow):
-                    streams.open(of_client("c0"), "job")
+                    watched.open(of_client("c0"), "job")
         with pytest.raises(NotNow):
-            streams.open(of_client("another"), "job")
-        await opened[-1].aclose()  # type: ignore[attr-defined]
-        streams.open(of_client("another"), "job")
+            watched.open(of_client("another"), "job")
 
     anyio.run(read)
+
+
+def test_client_that_opens_many_streams_at_once_gets_no_more_than_its_share(tmp_path: Path) -> None:
+    """Through the real server: requests that come in together are all checked before any is answered."""
+    Writer(tmp_path, "job").write(journal("job"))
+    request = b"GET /live/job/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    async def opened(address: tuple[str, int]) -> tuple[bytes, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(request)
+        return (await reader.readline()).split()[1], writer
+
+    async def ask(address: tuple[str, int]) -> list[bytes]:
+        found = await asyncio.gather(*(opened(address) for _ in range(58)))
+        for _, writer in found:
+            writer.close()
+        while (again := await opened(address))[0] != b"200":  # until the server knows that the others left
+            again[1].close()
+        again[1].close()
+        return [status for status, _ in found]
+
+    with served(make_app(Config(tmp_path, rate=""))) as address:
+        statuses = asyncio.run(ask(address))
+
+    assert statuses.count(b"200") == streams.MOST_OF_CLIENT
+    assert statuses.count(b"503") == 58 - streams.MOST_OF_CLIENT
 
 
 def test_many_who_watch_cost_one_look() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ import uvicorn
 
 from webcrawler.web import Config, make_app
 from webcrawler.web.guard.protocol import MAX_HEAD_BYTES, ImpatientProtocol
-from webcrawler.web.guard.security import HEADERS
+from webcrawler.web.guard.security import HEADERS, MAX_BODY_BYTES, MAX_UPLOAD_BYTES
 from webcrawler.web.server import listen
 
 HOST = b"Host: localhost\r\n"
+END = b"GET /robots.txt HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
 MANY = 200
 
 
@@ -27,19 +29,34 @@ class Hasty(ImpatientProtocol):
     head_seconds = body_seconds = reading_seconds = 0.3
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    app = make_app(Config(tmp_path_factory.mktemp("crawl"), rate="", feedback=True))
+@contextmanager
+def served(crawl_dir: Path, keep_alive_seconds: int = 5) -> Iterator[tuple[str, int]]:
+    """The application that `scrapy serve` serves, on a port of its own."""
+    app = make_app(Config(crawl_dir, rate="", feedback=True))
     bound = listen("127.0.0.1", 0)
     config = uvicorn.Config(
-        app, http=Hasty, ws="none", log_config=None, access_log=False, server_header=False
+        app,
+        http=Hasty,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=keep_alive_seconds,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([bound],))
     thread.start()
-    yield bound.getsockname()
-    server.should_exit = True
-    thread.join()
+    try:
+        yield bound.getsockname()
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    with served(tmp_path_factory.mktemp("crawl")) as address:
+        yield address
 
 
 def said(address: tuple[str, int], *pieces: bytes) -> bytes:
@@ -88,6 +105,39 @@ def test_bytes_that_are_no_good_request_are_refused_and_sealed(
     for name, value in HEADERS.items():
         assert f"{name}: {value}".lower().encode() in head
     assert b"\r\nserver:" not in head
+
+
+@pytest.mark.parametrize("path, most", [("/judge", MAX_BODY_BYTES), ("/api/live", MAX_UPLOAD_BYTES)])
+def test_chunked_body_over_the_limit_is_too_large_and_no_failure(
+    address: tuple[str, int], caplog: pytest.LogCaptureFixture, path: str, most: int
+) -> None:
+    head = (
+        f"POST {path} HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n".encode()
+    )
+    chunk = b"1000\r\n" + b"a" * 0x1000 + b"\r\n"
+
+    answer = said(address, head + HOST + b"\r\n", *[chunk] * (most // 0x1000 + 1), b"0\r\n\r\n", END)
+
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert f"{most:,} bytes at most".encode() in answer
+    assert caplog.records == []
+
+
+def test_idle_connection_that_is_reset_leaves_no_trace(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Timers of later connections run later: when those were closed, all of the reset one are over."""
+    with served(tmp_path, keep_alive_seconds=1) as address:
+        line = socket.create_connection(address, timeout=20)
+        line.sendall(b"GET /robots.txt HTTP/1.1\r\n" + HOST + b"\r\n")
+        line.recv(65_536)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.close()
+
+        said(address, b"GET /robots.txt HTTP/1.1\r\n" + HOST + b"\r\n")  # closed when idle for a second
+        said(address, b"GET /")  # closed after `head_seconds`, which are as long as `reading_seconds`
+
+    assert caplog.records == []
 
 
 def test_answer_is_not_split_by_what_is_asked(address: tuple[str, int]) -> None:

@@ -29,13 +29,16 @@ class ImpatientProtocol(HttpToolsProtocol):
     _unread: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = True
+    _is_lost = False  # the socket is closed
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._expect(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._is_lost = True
         self._expect(None)
+        self._unset_keepalive_if_required()  # after a reset, uvicorn leaves it running
         self.resume_writing()
         super().connection_lost(exc)
 
@@ -74,7 +77,7 @@ class ImpatientProtocol(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._unread is None:
+        if self._unread is None and not self._is_lost:
             self._unread = self.loop.call_later(self.reading_seconds, self._forget)
 
     def resume_writing(self) -> None:

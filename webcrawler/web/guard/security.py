@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -98,11 +98,17 @@ class Bounded:
             return await refused(scope, receive, send)
         if scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        body = _Body(receive, _most(scope["path"]))
-        try:
-            await self._app(scope, body.receive, send)
-        except _TooLarge:
-            await _too_large(scope)(scope, receive, send)
+        read, most = 0, _most(scope["path"])
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > most:
+                raise HTTPException(413, _too_large(most))
+            return message
+
+        await self._app(scope, bounded, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         path, headers = scope["path"], scope["headers"]
@@ -117,7 +123,7 @@ class Bounded:
             return refusal(scope, 405, "that cannot be done with this page", Allow=", ".join(methods))
         lengths = [value for name, value in headers if name == b"content-length"]
         if any(not value.isdigit() or len(value) > 9 or int(value) > _most(path) for value in lengths):
-            return _too_large(scope)
+            return refusal(scope, 413, _too_large(_most(path)))
         return None
 
     def _methods(self, path: str) -> tuple[str, ...]:
@@ -131,22 +137,5 @@ def _most(path: str) -> int:
     return MAX_UPLOAD_BYTES if path in STARTING else MAX_BODY_BYTES
 
 
-def _too_large(scope: Scope) -> Response:
-    return refusal(scope, 413, f"the form is too large: {_most(scope['path']):,} bytes at most")
-
-
-class _TooLarge(Exception):
-    """Raised while a body is read that is longer than it may be."""
-
-
-class _Body:
-    def __init__(self, receive: Callable[[], Awaitable[Message]], most: int) -> None:
-        self._receive, self._most = receive, most
-        self._bytes = 0
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        self._bytes += len(message.get("body", b""))
-        if self._bytes > self._most:
-            raise _TooLarge
-        return message
+def _too_large(most: int) -> str:
+    return f"the form is too large: {most:,} bytes at most"

@@ -9,11 +9,13 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from webcrawler.web.errors import NotNow
 from webcrawler.web.guard import CLIENT
@@ -49,23 +51,17 @@ class Streams:
             raise NotNow(BUSY)
         if request.method == "HEAD":
             return Response(headers=HEADERS, media_type="text/event-stream")
-        seen = request.headers.get("last-event-id", "")
-        return StreamingResponse(
-            self._counted(client, job, seen), headers=HEADERS, media_type="text/event-stream"
-        )
+        self._of_client[client] += 1
+        events = self._events(job, request.headers.get("last-event-id", ""))
+        return _Stream(events, partial(self._release, client))
 
     def leave(self) -> None:
         """They end, so that the server can."""
         self._is_leaving = True
 
-    async def _counted(self, client: str, job: str, seen: str) -> AsyncIterator[str]:
-        self._of_client[client] += 1
-        try:
-            async for event in self._events(job, seen):
-                yield event
-        finally:
-            self._of_client[client] -= 1
-            self._of_client += Counter()  # forgets who has none
+    def _release(self, client: str) -> None:
+        self._of_client[client] -= 1
+        self._of_client += Counter()  # forgets clients without any
 
     async def _events(self, job: str, seen: str) -> AsyncIterator[str]:
         began = spoke = time.monotonic()
@@ -92,6 +88,20 @@ class Streams:
             task = asyncio.create_task(run_in_threadpool(self._look, job))
             self._looks[job] = now, task
         return await asyncio.shield(task)  # who leaves does not take it from the others
+
+
+class _Stream(StreamingResponse):
+    """Calls `on_end` when the answer ends, also when the client left before it began."""
+
+    def __init__(self, events: AsyncIterator[str], on_end: Callable[[], None]) -> None:
+        super().__init__(events, headers=HEADERS, media_type="text/event-stream")
+        self._on_end = on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_end()
 
 
 def event(name: str, data: str, id: str = "") -> str:
