@@ -65,6 +65,7 @@ def test_product_token_is_the_name_in_a_user_agent(user_agent: str, token: str) 
         ("User-agent: FooBot\nUser-agent: b\nDisallow: /", False),
         ("User-agent: FooBot\n\nSitemap: http://h/s\nFoo: bar\nUser-agent: b\nDisallow: /", False),
         ("User-agent: FooBot\nCrawl-delay: 1\nUser-agent: b\nDisallow: /", False),
+        ("User-agent: FooBot\nCrawl-delay: 1\nUser-agent: b\nCrawl-delay: 2\nDisallow: /", False),
         ("User-agent: FooBot\nDisallow:\nUser-agent: b\nDisallow: /", True),
         # rules before any group
         ("Disallow: /\nUser-agent: FooBot\nAllow: /y", True),
@@ -316,6 +317,20 @@ def test_no_body_ever_raises(body: bytes) -> None:
         # a delay is for those named before it: many files slow one robot down, then speak to all
         ("User-agent: b\nCrawl-delay: 120\nUser-agent: *\nDisallow: /y", None),
         ("Crawl-delay: 7\nUser-agent: *\nDisallow: /y", None),
+        # nor for those named between it and another one, with or without blank lines
+        ("User-agent: *\nCrawl-delay: 1\n\nUser-agent: BadBot\nCrawl-delay: 3600", 1.0),
+        ("User-agent: *\nCrawl-delay: 1\nUser-agent: BadBot\nCrawl-delay: 3600", 1.0),
+        ("User-agent: BadBot\nCrawl-delay: 3600\n\nUser-agent: *\nCrawl-delay: 1", 1.0),
+        ("User-agent: *\nCrawl-delay: soon\nUser-agent: BadBot\nCrawl-delay: 3600", None),
+        ("User-agent: *\nCrawl-delay: 1\nSitemap: http://h/s\nUser-agent: b\nCrawl-delay: 3600", 1.0),
+        # it is for all that are named above it, before and behind rules
+        ("User-agent: b\nUser-agent: *\nCrawl-delay: 2", 2.0),
+        ("User-agent: *\nUser-agent: b\n\nCrawl-delay: 2", 2.0),
+        ("User-agent: *\nDisallow: /y\nCrawl-delay: 2", 2.0),
+        ("User-agent: *\nDisallow: /y\nUser-agent: b\nDisallow: /z\nCrawl-delay: 2", None),
+        ("User-agent: b\nCrawl-delay: 9\nUser-agent: *\nDisallow: /y\nCrawl-delay: 2", 2.0),
+        ("User-agent: *\nCrawl-delay: 1\nUser-agent: b\nDisallow: /y\nCrawl-delay: 9", 1.0),
+        ("User-agent: *\nCrawl-delay: 1\nUser-agent: *\nCrawl-delay: 3", 3.0),
         ("", None),
     ],
 )

@@ -51,30 +51,37 @@ def read(body: bytes, user_agent: str) -> tuple[Group, tuple[str, ...]]:
     """Return the group that speaks to a crawler, and the sitemaps, which are named to all (2.2.4).
 
     Lines that are no rules are passed over (2.3.1.5). Groups of one name are one; `*` counts only where no
-    group has the name (2.2.1). A Crawl-delay is for those named before it.
+    group has the name (2.2.1). Crawl-delay is no part of the RFC and does not end a group of rules; it is for
+    the User-agent lines above it, back to the rule or Crawl-delay that stands before them.
     """
     ours, everyones = Group(), Group()
     groups = {"*": everyones, product_token(user_agent) or None: ours}
-    spoken_to: list[Group] = []
+    ruled: list[Group] = []  # to which an Allow or Disallow speaks
+    delayed: list[Group] = []  # to which a Crawl-delay speaks
     sitemaps: list[str] = []
-    in_rules = False
+    before = "agent"  # the last line that was no sitemap
+    has_rules = False  # since the group began
     for name, value in records(lines(decode(body))):
-        if name == "agent":
-            if in_rules:  # a new group begins
-                spoken_to, in_rules = [], False
-            group = groups.get(product_token(value))
-            if group and group not in spoken_to:
-                group.is_named = True
-                spoken_to.append(group)
-        elif name == "sitemap":
+        if name == "sitemap":
             sitemaps.append(value)
+            continue
+        if name == "agent":
+            if before != "agent":
+                delayed = []
+            if has_rules:
+                ruled, has_rules = [], False
+            if group := groups.get(product_token(value)):
+                group.is_named = True
+                ruled += [group] if group not in ruled else []
+                delayed += [group] if group not in delayed else []
         elif name == "delay":
-            for group in spoken_to:
+            for group in delayed:
                 group.delays.extend(_delay(value))
         else:
-            in_rules = True
-            for group in spoken_to:
+            has_rules = True
+            for group in ruled:
                 group.rules.append((name == "allow", value))
+        before = name
     return (ours if ours.is_named else everyones), tuple(sitemaps)
 
 
