@@ -345,12 +345,12 @@ def test_crawl_delay_is_the_longest_sane_one_of_our_group(lines: str, delay: flo
     ("status", "x_is_allowed"),
     [
         (200, False),
-        (206, False),
+        (203, False),
         (204, False),
         # 2.3.1.3 unavailable; 2.3.1.2 redirects without end
         *[(status, True) for status in (400, 401, 403, 404, 410, 418, 451, 499, 301, 302, 307, 308)],
         # 2.3.1.4 unreachable: complete disallow for now
-        *[(status, None) for status in (None, 500, 502, 503, 504, 599, 429, 999, 100, 0)],
+        *[(status, None) for status in (None, 206, 500, 502, 503, 504, 599, 429, 999, 100, 0)],
     ],
 )
 def test_status_decides_what_an_answer_means(status: int | None, x_is_allowed: bool | None) -> None:

@@ -82,7 +82,8 @@ def test_an_answer_ends_the_counting_of_failures() -> None:
         # 2.4: the cached copy may be used for longer than 24 hours while it is unreachable
         (200, 1 * DAY, 503, BY_RULES),
         (200, 29 * DAY, None, BY_RULES),
-        (206, 29 * DAY, 429, BY_RULES),
+        (200, 29 * DAY, 206, BY_RULES),
+        (203, 29 * DAY, 429, BY_RULES),
         # 2.3.1.4: undefined means complete disallow; after 30 days we do not assume "unavailable"
         (200, 30 * DAY, 503, NOTHING),
         (200, 31 * DAY, None, NOTHING),

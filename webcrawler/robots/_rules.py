@@ -48,10 +48,10 @@ def verdict(status: int | None, body: bytes, user_agent: str) -> Rules | None:
         status: of the last answer, after at most five redirects; None when there was no answer.
 
     Source: 2.3.1.1 (2xx: its rules), 2.3.1.2 and 2.3.1.3 (too many redirects and 4xx: no rules), 2.3.1.4
-    (5xx, no answer: complete disallow, to be asked again). 429 is no "unavailable" but a server that cannot
-    answer now, as Google reads it.
+    (5xx, no answer: complete disallow, to be asked again). Ours: 429 is a server that cannot answer now, as
+    Google reads it; 206 is a part of the rules, and nobody knows what the others forbid.
     """
-    if status is None or status == 429:
+    if status in (None, 206, 429):
         return None
     if 200 <= status < 300:
         return Rules(body, user_agent)

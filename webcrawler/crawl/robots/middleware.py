@@ -22,6 +22,7 @@ from scrapy.http import Response
 
 from webcrawler import urls
 from webcrawler.crawl.robots.cache import BODY_MAX, Retries, Robots, RobotsCache, judge
+from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.crawl.worker import Refused, Worker
 from webcrawler.errors import BadUrl
 from webcrawler.robots import Rules
@@ -56,6 +57,7 @@ class RobotsMiddleware:
         user_agent = crawler.settings["ROBOTSTXT_USER_AGENT"] or crawler.settings["USER_AGENT"]
         robots = cls(Worker.of(crawler), user_agent, timeout_s)
         crawler.signals.connect(robots.stop_when_long_enough, signals.bytes_received)
+        crawler.signals.connect(robots.flag_when_cut_short, signals.response_downloaded)
         return robots
 
     def stop_when_long_enough(self, data: bytes, request: Request) -> None:
@@ -64,6 +66,15 @@ class RobotsMiddleware:
             request.meta["robots"] += len(data)
             if request.meta["robots"] > BODY_MAX:
                 raise StopDownload(fail=False)
+
+    def flag_when_cut_short(self, response: Response, request: Request) -> None:
+        """Mark a compressed body without its end as Scrapy marks any other; it comes here as it was sent."""
+        if "robots" not in request.meta or not 200 <= response.status < 300 or not response.body:
+            return
+        listed = b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")
+        codings = [name for part in listed if (name := part.strip()) not in (b"", b"identity")]
+        if not is_whole(response.body, codings):
+            response.flags.append("dataloss")
 
     async def process_request(self, request: Request) -> None:
         if "robots" in request.meta or request.meta.get("dont_obey_robotstxt"):
