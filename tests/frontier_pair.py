@@ -37,7 +37,7 @@ class Pair(Ends):
             model.workers.update({dead: 0.0} if dead in model.workers else {})
         expected = sum(model.expire() for model in self.models.values())
 
-        assert self.frontier.bury(lambda worker: worker == dead) == expected
+        assert self.frontier.expire_dead(lambda worker: worker == dead) == expected
 
     def let_pass(self, seconds: float) -> None:
         for model in self.models.values():
@@ -70,7 +70,7 @@ class Pair(Ends):
                 maintenance.rescore(self.frontier, mode)
             return
         for frontier in self.frontiers.values():
-            frontier.ordering = ordering(mode)
+            frontier.order_by(ordering(mode))
         expected = sum(model.change_ordering(ordering(mode)) for model in self.models.values())
 
         assert maintenance.rescore(self.frontier, mode) == expected
@@ -109,7 +109,7 @@ class Pair(Ends):
         """Nothing is stuck: in the end all that is known can be decided, and leaves but its id and counts."""
         frontier = self.frontier
         let_pass(frontier, 10**9)
-        frontier.bury(lambda _: True)
+        frontier.expire_dead(lambda _: True)
         frontier.expire()
         for name in {server for model in self.models.values() for server in model.servers}:
             frontier.block(name, False)

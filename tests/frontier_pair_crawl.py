@@ -72,12 +72,12 @@ class Crawl:
         """What a process knows to be known it leaves out, but where links do something to known URLs."""
         if frontier.ordering.on_repeat or frontier.ordering.takes_notes:
             return list(links)
-        return frontier._unknown(links)
+        return frontier.discovery.unknown(links)
 
     def _watched(self, frontier: Frontier) -> Container[str]:
         """With a small budget all prefixes are counted, from the first."""
         everything = {server for model in self.models.values() for server in model.servers}
-        return everything if frontier.budgets.prefix else set(frontier._watched)
+        return everything if frontier.budgets.prefix else frontier.discovery.watched.copy()
 
     def lease(self, worker: str, limit: int, doubtful: int = UNLIMITED) -> list[Lease]:
         frontier = self.frontiers[worker]
@@ -87,7 +87,7 @@ class Crawl:
 
     def _leased(self, frontier: Frontier, limit: int, doubtful: int) -> list[Url]:
         """Partitions take turns; where none of those asked has anything, the others are asked."""
-        models, first = list(self.models.values()), frontier._turn
+        models, first = list(self.models.values()), frontier.leases.turn
         asked = min(limit, len(models)) or len(models)
         found: list[Url] = []
         for n in range(asked):

@@ -16,7 +16,7 @@ from webcrawler.records import Lease, Link
 class Ends(Crawl):
     def complete(self, worker: str, done: Sequence[Done]) -> None:
         frontier = self.frontiers[worker]
-        for some in completion._chunks(done):
+        for some in completion.chunks(done):
             expected = self._decided(self._sent_before(frontier, some), frontier)
             self._sweep()
 
@@ -40,7 +40,7 @@ class Ends(Crawl):
         """The process sends what goes before the completion of pages, and then no more."""
         self._sent_before(self.frontiers[worker], done)
 
-        self.frontiers[worker]._prepared(done)
+        self.frontiers[worker].completion.prepare(done)
 
     def _sent_before(self, frontier: Frontier, done: Sequence[Done]) -> list[tuple[Done, Source]]:
         """Pages with those of their links that are completed with them.

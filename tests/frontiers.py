@@ -70,7 +70,7 @@ def page(lease: Lease, *outlinks: Link, body: bytes = b"", noindex: bool = False
 
 
 def rescore(frontier: Frontier, mode: str) -> int:
-    frontier.ordering = ordering(mode)
+    frontier.order_by(ordering(mode))
     return maintenance.rescore(frontier, mode)
 
 

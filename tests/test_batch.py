@@ -557,7 +557,8 @@ class Learning(Ordering):
 
 def test_an_ordering_that_learns_is_told_of_pages_before_their_links_are_taken_in(room: Room) -> None:
     (lease,) = room.lease(A)
-    learning = room.frontier.ordering = Learning(*links(C))
+    learning = Learning(*links(C))
+    room.frontier.order_by(learning)
 
     batch = room.batch()
     batch.put(page(lease, *links(B, C)))
@@ -572,7 +573,7 @@ def test_an_ordering_that_learns_is_told_of_pages_before_their_links_are_taken_i
 
 def test_what_it_plans_is_leased_in_that_order(room: Room) -> None:
     (lease,) = room.lease(A)
-    room.frontier.ordering = Learning(*links(C))
+    room.frontier.order_by(Learning(*links(C)))
 
     batch = room.batch()
     batch.put(page(lease, *links(B, C)))
@@ -584,7 +585,8 @@ def test_what_it_plans_is_leased_in_that_order(room: Room) -> None:
 
 def test_it_is_told_of_failures_and_redirects_as_pages_without_text(room: Room) -> None:
     failed, moved = room.lease(A, B)
-    learning = room.frontier.ordering = Learning(*links(C))
+    learning = Learning(*links(C))
+    room.frontier.order_by(learning)
 
     batch = room.batch()
     batch.put(failure(failed, "not-found"))
@@ -619,7 +621,8 @@ def test_a_search_follows_nothing_that_the_catalog_has(room: Room) -> None:
 
 def test_what_is_tried_again_tells_nothing_yet(room: Room) -> None:
     (lease,) = room.lease(A)
-    learning = room.frontier.ordering = Learning(*links(C))
+    learning = Learning(*links(C))
+    room.frontier.order_by(learning)
 
     batch = room.batch()
     batch.put(failure(lease, "unreachable", retry=True))
@@ -636,7 +639,7 @@ def test_a_search_follows_a_redirect_to_what_the_catalog_has(room: Room) -> None
     first.put(page(old))
     first.close()
     maintenance.clear(room.frontier)
-    room.frontier.connected()  # another process, which knows nothing yet
+    room.frontier.discovery.forget()  # another process, which knows nothing yet
     (lease,) = room.lease(B)
 
     batch = room.batch(only_new=True)

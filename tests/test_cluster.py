@@ -246,7 +246,7 @@ def test_what_a_dead_worker_held_comes_back_from_all_partitions(
         worker.expire(60)
     held = {lease.url for lease in ann.lease(50).leases}
 
-    assert bob.bury(lambda worker: worker == "ann") == len(held) == 50
+    assert bob.expire_dead(lambda worker: worker == "ann") == len(held) == 50
 
     assert inspect.stats(bob)["leased"] == 0
     assert bob.discover(links(*WEB)) == 0

@@ -88,7 +88,7 @@ def test_ids_of_any_sign_and_size_are_told_apart(frontier: Frontier) -> None:
     ids = [0, -1, 1, 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1, 2**53, 2**53 + 1]
 
     assert frontier.discover([link._replace(id=id, url=f"{A}{id}") for id in ids]) == len(ids)
-    frontier._known.clear()
+    frontier.discovery.forget()
     assert frontier.discover([link._replace(id=id, url=f"{A}{id}") for id in ids]) == 0
 
 
@@ -258,7 +258,7 @@ def test_complete_twice_is_complete_once(frontier: Frontier) -> None:
 
     assert frontier.complete([twice]) == [2]
     once = inspect.stats(frontier)
-    frontier._known.clear()
+    frontier.discovery.forget()
     assert frontier.complete([twice]) == [-1]
 
     assert inspect.stats(frontier) == once
@@ -801,9 +801,9 @@ def test_a_plan_that_redis_did_not_take_is_told_with_the_next(
 ) -> None:
     frontier = make_frontier()
     frontier.discover(links(A, B, C))
-    frontier.ordering = Planning((links(C), [9]), (links(B), [5]))
+    frontier.order_by(Planning((links(C), [9]), (links(B), [5])))
     with monkeypatch.context() as away:
-        away.setattr(frontier, "client", redis.Redis(unix_socket_path="/nowhere"))
+        away.setattr(frontier.slots, "client", redis.Redis(unix_socket_path="/nowhere"))
         with pytest.raises(redis.RedisError):
             frontier.replan()
 

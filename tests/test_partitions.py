@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Budgets, Done, Frontier, inspect, maintenance
 from webcrawler.frontier.discovery import LINKS_PER_CALL
-from webcrawler.frontier.partitions import Partitions
+from webcrawler.frontier.slots import Partitions
 from webcrawler.records import Lease
 
 URLS = [f"http://s{n}.test/{page}" for n in range(20) for page in "ab"]
@@ -132,13 +132,13 @@ def priorities(frontier: Frontier) -> dict[str, int]:
 
 def die_before_completion(frontier: Frontier, page: Done) -> None:
     """What is to be taken in before is taken in, and then nothing more."""
-    frontier._prepared([page])
+    frontier.completion.prepare([page])
 
 
 def lease_again(frontier: Frontier, url: str) -> Lease:
     """By another worker, once the first is known to be dead."""
     frontier.expire(5)
-    frontier.bury(lambda _: True)
+    frontier.expire_dead(lambda _: True)
     return lease_of(frontier, url)
 
 

@@ -1,4 +1,4 @@
-"""Taking links in, and what this process knows to be taken in."""
+"""Taking links in, and what this process knows to be taken in already."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from webcrawler.frontier import wire
 from webcrawler.frontier.messages import Budgets
 from webcrawler.frontier.scripts import Call
 from webcrawler.frontier.slots import Slots
-from webcrawler.orderings import Source
+from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Link
 
 LINKS_PER_CALL = 1_000  # keeps one call within a few milliseconds of Redis' time
 KNOWN_MAX = 1_000_000  # ids remembered in this process, about 60 MB
 WATCHED_MAX = 100_000  # servers
 COUNTED_FROM = 1_000  # URLs of a server, as WATCHED in _4_intake.lua; smaller budgets are exact
+NO_LIMITS = wire.limits(Budgets())
 
 
 class _Everything:
@@ -28,79 +29,88 @@ class _Everything:
 EVERYTHING: Container[str] = _Everything()
 
 
-NO_LIMITS = wire.limits(Budgets())
+class Discovery:
+    """Takes links into a frontier, by its ordering and within its budgets; for one thread.
 
+    Attributes:
+        watched: servers with many URLs, of which path prefixes are sent and counted.
+    """
 
-class Intake(Slots):
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, slots: Slots, ordering: Ordering, budgets: Budgets) -> None:
+        self.budgets, self.ordering = budgets, ordering
+        self.watched: set[str] = set()
+        self._slots = slots
         self._known: set[int] = set()
-        self._watched: set[str] = set()  # servers with many URLs: their path prefixes are counted
-        super().__init__(*arguments, **named)
+        self._connections = slots.connections  # that `_known` is from
+
+    def order_by(self, ordering: Ordering) -> None:
+        self.ordering = ordering
 
     @cached_property
-    def _limits(self) -> bytes:
-        return wire.limits(self.budgets.of_partition(len(self.partitions)))
+    def limits(self) -> bytes:
+        return wire.limits(self.budgets.of_partition(len(self._slots.partitions)))
 
     def discover(
         self, links: Iterable[Link], within_budgets: bool = True, source: Source | None = None
     ) -> int:
-        """Takes links in, once each; returns how many were new. Seeds need not be within the budgets.
-
-        Args:
-            source: the page that they stand on, where that is not one which is being completed.
-        """
         fresh, links = 0, list(links)
         for start in range(0, len(links), LINKS_PER_CALL):
-            part, before = links[start : start + LINKS_PER_CALL], self.connections
+            part, before = links[start : start + LINKS_PER_CALL], self._slots.connections
             once = f"{source.id}:found:{start}" if source else ""
-            fresh += self._discover(self._unknown(part), within_budgets, source, once)
-            if self.connections != before:  # what was left out may be unknown there
-                fresh += self._discover(self._unknown(part), within_budgets, source, once)
+            fresh += self.send(self.unknown(part), source, once, within_budgets)
+            if self._slots.connections != before:  # what was left out may be unknown there
+                fresh += self.send(self.unknown(part), source, once, within_budgets)
         return fresh
 
-    def _discover(
-        self,
-        links: Sequence[Link],
-        within_budgets: bool = True,
-        source: Source | None = None,
-        part: str = "",
+    def send(
+        self, links: Sequence[Link], source: Source | None, part: str, within_budgets: bool = True
     ) -> int:
-        """With the page that they stand on, and a name for this part of its links, they raise what waits."""
-        split = self.partitions.split(links, lambda link: urls.server(link.url))
+        """Takes in links, about LINKS_PER_CALL at most, in one round trip; returns how many were new.
+
+        Args:
+            source: the page that they stand on; then they raise what waits, where the ordering wants that.
+            part: a name for these links of the page: the same part raises what waits only once.
+        """
+        split = self._slots.partitions.split(links, lambda link: urls.server(link.url))
         if not split:
             return 0
-        limits = self._limits if within_budgets else NO_LIMITS
-        calls = [
-            Call(partition, "discover", (limits, wire.pack(self._columns(own, source)), part))
+        limits = self.limits if within_budgets else NO_LIMITS
+        answers = self._slots.run(
+            Call(partition, "discover", (limits, wire.pack(self.columns(own, source)), part))
             for partition, own in split.items()
-        ]
-        answers = self.run(calls)
+        )
         for own, (_, refused, watched) in zip(split.values(), answers, strict=True):
-            self._remember(own, refused, watched)
+            self.remember(own, refused, watched)
         return sum(int(answer[0]) for answer in answers)
 
-    def connected(self) -> None:
-        """A server that died may come back without its last writes: what it knew is then not known."""
-        super().connected()
-        self._known.clear()
+    def columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
+        counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
+        return wire.columns(links, self.ordering, EVERYTHING if counts_all else self.watched, source)
 
-    def _unknown(self, links: Sequence[Link]) -> list[Link]:
-        """Those that this process has not yet seen taken in: most links of a page are old ones."""
+    def unknown(self, links: Sequence[Link]) -> list[Link]:
+        """Those that this process has not seen taken in yet: most links of a page are old ones."""
         if self.ordering.on_repeat or self.ordering.takes_notes:
             return list(links)  # old ones raise what waits
-        known = self._known
+        known = self._known_now()
         return [link for link in links if link.id not in known]
 
-    def _remember(self, links: Sequence[Link], refused: int, watched: Sequence[bytes]) -> None:
-        """What an answer told: links that are known now, but for those refused; servers to be watched."""
-        if len(self._known) > KNOWN_MAX:
-            self._known.clear()
+    def remember(self, links: Sequence[Link], refused: int, watched: Sequence[bytes]) -> None:
+        """Keeps what an answer said: links that are known now if none was refused, and servers to watch."""
+        known = self._known_now()
+        if len(known) > KNOWN_MAX:
+            known.clear()
         if not refused:
-            self._known.update([link.id for link in links])
-        if len(self._watched) > WATCHED_MAX:
-            self._watched.clear()
-        self._watched.update(server.decode() for server in watched)
+            known.update([link.id for link in links])
+        if len(self.watched) > WATCHED_MAX:
+            self.watched.clear()
+        self.watched.update(server.decode() for server in watched)
 
-    def _columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
-        counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
-        return wire.columns(links, self.ordering, EVERYTHING if counts_all else self._watched, source)
+    def forget(self) -> None:
+        """What this process knew may not be known to Redis any more."""
+        self._known.clear()
+
+    def _known_now(self) -> set[int]:
+        if self._connections != self._slots.connections:  # Redis may have lost its last writes
+            self._connections = self._slots.connections
+            self.forget()
+        return self._known

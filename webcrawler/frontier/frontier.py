@@ -2,42 +2,261 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import socket
+from collections.abc import Callable, Container, Iterable, Sequence
+from shlex import quote
+from typing import Self
 
-from webcrawler.frontier.completion import Deciding
-from webcrawler.frontier.leases import UNLIMITED
-from webcrawler.frontier.messages import Done, Leased
-from webcrawler.frontier.servers import Servers
-from webcrawler.frontier.workers import Workers
+from webcrawler.errors import BadInput
+from webcrawler.frontier.completion import Completion
+from webcrawler.frontier.discovery import Discovery
+from webcrawler.frontier.leases import UNLIMITED, Leases
+from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report
+from webcrawler.frontier.plans import Plans
+from webcrawler.frontier.scripts import Client
+from webcrawler.frontier.slots import Partitions, Slots
+from webcrawler.orderings import Ordering, Source
+from webcrawler.records import Lease, Link
 
 
-class Frontier(Deciding, Workers, Servers):
+class Frontier:
     """One named frontier. Every method is one round trip, or one per 1,000 links.
 
     Several processes share one frontier. Several threads may share an instance, but for `discover` and
     `complete`, which want one each.
 
     Args:
-        client: that answers in bytes; a client of its own, as new connections of it are told to the frontier.
+        client: answers in bytes; a client of its own, as its new connections are counted.
         ordering: gives URLs their first priority.
-        worker: under whose name URLs are leased; host and process id by default.
-        partitions: slots of a frontier that is still to be filled; 0: as it was made, else one.
+        worker: the name under which URLs are leased; host and process id by default.
+        partitions: their number if the frontier is still empty; 0: as it was made, else one.
+    Raises:
+        BadInput: no frontier can have that name.
     """
+
+    def __init__(
+        self,
+        client: Client,
+        ordering: Ordering,
+        name: str = "index",
+        politeness: Politeness | None = None,
+        worker: str = "",
+        budgets: Budgets | None = None,
+        partitions: int = 0,
+    ) -> None:
+        self.client, self.name = client, name
+        self.politeness, self.budgets = politeness or Politeness(), budgets or Budgets()
+        self.worker = worker or f"{socket.gethostname()}-{os.getpid()}"
+        self.slots = Slots(client, name, partitions)
+        self.discovery = Discovery(self.slots, ordering, self.budgets)
+        self.leases = Leases(self.slots, self.politeness, self.worker)
+        self.completion = Completion(self.slots, self.discovery)
+        self._plans = Plans(ordering)
+        self._wanted = partitions
+
+    def on(self, client: Client) -> Self:
+        """The same frontier over another client, for another thread; both tell what its ordering plans."""
+        other = type(self)(
+            *(client, self.ordering, self.name, self.politeness, self.worker, self.budgets, self._wanted)
+        )
+        other._plans = self._plans
+        return other
+
+    # ---- opening
+
+    @property
+    def partitions(self) -> Partitions:
+        return self.slots.partitions
+
+    @property
+    def connections(self) -> int:
+        """How many connections the client has made since this frontier was given it."""
+        return self.slots.connections
+
+    @property
+    def ordering(self) -> Ordering:
+        return self.discovery.ordering
+
+    def order_by(self, ordering: Ordering) -> None:
+        """Gives URLs their first priority by another ordering from now on; what waits keeps its own."""
+        self.discovery.order_by(ordering)
+        self._plans = Plans(ordering)
+
+    def stored_partitions(self) -> int:
+        """The number of partitions that it was made with; 0: it was not made yet."""
+        return self.slots.stored_partitions()
+
+    def stored_mode(self) -> str:
+        """The mode that it was last opened with; "": it was not opened yet."""
+        return self.slots.stored_mode()
+
+    def open(self, mode: str) -> None:
+        """Claims the frontier for a mode.
+
+        Raises:
+            BadInput: it is not empty and was made with another mode, or with another number of partitions.
+        """
+        made = self.stored_partitions()
+        if made and made != len(self.partitions) and self.slots.has_seen(made):
+            raise BadInput(
+                f"the frontier was made with FRONTIER_PARTITIONS={made}: "
+                f"set it so, or start anew after `scrapy frontier clear`"
+            )
+        stored = self.stored_mode()
+        if stored and stored != mode and self.has_seen():
+            raise BadInput(
+                f"the frontier was filled with mode={stored}: go on with -a mode={quote(stored)}, "
+                f"change it with --rescore, or start anew after `scrapy frontier clear`"
+            )
+        self.set_mode(mode)
+
+    def set_mode(self, mode: str) -> None:
+        turns, partitions = int(self.ordering.servers_take_turns), len(self.partitions)
+        self.slots.store({"mode": mode, "turns": turns, "partitions": partitions})
+
+    def has_seen(self) -> bool:
+        """Was any URL ever taken in?"""
+        return self.slots.has_seen()
+
+    def keys_of(self, start: str) -> Iterable[str]:
+        """All keys of Redis that begin with `start`; reads the names of all keys."""
+        return self.slots.keys_of(start)
+
+    # ---- the way of a URL
+
+    def discover(
+        self, links: Iterable[Link], within_budgets: bool = True, source: Source | None = None
+    ) -> int:
+        """Takes links in, once each.
+
+        Args:
+            within_budgets: False for seeds, which are taken in whatever the budgets are.
+            source: the page that they stand on, unless that is completed with them.
+        Returns:
+            How many were new.
+        """
+        return self.discovery.discover(links, within_budgets, source)
+
+    def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
+        """Leases URLs, best first, from servers that are due and have a place free.
+
+        Partitions are leased from in turn; when none of those asked has anything, the others are asked, one
+        after the other.
+
+        Args:
+            limit: URLs at most.
+            reports: downloads that are over; told before, in the same round trip.
+            doubtful: URLs at most from servers that did not answer in time, or have not been asked yet.
+        """
+        return self.leases.lease(limit, reports, doubtful)
+
+    def fetched(self, reports: Sequence[Report]) -> None:
+        """Downloads are over: their servers have a place again, and are due after a pause."""
+        self.leases.fetched(reports)
+
+    def complete(self, done: Sequence[Done]) -> list[int]:
+        """Decides leases as done, and takes in their links.
+
+        Links of other partitions are taken in before: should this process die between, the fetch is
+        repeated, and they are known then.
+
+        Returns:
+            For each lease the number of new links; -1 where somebody else holds it by now.
+        """
+        return self.completion.complete(done)
 
     def complete_and_lease(self, done: Sequence[Done], limit: int) -> tuple[list[int], Leased]:
         """`complete`, then `lease`: in one round trip where there is one partition and all fits one call.
 
         For crawls in exact order, where nothing is leased ahead; `done` is a few pages. What is to go behind
-        all others (`Budgets.repeats`) goes there after the lease, then.
+        all others (`Budgets.repeats`) goes there only after the lease.
         """
         if len(self.partitions) > 1 or not done:
             return self.complete(done), self.lease(limit)
-        before, prepared = self.connections, self._prepared(done)
-        decided, leased = self.run(
-            [*self._complete_calls(prepared), *self._lease_calls(self.partitions, limit, UNLIMITED)]
-        )
-        answers = self._decided(prepared, [decided])
-        if self.connections != before:  # what was left out may be unknown there
-            taken = zip(done, answers, strict=True)
-            self.discover(link for one, new in taken if new >= 0 for link in one.links)
-        return answers, self._leased([leased])
+        before, prepared = self.connections, self.completion.prepare(done)
+        calls = self.completion.calls(prepared) + self.leases.calls(self.partitions, limit, UNLIMITED)
+        decided, leased = self.slots.run(calls)
+        return self.completion.decided(prepared, [decided], before), self.leases.leased([leased])
+
+    def fail(self, failed: Sequence[Failed]) -> list[int]:
+        """Decides leases that came to nothing, or queues their URLs again.
+
+        Returns:
+            For each: 1 it is queued again, 0 it is decided, -1 somebody else holds it by now.
+        """
+        return self.leases.fail(failed)
+
+    def release(self, leases: Sequence[Lease]) -> int:
+        """Gives leases back unused; returns how many."""
+        return self.leases.release(leases)
+
+    def rescore(self, links: Sequence[Link], priorities: Sequence[int], keep_classes: bool = True) -> int:
+        """Gives links that still wait another priority. A thousand of them hold Redis for some milliseconds.
+
+        Args:
+            priorities: within ±PRIORITY_MAX; ties stay in order of discovery.
+            keep_classes: each stays in its class of the ordering (`Ordering.band`).
+        Returns:
+            How many waited.
+        """
+        return self.completion.rescore(links, priorities, self.ordering.band if keep_classes else 0)
+
+    def replan(self) -> None:
+        """Gives what waits the priorities that an ordering which learns wants by now; for any thread.
+
+        After an error of Redis the next call tells them.
+        """
+        self._plans.tell(self.rescore)
+
+    # ---- workers
+
+    def expire(self, alive_seconds: float = 0.0) -> int:
+        """Takes back leases of dead workers, and those past their end; up to 1,000 a call.
+
+        Args:
+            alive_seconds: for how long this worker counts as alive from now; 0: it says nothing of itself.
+        Returns:
+            How many leases.
+        """
+        return self.leases.expire(alive_seconds)
+
+    def expire_dead(self, is_dead: Callable[[str], bool]) -> int:
+        """The same for workers that are known to be dead, before their time has run out."""
+        return self.leases.expire_dead(is_dead)
+
+    def reclaim(self, known: Container[str]) -> int:
+        """Gives back what this worker holds but does not know of: leased by a call whose answer was lost."""
+        return self.leases.reclaim(known)
+
+    def leave(self) -> None:
+        """Ends this worker in good order: its leases go back, and nobody counts it as dead."""
+        self.leases.leave()
+
+    def workers(self) -> list[str]:
+        """Those that are alive, or were until a few seconds ago."""
+        return self.leases.workers()
+
+    # ---- servers
+
+    def servers(self) -> list[str]:
+        """All servers that were ever seen."""
+        return self.slots.servers()
+
+    def block(self, server: str, blocked: bool = True) -> int:
+        """Asks a server no more; what waits or is out is decided as failed/blocked.
+
+        Args:
+            blocked: False lets it in again; what was decided stays so.
+        Returns:
+            How many URLs were decided.
+        """
+        return self.slots.block(server, blocked)
+
+    def postpone(self, server: str, seconds: float, crawl_delay: float | None = None) -> None:
+        """Makes a server not due before that time; a Crawl-delay holds from now on, for all frontiers."""
+        self.slots.postpone(server, seconds, crawl_delay)
+
+    def shared_key(self, kind: str, server: str) -> str:
+        """The key of something that all frontiers know of a server ("robots")."""
+        return f"{self.partitions.of_server(server).base}{kind}:{server}"

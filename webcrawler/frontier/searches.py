@@ -46,7 +46,7 @@ def look_after(client: Client, is_dead: Callable[[str], bool] = _nobody) -> None
     for name, seen_ms in known:
         frontier = Frontier(client, ordering("fifo"), name.decode())
         known_dead = [is_dead(worker) for worker in frontier.workers()]
-        while frontier.bury(is_dead):  # so many a call
+        while frontier.expire_dead(is_dead):  # so many a call
             pass
         if frontier.workers():
             client.zadd(KEY, {name: now}, xx=True)

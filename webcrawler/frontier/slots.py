@@ -1,128 +1,126 @@
-"""A frontier's slots: how it is opened, and how operations reach them."""
+"""The keys of one frontier in Redis: in how many partitions they lie, and how operations reach them."""
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-from collections.abc import Callable, Iterable
-from functools import cached_property
-from shlex import quote
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from itertools import chain
+from typing import Any, TypeVar
 
 from redis.cluster import RedisCluster
 
+from webcrawler import urls
 from webcrawler.errors import BadInput
-from webcrawler.frontier.messages import Budgets, Politeness
-from webcrawler.frontier.partitions import Partitions
-from webcrawler.frontier.scripts import Call, Client, run
-from webcrawler.orderings import Ordering
+from webcrawler.frontier.scripts import Argument, Call, Client, Partition, run
+from webcrawler.frontier.wire import milliseconds
 
-TAKEN = ("server", "robots")  # by what all frontiers share
+SHARED = ("server", "robots")  # kinds of keys that all frontiers share: no frontier can have such a name
+T = TypeVar("T")
+
+
+class Partitions(tuple[Partition, ...]):
+    """The partitions of one frontier (Cho 1998, 5.1: 500 queues by a hash of the server's name).
+
+    Servers of one registrable domain share a partition, so that the domain's budgets hold.
+    """
+
+    @classmethod
+    def of(cls, name: str, number: int) -> Partitions:
+        return cls(Partition(f"{{crawl:{n}}}:", f"{{crawl:{n}}}:{name}:") for n in range(number))
+
+    def of_server(self, server: str) -> Partition:
+        return self[0] if len(self) == 1 else self[_hashed(urls.registrable_domain(server), len(self))]
+
+    def split(self, things: Iterable[T], server_of: Callable[[T], str]) -> dict[Partition, list[T]]:
+        """Sorts things by the partition of their server; those of one partition stay in their order."""
+        if len(self) == 1:
+            found = list(things)
+            return {self[0]: found} if found else {}
+        by_partition: dict[Partition, list[T]] = {}
+        for thing in things:
+            by_partition.setdefault(self.of_server(server_of(thing)), []).append(thing)
+        return by_partition
+
+
+@lru_cache(maxsize=16_384)
+def _hashed(domain: str, number: int) -> int:
+    return int.from_bytes(blake2b(domain.encode(), digest_size=8).digest()) % number
 
 
 class Slots:
-    """What the parts of a `Frontier` stand on; its arguments are documented there."""
+    """What the parts of a `Frontier` share: its client, name and partitions, and what it knows of servers.
 
-    def __init__(
-        self,
-        client: Client,
-        ordering: Ordering,
-        name: str = "index",
-        politeness: Politeness | None = None,
-        worker: str = "",
-        budgets: Budgets | None = None,
-        partitions: int = 0,
-    ) -> None:
-        if name in TAKEN or not re.fullmatch(r"[\w.:-]+", name):
+    Args:
+        client: answers in bytes; for this frontier alone, as its new connections are counted.
+        partitions: their number if the frontier is still empty; 0: as it was made, else one.
+    Raises:
+        BadInput: the name has other characters, or is taken.
+    """
+
+    def __init__(self, client: Client, name: str, partitions: int = 0) -> None:
+        if name in SHARED or not re.fullmatch(r"[\w.:-]+", name):
             raise BadInput(
                 f"no frontier can be called {name!r}: letters, digits, . - and _; set FRONTIER_NAME"
             )
-        self.client = client
-        self.ordering = ordering
-        self.name = name
+        self.client, self.name = client, name
+        self.connections = 0  # made so far, not counting those made before this object was
         self._wanted = partitions
-        self.politeness = politeness or Politeness()
-        self.budgets = budgets or Budgets()
-        self.worker = worker or f"{socket.gethostname()}-{os.getpid()}"
-        self.connections = 0  # made so far
-        # A server that died may come back without its last writes: what it knew is then not known.
-        # (Holds for connections made from now on: crawls give each frontier a client of its own.)
-        _on_connect(client, self.connected)
+        if isinstance(client, RedisCluster):
+            client.user_on_connect_func = lambda _: self.connected()  # redis-py's own place for it
+        else:
+            client.connection_pool.connection_kwargs["redis_connect_func"] = self._connect
+
+    def _connect(self, connection: Any) -> None:
+        connection.on_connect()
+        self.connected()
+
+    def connected(self) -> None:
+        """Called for each new connection. A Redis that died may have come back without its last writes."""
+        self.connections += 1
+
+    def run(self, calls: Iterable[Call]) -> list[Any]:
+        """Runs operations in one round trip; answers in their order."""
+        return run(self.client, calls)
 
     @cached_property
     def partitions(self) -> Partitions:
         return Partitions.of(self.name, self._wanted or self.stored_partitions() or 1)
 
     def stored_partitions(self) -> int:
-        """In how many parts it was made; 0: it was not yet."""
-        first = Partitions.of(self.name, 1)[0]
-        return int(self.client.hget(first.prefix + "meta", "partitions") or 0)
+        return int(self._stored("partitions") or 0)
 
     def stored_mode(self) -> str:
-        """The mode that it was opened with last; "": it was not yet."""
+        return self._stored("mode")
+
+    def _stored(self, field: str) -> str:
         first = Partitions.of(self.name, 1)[0]
-        return (self.client.hget(first.prefix + "meta", "mode") or b"").decode(errors="replace")
+        return (self.client.hget(first.prefix + "meta", field) or b"").decode(errors="replace")
 
-    def open(self, mode: str) -> None:
-        """Claims the frontier for a mode.
-
-        Raises:
-            BadInput: it is not empty and was made with another mode, or with another number of partitions.
-        """
-        self._check_partitions()
-        stored = self.stored_mode()
-        if stored and stored != mode and self.has_seen():
-            raise BadInput(
-                f"the frontier was filled with mode={stored}: go on with -a mode={quote(stored)}, "
-                f"change it with --rescore, or start anew after `scrapy frontier clear`"
-            )
-        self.set_mode(mode)
-
-    def _check_partitions(self) -> None:
-        stored = self.stored_partitions()
-        if stored and self.has_seen(stored) and stored != len(self.partitions):
-            raise BadInput(
-                f"the frontier was made with FRONTIER_PARTITIONS={stored}: "
-                f"set it so, or start anew after `scrapy frontier clear`"
-            )
-
-    def set_mode(self, mode: str) -> None:
-        meta = {
-            "mode": mode,
-            "turns": int(self.ordering.servers_take_turns),
-            "partitions": len(self.partitions),
-        }
+    def store(self, meta: Mapping[str, str | int]) -> None:
         for partition in self.partitions:
             self.client.hset(partition.prefix + "meta", mapping=meta)
 
     def has_seen(self, partitions: int = 0) -> bool:
-        """Was any URL ever taken in?"""
-        slots = Partitions.of(self.name, partitions) if partitions else self.partitions
-        return any(int(self.client.hget(slot.prefix + "counts", "seen") or 0) for slot in slots)
-
-    def connected(self) -> None:
-        """Called for each new connection."""
-        self.connections += 1
-
-    def run(self, calls: Iterable[Call]) -> list[Any]:
-        """Operations in one round trip, answers in their order."""
-        return run(self.client, calls)
+        own = Partitions.of(self.name, partitions) if partitions else self.partitions
+        return any(int(self.client.hget(one.prefix + "counts", "seen") or 0) for one in own)
 
     def keys_of(self, start: str) -> Iterable[str]:
-        """All keys that begin so; reads the names of all keys of Redis."""
         pattern = start.replace("{", "\\{") + "*"
         return (key.decode() for key in self.client.scan_iter(match=pattern, count=1000))
 
+    def servers(self) -> list[str]:
+        names = (self.client.hkeys(partition.prefix + "taken") for partition in self.partitions)
+        return [name.decode() for name in chain.from_iterable(names)]
 
-def _on_connect(client: Client, tell: Callable[[], None]) -> None:
-    """Has somebody told of each new connection of a client."""
+    def block(self, server: str, blocked: bool) -> int:
+        partition, decided = self.partitions.of_server(server), 0
+        while some := self.run([Call(partition, "block", (server, int(blocked)))])[0]:
+            decided += int(some)
+        return decided
 
-    def connected(line: Any) -> None:
-        line.on_connect()
-        tell()
-
-    if isinstance(client, RedisCluster):
-        client.user_on_connect_func = lambda _: tell()  # redis-py's own place for it
-    else:
-        client.connection_pool.connection_kwargs["redis_connect_func"] = connected
+    def postpone(self, server: str, seconds: float, crawl_delay: float | None) -> None:
+        delay: Argument = "" if crawl_delay is None else milliseconds(crawl_delay)
+        partition = self.partitions.of_server(server)
+        self.run([Call(partition, "postpone", (server, milliseconds(seconds), delay))])

@@ -53,7 +53,7 @@ class Visit:
         """
         mode = self._frontier.stored_mode()
         if mode != self.mode:
-            self._frontier.ordering = ordering(mode, by_path=mode == self._own_mode)
+            self._frontier.order_by(ordering(mode, by_path=mode == self._own_mode))
             self.mode, self._rescorer = mode, None
         return bool(mode) and self._frontier.ordering.follows_ranks
 

@@ -66,7 +66,6 @@ class Ordering:
     learns = False
     seeds_first = False
     band = 0
-    unsent: tuple[list[Link], list[int]] = ([], [])  # planned, and not yet told to Redis
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         """The priority that a link gives its URL, within ±PRIORITY_MAX; seeds have no source."""

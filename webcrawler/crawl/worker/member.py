@@ -10,13 +10,13 @@ from typing import Self
 from webcrawler.connection import Connection
 from webcrawler.crawl.worker import parts
 from webcrawler.crawl.worker.heartbeat import Heartbeat
-from webcrawler.frontier import Budgets, Frontier, Politeness, ordering, searches
+from webcrawler.frontier import Budgets, Client, Frontier, Politeness, ordering, searches
 
 
 def bury_the_dead(connection: Connection, name: str = "index") -> None:
     """Takes back what dead processes of this machine hold, where all workers are of this machine."""
     if connection.embedded:
-        Frontier(connection.client, ordering("fifo"), name).bury(parts.is_dead_process)
+        Frontier(connection.client, ordering("fifo"), name).expire_dead(parts.is_dead_process)
 
 
 def bury_searches(connection: Connection) -> None:
@@ -44,9 +44,16 @@ class Member:
         name: str = "index",
     ) -> None:
         self.connection = connection
-        self._arguments = (ordering(mode), name, politeness, parts.worker_name(), budgets, partitions)
         with ExitStack() as opened:
-            self.frontier = self.new_frontier(opened)
+            self.frontier = Frontier(
+                self._new_client(opened),
+                ordering(mode),
+                name,
+                politeness,
+                parts.worker_name(),
+                budgets,
+                partitions,
+            )
             parts.wait_out(lambda: self.frontier.open(mode), connection.revive)
             own = self.new_frontier(opened)
             heartbeat = parts.wait_out(lambda: Heartbeat(own, connection.revive), connection.revive)
@@ -58,9 +65,11 @@ class Member:
 
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
+        return self.frontier.on(self._new_client(opened))
+
+    def _new_client(self, opened: ExitStack) -> Client:
         # Not sent twice: URLs leased by a call of which the answer was lost would be nobody's.
-        client = opened.enter_context(closing(self.connection.new_client(retries=0)))
-        return Frontier(client, *self._arguments)
+        return opened.enter_context(closing(self.connection.new_client(retries=0)))
 
     def close(self) -> None:
         self._opened.close()
