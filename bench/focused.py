@@ -31,8 +31,8 @@ from focusedstore import Store
 from serving import ROOT, proxy
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.evaluation.focused import Topic, plots, read_topics, tables
-from webcrawler.evaluation.focused.strategies import STRATEGIES
+from webcrawler.evaluation.focused import Topic, draw, read_topics, tables
+from webcrawler.evaluation.focused.comparison import STRATEGIES
 
 PAGES, PAGES_KNOWN = 1000, 300
 DOCUMENTS_KNOWN, SEED_KNOWN = 5000, 1
@@ -56,7 +56,7 @@ def main() -> None:
     print(tables(runs, pages))
     if asked.plots:
         asked.plots.mkdir(parents=True, exist_ok=True)
-        plots.draw(runs, pages, asked.plots)
+        draw(runs, pages, asked.plots)
 
 
 def _arguments() -> argparse.Namespace:

@@ -21,7 +21,7 @@ from serving import ROOT
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, VOCABULARY
 from webcrawler.evaluation.focused import Judge, Run, Topic
-from webcrawler.evaluation.focused.strategies import mode_of
+from webcrawler.evaluation.focused.comparison import mode_of
 from webcrawler.records import Text
 
 AT_ONCE = 1000  # documents in memory

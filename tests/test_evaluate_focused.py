@@ -16,11 +16,10 @@ from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import private_redis
 from webcrawler.evaluation.focused import Asked, Judge, Recording, Run, Topic, read_topics, runs, tables
+from webcrawler.evaluation.focused.comparison import mode_of
 from webcrawler.evaluation.focused.known import best, sample
-from webcrawler.evaluation.focused.measures import marks_of
-from webcrawler.evaluation.focused.pool import Pooled, pooled
+from webcrawler.evaluation.focused.measures import Pooled, marks_of, pooled
 from webcrawler.evaluation.focused.report import times_baseline
-from webcrawler.evaluation.focused.strategies import mode_of
 from webcrawler.evaluation.focused.virtual import crawl
 from webcrawler.frontier import Ordering, Seen, Source
 from webcrawler.records import Lease, Link, Text

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import Recorded, Wanted, conditions, measures
-from webcrawler.evaluation.buffer import check, kept
 from webcrawler.evaluation.figures import Judge
 from webcrawler.evaluation.hotness import Importance
 from webcrawler.evaluation.hotness import check as check_hot
+from webcrawler.evaluation.measures import check_flush, kept
 from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 
@@ -180,7 +180,7 @@ def test_the_least_important_leave_but_not_before_they_are_rated(size: int, inte
 
 def test_a_way_to_flush_that_there_is_not() -> None:
     with pytest.raises(BadInput, match="--flush=best: choose one of ir, ib, fifo"):
-        check("best")
+        check_flush("best")
 
 
 # ---- which pages are hot

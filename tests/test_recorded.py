@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import Recorded, read
-from webcrawler.evaluation.numbers import numbers
+from webcrawler.evaluation.files import numbers
 
 A, B, C, D, E = (f"http://{name}.test/" for name in "abcde")
 
@@ -149,7 +149,7 @@ def test_numbers_are_found_by_line(lines: list[list[int]], end: str) -> None:
 
 
 def test_a_long_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.evaluation.numbers.AT_ONCE", 7)
+    monkeypatch.setattr("webcrawler.evaluation.files.AT_ONCE", 7)
     text = "".join(f"{n} {n * n}\n" for n in range(100)).encode()
 
     values, counts = numbers(text, Path("some"))

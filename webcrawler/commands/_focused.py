@@ -63,9 +63,9 @@ class Focused:
         if self._json:
             _targets.write_json(Path(self._json), self._figures(runs, pages))
         if self._plots:
-            from webcrawler.evaluation.focused import plots
+            from webcrawler.evaluation.focused import draw
 
-            for file in plots.draw(runs, pages, Path(self._plots)):
+            for file in draw(runs, pages, Path(self._plots)):
                 print(printable(str(file)))
 
     def _said(self, runs: Sequence[Run]) -> list[str]:

@@ -156,11 +156,11 @@ def _check_targets(opts: argparse.Namespace) -> None:
 
 
 def _wanted(opts: argparse.Namespace) -> Wanted:
-    from webcrawler.evaluation import Wanted, buffer, hotness
+    from webcrawler.evaluation import Wanted, check_flush, hotness
 
     hot = tuple(_items(opts.hot, "--hot"))
     hotness.check(hot, _unicode(opts.query, "--query"))
-    buffer.check(opts.flush)
+    check_flush(opts.flush)
     share, percent = _share(opts.buffer, "--buffer", 1.0), _share(opts.reorder, "--reorder", 100.0)
     if not percent:
         raise BadInput("--reorder wants a percentage above 0, as 0.2")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.evaluation import buffer, measures
+from webcrawler.evaluation import measures
 from webcrawler.evaluation.hotness import Importance, conditions
 from webcrawler.evaluation.recorded import Recorded
 
@@ -86,7 +86,7 @@ class Judge:
     def _p_bc(self, order: NDArray[np.integer]) -> dict[str, float]:
         """By threshold, and by metric: then the best that would fill the buffer are hot."""
         size = max(1, round(self._wanted.buffer * self.pages))
-        left = buffer.kept(self._graph, order, size, self._wanted.flush, self.interval)
+        left = measures.kept(self._graph, order, size, self._wanted.flush, self.interval)
         hot = dict(self.hot)
         for name, importance in self._importance.items():
             hot[name] = importance >= measures.threshold_of_best(importance, size)

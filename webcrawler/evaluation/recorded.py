@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.evaluation.numbers import DIGITS_MAX
+from webcrawler.evaluation.files import DIGITS_MAX
 from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.focused.known import Ranked, best, has_index, sample
-from webcrawler.evaluation.focused.measures import Run
-from webcrawler.evaluation.focused.pool import pooled
+from webcrawler.evaluation.focused.measures import Run, pooled
 from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.focused.relevance import Judge, Topic
-from webcrawler.evaluation.focused.strategies import mode_of
 from webcrawler.evaluation.focused.virtual import Crawled, crawl, strategy
 from webcrawler.frontier import Seen
+from webcrawler.orderings import arguments_of, ordering_type
 from webcrawler.orderings.topic import Wanted as Query
 
 Progress = Callable[[str, int, int], None]  # what is done, how far, of how much
@@ -134,3 +134,15 @@ def _judged(recording: Recording, topics: Sequence[Topic], progress: Progress) -
         if done % 100 == 0:
             progress("judging pages", done, len(recording.documents))
     return found
+
+
+def mode_of(strategy: str, query: str) -> str:
+    """The mode of a strategy, `name` or `name?word=value&…`, that looks for a query.
+
+    Orderings that take none go without. Raises BadInput: there is no such ordering.
+    """
+    name, _, words = strategy.partition("?")
+    if "query" not in arguments_of(ordering_type(name, by_path=True)):
+        return strategy
+    asked = urlencode({"query": query})
+    return f"{name}?{words}&{asked}" if words else f"{name}?{asked}"

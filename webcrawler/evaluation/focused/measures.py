@@ -3,9 +3,42 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
-from webcrawler.evaluation.focused.pool import Pooled
+TOP = 100  # of the pool
+
+
+class Pooled(NamedTuple):
+    """How one strategy did; each page of the pool counts once."""
+
+    mean_place: float  # of its pages, in percent of the pool: 0 is best; chance gives 50
+    top_share: float  # of the pool's best 100 pages, those that it fetched; in percent
+
+
+def pooled(fetched: Mapping[str, Sequence[int]], ranked: Sequence[int]) -> dict[str, Pooled]:
+    """By strategy.
+
+    Args:
+        fetched: page numbers by strategy.
+        ranked: page numbers, best first; pages that it lacks do not answer the query, and share the places
+            behind all others.
+    """
+    pool = set().union(*fetched.values())
+    answers = [number for number in ranked if number in pool]
+    place = {number: float(at) for at, number in enumerate(answers)}
+    behind = (len(answers) + len(pool) - 1) / 2  # the mean of the places that are left
+    top = set(answers[:TOP])
+    last = max(1, len(pool) - 1)
+    return {
+        strategy: Pooled(
+            100 * fmean(place.get(number, behind) for number in set(pages)) / last if pages else 100.0,
+            100 * len(top.intersection(pages)) / max(1, len(top)),
+        )
+        for strategy, pages in fetched.items()
+    }
+
 
 FIRST = 10  # relevant pages: somebody who searches has something to read
 MARKS = (100, 300, 1000)  # pages fetched, at which strategies are compared

@@ -8,8 +8,7 @@ index; `feedback` takes what was judged on the search page. `judge` asks the rea
 from webcrawler.evaluation.judged.build import build
 from webcrawler.evaluation.judged.collection import Collection, Judgments, read, read_feedback
 from webcrawler.evaluation.judged.measures import MEASURES, check, measure
-from webcrawler.evaluation.judged.report import means, per_query
-from webcrawler.evaluation.judged.verdict import Verdict, judge
+from webcrawler.evaluation.judged.verdict import Verdict, judge, means, per_query
 
 __all__ = [
     "MEASURES",
