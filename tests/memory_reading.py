@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.hitlists import PlainHit, encode
 from webcrawler.index.reader import Posted, Reading
+from webcrawler.index.whoosh.hitlists import PlainHit, encode
 from webcrawler.records import Text
 from webcrawler.search.matches import Matches
 from webcrawler.text.query import Asked

@@ -15,10 +15,10 @@ from whoosh.reading import SegmentReader
 
 from webcrawler.errors import Unavailable
 from webcrawler.index.engine import Anchored
-from webcrawler.index.hitlists import HitList, PlainHit, encode, hit_lists
 from webcrawler.index.reader import Live, Reading
 from webcrawler.index.whoosh import codec
 from webcrawler.index.whoosh.engine import WhooshEngine
+from webcrawler.index.whoosh.hitlists import HitList, PlainHit, encode, hit_lists
 from webcrawler.index.whoosh.packed import packed, unpacked
 from webcrawler.index.whoosh.segment_reader import Cache, Posted
 from webcrawler.index.whoosh.values import Values, flat

@@ -10,15 +10,21 @@ stands, and `values` decodes many such at once; `codec`, `writer` and `postings`
 from webcrawler.index import follower
 from webcrawler.index.engine import ENGINES, engine_type
 from webcrawler.index.follower import reindex, wait_until_caught_up
-from webcrawler.index.hitlists import ANCHOR_POSITIONS
 from webcrawler.index.reader import Live, Posted, Reading
+from webcrawler.index.whoosh import ANCHOR_POSITIONS, BulkCodec, HitList, Hits, MappedSegment, Number, Values
 
 __all__ = [
     "ANCHOR_POSITIONS",
     "ENGINES",
+    "BulkCodec",
+    "HitList",
+    "Hits",
     "Live",
+    "MappedSegment",
+    "Number",
     "Posted",
     "Reading",
+    "Values",
     "engine_type",
     "follower",
     "reindex",

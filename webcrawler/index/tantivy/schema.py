@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from webcrawler.index.engine import Anchored
-from webcrawler.index.hitlists import ANCHOR_POSITIONS
 from webcrawler.index.tantivy.package import tantivy
-from webcrawler.index.whoosh import schema
+from webcrawler.index.whoosh import hitlists, schema
 from webcrawler.records import Document, Text
 from webcrawler.text import tokens
 
@@ -17,7 +16,9 @@ VERSION = f"{schema.VERSION}.1"
 TEXTS = ("title", "body", "words", "meta")  # searched fields of a document
 ANCHOR, CITED = "anchor", "cited"  # of the other index: all anchors, and those of other servers
 ANCHORS = (ANCHOR, CITED)
-MAX_ANCHOR_WORDS = ANCHOR_POSITIONS // 2  # each begins twice as far from the next, so nothing spans two
+MAX_ANCHOR_WORDS = (
+    hitlists.ANCHOR_POSITIONS // 2
+)  # each begins twice as far from the next
 
 _ANALYZER = "terms"
 _NO_TERM = "_"  # keeps the place of a stop word; no term of ours has an underscore
@@ -71,7 +72,7 @@ def _apart(anchors: Iterable[tuple[str, int]]) -> str:
     found: list[str] = []
     for text, times in anchors:
         spelled = joined(text).split(" ")[:MAX_ANCHOR_WORDS]
-        found += (spelled + [_NO_TERM] * (ANCHOR_POSITIONS - len(spelled))) * times
+        found += (spelled + [_NO_TERM] * (hitlists.ANCHOR_POSITIONS - len(spelled))) * times
     return " ".join(found)
 
 

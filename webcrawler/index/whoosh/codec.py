@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import accumulate
 from operator import sub
-from pickle import dumps, load, loads
+from pickle import dumps
 from struct import Struct
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,6 +29,7 @@ from whoosh.system import pack_int, pack_ushort, unpack_int
 from webcrawler.index.whoosh.columns import BulkPerDocReader
 from webcrawler.index.whoosh.mapped import MappedSegment
 from webcrawler.index.whoosh.packed import Numbers, packed, unpacked
+from webcrawler.index.whoosh.pickles import FACE, load, loads
 from webcrawler.index.whoosh.postings import Postings
 from webcrawler.index.whoosh.values import Values
 
@@ -55,6 +56,8 @@ Block: TypeAlias = "tuple[Numbers, Numbers | None, Values | tuple[bytes, ...] | 
 
 class BulkCodec(W3Codec):  # type: ignore[misc]
     """W3 with the classes below and in `columns`, and segments that stay in the kernel's memory."""
+
+    __module__ = FACE  # in pickles
 
     def new_segment(self, storage: Any, name: str) -> MappedSegment:
         return MappedSegment(self, name)

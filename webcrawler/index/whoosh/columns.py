@@ -6,11 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from whoosh.codec.whoosh3 import W3PerDocReader
+from whoosh.codec.whoosh3 import STORED_COLUMN, W3PerDocReader
+
+from webcrawler.index.whoosh.pickles import loads
 
 
 class BulkPerDocReader(W3PerDocReader):  # type: ignore[misc]
     """Reads whole columns."""
+
+    def stored_fields(self, docnum: int) -> dict[str, Any]:
+        pickled = self._cached_reader("_stored", STORED_COLUMN)._child[docnum]
+        return loads(pickled) if pickled else {}
 
     def array(self, column: str, dtype: str) -> NDArray[Any]:
         """The numbers of all documents, deleted ones included; 0 where a document has none."""

@@ -8,27 +8,38 @@ from collections.abc import Callable
 from pathlib import Path
 
 from whoosh.fields import Schema
-from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from webcrawler.index.tantivy import state as by_tantivy
 from webcrawler.index.whoosh import schema
 from webcrawler.index.whoosh.mapped import MappedSegment
+from webcrawler.index.whoosh.pickles import SafeStorage, load, loads
 
 NAME = "MAIN"
 VIEWS = ("index", "anchors")  # folders of any engine
+_FORMAT = (4, 8, 4, -12345, -111)  # bytes of int, long and float, order of bytes, version of Whoosh's file
 _log = logging.getLogger(__name__)
 
 
-def open_index(
-    folder: Path, catalog: str, make_schema: Callable[[], Schema] = schema.make_schema
-) -> FileIndex:
+class Index(FileIndex):  # type: ignore[misc]
+    """As Whoosh's, but nothing that a file names is executed."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises as `read_toc` does."""
+        self.storage, self.indexname, self._folder = SafeStorage(str(folder)), NAME, folder
+        self._read_toc()
+
+    def _read_toc(self) -> TOC:
+        return read_toc(self._folder)
+
+
+def open_index(folder: Path, catalog: str, make_schema: Callable[[], Schema] = schema.make_schema) -> Index:
     """The index that follows the catalog of this identity, made new where there is none.
 
     One that is damaged, of another version or of another catalog is thrown away: it can be followed again.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)  # Whoosh's files hold pickles: who writes here runs code in every searcher
+    folder.chmod(0o700)  # the pages of somebody's crawl
     for torn in folder.glob("*.toc.*"):  # of a follower that died while it wrote its commit
         torn.unlink()
     try:
@@ -44,7 +55,8 @@ def open_index(
         _throw_away(folder, damage)
     made = make_schema()
     made.catalog = catalog
-    return FileIndex.create(FileStorage(str(folder)), made, NAME)
+    TOC.create(SafeStorage(str(folder)), made, NAME)
+    return Index(folder)
 
 
 def discard(crawl_dir: Path, aside: bool = False) -> None:
@@ -57,10 +69,28 @@ def read_toc(folder: Path) -> TOC:
     """The newest commit. Raises EmptyIndexError where there is none, nearly anything where it is damaged."""
     for _ in range(10):
         try:
-            return TOC.read(FileStorage(str(folder)), NAME)
+            return _newest_toc(SafeStorage(str(folder)))
         except FileNotFoundError:  # a commit came between listing and opening
             continue
     raise EmptyIndexError(f"no index in {folder}")
+
+
+def _newest_toc(storage: SafeStorage) -> TOC:
+    """As `TOC.read`, which would execute what the file names."""
+    generation = TOC._latest_generation(storage, NAME)
+    if generation < 0:
+        raise EmptyIndexError(f"no index in {storage.folder}")
+    with storage.open_file(TOC._filename(NAME, generation)) as file:
+        sizes = tuple(file.read_varint() for _ in range(3))
+        if (*sizes, file.read_int(), file.read_int()) != _FORMAT:
+            raise ValueError("it is of another format, or of another kind of computer")
+        for _ in range(3):
+            file.read_varint()  # Whoosh's release
+        schema = loads(file.read_string())
+        if file.read_int() != generation:
+            raise ValueError("it is not the commit that its name says")
+        file.read_int()  # unused
+        return TOC(schema, load(file), generation)
 
 
 def applied_seq(folder: Path, catalog: str | None = None) -> int:
@@ -90,9 +120,9 @@ def exchange(built: Path, folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     if by_tantivy.is_here(folder):
         _throw_away(folder, ValueError("it is of another engine"))
-    new, storage = read_toc(built), FileStorage(str(folder))
+    new, storage = read_toc(built), SafeStorage(str(folder))
     for segment in new.segments:
-        for name in segment.list_files(FileStorage(str(built))):
+        for name in segment.list_files(SafeStorage(str(built))):
             (built / name).rename(folder / name)
     generation = TOC._latest_generation(storage, NAME) + 1
     TOC(new.schema, new.segments, generation).write(storage, NAME)
@@ -100,8 +130,8 @@ def exchange(built: Path, folder: Path) -> None:
     shutil.rmtree(built)
 
 
-def _checked(folder: Path, catalog: str) -> FileIndex:
-    index = FileIndex(FileStorage(str(folder)), None, NAME)
+def _checked(folder: Path, catalog: str) -> Index:
+    index = Index(folder)
     known = index.schema
     if (known.version, known.catalog) != (schema.VERSION, catalog):
         raise ValueError("it follows another catalog, or is of another version")

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
 
-from whoosh.index import EmptyIndexError, open_dir
+from whoosh.index import EmptyIndexError
 from whoosh.reading import IndexReader
 
 from webcrawler.errors import Unavailable
 from webcrawler.index.tantivy import state as by_tantivy
+from webcrawler.index.whoosh.folder import Index
 from webcrawler.index.whoosh.schema import VERSION
 
 _SETTLED_NS = 1_000_000_000  # no clock of a file system is coarser
@@ -61,7 +62,7 @@ class LiveIndex:
         if self._reader is not None and seen == self._seen:
             return
         self._seen = None
-        index = open_dir(str(self._folder), readonly=True)
+        index = Index(self._folder)
         if index.schema.version != VERSION:
             raise Unavailable(
                 f"the index {self._folder} was made by another version: `scrapy reindex` builds it anew"

@@ -9,12 +9,16 @@ from whoosh.codec.whoosh3 import W3Segment
 from whoosh.filedb.compound import CompoundStorage
 from whoosh.filedb.structfile import BufferFile, StructFile
 
+from webcrawler.index.whoosh.pickles import FACE, load
+
 
 class MappedSegment(W3Segment):  # type: ignore[misc]
     """What all readers, threads and processes share of it is in memory once.
 
     Nothing syncs it to disk: after a power loss its checksum, which stands in the commit, may be another.
     """
+
+    __module__ = FACE  # in pickles
 
     checksum: int | None = None
 
@@ -53,6 +57,9 @@ class MappedFile(BufferFile):  # type: ignore[misc]
     def __init__(self, view: memoryview, name: str) -> None:
         StructFile.__init__(self, _Cursor(view), name)
         self._buf, self.is_real = view, False
+
+    def read_pickle(self) -> Any:
+        return load(self.file)
 
 
 class _Cursor:

@@ -11,7 +11,8 @@ from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
 from webcrawler.index.engine import Anchored
-from webcrawler.index.hitlists import HitList, anchor_lists, hit_lists
+from webcrawler.index.whoosh.hitlists import HitList, anchor_lists, hit_lists
+from webcrawler.index.whoosh.pickles import FACE
 from webcrawler.records import Document, Text
 from webcrawler.text import terms
 
@@ -23,6 +24,8 @@ class Hits(FieldType):  # type: ignore[misc]
 
     What is indexed is a text, (text, spans of emphasis), or what `hit_lists` made of either.
     """
+
+    __module__ = FACE  # in pickles
 
     def __init__(self, stored: bool = False) -> None:
         super().__init__(HitList(), None, scorable=True, stored=stored)
@@ -42,6 +45,8 @@ class Hits(FieldType):  # type: ignore[misc]
 
 class Number(FieldType):  # type: ignore[misc]
     """The unique page number: a term to delete by, and a column from Whoosh's docnum to it."""
+
+    __module__ = FACE  # in pickles
 
     def __init__(self) -> None:
         super().__init__(Existence(), None, stored=True, unique=True, sortable=NumericColumn("I"))

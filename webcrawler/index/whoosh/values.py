@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index.whoosh.packed import Numbers, packed, unpacked
+from webcrawler.index.whoosh.pickles import FACE
 
 Ints = NDArray[np.int64]
 
@@ -28,6 +29,8 @@ class Values(Sequence[bytes]):
     A wide one has four bytes a hit and one that closes it, others two bytes a hit (`index.hits`). Pickles
     hold it as it is, so Whoosh's own matchers find a sequence of bytes here.
     """
+
+    __module__ = FACE  # in pickles
 
     def __init__(self, counts: Numbers | None, wide: Sequence[int], joined: bytes) -> None:
         """None: one hit each."""

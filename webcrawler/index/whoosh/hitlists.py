@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from whoosh.formats import Format
 
+from webcrawler.index.whoosh.pickles import FACE
 from webcrawler.text import MAX_TERM_CHARACTERS, MAX_TOKENS, is_word_character, tokens, tokens_of, words
 
 MAX_DISTINCT_TERMS = 20_000  # of one field of one document; further terms are not indexed
@@ -36,6 +37,8 @@ class HitList(Format):  # type: ignore[misc]
     """The value of a posting: GO's plain hit, capital 1 bit, size 3 bits, position 12 bits; four bytes each
     (position 28 bits) in lists that reach behind position 4,095, where GO would lump positions together.
     """
+
+    __module__ = FACE  # in pickles
 
     def decode_hits(self, value: bytes) -> list[PlainHit]:
         return [PlainHit(hit >> 4, (hit >> 1 & 7) - 1, bool(hit & 1)) for hit in _unpack(value)]

@@ -1,0 +1,114 @@
+"""Indexes that older code left: they answer and are followed on, and nothing in them is executed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tarfile
+from io import BytesIO
+from pathlib import Path
+from pickletools import genops
+
+import pytest
+from whoosh.filedb.filestore import FileStorage
+from whoosh.index import TOC
+
+from webcrawler.errors import Unavailable
+from webcrawler.index.changes import Follower
+from webcrawler.index.whoosh.folder import NAME, read_toc
+from webcrawler.index.whoosh.pickles import load, loads
+from webcrawler.index.whoosh.values import Values
+from webcrawler.search import Searcher
+
+OLD = Path(__file__).parent / "fixtures" / "index-93d953f.tar.gz"
+
+
+@pytest.fixture
+def crawl_dir(tmp_path: Path) -> Path:
+    """As commit 93d953f left it, see `fixtures/README.md`."""
+    with tarfile.open(OLD) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def found(crawl_dir: Path, query: str) -> set[str]:
+    return {hit.url.rpartition("/")[2] for hit in Searcher(crawl_dir).search(query).hits}
+
+
+def follow(crawl_dir: Path) -> None:
+    with Follower(crawl_dir) as follower:
+        follower.catch_up()
+        follower.optimize()
+
+
+def test_an_index_of_93d953f_answers(crawl_dir: Path) -> None:
+    assert found(crawl_dir, "genome") == {"genome", "long"}
+    assert found(crawl_dir, '"right genome"') == {"long"}  # at positions above 4,095
+    assert found(crawl_dir, '"anchor of never-fetched"') == {"never-fetched"}
+
+
+def test_an_index_of_93d953f_is_followed_on(crawl_dir: Path, caplog: pytest.LogCaptureFixture) -> None:
+    before = {segment.segid for segment in read_toc(crawl_dir / "index").segments}
+
+    follow(crawl_dir)
+
+    assert before < {segment.segid for segment in read_toc(crawl_dir / "index").segments}
+    assert found(crawl_dir, "genome") == {"genome", "long", "new"}
+    assert found(crawl_dir, "human") == {"genome"}  # the other one was deleted
+    assert found(crawl_dir, '"anchor of never-fetched"') == {"never-fetched"}
+    assert "made anew" not in caplog.text
+
+
+def test_classes_stand_in_an_index_under_names_that_do_not_move(crawl_dir: Path) -> None:
+    follow(crawl_dir)
+
+    toc = read_toc(crawl_dir / "index")
+    pickled = [pickle.dumps(toc.schema, 2), pickle.dumps(toc.segments), pickle.dumps(Values.of([b"12"]), 3)]
+    named = [str(name) for data in pickled for _, name, _ in genops(data) if "webcrawler" in str(name)]
+    assert {name.split()[0] for name in named} == {"webcrawler.index"}
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("os", "system"),
+        ("builtins", "eval"),
+        ("whoosh.filedb.misc", "depickle"),  # which would read anything again
+        ("webcrawler.index.follower", "main"),
+        ("webcrawler.search", "Values"),
+    ],
+)
+def test_a_pickle_names_nothing_but_parts_of_an_index(module: str, name: str) -> None:
+    pickled = f"c{module}\n{name}\n.".encode()
+
+    for read in (lambda: loads(pickled), lambda: load(BytesIO(pickled))):
+        with pytest.raises(pickle.UnpicklingError, match="is no part of an index"):
+            read()
+
+
+class Planted:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __reduce__(self) -> object:
+        return os.mkdir, (str(self._file),)
+
+
+@pytest.mark.parametrize("place", ["schema", "segments"])
+def test_nothing_that_is_planted_in_a_commit_is_executed(
+    crawl_dir: Path, place: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    toc, trace = read_toc(crawl_dir / "index"), crawl_dir / "trace"
+    if place == "schema":
+        toc.schema.planted = Planted(trace)
+    else:
+        toc.segments.append(Planted(trace))
+    TOC(toc.schema, toc.segments, toc.generation + 1).write(FileStorage(str(crawl_dir / "index")), NAME)
+
+    with pytest.raises(Unavailable, match="is no part of an index"):
+        Searcher(crawl_dir).search("genome")
+    follow(crawl_dir)
+
+    assert not trace.exists()
+    assert "made anew" in caplog.text
+    assert found(crawl_dir, "genome") == {"genome", "long", "new"}
