@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -238,7 +238,13 @@ class Crawled:
             return {"states": inspect.stats(frontier), "servers": servers}
 
 
-def crawl(folder: Path, *arguments: str, seconds: float = 60.0, **settings: object) -> Crawled:
+def crawl(
+    folder: Path,
+    *arguments: str,
+    seconds: float = 60.0,
+    variables: Mapping[str, object] | None = None,
+    **settings: object,
+) -> Crawled:
     """A crawl of loopback to its end, without pauses, index and ranker unless told otherwise."""
     settings = {
         "ADDRESSES_ALLOWED": "127.0.0.1/32",
@@ -250,7 +256,7 @@ def crawl(folder: Path, *arguments: str, seconds: float = 60.0, **settings: obje
         **settings,
     }
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    process = scrapy("crawl", *options, *arguments, folder=folder)
+    process = scrapy("crawl", *options, *arguments, folder=folder, **(variables or {}))
     try:
         _, log = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from localweb import Answer, Canary, Crawled, Site, crawl, page, redirect, robots, sites
+from localweb import Answer, Canary, Crawled, Route, Site, crawl, page, redirect, robots, sites
 
 from webcrawler.connection import connect
 
@@ -210,6 +210,28 @@ def make_older(folder: Path, server: str, days: int) -> None:
         for time_of in ("fetched", "until"):
             known[time_of] -= days * 24 * 3600
         connection.client.set(key, msgpack.packb(known))
+
+
+def test_robots_txt_is_asked_again_after_a_worker_whose_clock_was_a_day_ahead(tmp_path: Path) -> None:
+    """What such a worker stored in Redis closed the server for a day, and its pages failed unasked."""
+    ahead = tmp_path / "ahead"
+    ahead.mkdir()
+    (ahead / "sitecustomize.py").write_text(
+        "import time\nnow = time.time\ntime.time = lambda: now() + 86_400\n"
+    )
+    routes: dict[str, Route] = {"/robots.txt": robots(status=503), "*": lambda _: page()}
+    with sites(**{f"site{n}": dict(routes) for n in range(6)}) as opened:
+        seeds = ",".join(f"{site.url}/page" for site in opened.values())
+        options = {"FRONTIER_TRIES": 3, "FRONTIER_BACKOFF": 1}
+        wrong = {"PYTHONPATH": ahead}
+        crawl(tmp_path, "index", "-a", f"seeds={seeds}", "-a", "max_time=0.5", variables=wrong, **options)
+        assert {site.times("/robots.txt") for site in opened.values()} == {1}
+        for site in opened.values():
+            site.routes["/robots.txt"] = robots(ALL, "Disallow: /secret")
+
+        crawled = crawl(tmp_path, "index", **options)
+
+        assert {crawled.reason(seed) for seed in seeds.split(",")} == {"done/document"}
 
 
 # ---- addresses

@@ -121,7 +121,7 @@ def test_copy_is_thirty_days_old_however_often_the_server_failed_since() -> None
 
 @pytest.fixture
 def cache(client: redis.Redis) -> RobotsCache:
-    return RobotsCache(client, "{crawl:0}:robots:".__add__, UA, RETRIES.tries)
+    return RobotsCache(client, "{crawl:0}:robots:".__add__, UA, RETRIES)
 
 
 def ttl(client: redis.Redis, server: str) -> int:
@@ -135,18 +135,18 @@ def test_what_is_put_is_got(cache: RobotsCache, status: int | None, outcome: tup
     robots = answered(status)
 
     cache.put("http://h", robots, NOW)
-    got = cache.get("http://h")
+    got, _ = cache.get("http://h")
 
     assert got is not None
     assert may(got) == outcome
     assert (got.status, got.fetched, got.until, got.failures) == (status, NOW, robots.until, robots.failures)
-    assert cache.get("https://h") is None
+    assert cache.get("https://h")[0] is None
 
 
 def test_old_copy_is_got_with_its_failures_and_goes_on_to_hold(cache: RobotsCache) -> None:
     cache.put("http://h", answered(503, known=answered(200)), NOW)
 
-    got = cache.get("http://h")
+    got, _ = cache.get("http://h")
 
     assert got is not None and got.failures == 1
     assert may(got) == BY_RULES
@@ -171,10 +171,44 @@ def test_no_more_is_kept_than_counts(client: redis.Redis, cache: RobotsCache) ->
 
     cache.put("http://h", answered(200, body), NOW)
 
-    got = cache.get("http://h")
+    got, _ = cache.get("http://h")
     assert got is not None and may(got) == BY_RULES
     assert len(got.body) == BODY_MAX
     assert client.strlen("{crawl:0}:robots:http://h") < 10_000, "compressed"
+
+
+def redis_now(client: redis.Redis) -> float:
+    seconds, micros = client.time()
+    return seconds + micros / 1e6
+
+
+def test_time_is_that_of_redis(client: redis.Redis, cache: RobotsCache) -> None:
+    before = redis_now(client)
+
+    _, now = cache.get("http://h")
+
+    assert before <= now <= redis_now(client)
+
+
+@pytest.mark.parametrize(
+    ("answers", "seconds"),
+    [([503], 30), ([503, 503], 60), ([503] * 3, HOUR), ([200], DAY), ([404], DAY), ([200, 503], 30)],
+)
+@pytest.mark.parametrize("ahead", [DAY, 400 * DAY])
+def test_end_that_was_stored_by_a_clock_ahead_is_clamped(
+    client: redis.Redis, cache: RobotsCache, answers: list[int], seconds: float, ahead: float
+) -> None:
+    robots, now = None, redis_now(client)
+    for status in answers:
+        robots = answered(status, known=robots, now=now + ahead)
+    assert robots is not None
+    cache.put("http://h", robots, now + ahead)
+
+    got, now = cache.get("http://h")
+
+    assert got is not None and got.fetched <= now
+    assert not got.is_old(now)
+    assert got.is_old(now + seconds)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +228,7 @@ def test_value_of_another_version_or_of_nobody_is_none(
 ) -> None:
     client.set("{crawl:0}:robots:http://h", value)
 
-    assert cache.get("http://h") is None
+    assert cache.get("http://h")[0] is None
 
 
 def test_a_value_that_inflates_without_end_is_cut(client: redis.Redis, cache: RobotsCache) -> None:
@@ -203,7 +237,7 @@ def test_a_value_that_inflates_without_end_is_cut(client: redis.Redis, cache: Ro
     known["body"] = zlib.compress(RULES + bytes(64 * 2**20), 9)
     client.set("{crawl:0}:robots:http://h", msgpack.packb(known))
 
-    got = cache.get("http://h")
+    got, _ = cache.get("http://h")
 
     assert got is not None and may(got) == BY_RULES
     assert len(got.body) == BODY_MAX

@@ -1,7 +1,8 @@
 """What is known of a server's robots.txt, shared by all workers in Redis.
 
 Key `{crawl:P}:robots:SERVER`: msgpack map {status, body (zlib), fetched, until, failures}. A robots.txt is
-kept for 30 days, other answers until they are old.
+kept for 30 days, other answers until they are old. All times are seconds by the clock of Redis: clocks of
+workers may be wrong.
 """
 
 from __future__ import annotations
@@ -21,12 +22,20 @@ COPY_SECONDS = 30 * DAY_SECONDS  # RFC 9309 2.3.1.4: "a reasonably long period o
 UNREACHABLE_SECONDS = 3600.0  # after the last try, until anybody asks again
 BODY_MAX = 512 * 1024  # RFC 9309 2.5
 
+_GET_AND_TIME = "return {redis.call('GET', KEYS[1]), redis.call('TIME')}"
+
 
 class Retries(NamedTuple):
     """How often a server that is not reached is asked at short intervals, and the first of them."""
 
     tries: int
     backoff_seconds: float
+
+    def pause_seconds(self, failures: int) -> float:
+        """How long to wait after so many failures in a row, at least one."""
+        if failures >= self.tries:
+            return UNREACHABLE_SECONDS
+        return self.backoff_seconds * 2.0 ** (failures - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,40 +71,42 @@ def judge(
         return Robots(rules, status, body[:BODY_MAX], now, now + DAY_SECONDS)
     failures = (known.failures if known else 0) + 1
     settled = failures >= retries.tries
-    wait = UNREACHABLE_SECONDS if settled else retries.backoff_seconds * 2 ** (failures - 1)
+    until = now + retries.pause_seconds(failures)
     if known is not None and known.outlives_failure(now):
-        until = min(now + wait, known.fetched + COPY_SECONDS)
+        until = min(until, known.fetched + COPY_SECONDS)
         return replace(known, until=until, failures=failures, settled=settled)
-    return Robots(None, status, b"", now, now + wait, failures, settled)
+    return Robots(None, status, b"", now, until, failures, settled)
 
 
 class RobotsCache:
     """Blocking calls: one round trip each, for a thread; `key` is that of a server."""
 
-    def __init__(self, client: Client, key: Callable[[str], str], user_agent: str, tries: int) -> None:
+    def __init__(self, client: Client, key: Callable[[str], str], user_agent: str, retries: Retries) -> None:
         self._client, self._key = client, key
-        self._user_agent, self._tries = user_agent, tries
+        self._user_agent, self._retries = user_agent, retries
 
-    def get(self, server: str) -> Robots | None:
-        """What was put there; also when it is old, for a copy to go on with or failures to count on."""
-        packed = self._client.get(self._key(server))
+    def get(self, server: str) -> tuple[Robots | None, float]:
+        """Return what was put there, old or not (a copy may hold on, failures count on), and the time."""
+        packed, (seconds, micros) = self._client.eval(_GET_AND_TIME, 1, self._key(server))
+        now = int(seconds) + int(micros) / 1e6
         try:
-            return None if packed is None else self._unpack(packed)
+            return (self._unpack(packed, now) if packed else None), now
         except (KeyError, TypeError, ValueError, zlib.error):  # of another version, or nobody's
-            return None
+            return None, now
 
-    def _unpack(self, packed: bytes) -> Robots:
+    def _unpack(self, packed: bytes, now: float) -> Robots:
         known = msgpack.unpackb(packed)
         body = zlib.decompressobj().decompress(known["body"], BODY_MAX)
         failures = int(known["failures"])
+        longest = self._retries.pause_seconds(failures) if failures else DAY_SECONDS
         return Robots(
             verdict(known["status"], body, self._user_agent),
             known["status"],
             body,
-            float(known["fetched"]),
-            float(known["until"]),
+            min(float(known["fetched"]), now),  # a clock was set back since, or was ahead when this was put
+            min(float(known["until"]), now + longest),
             failures,
-            failures >= self._tries,
+            failures >= self._retries.tries,
         )
 
     def put(self, server: str, robots: Robots, now: float) -> None:

@@ -11,7 +11,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,13 +40,28 @@ SERVERS_MAX = 10_000  # kept in this process; the others are in Redis
 RULES_MAX = 500_000  # kept in this process, about 100 MB
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What holds for a server, in this process.
+
+    Attributes:
+        rules: None for complete disallow.
+        settled: the server is not reached, and is not asked again soon.
+        until: by this process' monotonic clock.
+    """
+
+    rules: Rules | None
+    settled: bool
+    until: float
+
+
 class RobotsMiddleware:
     """Asks for robots.txt before the first page of a server; pages that wait for it share one answer."""
 
     def __init__(self, crawl: Worker, user_agent: str, timeout_s: float) -> None:
         """Give up on a robots.txt, redirects and all, after `timeout_s`."""
         self._crawl, self._user_agent, self._timeout_s = crawl, user_agent, timeout_s
-        self._asked: dict[str, asyncio.Task[Robots]] = {}
+        self._asked: dict[str, asyncio.Task[Answer]] = {}
         self._rules_kept = 0
 
     @classmethod
@@ -95,43 +110,45 @@ class RobotsMiddleware:
         """In a thread, where there are so many wildcards that the event loop would stand still."""
         return await asyncio.to_thread(rules.allowed, url) if rules.is_costly else rules.allowed(url)
 
-    async def _robots(self, server: str) -> Robots:
+    async def _robots(self, server: str) -> Answer:
         task = self._asked.get(server)
-        if task is None or (task.done() and (task.exception() or task.result().is_old(time.time()))):
+        if task is None or (task.done() and (task.exception() or task.result().until <= time.monotonic())):
             if len(self._asked) > SERVERS_MAX or self._rules_kept > RULES_MAX:
                 self._asked = {name: task for name, task in self._asked.items() if not task.done()}
                 self._rules_kept = 0
             task = self._asked[server] = asyncio.ensure_future(self._ask(server))
         return await asyncio.shield(task)
 
-    async def _ask(self, server: str) -> Robots:
+    async def _ask(self, server: str) -> Answer:
         """From Redis, else from the server. What is slow in it, reading the rules too, is done in threads."""
         frontier = self._crawl.frontier
-        polite = frontier.politeness
+        retries = Retries(frontier.politeness.tries, frontier.politeness.backoff)
         cache = RobotsCache(
-            frontier.client, partial(frontier.shared_key, "robots"), self._user_agent, polite.tries
+            frontier.client, partial(frontier.shared_key, "robots"), self._user_agent, retries
         )
-        robots = await self._insist(cache.get, server)
-        if robots is None or robots.is_old(time.time()):
+        robots, now = await self._insist(cache.get, server)
+        asked = time.monotonic()
+        if robots is None or robots.is_old(now):
             sys.audit("webcrawler.robots.asking")
             status, body = await self._download(server)
             sys.audit("webcrawler.robots.fetched")
-            retries, now = Retries(polite.tries, polite.backoff), time.time()
+            now += time.monotonic() - asked
             robots = await asyncio.to_thread(judge, status, body, self._user_agent, robots, now, retries)
+            asked = time.monotonic()
             await self._insist(cache.put, server, robots, now)
             sys.audit("webcrawler.robots.stored")
-            await self._insist(self._slow_down, server, robots)
+            await self._insist(self._slow_down, server, robots, now)
             sys.audit("webcrawler.robots.told")
         self._rules_kept += robots.rules.size if robots.rules else 0
-        return replace(robots, body=b"")  # in Redis only
+        return Answer(robots.rules, robots.settled, asked + robots.until - now)
 
-    def _slow_down(self, asked: str, robots: Robots) -> None:
+    def _slow_down(self, asked: str, robots: Robots, now: float) -> None:
         """Tells the frontier of a Crawl-delay, or when a server that was not reached may be asked again."""
         server = urls.server(urls.canonical(asked + "/"))  # as leases name it: without a root's dot
         if robots.rules is not None:
             self._crawl.frontier.postpone(server, 0.0, robots.rules.crawl_delay or 0.0)
         elif not robots.settled:
-            self._crawl.frontier.postpone(server, robots.until - time.time())
+            self._crawl.frontier.postpone(server, robots.until - now)
 
     async def _download(self, server: str) -> tuple[int | None, bytes]:
         """(status, body) after up to five redirects; (None, b"") when it was not to be had whole."""
