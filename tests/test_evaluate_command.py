@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as xml
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -329,6 +330,58 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: si
     assert re.search(r"(?m)^fifo ", out)
     assert not re.search(r"(?m)^pagerank ", out)
     assert [one["ordering"] for one in json.loads((tmp_path / "f.json").read_text())["runs"]] == ["fifo"]
+
+
+def test_private_redis_ends_with_a_laboratory_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
+    code = (
+        "from webcrawler.evaluation import private_redis\n"
+        "with private_redis() as connection:\n"
+        "    print(connection.client.info('server')['process_id'], flush=True)\n"
+        "    input()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=PROJECT,
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    server = int(process.stdout.readline())
+
+    process.kill()
+    process.communicate()
+
+    _wait_until(lambda: not list((tmp_path / "temporary").iterdir()))
+    with pytest.raises(ProcessLookupError):
+        os.kill(server, 0)
+
+
+def test_interrupt_while_the_graph_is_read_is_one_line(tmp_path: Path) -> None:
+    graph = tmp_path / "graph.tsv"
+    os.mkfifo(graph)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "evaluate", str(graph)],
+        cwd=PROJECT,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with graph.open("w"):  # it is open on both sides now, and the command reads
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+
+    assert said == "interrupted: no crawl was over\n"
+    assert process.returncode == 1
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.01)
 
 
 def _rest(terminal: int) -> bytes:

@@ -47,6 +47,9 @@ class Command(ScrapyCommand):
             sys.stdout = None  # else the interpreter flushes it and complains
         except (OSError, RedisError, sqlite3.Error) as error:  # a full disk, a file without rights
             self._fail(error, 1)
+        except KeyboardInterrupt:
+            self.exitcode = 1
+            print("interrupted", file=sys.stderr)
 
     def _fail(self, error: Exception, exitcode: int) -> None:
         self.exitcode = exitcode

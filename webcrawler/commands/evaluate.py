@@ -91,13 +91,14 @@ class Evaluate(Command):
         wanted_experiments = evaluation.experiments(_items(opts.orderings, "--orderings"), seeds, opts.query)
         starts = _items(opts.start, "--start") if opts.start else [""]
         _check_targets(opts)
-        recorded = evaluation.read(Path(args[0]))
         runs: list[Run] = []
-        with self._until_interrupted(runs), evaluation.private_redis() as connection, _bars() as progress:
-            for run in evaluation.runs(
-                recorded, starts, wanted_experiments, wanted, connection, progress, pages_max
-            ):
-                runs.append(run)
+        with self._until_interrupted(runs):
+            recorded = evaluation.read(Path(args[0]))
+            with evaluation.private_redis() as connection, _bars() as progress:
+                for run in evaluation.runs(
+                    recorded, starts, wanted_experiments, wanted, connection, progress, pages_max
+                ):
+                    runs.append(run)
         if runs:
             self._show(recorded, runs, opts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -73,6 +74,13 @@ def _mode(name: str, seed: int | None, query: str) -> str:
     return f"{first}?{urlencode(given)}" if given else first
 
 
+STOP_WHEN_ALONE = """
+read -r never
+kill "$1"
+while kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+rm -rf "$2"
+"""
+
 Progress = Callable[[Experiment, str, int, int], None]  # a crawl, its start, all pages, pages visited
 
 
@@ -96,13 +104,29 @@ class Run(NamedTuple):
 
 @contextmanager
 def private_redis() -> Iterator[Connection]:
-    """An embedded server for as long as this lasts, which writes nothing to disk."""
+    """An embedded server for as long as this lasts, which writes nothing to disk.
+
+    It ends with this process, even where that is killed with SIGKILL.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="webcrawler-") as folder,
         connect(None, Path(folder), fsync="no") as connection,
+        _ended_with_this_process(connection.client.info("server")["process_id"], folder),
     ):
         connection.client.config_set("appendonly", "no")
         yield connection
+
+
+@contextmanager
+def _ended_with_this_process(server: int, folder: str) -> Iterator[None]:
+    """A shell that waits at a pipe of ours: when it closes unasked, the shell stops the server."""
+    command = ["sh", "-c", STOP_WHEN_ALONE, "sh", str(server), folder]
+    shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        yield
+    finally:
+        shell.kill()
+        shell.communicate()
 
 
 def runs(
