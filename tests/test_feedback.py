@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live import served
 from lxml import html as lxml_html
 from searched import entry, publish
 from starlette.testclient import TestClient
@@ -268,6 +270,35 @@ def test_there_may_only_be_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     judgments.save("a", "http://a.test/", "bad")  # a change is no further one
 
     assert judgments.of("a") == {"http://a.test/": 0}
+
+
+def test_one_client_leaves_room_for_judgments_of_others(
+    crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through the real server, by connections of two addresses; a restart does not give new room."""
+    monkeypatch.setattr("webcrawler.web.judge.judgments.MOST_OF_CLIENT", 2)
+
+    def judge(url: str, client: str, query: str, verdict: str = "good") -> int:
+        with httpx.Client(base_url=url, transport=httpx.HTTPTransport(local_address=client)) as web:
+            page = lxml_html.fromstring(web.get("/search", params={"q": query}).text)
+            form = next(form for form in page.iter("form") if form.get("action") == "/judge")
+            data = {**fields(form), "verdict": verdict}
+            return web.post("/judge", data=data, headers=OURS).status_code
+
+    config = Config(crawl_dir, rate="", feedback=True, deadline_seconds=60)
+    with served(make_app(config)) as (host, port):
+        url = f"http://{host}:{port}"
+        greedy = [judge(url, "127.0.0.1", query) for query in ("molecular", "biology", "genes")]
+    with served(make_app(config)) as (host, port):
+        url = f"http://{host}:{port}"
+        again = [judge(url, "127.0.0.1", "genes"), judge(url, "127.0.0.1", "biology", "bad")]
+        other = [judge(url, "127.0.0.2", query) for query in ("genes", "biology")]
+        freed = [judge(url, "127.0.0.1", "molecular", "undo"), judge(url, "127.0.0.1", "molecular things")]
+
+    assert greedy == [303, 303, 503]
+    assert again == [503, 303]  # a change is no further one
+    assert other == [303, 303]
+    assert freed == [303, 303]
 
 
 @pytest.mark.parametrize(

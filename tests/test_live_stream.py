@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import re
+import unicodedata
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import anyio
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import journal, opened, runner, served, started
+from live import found, journal, opened, runner, served, started
 from lxml import html as lxml_html
+from searched import entry, publish
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from webcrawler.realtime.journal import Writer
+from webcrawler.records import Text
 from webcrawler.web import Config, make_app
 from webcrawler.web.errors import NotNow
 from webcrawler.web.guard.limits import CLIENT
 from webcrawler.web.live import streams
 from webcrawler.web.live.streams import Look, Streams, event
+
+JSON = ("/api/", "/suggest")
 
 
 @pytest.fixture
@@ -69,6 +77,46 @@ def test_who_has_seen_the_end_is_told_not_to_come_again(web: TestClient) -> None
 
 def test_stream_may_be_asked_for_its_head(web: TestClient) -> None:
     assert web.head(f"/live/{started(web)}/events").status_code == 200
+
+
+CONTROLS = "\x1b[31mred\x07 \x9b2J\x7f\x90q\x9c\x85"
+
+
+def test_control_characters_of_strangers_are_neither_shown_nor_sent_to_programs(tmp_path: Path) -> None:
+    """Data that older versions stored has them; through the real server, on every way out."""
+    hostile = Text(f"Title {CONTROLS}", "", "", "", f"biology {CONTROLS} of the garden")
+    publish(tmp_path, [replace(entry((f"http://a.test/{CONTROLS}", "", "")), text=hostile)])
+    via = {"url": f"http://b.test/{CONTROLS}", "title": CONTROLS, "anchor": f"to {CONTROLS}"}
+    hit = found(1, f"Title {CONTROLS}", snippet=f"biology {CONTROLS}", via=via)
+    writer = Writer(tmp_path, "job")
+    writer.write(journal("job", query=f"biology {CONTROLS}", hits=[hit], state="finished", note=CONTROLS))
+    writer.close()
+    asked = f"q={quote('biology ' + CONTROLS)}"
+    search, explain = f"search?{asked}&explain=1&limit=20", f"explain?{asked}&number=1"
+    paths = [f"/{search}", f"/api/{search}", f"/{explain}", f"/api/{explain}", f"/cached?{asked}&number=1"]
+    paths += [f"/suggest?{asked}", "/status", "/api/status", "/live", "/api/live", "/live/job"]
+    paths += ["/live/job/events", "/api/live/job"]
+    config = Config(tmp_path, rate="", deadline_seconds=60)
+
+    with served(make_app(config)) as (host, port), httpx.Client(base_url=f"http://{host}:{port}") as client:
+        answers = {path: client.get(path) for path in paths}
+
+    assert "Title [31mred" in answers[paths[0]].text and "Title [31mred" in answers[paths[1]].text
+    assert "to [31mred" in answers["/live/job"].text and "to [31mred" in answers["/api/live/job"].text
+    for path, answer in answers.items():
+        assert answer.status_code in (200, 404), path
+        texts = [answer.text, *(strings(answer.json()) if path.startswith(JSON) else ())]
+        controls = {c for text in texts for c in text if unicodedata.category(c) == "Cc"}
+        assert controls <= {"\t", "\n"}, path
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All texts of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from strings(one)
 
 
 @given(st.text())
@@ -145,7 +193,8 @@ def test_streams_are_so_many_and_of_a_client_so_many() -> None:
 
 def test_client_that_opens_many_streams_at_once_gets_no_more_than_its_share(tmp_path: Path) -> None:
     """Through the real server: requests that come in together are all checked before any is answered."""
-    Writer(tmp_path, "job").write(journal("job"))
+    writer = Writer(tmp_path, "job")  # who holds it runs
+    writer.write(journal("job"))
     request = b"GET /live/job/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     async def opened(address: tuple[str, int]) -> tuple[bytes, asyncio.StreamWriter]:
@@ -165,6 +214,7 @@ def test_client_that_opens_many_streams_at_once_gets_no_more_than_its_share(tmp_
     with served(make_app(Config(tmp_path, rate=""))) as address:
         statuses = asyncio.run(ask(address))
 
+    writer.close()
     assert statuses.count(b"200") == streams.MOST_OF_CLIENT
     assert statuses.count(b"503") == 58 - streams.MOST_OF_CLIENT
 

@@ -14,7 +14,7 @@ from webcrawler.web.guard import CLIENT
 from webcrawler.web.openapi import document
 from webcrawler.web.opensearch import suggestions
 from webcrawler.web.parameters import MAX_NUMBER, read
-from webcrawler.web.render import FRESH, page
+from webcrawler.web.render import json_answer, page
 from webcrawler.web.search_request import asked
 
 
@@ -22,12 +22,12 @@ async def search(request: Request) -> Response:
     asking = asked(read(request))
     if not asking.q.strip():
         raise BadInput("q is missing: what to search for")
-    return _json(as_dict(await request.app.state.answers.search(asking, request.scope[CLIENT])))
+    return json_answer(as_dict(await request.app.state.answers.search(asking, request.scope[CLIENT])))
 
 
 async def suggest(request: Request) -> Response:
     query = read(request).one("q")
-    return _json({"query": query, "suggestions": await suggestions(request, query)})
+    return json_answer({"query": query, "suggestions": await suggestions(request, query)})
 
 
 async def explain(request: Request) -> Response:
@@ -36,7 +36,7 @@ async def explain(request: Request) -> Response:
     found = await explained(request, asking, number)
     if found is None:
         raise HTTPException(404, NOT_THERE)
-    return _json(
+    return json_answer(
         {
             "query": asking.q,
             "number": number,
@@ -56,10 +56,6 @@ async def openapi(request: Request) -> Response:
 async def for_people(request: Request) -> Response:
     """The same document, to be read."""
     return page(request, "api.html", document=document(request.app.state.config))
-
-
-def _json(answer: object) -> Response:
-    return JSONResponse(answer, headers={"Cache-Control": FRESH})
 
 
 ROUTES = [

@@ -7,13 +7,13 @@ from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from webcrawler.errors import BadInput
 from webcrawler.web.errors import UNREADABLE, NotNow, note
 from webcrawler.web.parameters import read
-from webcrawler.web.render import FRESH, page
+from webcrawler.web.render import json_answer, page
 
 log = logging.getLogger(__name__)
 FOR_PROGRAMS = ("/api/", "/suggest", "/openapi.json", "/healthz", "/metrics")
@@ -72,7 +72,8 @@ def _query(request: Request) -> str:
 
 def _told(request: Request, status: int, line: str, headers: dict[str, str] | None = None) -> Response:
     if request.scope["path"].startswith(FOR_PROGRAMS):
-        return JSONResponse({"error": line}, status, {"Cache-Control": FRESH, **(headers or {})})
-    response = page(request, "error.html", status, line=line, code=status, q=_query(request))
+        response: Response = json_answer({"error": line}, status)
+    else:
+        response = page(request, "error.html", status, line=line, code=status, q=_query(request))
     response.headers.update(headers or {})
     return response

@@ -8,13 +8,13 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
 from webcrawler.web.guard import CLIENT, host_of
 from webcrawler.web.parameters import read
-from webcrawler.web.render import FRESH
+from webcrawler.web.render import FRESH, json_answer
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
 HTML, RESULTS, SUGGESTIONS = "text/html", "application/json", "application/x-suggestions+json"
@@ -50,9 +50,9 @@ def _as_asked(request: Request) -> str:
 
 async def suggest(request: Request) -> Response:
     query = read(request).one("q")
-    return JSONResponse(
-        [query, await suggestions(request, query)], media_type=SUGGESTIONS, headers={"Cache-Control": FRESH}
-    )
+    answer = json_answer([query, await suggestions(request, query)])
+    answer.headers["Content-Type"] = SUGGESTIONS
+    return answer
 
 
 async def suggestions(request: Request, query: str) -> list[str]:

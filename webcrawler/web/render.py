@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from math import floor, log10
+from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, JSONResponse
 
 from webcrawler.search.rankings import DEFAULT
 from webcrawler.web.static import static_url
 from webcrawler.web.units import ranking, size, span
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 FRESH = "private, no-cache"  # the answer of a query is its asker's, and the next crawl changes it
 
 
@@ -26,7 +29,30 @@ def page(request: Request, template: str, status: int = 200, **values: object) -
 
 
 def rendered(template: str, **values: object) -> str:
-    return environment().get_template(template).render(**values)
+    return without_controls(environment().get_template(template).render(**values))
+
+
+def json_answer(answer: Any, status: int = 200, cache: str = FRESH) -> JSONResponse:
+    """For programs, whose terminals obey control characters as well."""
+    return JSONResponse(_cleaned(answer), status, {"Cache-Control": cache})
+
+
+def without_controls(text: str) -> str:
+    """The text without C0 and C1 controls and DEL, but for tab, line feed and carriage return.
+
+    A terminal obeys them, a page shows them as nothing; strangers' titles and texts hold some.
+    """
+    return _CONTROLS.sub("", text)
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return without_controls(value)
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(one) for one in value]
+    return value
 
 
 @cache

@@ -11,6 +11,7 @@ from webcrawler.errors import BadInput
 from webcrawler.search import MAX_HITS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web.parameters import Parameters
+from webcrawler.web.render import without_controls
 
 HITS = 15  # on a page, as in Figure 3 of Pinkerton 1994
 MAX_LIMIT = 100
@@ -69,7 +70,7 @@ def asked(given: Parameters) -> Asking:
     """Raises BadInput: a value that cannot be."""
     limit = given.whole("limit", HITS, 1, MAX_LIMIT)
     asking = Asking(
-        q=given.one("q"),
+        q=without_controls(given.one("q")),
         page=given.whole("page", 1, 1, -(-MAX_HITS // limit)),
         limit=limit,
         ranking=given.one("ranking") or DEFAULT,

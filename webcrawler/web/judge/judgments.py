@@ -1,14 +1,15 @@
 """Relevance judgments in CRAWL_DIR/feedback/, as `scrapy judge feedback` reads them (TREC's formats).
 
 `queries.tsv`: QUERYID TAB query. `qrels.txt`: QUERYID 0 URL GRADE, grade 1 good, 0 bad, one line a pair.
-Both are written aside, synced and put in place in one step: who reads sees the old or the new file.
+`clients.tsv`: QUERYID TAB URL TAB CLIENT, who judged the pair first: a client may add so many.
+Each is written aside, synced and put in place in one step: who reads sees the old or the new file.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,7 @@ from webcrawler.web.errors import NotNow, note
 GRADES = {"good": 1, "bad": 0}
 UNDO = "undo"
 MOST = 20_000  # judgments; a file of 2 MB
+MOST_OF_CLIENT = 1_000  # of them, so that nobody takes all the room
 MAX_QUERY = 400  # characters
 
 
@@ -27,31 +29,38 @@ class Judgments:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._qrels, self._queries = folder / "qrels.txt", folder / "queries.tsv"
+        self._clients = folder / "clients.tsv"
         self._known: tuple[object, dict[str, dict[str, int]]] = None, {}
 
-    def save(self, query: str, url: str, verdict: str) -> None:
+    def save(self, query: str, url: str, verdict: str, client: str = "") -> None:
         """Durable when it returns; the last verdict on a pair holds, `undo` takes it back.
 
+        Args:
+            client: a name without white space; judgments that it adds count for it, also after others changed
+                them. "" is nobody, who has no bound of their own.
         Raises:
             NotNow: the disk is full or may not be written, what is there cannot be read (and would be lost),
-                or there are as many judgments as may be.
+                or there are as many judgments as there may be, in all or of this client.
         """
         text = one_line(query)
         pair = query_id(text), url.replace(" ", "%20")
         try:
             with self._locked():
-                grades, queries = self._read(), self._read_queries()
-                grades.pop(pair, None)
-                if verdict != UNDO:
+                grades, queries, clients = self._read(), self._read_queries(), self._read_clients()
+                if verdict == UNDO:
+                    grades.pop(pair, None)
+                else:
+                    if pair not in grades:
+                        self._check_room(len(grades), sum(one == client for one in clients.values()), client)
+                        clients[pair] = client
                     grades[pair] = GRADES[verdict]
-                if len(grades) > MOST:
-                    raise NotNow("no more judgments are taken: there are enough")
+                queries[pair[0]] = text
                 judged = {id for id, _ in grades}
-                queries = {id: said for id, said in {**queries, pair[0]: text}.items() if id in judged}
-                # first the query: a judgment of an unknown one would be of no use
-                _replace(self._queries, "".join(f"{id}\t{said}\n" for id, said in queries.items()))
-                lines = (f"{id} 0 {page} {grade}\n" for (id, page), grade in grades.items())
-                _replace(self._qrels, "".join(lines))
+                # the judgments last: one of an unknown query would be of no use
+                _replace(self._queries, (row for row in queries.items() if row[0] in judged))
+                _replace(self._clients, ((*p, one) for p, one in clients.items() if one and p in grades))
+                rows = ((id, "0", page, str(grade)) for (id, page), grade in grades.items())
+                _replace(self._qrels, rows, between=" ")
         except OSError as error:
             note(f"cannot save a judgment: {error}")
             raise NotNow("the judgment could not be saved: try again later") from error
@@ -62,6 +71,12 @@ class Judgments:
     def of(self, query: str) -> dict[str, int]:
         """Grades by URL."""
         return self._by_query().get(query_id(one_line(query)), {})
+
+    def _check_room(self, judgments: int, of_client: int, client: str) -> None:
+        if judgments >= MOST:
+            raise NotNow("no more judgments are taken: there are enough")
+        if client and of_client >= MOST_OF_CLIENT:
+            raise NotNow("no more judgments are taken from you: leave room for others")
 
     def _by_query(self) -> dict[str, dict[str, int]]:
         """All of them, read again when the file was replaced; none where they cannot be read."""
@@ -84,6 +99,9 @@ class Judgments:
 
     def _read_queries(self) -> dict[str, str]:
         return {row[0]: row[1] for row in _rows(self._queries, "\t", 2)}
+
+    def _read_clients(self) -> dict[tuple[str, str], str]:
+        return {(id, url): client for id, url, client in _rows(self._clients, "\t", 3)}
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -115,10 +133,10 @@ def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:
     return rows
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, rows: Iterable[tuple[str, ...]], between: str = "\t") -> None:
     aside = path.with_suffix(".new")
     with aside.open("w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
+        file.writelines(f"{between.join(row)}\n" for row in rows)
         file.flush()
         os.fsync(file.fileno())
     aside.replace(path)

@@ -70,11 +70,12 @@ class Judging:
         token = given.one("token")
         if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], asking.q):
             raise HTTPException(403, STALE)
-        await run_in_threadpool(self._save, asking.q, number, verdict)
+        client = self._tokens.name_of(request.scope[CLIENT])
+        await run_in_threadpool(self._save, asking.q, number, verdict, client)
         self._metrics.judgments.labels(verdict).inc()
         return RedirectResponse(f"{asking.url(page=asking.page)}#hit-{number}", 303)
 
-    def _save(self, query: str, number: int, verdict: str) -> None:
+    def _save(self, query: str, number: int, verdict: str, client: str) -> None:
         try:
             with closing(Catalog(self._crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
                 url = catalog.urls.of([number]).get(number)
@@ -82,4 +83,4 @@ class Judging:
             raise Unavailable(str(error)) from error
         if url is None:
             raise BadInput(f"there is no page {number}")
-        self._judgments.save(query, url, verdict)
+        self._judgments.save(query, url, verdict, client)

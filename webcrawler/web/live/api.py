@@ -7,7 +7,7 @@ from functools import partial
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.web.config import Config
@@ -15,6 +15,7 @@ from webcrawler.web.guard import CLIENT, is_foreign
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.request import asked, from_json
 from webcrawler.web.live.searches import OneAtATime, Searches
+from webcrawler.web.render import json_answer
 
 JSON = "application/json"
 FOREIGN = "another site's page may not do that"
@@ -36,10 +37,10 @@ class Api:
         self._access.check(request)
         known = await run_in_threadpool(self._searches.recent, self._access.client(request))
         rows = [{name: value for name, value in one.items() if name != "hits"} for one in known]
-        return _said({"searches": rows})
+        return json_answer({"searches": rows}, cache="no-store")
 
     async def _show(self, request: Request) -> Response:
-        return _said(await self._access.known(request))
+        return json_answer(await self._access.known(request), cache="no-store")
 
     async def _start(self, request: Request) -> Response:
         self._check(request)
@@ -48,7 +49,7 @@ class Api:
             job = await self._searches.start(partial(asked, form, self._config), request.scope[CLIENT])
         except OneAtATime as error:
             raise HTTPException(409, f"your search {error.job} is still running: wait, or stop it") from None
-        answer = _said(await run_in_threadpool(self._searches.look, job), 202)
+        answer = json_answer(await run_in_threadpool(self._searches.look, job), 202, "no-store")
         answer.headers["Location"] = f"/api/live/{job}"
         return answer
 
@@ -57,7 +58,7 @@ class Api:
         job = (await self._access.known(request))["job"]
         self._access.check_stop(request, job)
         await self._searches.stop(job)
-        return _said(await run_in_threadpool(self._searches.look, job), 202)
+        return json_answer(await run_in_threadpool(self._searches.look, job), 202, "no-store")
 
     def _check(self, request: Request) -> None:
         self._access.check(request)
@@ -65,7 +66,3 @@ class Api:
             raise HTTPException(403, FOREIGN)
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
             raise HTTPException(415, f"send it as {JSON}")
-
-
-def _said(answer: object, status: int = 200) -> JSONResponse:
-    return JSONResponse(answer, status, {"Cache-Control": "no-store"})

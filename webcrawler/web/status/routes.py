@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.web.parameters import read
-from webcrawler.web.render import page
+from webcrawler.web.render import json_answer, page
 from webcrawler.web.status.activity import BIN_SECONDS
 from webcrawler.web.status.overview import Overview, Overviews
 from webcrawler.web.status.plots import plot
@@ -27,7 +27,7 @@ def routes(overviews: Overviews) -> list[Route]:
         return answer
 
     async def api(request: Request) -> Response:
-        return JSONResponse(as_dict(await overviews.newest()), headers={"Cache-Control": "no-store"})
+        return json_answer(as_dict(await overviews.newest()), cache="no-store")
 
     return [Route("/status", status), Route("/api/status", api)]
 
