@@ -95,6 +95,82 @@ def test_text_is_what_is_visible(html: str, text: str) -> None:
     assert page(html).text == text
 
 
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("a\x1b[31mred\x1b[0m", "a[31mred[0m"),  # a terminal would obey
+        ("fo\x1bo", "foo"),
+        ("fo&#27;o", "foo"),
+        ("fo&#x1B;<b>o</b>", "foo"),
+        ("<p>foo&#27;</p>\x1b<p>&#8;bar", "foo\nbar"),
+        ("foo \x1b bar", "foo bar"),
+        ("foo\x1b\x07", "foo"),
+        ("fo\x7fo ba\x9br", "foo bar"),  # DEL, C1
+        ("foo\tbar\nbaz\x0cqux", "foo bar baz qux"),
+        ("foo\x85bar\x1cbaz", "foo bar baz"),  # these separate words
+        ("so\xadft 日\x1b本\u200d🏳️", "so\xadft 日本\u200d🏳️"),  # what prints nothing but controls nothing
+    ],
+)
+def test_text_has_no_control_characters(html: str, text: str) -> None:
+    assert page(html).text == text
+
+
+@pytest.mark.parametrize("control", ["\x1b", "&#27;", "\x07", "\x7f", "\x9b", "\0"])
+def test_nothing_that_is_shown_has_control_characters(control: str) -> None:
+    named = f"na{control}me"
+    found = page(
+        f"<meta charset=utf-8><title>{named}</title><meta name=description content='{named}'>"
+        f"<meta name=keywords content='{named}'><h1>{named}</h1><a href=x>{named}</a><img alt=no>"
+        f"<a href=y><img alt='{named}'></a><a href=z>then</a>"
+    )
+
+    assert (found.title, found.description, found.keywords) == ("name", "name", "name")
+    assert found.headings == ("name",)
+    assert [one.anchor for one in found.links] == ["name", "name", "then"]
+    assert found.links[2].context == "name name"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        # links beside one another are words of their own
+        ("<a href=x>Northwest</a><a href=y>Categories</a>", "Northwest Categories"),
+        ("<a>Northwest</a><a>Categories</a>", "Northwest Categories"),
+        ("<a href=x>A</a><a href=y>B</a><a href=z>C</a>", "A B C"),
+        ("<a href=x>North</a><!-- --><a href=y>South</a>", "North South"),
+        ("<a href=x>North<a href=y>South</a>", "North South"),
+        ("<span><a href=x>North</a></span><span><a href=y>South</a></span>", "North South"),
+        ("<a href=x><b>North</b></a><a href=y><i>South</i></a>", "North South"),
+        ("<a href=x>North</a><a href=z><img alt=logo></a><a href=y>South</a>", "North South"),
+        ("<a href=x>North</a><a href=y><script>no</script>South</a>", "North South"),
+        # where something stands between them, that decides
+        ("<a href=x>North</a> <a href=y>South</a>", "North South"),
+        ("<a href=x>North</a>|<a href=y>South</a>", "North|South"),
+        ("<a href=x>North</a><br><a href=y>South</a>", "North\nSouth"),
+        ("<li><a href=x>North</a><li><a href=y>South</a>", "North\nSouth"),
+        # a link within a word, and other markup, does not part it
+        ("un<a href=x>link</a>ed", "unlinked"),
+        ("<a href=x>link</a>s", "links"),
+        ("<b>f</b>oo", "foo"),
+        ("<b>f</b><i>oo</i>", "foo"),
+        ("<a href=x>f<b>o</b>o</a>", "foo"),
+        ("fo<a name=here></a>o", "foo"),
+        ("<a href=x>fo</a><a name=here></a>o", "foo"),
+        ("<a name=here></a><a href=x>foo</a>", "foo"),
+        ("f<a href=x></a><a href=y>oo</a>", "foo"),
+    ],
+)
+def test_links_beside_one_another_are_words_of_their_own(html: str, text: str) -> None:
+    assert page(html).text == text
+
+
+def test_anchor_of_a_link_beside_another_begins_with_its_word() -> None:
+    north, south = page("<a href=x>North</a><a href=y>South</a>").links
+
+    assert (north.anchor, north.context) == ("North", "South")
+    assert (south.anchor, south.context) == ("South", "North")
+
+
 def test_head_tells_title_description_and_keywords() -> None:
     read = page(
         "<title> A\n title </title><title>second</title>"
@@ -256,7 +332,7 @@ def test_what_is_no_link_is_counted_and_costs_nothing_else() -> None:  # C9
 
     assert read.refused == {"scheme": 2, "malformed": 2}
     assert "http://a.example/good" in [found.spelling for found in read.links]
-    assert read.text == "mjbpngno link"
+    assert read.text == "m j b p n g no link"
 
 
 def test_what_is_not_worth_fetching_is_a_link_that_says_so() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from webcrawler.parsing.reader import Outlink
+from webcrawler.parsing.text import plain
 from webcrawler.records import Link
 from webcrawler.urls import Target, UnfetchableUrl, outlink, resolve
 
@@ -81,7 +82,7 @@ def _anchor(found: Outlink, text: str) -> str:
         parts += text[at:offset], label
         at = offset
     parts.append(text[at : found.end])
-    return " ".join(" ".join(parts).split())[:ANCHOR_CHARACTERS].rstrip()
+    return plain(" ".join(parts))[:ANCHOR_CHARACTERS].rstrip()
 
 
 def _context(found: Outlink, text: str) -> str:

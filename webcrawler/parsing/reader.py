@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from webcrawler.parsing.text import BLOCKS, CELLS, HEADINGS, HIDDEN, SIZES, Attributes, TextFlow
+from webcrawler.parsing.text import BLOCKS, CELLS, HEADINGS, HIDDEN, SIZES, Attributes, TextFlow, plain
 
 MAX_LINKS = 50_000  # different ones a page; more is an attack, the rest is counted only
 
@@ -41,8 +41,9 @@ class Reader(TextFlow):
         self._hrefs: set[str] = set()
         self._foreign = 0  # open svg elements: their title is not the page's
         self._title: list[str] | None = None  # while in the title
-        self._anchor: Attributes | None = None  # of the open link
-        self._anchor_start = 0
+        self._anchor: Attributes | None = None  # of the open link, where it leads somewhere
+        self._anchor_start: int | None = None  # of the open link
+        self._anchor_end = 0  # of the last link that had text
         self._labels: list[tuple[int, str]] = []
 
     # The events, called by lxml.
@@ -56,10 +57,12 @@ class Reader(TextFlow):
             closed(self, tag)
 
     def data(self, chunk: str) -> None:
-        if self._title is None:
-            self.write(chunk)
-        else:
+        if self._title is not None:
             self._title.append(chunk)
+            return
+        if self._anchor_start is not None and self._anchor_end == self.length and not self._hidden:
+            self._space("a")  # links beside one another: words of a menu
+        self.write(chunk)
 
     def close(self) -> None:
         self._close_link("a")
@@ -85,7 +88,7 @@ class Reader(TextFlow):
         if self._title is None:
             self._hidden -= 1
         else:
-            self.title = " ".join("".join(self._title).split())
+            self.title = plain("".join(self._title))
             self._title = None
 
     def _base(self, _tag: str, attributes: Attributes) -> None:
@@ -94,9 +97,9 @@ class Reader(TextFlow):
     def _meta(self, _tag: str, attributes: Attributes) -> None:
         name, content = attributes.get("name", "").strip().lower(), attributes.get("content", "")
         if name == "description":
-            self.description = self.description or " ".join(content.split())
+            self.description = self.description or plain(content)
         elif name == "keywords":
-            self.keywords = self.keywords or " ".join(content.split())
+            self.keywords = self.keywords or plain(content)
         elif name == "robots":
             self.robots.update(content.lower().replace(",", " ").split())
         elif attributes.get("http-equiv", "").strip().lower() == "refresh":
@@ -112,14 +115,18 @@ class Reader(TextFlow):
 
     def _open_link(self, _tag: str, attributes: Attributes) -> None:
         self._close_link("a")
-        if "href" in attributes:
-            self._anchor, self._anchor_start, self._labels = attributes, self.length, []
+        self._anchor_start, self._labels = self.length, []
+        self._anchor = attributes if "href" in attributes else None
 
     def _close_link(self, _tag: str) -> None:
-        if (anchor := self._anchor) is not None:
-            self._anchor = None
-            span = self._anchor_start, self.length
-            self._add(Outlink(anchor["href"], *span, _is_nofollow(anchor), tuple(self._labels)))
+        if (start := self._anchor_start) is None:
+            return
+        if anchor := self._anchor:
+            nofollow, labels = _is_nofollow(anchor), tuple(self._labels)
+            self._add(Outlink(anchor["href"], start, self.length, nofollow, labels))
+        if self.length > start:
+            self._anchor_end = self.length
+        self._anchor = self._anchor_start = None
 
     def _image(self, _tag: str, attributes: Attributes) -> None:
         if self._anchor is not None and (label := attributes.get("alt")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 Attributes = Mapping[str, str]
@@ -16,6 +17,15 @@ _BLOCKS = """address article aside blockquote body br caption center dd details 
     figcaption figure footer form frameset header hgroup hr html legend li main menu nav ol optgroup option
     p pre search section summary table tbody tfoot thead tr ul"""
 BLOCKS = tuple(_BLOCKS.split())
+
+# C0, DEL and C1, which terminals obey and browsers do not show, but for what separates words in `str.split`.
+_CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+
+
+def plain(text: str) -> str:
+    """Return the words of a text with single spaces between them, without control characters."""
+    words = " ".join(text.split())
+    return words if words.isprintable() else " ".join(_CONTROL.sub("", text).split())
 
 
 class TextFlow:
@@ -39,10 +49,14 @@ class TextFlow:
         """Add characters; a word may come in several chunks."""
         if self._hidden:
             return
-        if words := chunk.split():
-            self._write(" ".join(words), self._gap or (" " if chunk[0].isspace() else ""))
+        words = " ".join(chunk.split())
+        if not words.isprintable():
+            chunk = _CONTROL.sub("", chunk)
+            words = " ".join(chunk.split())
+        if words:
+            self._write(words, self._gap or (" " if chunk[0].isspace() else ""))
             self._gap = " " if chunk[-1].isspace() else ""
-        else:
+        elif chunk:
             self._gap = self._gap or " "
 
     def _write(self, words: str, gap: str) -> None:
