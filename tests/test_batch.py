@@ -5,6 +5,8 @@ With the real page store, catalog and frontier; a crash is an `os._exit` between
 
 from __future__ import annotations
 
+import errno
+import os
 import queue
 import sqlite3
 import subprocess
@@ -144,6 +146,33 @@ def test_a_lease_is_not_completed_before_the_catalog_has_its_page(room: Room) ->
     other.execute("ROLLBACK")
     room.wait()
     assert room.reasons() == {"document": 1}
+
+
+def test_nothing_is_acknowledged_in_a_file_whose_name_was_never_synced(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lease,) = room.lease(A)
+    pages, fsync = room.folder / "pages", os.fsync
+    lasting: list[set[str]] = []  # the names in the folder, whenever it was synced
+
+    def flaky(descriptor: int) -> None:
+        if os.path.samestat(os.fstat(descriptor), pages.stat()):
+            lasting.append({path.name for path in pages.iterdir()})
+            if len(lasting) == 1:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", flaky)
+
+    batch = room.batch()
+    batch.put(page(lease))
+    batch.flush()
+    room.wait()
+
+    (document,) = room.catalog().documents([1]).values()
+    assert document.place and document.place.file in set().union(*lasting[1:])
+    assert room.archived() == [A]
+    assert {path.name for path in pages.iterdir()} == {document.place.file}
 
 
 def test_the_catalog_points_to_the_response_as_it_came(room: Room) -> None:

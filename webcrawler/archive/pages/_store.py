@@ -94,15 +94,21 @@ class PageStore:
         return record_at(self._folder, place)
 
     def _start_file(self) -> None:
-        self._name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"
+        name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"
+        path = self._folder / name
         try:
-            self._file = (self._folder / self._name).open("xb")
-            sys.audit("webcrawler.pages.new-file")
-            _sync_folder(self._folder)
+            file = path.open("xb")
+            try:
+                sys.audit("webcrawler.pages.new-file")
+                _sync_folder(self._folder)
+            except OSError:  # its name may not last, so nothing is written to it
+                file.close()
+                path.unlink(missing_ok=True)
+                raise
         except OSError as error:
-            raise Unavailable(f"{self._folder / self._name} cannot be written now: {error}.") from error
-        self._end = 0
-        self._put(warcinfo(self._name))
+            raise Unavailable(f"{path} cannot be written now: {error}.") from error
+        self._file, self._name, self._end = file, name, 0
+        self._put(warcinfo(name))
 
     def _leave_file(self) -> None:
         if self._file is not None:
