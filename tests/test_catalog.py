@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webcrawler.archive.catalog import Catalog, Verdict
+from webcrawler.archive.catalog import Catalog, Verdict, _database
 from webcrawler.archive.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Change, Entry, Fetch, Lease, Link, Place, Text
@@ -333,6 +334,27 @@ def test_batch_that_finds_the_disk_full_leaves_nothing_and_may_be_written_again(
     catalog._db.execute(f"{limit} 1000000")
     write(catalog, page(C, 1, "c", [link(B)]), long)
     assert edges(catalog) == {(A, B, "", ""), (C, B, "", "")}
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="who holds a lock is asked of /proc")
+def test_a_writer_that_waits_says_for_which_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(_database, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(_database, "BUSY_SECONDS", 0.0)
+    catalog = Catalog(tmp_path / "catalog.sqlite")
+    other = sqlite3.connect(tmp_path / "catalog.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(Unavailable, match="locked"):
+        write(catalog, page(A, 1))
+    assert f"process {os.getpid()} (" in caplog.text
+
+    other.execute("ROLLBACK")
+    other.close()
+    write(catalog, page(A, 1))
+    assert catalog.find(A) is not None
+    catalog.close()
 
 
 def test_changes_follow_each_other_and_are_read_in_pieces(catalog: Catalog) -> None:

@@ -6,10 +6,10 @@ The product announces each place as an audit event, `sys.audit("webcrawler.catal
 costs about 40 ns where nobody listens. `environment` makes a child process listen: `sitecustomize.py` arms it
 before its first import.
 
-Several failpoints are separated by commas. Actions: `kill` (SIGKILL to itself), `exit` (at once, status 70),
-`enospc` (an OSError as of a full disk), `unavailable` (as of a part that is away), or a number of seconds to
-sleep. With FAILPOINTS_ONCE=FOLDER each of them strikes once among all processes that name this folder, and
-leaves a file of its name there.
+Several failpoints are separated by commas. Actions: `kill` (SIGKILL to itself), `stop` (SIGSTOP to itself),
+`exit` (at once, status 70), `enospc` (an OSError as of a full disk), `unavailable` (as of a part that is away),
+or a number of seconds to sleep. With FAILPOINTS_ONCE=FOLDER each of them strikes once among all processes that
+name this folder, and leaves a file of its name there.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from itertools import count
 from pathlib import Path
 
 EXIT_STATUS = 70
+ACTIONS = ("kill", "stop", "exit", "enospc", "unavailable")
 PREFIX = "webcrawler."
 HOOK = Path(__file__).parent
 
@@ -176,7 +177,7 @@ class _Armed:
                 f"FAILPOINTS={text}: there is no failpoint {name!r}; bench/faults/hook/failpoints.py has all"
             )
         if not (_is_action(action) and (passing or "1").isdecimal() and int(passing or 1) > 0):
-            wanted = "NAME:ACTION[:PASSING], ACTION one of kill, exit, enospc, unavailable, or seconds"
+            wanted = f"NAME:ACTION[:PASSING], ACTION one of {', '.join(ACTIONS)}, or seconds"
             raise ValueError(f"FAILPOINTS={text}: say {wanted}")
         return PREFIX + name, cls(action, int(passing or 1), Path(once) if once else None)
 
@@ -195,13 +196,15 @@ class _Armed:
 
 
 def _is_action(action: str) -> bool:
-    return action in ("kill", "exit", "enospc", "unavailable") or action.replace(".", "", 1).isdecimal()
+    return action in ACTIONS or action.replace(".", "", 1).isdecimal()
 
 
 def _strike(action: str) -> None:
     match action:
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
         case "exit":
             os._exit(EXIT_STATUS)
         case "enospc":

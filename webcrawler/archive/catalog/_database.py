@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,9 +24,12 @@ if TYPE_CHECKING:
 
 URL = "FROM urls u JOIN servers s ON s.number = u.server"  # s.name || u.path is the canonical URL
 BUSY_SECONDS = 60.0  # a batch of another process takes a fraction of a second
+WAIT_SECONDS = 10.0  # of them, before it is said who holds the catalog, and then each time again
+WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
 OPENING_TRIES = 100  # a tenth of a second each
+logger = logging.getLogger(__name__)
 
 
 def statements(name: str) -> list[str]:
@@ -65,8 +70,9 @@ def _patiently(step: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
 
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
+    patience = BUSY_SECONDS if readonly else WAIT_SECONDS  # writers say every so often whom they wait for
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    db = sqlite3.connect(uri, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)
     try:
         for pragma in (f"cache_size = -{CACHE_KIB}", "temp_store = MEMORY"):
             db.execute(f"PRAGMA {pragma}")
@@ -107,13 +113,13 @@ def _version(db: sqlite3.Connection) -> int:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, one writer at a time.
+    """All or nothing, one writer at a time. While it waits for another process, it logs which one.
 
     Raises:
-        Unavailable: another process holds the lock for too long, or the disk is full or broken.
+        Unavailable: another process holds the lock for a minute, or the disk is full or broken.
     """
     try:
-        db.execute("BEGIN IMMEDIATE")
+        _begin(db)
         yield
         db.execute("COMMIT")
     except BaseException as error:
@@ -122,6 +128,38 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         if isinstance(error, sqlite3.OperationalError):
             raise Unavailable(f"The catalog cannot be written now: {error}.") from error
         raise
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            db.execute("BEGIN IMMEDIATE")  # waits for WAIT_SECONDS
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            logger.warning("waiting for the catalog: %s is writing it", _holder(db))
+            if time.monotonic() > deadline:
+                raise
+
+
+def _holder(db: sqlite3.Connection) -> str:
+    """The process that writes the catalog, as far as the system tells."""
+    path = db.execute("PRAGMA database_list").fetchone()[2]
+    try:
+        # Not by F_GETLK: a process that closes a file gives up its locks on it, also those of SQLite.
+        inode = str(Path(f"{path}-shm").stat().st_ino)
+        for line in Path("/proc/locks").read_text().splitlines():
+            # 1: POSIX  ADVISORY  WRITE 4711 08:01:523 120 120
+            *_, kind, process, file, first, last = line.split()
+            if kind == "WRITE" and file.endswith(f":{inode}") and first == last == str(WRITE_LOCK_BYTE):
+                status = Path(f"/proc/{process}/status").read_text()
+                state = re.search(r"^State:.*\((.+)\)", status, re.MULTILINE)  # State:  T (stopped)
+                return f"process {process} ({state[1]})" if state else f"process {process}"
+    except (OSError, ValueError):  # no Linux, or not to be seen from here
+        pass
+    return "another process"
 
 
 def insert_many(db: sqlite3.Connection, insert: str, rows: Sequence[tuple[Any, ...]]) -> None:

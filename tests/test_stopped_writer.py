@@ -1,0 +1,128 @@
+"""A worker stopped inside a transaction of the catalog (Ctrl-Z): the others of its data folder wait for it.
+
+Two real crawls of one data folder; the first is stopped when all rows of its second batch are written and
+none is committed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import failpoints
+import pytest
+from localweb import WITHOUT_INDEX, Site, page, scrapy, sites
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.connection import connect
+from webcrawler.frontier import Frontier, inspect, ordering
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/locks").exists(), reason="who holds a lock is asked of /proc"),
+]
+
+PAGES = 80
+BATCH_DOCUMENTS = 5
+OPTIONS = {
+    "ADDRESSES_ALLOWED": "127.0.0.1/32",
+    "FRONTIER_DELAY": 0,
+    "ITEM_PIPELINES": WITHOUT_INDEX,
+    "PARSER_WORKERS": 1,
+    "RANKER_ENABLED": "no",
+    "BATCH_DOCUMENTS": BATCH_DOCUMENTS,
+    "BATCH_SECONDS": 0.05,
+    "CONCURRENT_REQUESTS": 8,
+}
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 90  # only guards against hanging
+    while not condition():
+        assert time.monotonic() < deadline, f"in vain: {what}"
+        time.sleep(0.02)
+
+
+def is_stopped(process: subprocess.Popen[str]) -> bool:
+    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+class World:
+    """A site, a data folder, and the crawls of it."""
+
+    def __init__(self, folder: Path, site: Site) -> None:
+        self.folder, self.site = folder / "crawl", site
+        self._logs = folder
+        self.crawls: list[subprocess.Popen[str]] = []
+
+    def crawl(self, name: str, **variables: str) -> subprocess.Popen[str]:
+        options = [part for key, value in OPTIONS.items() for part in ("-s", f"{key}={value}")]
+        options += ["-s", f"LOG_FILE={self._logs / name}"]
+        if "PYTHONPATH" in variables:
+            variables["PYTHONPATH"] += os.pathsep + str(Path(__file__).parent)
+        seed = ["-a", f"seeds={self.site.url}/"]
+        self.crawls.append(scrapy("crawl", "index", *seed, *options, folder=self.folder, **variables))
+        return self.crawls[-1]
+
+    def log(self, name: str) -> str:
+        path = self._logs / name
+        return path.read_text() if path.exists() else ""
+
+    def states(self) -> dict[str, int]:
+        with connect(None, self.folder) as connection:
+            found: dict[str, int] = inspect.stats(Frontier(connection.client, ordering("fifo")))
+            return found
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    links = [f"/{number}" for number in range(PAGES)]
+    routes = {"/": page(*links), "*": lambda site: page()}
+    with sites(home=routes) as found:
+        world = World(tmp_path, found["home"])
+        yield world
+        for process in world.crawls:
+            process.kill()
+            process.wait()
+        connect(None, world.folder).close()  # the last user stops the server that a kill leaves
+
+
+@pytest.mark.parametrize("ending", [signal.SIGCONT, signal.SIGKILL])
+def test_others_wait_for_a_worker_stopped_in_a_transaction_and_go_on_by_themselves(
+    world: World, ending: signal.Signals
+) -> None:
+    stopped = world.crawl("stopped.log", **failpoints.environment("catalog.before-commit:stop:2"))
+    until(lambda: is_stopped(stopped), "for the first to stop in its transaction")
+    in_its_hands = set(world.site.pages)
+
+    other = world.crawl("other.log")
+    says = f"waiting for the catalog: process {stopped.pid} (stopped) is writing it"
+    until(lambda: world.log("other.log").count(says) >= 2, "for the other to say twice who holds the catalog")
+
+    # its queue is full, and no more: two batches wait, one is being written, the rest is in flight or leased
+    by_other = [path for path in world.site.pages if path not in in_its_hands]
+    assert 2 * BATCH_DOCUMENTS <= len(by_other) < PAGES - len(in_its_hands)
+    assert other.poll() is None
+    assert world.states()["leased"] >= len(by_other)  # it keeps what it has fetched: its heart beats
+
+    stopped.send_signal(ending)
+    assert other.wait(90) == 0
+    if ending is signal.SIGCONT:
+        assert stopped.wait(90) == 0
+
+    states = world.states()
+    assert (states["seen"], states["done"], states["reasons"]) == (
+        PAGES + 1,
+        PAGES + 1,
+        {"document": PAGES + 1},
+    )
+    with closing(Catalog(world.folder / "catalog.sqlite", readonly=True)) as catalog:
+        assert catalog.stats()["documents"] == PAGES + 1
+    again = {path for path, times in Counter(world.site.pages).items() if times > 1}
+    assert again <= in_its_hands  # leases of the one that was stopped went on to the other
