@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
-from webcrawler.web.errors import NotNow
-from webcrawler.web.guard.protocol import ImpatientProtocol
+from webcrawler.web.failures import NotNow
+from webcrawler.web.guard.protocol import TimeoutProtocol
 from webcrawler.web.server import listen
 
 HERE = "http://127.0.0.1:8000"
@@ -139,7 +139,7 @@ def opened(crawl_dir: Path, client: str = "127.0.0.1", **config: Any) -> Iterato
 def served(app: Starlette) -> Iterator[tuple[str, int]]:
     """By the real server, on a port of its own."""
     bound = listen("127.0.0.1", 0)
-    settings = uvicorn.Config(app, http=ImpatientProtocol, ws="none", log_config=None, access_log=False)
+    settings = uvicorn.Config(app, http=TimeoutProtocol, ws="none", log_config=None, access_log=False)
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, args=([bound],))
     thread.start()

@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 from webcrawler.realtime.journal import Writer
 from webcrawler.records import Text
 from webcrawler.web import Config, make_app
-from webcrawler.web.errors import NotNow
+from webcrawler.web.failures import NotNow
 from webcrawler.web.guard.limits import CLIENT
 from webcrawler.web.live import streams
 from webcrawler.web.live.streams import Look, Streams, event

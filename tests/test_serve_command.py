@@ -16,7 +16,7 @@ import httpx
 import pytest
 from searched import entry, publish
 
-from webcrawler.web.guard.protocol import ImpatientProtocol
+from webcrawler.web.guard.protocol import TimeoutProtocol
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 60  # that nothing here takes
@@ -81,7 +81,7 @@ def test_idle_and_slow_clients_do_not_keep_it_from_ending(crawl_dir: Path) -> No
             slow.sendall(b"GET / HT")
             assert httpx.get(address, timeout=SECONDS).status_code == 200
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=ImpatientProtocol.head_seconds - 1)  # the slow one is not waited for
+            process.communicate(timeout=TimeoutProtocol.head_seconds - 1)  # the slow one is not waited for
 
     assert process.returncode == 0
 

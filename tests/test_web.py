@@ -30,7 +30,7 @@ from webcrawler.search.rankings.registry import RANKINGS
 from webcrawler.text.query import AllOf, Site, parse
 from webcrawler.web import Config, make_app, units
 from webcrawler.web.answers import MAX_WAITING
-from webcrawler.web.errors import NotNow
+from webcrawler.web.failures import NotNow
 from webcrawler.web.openapi import SCHEMAS, document
 from webcrawler.web.opensearch import NAMESPACE
 from webcrawler.web.readable import readable

@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 
 from webcrawler.web import Config, make_app
-from webcrawler.web.guard.protocol import MAX_HEAD_BYTES, ImpatientProtocol
+from webcrawler.web.guard.protocol import MAX_HEAD_BYTES, TimeoutProtocol
 from webcrawler.web.guard.security import HEADERS, MAX_BODY_BYTES, MAX_UPLOAD_BYTES
 from webcrawler.web.server import listen
 
@@ -23,7 +23,7 @@ END = b"GET /robots.txt HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
 MANY = 200
 
 
-class Hasty(ImpatientProtocol):
+class Hasty(TimeoutProtocol):
     """As the real one, without the wait."""
 
     head_seconds = body_seconds = reading_seconds = 0.3

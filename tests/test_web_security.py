@@ -25,8 +25,9 @@ from starlette.types import Message
 from webcrawler.errors import BadInput
 from webcrawler.web import Config, make_app
 from webcrawler.web.app import middleware
+from webcrawler.web.failures import HANDLERS
 from webcrawler.web.guard.hosts import host_of, known_hosts
-from webcrawler.web.guard.limits import BUCKETS, MAX_AT_ONCE, Proxies, RateLimit, household
+from webcrawler.web.guard.limits import BUCKETS, MAX_AT_ONCE, Proxies, RateLimit, client_network
 from webcrawler.web.guard.security import (
     HEADERS,
     MAX_BODY_BYTES,
@@ -132,7 +133,13 @@ def small_app(tmp_path: Path, **more: Any) -> Starlette:
         Route("/judge", reading, methods=["POST"]),
         Route("/live", reading, methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=middleware(config, Metrics(config, Overviews(config))))
+    app = Starlette(
+        routes=routes,
+        middleware=middleware(config, Metrics(config, Overviews(config))),
+        exception_handlers=HANDLERS,
+    )
+    app.state.config = config
+    return app
 
 
 def test_our_own_mistake_is_a_sealed_500_that_tells_nothing(tmp_path: Path) -> None:
@@ -504,8 +511,8 @@ def test_who_the_client_is(peer: str | None, forwarded: list[str], client: str) 
 @pytest.mark.parametrize(
     "client, shared", [("2001:db8::1:2", "2001:db8::/64"), ("1.1.1.1", "1.1.1.1"), ("", ""), ("::1", "::/64")]
 )
-def test_addresses_of_one_household_share_a_rate(client: str, shared: str) -> None:
-    assert household(client) == shared
+def test_addresses_of_one_network_share_a_rate(client: str, shared: str) -> None:
+    assert client_network(client) == shared
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.search import Results, Searcher
 from webcrawler.text import load
 from webcrawler.web.config import Config
-from webcrawler.web.errors import NotNow
+from webcrawler.web.failures import NotNow
 from webcrawler.web.search_request import Asking
 from webcrawler.web.status import Metrics
 from webcrawler.web.turns import Turns

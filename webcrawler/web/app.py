@@ -6,18 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
-from webcrawler.errors import BadInput, Unavailable
 from webcrawler.web import api, failures, opensearch, results, static
 from webcrawler.web.answers import Answers
 from webcrawler.web.cached import routes as cached
 from webcrawler.web.config import Config
-from webcrawler.web.guard import AtOnce, Bounded, Hosts, RateLimit, Sealed
+from webcrawler.web.guard import ConcurrencyLimit, KnownHosts, RateLimit, RequestBounds, SecurityHeaders
 from webcrawler.web.judge import Judging
 from webcrawler.web.live import Live
-from webcrawler.web.status import Counted, Metrics, Overviews
+from webcrawler.web.status import CountRequests, Metrics, Overviews
 from webcrawler.web.status import routes as status
 
 
@@ -43,11 +41,7 @@ def make_app(config: Config) -> Starlette:
             *metrics.routes(),
         ],
         middleware=middleware(config, metrics),
-        exception_handlers={
-            BadInput: failures.asked_wrongly,
-            Unavailable: failures.unavailable,
-            HTTPException: failures.refused,
-        },
+        exception_handlers=failures.HANDLERS,
         lifespan=_lifespan,
     )
     app.router.redirect_slashes = False
@@ -60,15 +54,14 @@ def make_app(config: Config) -> Starlette:
 
 
 def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
-    """From the outside in: what is refused is counted and sealed like any answer."""
+    """From the outside in: refusals are counted, and get security headers, like any answer."""
     return [
-        Middleware(Counted, metrics=metrics),
-        Middleware(Sealed),
-        Middleware(Bounded, posting=config.feedback),
-        Middleware(Hosts, config=config),
+        Middleware(CountRequests, metrics=metrics),
+        Middleware(SecurityHeaders),
+        Middleware(RequestBounds, posting=config.feedback),
+        Middleware(KnownHosts, config=config),
         Middleware(RateLimit, config=config),
-        Middleware(AtOnce, config=config),
-        Middleware(failures.LastResort),
+        Middleware(ConcurrencyLimit, config=config),
     ]
 
 

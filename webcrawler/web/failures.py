@@ -1,79 +1,83 @@
-"""What goes wrong is told in one clear line, on a page or as JSON for programs; never with a trace."""
+"""What goes wrong is told in one clear line, on a page or as JSON for programs, never with a trace."""
 
 from __future__ import annotations
 
 import logging
+import time
+from functools import lru_cache
 from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import Scope
 
-from webcrawler.errors import BadInput
-from webcrawler.web.errors import UNREADABLE, NotNow, note
+from webcrawler.errors import BadInput, Unavailable
 from webcrawler.web.parameters import read
 from webcrawler.web.render import json_answer, page
 
-log = logging.getLogger(__name__)
 FOR_PROGRAMS = ("/api/", "/suggest", "/openapi.json", "/healthz", "/metrics")
+UNREADABLE = "the index cannot be read right now; the operator finds more in the log"
 OURS = "something is wrong here; it was noted"
 LINES = {404: "there is no such page", 405: "that cannot be done with this page"}
+MINUTE_SECONDS = 60
+
+_log = logging.getLogger(__name__)
 
 
-async def asked_wrongly(request: Request, error: Exception) -> Response:
-    return _told(request, 400, str(error))
+class NotNow(Unavailable):
+    """Raised with a line for visitors. What other rooms say may name files: that is for the log."""
 
 
-async def unavailable(request: Request, error: Exception) -> Response:
-    if isinstance(error, NotNow):
-        return _told(request, 503, str(error), {"Retry-After": "1"})
-    note(str(error))
-    return _told(request, 503, UNREADABLE, {"Retry-After": "1"})
+def log_fault(line: str) -> None:
+    """Log a fault that every request meets, once a minute."""
+    _log_once(line, int(time.monotonic() // MINUTE_SECONDS))
 
 
-async def refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
-    line = said or LINES.get(error.status_code, HTTPStatus(error.status_code).phrase)
-    return _told(request, error.status_code, line, dict(error.headers or {}))
+@lru_cache(maxsize=100)
+def _log_once(line: str, minute: int) -> None:
+    _log.error("%s", line)
 
 
-class LastResort:
-    """Whatever nobody expected: logged with its trace, answered without."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
-
-        async def noticing(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, noticing)
-        except Exception:
-            log.exception("%s failed", scope.get("path", ""))
-            if started or scope["type"] != "http":
-                raise
-            await _told(Request(scope), 500, OURS)(scope, receive, send)
+def refusal(scope: Scope, status: int, line: str, **headers: str) -> Response:
+    """The answer of a middleware: one line, as JSON for programs. A header's name is written with _ for -."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    if scope["path"].startswith(FOR_PROGRAMS):
+        return JSONResponse({"error": line}, status, named)
+    return PlainTextResponse(line, status, named)
 
 
-def _query(request: Request) -> str:
-    """What was typed, so that nobody has to type it again."""
-    try:
-        return read(request).one("q")
-    except BadInput:
-        return ""
-
-
-def _told(request: Request, status: int, line: str, headers: dict[str, str] | None = None) -> Response:
+def error_answer(request: Request, status: int, line: str, headers: dict[str, str] | None = None) -> Response:
+    """A page that keeps what was typed, or JSON for programs."""
     if request.scope["path"].startswith(FOR_PROGRAMS):
-        response: Response = json_answer({"error": line}, status)
+        answer: Response = json_answer({"error": line}, status)
     else:
-        response = page(request, "error.html", status, line=line, code=status, q=_query(request))
-    response.headers.update(headers or {})
-    return response
+        try:
+            query = read(request).one("q")
+        except BadInput:
+            query = ""
+        answer = page(request, "error.html", status, line=line, code=status, q=query)
+    answer.headers.update(headers or {})
+    return answer
+
+
+async def _bad_input(request: Request, error: Exception) -> Response:
+    return error_answer(request, 400, str(error))
+
+
+async def _unavailable(request: Request, error: Exception) -> Response:
+    line = str(error)
+    if not isinstance(error, NotNow):
+        log_fault(line)
+        line = UNREADABLE
+    return error_answer(request, 503, line, {"Retry-After": "1"})
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    line = error.detail if error.detail != phrase else LINES.get(error.status_code, phrase)
+    return error_answer(request, error.status_code, line, dict(error.headers or {}))
+
+
+HANDLERS = {BadInput: _bad_input, Unavailable: _unavailable, HTTPException: _http_error}

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.web.config import Config
-from webcrawler.web.guard import ImpatientProtocol, is_loopback
+from webcrawler.web.guard import TimeoutProtocol, is_loopback
 
 BACKLOG = 2048  # connections that the kernel keeps while we are busy
 IDLE_SECONDS = 15  # of a connection between two requests
@@ -63,7 +63,7 @@ def serve(app: Starlette, bound: socket.socket) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what strangers send wrongly is no warning
     settings = uvicorn.Config(
         app,
-        http=ImpatientProtocol,
+        http=TimeoutProtocol,
         ws="none",
         loop="asyncio",
         lifespan="on",

@@ -16,7 +16,7 @@ from webcrawler.text.query import parse
 from webcrawler.web.cached.archived import NoCopy, archived
 from webcrawler.web.cached.simplifier import Marks
 from webcrawler.web.config import Config
-from webcrawler.web.errors import NotNow
+from webcrawler.web.failures import NotNow
 from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.render import page
 

@@ -1,21 +1,21 @@
 """Who may ask, how often and by which name? What holds for every request, whatever it asks for."""
 
-from webcrawler.web.guard.hosts import Hosts, host_of, is_loopback, known_hosts
-from webcrawler.web.guard.limits import CLIENT, AtOnce, Proxies, RateLimit, networks
-from webcrawler.web.guard.protocol import ImpatientProtocol
-from webcrawler.web.guard.security import Bounded, Sealed
+from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_hosts
+from webcrawler.web.guard.limits import CLIENT, ConcurrencyLimit, Proxies, RateLimit, networks
+from webcrawler.web.guard.protocol import TimeoutProtocol
+from webcrawler.web.guard.security import RequestBounds, SecurityHeaders
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, is_foreign, key_of
 
 __all__ = [
     "CLIENT",
     "KEY_BYTES",
-    "AtOnce",
-    "Bounded",
-    "Hosts",
-    "ImpatientProtocol",
+    "ConcurrencyLimit",
+    "KnownHosts",
     "Proxies",
     "RateLimit",
-    "Sealed",
+    "RequestBounds",
+    "SecurityHeaders",
+    "TimeoutProtocol",
     "Tokens",
     "host_of",
     "is_foreign",

@@ -1,6 +1,8 @@
-"""Which names is this server known by? Others are not answered: a stranger's name may lead to 127.0.0.1.
+"""The host names that this server answers for: a name of a stranger may resolve to 127.0.0.1.
 
-DNS rebinding: a page of evil.example whose name now leads here could read what we answer, as its own.
+DNS rebinding: a page of evil.example, whose name resolves to us by now, could read our answers as its own.
+
+Starlette's TrustedHostMiddleware takes the first of two Host headers, and any text where all are allowed.
 """
 
 from __future__ import annotations
@@ -12,16 +14,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
-from webcrawler.web.guard.refusals import refusal
+from webcrawler.web.failures import refusal
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # RFC 9110, 7.2, and RFC 3986, 3.2.2: a name or IPv4 address, or an IPv6 address; and a port
 _HOST = re.compile(r"([a-z0-9_](?:[a-z0-9_.-]{0,253})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?")
 
 
-class Hosts:
-    """Answers requests for the configured hosts only; bound to another address than loopback's and without
-    any configured, for all."""
+class KnownHosts:
+    """Answers for the configured hosts only; for any where none is configured and other machines can ask."""
 
     def __init__(self, app: ASGIApp, config: Config) -> None:
         self._app = app
@@ -70,7 +71,7 @@ def host_of(header: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Does whoever listens there hear this machine only?"""
+    """Can only this machine reach a server that listens there?"""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

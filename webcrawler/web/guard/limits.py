@@ -16,13 +16,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
-from webcrawler.web.guard.refusals import refusal
+from webcrawler.web.failures import refusal
 
 # Clients share this many counts by a hash that is another in each process: memory is bounded, and nobody can
-# choose whom to use up the rate of. Of a hundred clients two or three share.
+# use up the rate of a client of their choice. Of a hundred clients two or three share one.
 BUCKETS = 4_096
 MAX_AT_ONCE = 60  # requests of one client under way; they take turns with those of others
-FREE = ("/static/", "/healthz")  # a page's parts; who watches over the server
+FREE = ("/static/", "/healthz")  # parts of a page; monitors
 FORWARDING = (b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via")  # headers of proxies
 UNIX = "unix"  # a proxy on a Unix socket, which has no address
 
@@ -34,7 +34,7 @@ CLIENT = "webcrawler.client"  # key of the scope: whose request it is, as RateLi
 
 
 class RateLimit:
-    """Answers 429 to who asks more often than `config.rate`, and says when to come again."""
+    """Answers 429 to a client that asks more often than `config.rate`, and says when to ask again."""
 
     def __init__(self, app: ASGIApp, config: Config) -> None:
         self._app = app
@@ -45,7 +45,7 @@ class RateLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope[CLIENT] = household(self._proxies.client(scope))
+            scope[CLIENT] = client_network(self._proxies.client(scope))
         if scope["type"] == "http" and self._rate and not scope["path"].startswith(FREE):
             bucket = self._bucket(scope[CLIENT])
             if not self._limiter.hit(self._rate, bucket):
@@ -60,10 +60,10 @@ class RateLimit:
         return str(int.from_bytes(digest) % BUCKETS)
 
 
-class AtOnce:
-    """Answers 429 to who has many requests under way: nobody fills the queue of searches alone.
+class ConcurrencyLimit:
+    """Answers 429 to a client with many requests under way, so that none fills the queue of searches alone.
 
-    Stands within RateLimit.
+    Stands inside RateLimit, which says who the client is.
     """
 
     def __init__(self, app: ASGIApp, config: Config) -> None:
@@ -96,7 +96,7 @@ class Proxies:
         self._networks = networks("SERVE_TRUSTED_PROXIES", (name for name in named if name != UNIX))
 
     def client(self, scope: Scope) -> str:
-        """Who sent it: the socket's peer, or where that is trusted the rightmost address that is not.
+        """Who sent it: the peer of the socket, or if that is trusted, the rightmost address that is not.
 
         "" where nobody can tell.
         """
@@ -111,7 +111,7 @@ class Proxies:
         return str(address(client) or client)
 
     def visitor(self, scope: Scope) -> Address | None:
-        """Whose request it is for certain; None where nobody can tell: behind a proxy that is not named."""
+        """Who certainly sent it; None where nobody can tell: behind a proxy that is not named."""
         forwarded = any(name in FORWARDING for name, _ in scope["headers"])
         client = self.client(scope)
         peer = scope["client"][0] if scope.get("client") else ""
@@ -122,8 +122,8 @@ class Proxies:
         return self._unix if found is None else any(found in network for network in self._networks)
 
 
-def household(client: str) -> str:
-    """Whoever shares its addresses: of IPv6 each has a /64 network at least."""
+def client_network(client: str) -> str:
+    """What counts as one client: an IPv4 address, or a /64 network of IPv6, as every customer gets one."""
     found = address(client)
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, 64), strict=False))
@@ -150,7 +150,7 @@ def networks(setting: str, names: Iterable[str]) -> Sequence[Network]:
 
 
 def address(text: str) -> Address | None:
-    """As one writes it in X-Forwarded-For; one of IPv4 within IPv6 is the former."""
+    """An address as X-Forwarded-For has it, with or without brackets; IPv4 mapped into IPv6 becomes IPv4."""
     try:
         found = ipaddress.ip_address(text.strip("[]"))
     except ValueError:

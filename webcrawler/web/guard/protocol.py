@@ -1,6 +1,7 @@
-"""HTTP as uvicorn speaks it, with an end to patience: slow clients hold a descriptor, and not for long.
+"""HTTP as uvicorn speaks it, with time limits: a slow client holds a descriptor, but not for long.
 
-uvicorn itself waits forever for a head, for a body, and for somebody to read the answer.
+uvicorn itself waits forever for a head, for a body, and for the client to read the answer; of other servers
+docs/explanation/dependencies.md says what was measured.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from webcrawler.web.guard.security import HEADERS
 
 MAX_HEAD_BYTES = 49_152  # before its end was seen; what of a whole head is too much, security.py says
 HEAD_END = b"\r\n\r\n"
-NO_LINGER = struct.pack("ii", 1, 0)  # the kernel forgets what nobody reads, and sends RST
+NO_LINGER = struct.pack("ii", 1, 0)  # the kernel drops what was not read, and sends RST
 
 
-class ImpatientProtocol(HttpToolsProtocol):
+class TimeoutProtocol(HttpToolsProtocol):
     """One connection."""
 
     head_seconds = 10.0  # for the head of a request, from its first byte or from the connection on
@@ -29,22 +30,22 @@ class ImpatientProtocol(HttpToolsProtocol):
     _unread: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = True
-    _is_lost = False  # the socket is closed
+    _is_closed = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._expect(self.head_seconds)
+        self._set_deadline(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._is_lost = True
-        self._expect(None)
+        self._is_closed = True
+        self._set_deadline(None)
         self._unset_keepalive_if_required()  # after a reset, uvicorn leaves it running
         self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-            self._expect(self.head_seconds)  # also where an empty line begins no message
+            self._set_deadline(self.head_seconds)  # also where an empty line begins no message
         super().data_received(data)
         if self._in_head:
             before = data.rfind(HEAD_END) + len(HEAD_END) if HEAD_END in data else 0  # of an earlier request
@@ -59,11 +60,11 @@ class ImpatientProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        self._expect(self.body_seconds)
+        self._set_deadline(self.body_seconds)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._expect(None)
+        self._set_deadline(None)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -77,8 +78,8 @@ class ImpatientProtocol(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._unread is None and not self._is_lost:
-            self._unread = self.loop.call_later(self.reading_seconds, self._forget)
+        if self._unread is None and not self._is_closed:
+            self._unread = self.loop.call_later(self.reading_seconds, self._drop)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -89,18 +90,18 @@ class ImpatientProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, msg)
 
-    def _expect(self, seconds: float | None) -> None:
-        """The next step of the client within so many seconds; None: it has done what it had to."""
+    def _set_deadline(self, seconds: float | None) -> None:
+        """Abort unless the client finishes the head or body in time; None: it has."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
 
-    def _forget(self) -> None:
+    def _drop(self) -> None:
         self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
         self.transport.abort()
 
     def _refuse(self, status: int, line: str) -> None:
-        """Answer what never becomes a request, and close."""
+        """Answer what is no request, and close."""
         if self.transport.is_closing():
             return
         headers = {**HEADERS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(line))}

@@ -1,4 +1,4 @@
-"""What holds for every request and every answer: pure ASGI, before anything else looks at them."""
+"""Headers for every answer, bounds for every request: pure ASGI, before anything else looks at them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from webcrawler.web.guard.refusals import refusal
+from webcrawler.web.failures import OURS, error_answer, refusal
 
 MAX_URL_BYTES = 24_576  # 2,000 characters of any script, each as up to 12 bytes
 MAX_HEADERS = 100
@@ -47,8 +48,8 @@ NOT_TO_BE_INDEXED = "noindex, nofollow"  # answers are not pages; crawlers that 
 _log = logging.getLogger(__name__)
 
 
-class Sealed:
-    """Security headers on every answer, errors included; what goes wrong inside is logged, never shown."""
+class SecurityHeaders:
+    """Security headers on every answer, errors included. An exception of ours is logged, never shown."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -58,24 +59,23 @@ class Sealed:
             return await self._app(scope, receive, send)
         started = False
 
-        async def sealed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _seal(MutableHeaders(scope=message), scope["path"])
+                _add_headers(MutableHeaders(scope=message), scope["path"])
             await send(message)
 
         try:
-            await self._app(scope, receive, sealed)
+            await self._app(scope, receive, send_with_headers)
         except Exception:
             _log.exception("%s failed", scope["path"])
-            if started:  # the line breaks: half an answer must not pass for a whole one
+            if started:  # the connection breaks: half an answer must not pass for a whole one
                 raise
-            answer = refusal(scope, 500, "something is wrong here; it was noted")
-            await answer(scope, receive, sealed)
+            await error_answer(Request(scope), 500, OURS)(scope, receive, send_with_headers)
 
 
-def _seal(headers: MutableHeaders, path: str) -> None:
+def _add_headers(headers: MutableHeaders, path: str) -> None:
     for name, value in HEADERS.items():
         headers.setdefault(name, value)  # a page may have a stricter policy of its own
     if path != "/":
@@ -84,8 +84,8 @@ def _seal(headers: MutableHeaders, path: str) -> None:
         del headers["server"]
 
 
-class Bounded:
-    """Refuses what is too large, or done in a way that nothing here is done."""
+class RequestBounds:
+    """Refuses requests that are too large, and methods that a path does not have."""
 
     def __init__(self, app: ASGIApp, posting: bool) -> None:
         self._app = app

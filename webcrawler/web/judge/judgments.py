@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from webcrawler.web.errors import NotNow, note
+from webcrawler.web.failures import NotNow, log_fault
 
 GRADES = {"good": 1, "bad": 0}
 UNDO = "undo"
@@ -62,10 +62,10 @@ class Judgments:
                 rows = ((id, "0", page, str(grade)) for (id, page), grade in grades.items())
                 _replace(self._qrels, rows, between=" ")
         except OSError as error:
-            note(f"cannot save a judgment: {error}")
+            log_fault(f"cannot save a judgment: {error}")
             raise NotNow("the judgment could not be saved: try again later") from error
         except ValueError as error:
-            note(f"no judgment is saved until those of {self._folder} can be read: {error}")
+            log_fault(f"no judgment is saved until those of {self._folder} can be read: {error}")
             raise NotNow("no judgment is taken now: those that there are cannot be read") from error
 
     def of(self, query: str) -> dict[str, int]:
@@ -90,7 +90,7 @@ class Judgments:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            note(f"the judgments of {self._folder} are not shown: {error}")
+            log_fault(f"the judgments of {self._folder} are not shown: {error}")
         return self._known[1]
 
     def _read(self) -> dict[tuple[str, str], int]:

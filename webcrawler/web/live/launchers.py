@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from webcrawler.web.config import Config
-from webcrawler.web.errors import NotNow, note
+from webcrawler.web.failures import NotNow, log_fault
 
 BROKE = "the search could not begin; the operator finds more in its log"
 NO_PROCESS = "no search of the web can be started now: try again later"
@@ -67,7 +67,7 @@ class Children:
                     start_new_session=True,
                 )
         except OSError as error:
-            note(f"cannot start a search of the web: {error}")
+            log_fault(f"cannot start a search of the web: {error}")
             raise NotNow(NO_PROCESS) from error
 
     def is_over(self, job: str) -> bool:
@@ -79,7 +79,7 @@ class Children:
             self._processes[job].send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
 
     def complaint(self, job: str) -> str:
-        note(f"a search of the web could not begin: see {self._file(job, 'log')}")
+        log_fault(f"a search of the web could not begin: see {self._file(job, 'log')}")
         return BROKE
 
     def forget(self, job: str) -> None:

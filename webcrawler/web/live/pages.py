@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
-from webcrawler.web.errors import NotNow
+from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT, KEY_BYTES, Tokens, is_foreign
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api

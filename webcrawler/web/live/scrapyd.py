@@ -14,7 +14,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
-from webcrawler.web.errors import NotNow, note
+from webcrawler.web.failures import NotNow, log_fault
 
 SPIDER = "realtime"
 ANSWER_SECONDS = 5.0
@@ -81,13 +81,13 @@ class Scrapyd:
             with self._open(request, timeout=ANSWER_SECONDS) as answer:
                 found = json.loads(answer.read(MAX_ANSWER_BYTES))
         except HTTPError as error:
-            note(f"Scrapyd: {what}: {error}")
+            log_fault(f"Scrapyd: {what}: {error}")
             raise NotNow(REFUSED) from None
         except (OSError, ValueError) as error:
-            note(f"Scrapyd: {what}: {error}")
+            log_fault(f"Scrapyd: {what}: {error}")
             raise NotNow(SILENT) from None
         if not isinstance(found, dict) or found.get("status") != "ok":
-            note(f"Scrapyd: {what}: {str(found)[:500]}")
+            log_fault(f"Scrapyd: {what}: {str(found)[:500]}")
             raise NotNow(REFUSED)
         return found
 

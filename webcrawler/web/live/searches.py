@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from webcrawler.errors import BadInput
 from webcrawler.realtime import Journal, RealtimeJob, journal
 from webcrawler.web.config import Config
-from webcrawler.web.errors import NotNow, note
+from webcrawler.web.failures import NotNow, log_fault
 from webcrawler.web.live import arguments
 from webcrawler.web.live.launchers import NO_PROCESS, Children, Launcher
 from webcrawler.web.live.request import Asked
@@ -151,7 +151,7 @@ class Searches:
             self._folder.mkdir(parents=True, exist_ok=True)
             return arguments.write(new.job, new.asked, self._folder)
         except OSError as error:
-            note(f"cannot write to {self._folder}: {error}")
+            log_fault(f"cannot write to {self._folder}: {error}")
             raise NotNow(NO_PROCESS) from error
 
     def _watch(self, one: Started) -> None:

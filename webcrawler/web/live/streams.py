@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from webcrawler.web.errors import NotNow
+from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT
 
 LOOK_SECONDS = 0.4  # between two looks at a search, for all who watch it

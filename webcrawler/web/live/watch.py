@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.concurrency import run_in_threadpool
 
 from webcrawler.realtime import journal
-from webcrawler.web.errors import note
+from webcrawler.web.failures import log_fault
 from webcrawler.web.live import arguments
 from webcrawler.web.live.launchers import Launcher
 from webcrawler.web.live.started import Started
@@ -33,7 +33,7 @@ class Watch:
             try:
                 self._one.is_over = await run_in_threadpool(self._look)
             except Exception as error:
-                note(f"cannot look after the search of the web {self._one.job}: {error!r}")
+                log_fault(f"cannot look after the search of the web {self._one.job}: {error!r}")
             await asyncio.sleep(WATCH_SECONDS)
 
     def stop(self, why: str) -> None:

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webcrawler.errors import Unavailable
 from webcrawler.search import Searcher
 from webcrawler.web.config import Config
-from webcrawler.web.errors import UNREADABLE, NotNow, note
+from webcrawler.web.failures import UNREADABLE, NotNow, log_fault
 from webcrawler.web.guard import Proxies, networks
 from webcrawler.web.status.overview import Overview, Overviews
 
@@ -104,7 +104,7 @@ class Metrics:
         except NotNow as error:
             return str(error)
         except Unavailable as error:
-            note(str(error))
+            log_fault(str(error))
             return UNREADABLE
 
     def _may_read(self, scope: Scope) -> bool:
@@ -125,7 +125,7 @@ class Metrics:
         return Gauge(name, what, registry=self.registry)
 
 
-class Counted:
+class CountRequests:
     """Counts each request and its time, by route: paths that no route has are one."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
