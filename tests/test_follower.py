@@ -216,6 +216,42 @@ def test_a_segment_that_a_power_loss_has_torn_is_made_anew(
     assert "made anew" in caplog.text
 
 
+def test_a_follower_told_to_follow_once_does_not_trust_a_damaged_index(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    write(catalog, *(page(f"page{i}", f"word word{i}") for i in range(20)))
+    follow(tmp_path)
+    (segment,) = (tmp_path / "index").glob("*.seg")
+    data = bytearray(segment.read_bytes())
+    data[len(data) // 2] ^= 1
+    segment.write_bytes(data)
+
+    assert follower_process(tmp_path, "--once").wait(30) == 0
+
+    assert not segment.exists()
+    assert found(tmp_path, "word") == sorted(f"page{i}" for i in range(20))
+
+
+def test_files_of_a_merge_that_was_killed_are_swept(tmp_path: Path, catalog: Catalog) -> None:
+    with Follower(tmp_path) as following:
+        for i in range(5):
+            write(catalog, page(f"page{i}", f"word{i} word"))
+            following.catch_up()
+    index = tmp_path / "index"
+    before = {path.name for path in index.iterdir()}
+    kill = "lambda event, _: event == 'webcrawler.index.written' and os.kill(os.getpid(), 9)"
+    merge = f"import os, sys; sys.addaudithook({kill}); from webcrawler.index import follower; follower.main"
+    child = subprocess.run([sys.executable, "-c", f"{merge}([{str(tmp_path)!r}])"])
+    assert child.returncode == -signal.SIGKILL
+    assert {path.name for path in index.iterdir()} > before
+
+    with Follower(tmp_path):
+        pass
+
+    assert {path.name for path in index.iterdir()} == before
+    assert found(tmp_path, "word") == [f"page{i}" for i in range(5)]
+
+
 def test_an_index_of_another_catalog_is_made_anew(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("old", "word"))
     follow(tmp_path)

@@ -1,5 +1,6 @@
 """What searches read of the index is what is in it, and what Whoosh itself reads of the same files."""
 
+import os
 import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from whoosh.reading import SegmentReader
 from webcrawler.errors import Unavailable
 from webcrawler.index.engine import Anchored
 from webcrawler.index.reader import Live, Reading
-from webcrawler.index.whoosh import codec
+from webcrawler.index.whoosh import codec, mapped
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.hitlists import HitList, PlainHit, encode, hit_lists
 from webcrawler.index.whoosh.packed import packed, unpacked
@@ -325,13 +326,46 @@ def test_a_damaged_index_cannot_be_read_and_says_what_to_do(tmp_path: Path) -> N
         Live(tmp_path).reading()
 
 
+@pytest.mark.parametrize("name", ["index", "anchors"])
+def test_no_search_is_answered_from_a_segment_with_a_flipped_bit(tmp_path: Path, name: str) -> None:
+    filled(tmp_path, {number: f"red giant word{number}" for number in range(1, 40)})
+    engine = WhooshEngine(tmp_path, "identity")
+    engine.commit_anchors({1}, [Anchored(1, "http://a.example/", "http://a.example", (("red giant", 1),))], 1)
+    engine.close()
+    assert reading(tmp_path).posted("anchor", "red").pages.tolist() == [1]
+    (segment,) = (tmp_path / name).glob("*.seg")
+    data = segment.read_bytes()
+    for place in range(0, len(data), len(data) // 50):
+        segment.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+        if name == "index":
+            with pytest.raises(Unavailable, match=r"is not what was written.*`scrapy reindex`"):
+                Live(tmp_path).reading()
+        else:  # an answer is worth more than the best answer
+            assert reading(tmp_path).posted("anchor", "red").pages.tolist() == []
+
+
+def test_each_segment_is_verified_once_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path, {1: "red"})
+    reading(tmp_path)
+    verified = list[Path]()
+    monkeypatch.setattr(mapped, "_checksum", lambda path: verified.append(path) or 0)
+
+    reading(tmp_path)
+
+    assert verified == []
+
+
 def test_a_torn_segment_answers_or_says_what_to_do_and_never_raises_anything_else(tmp_path: Path) -> None:
+    """Also one that is torn after it was verified."""
     bodies = {number: "red giant star " * number + f"word{number}" for number in range(1, 40)}
     filled(tmp_path, bodies)
     (segment,) = (tmp_path / "index").glob("*.seg")
-    data, told = segment.read_bytes(), 0
+    reading(tmp_path)  # verifies it
+    data, state, told = segment.read_bytes(), segment.stat(), 0
     for start in range(0, len(data), 512):
         segment.write_bytes(data[:start] + bytes(512) + data[start + 512 :])
+        os.utime(segment, ns=(state.st_atime_ns, state.st_mtime_ns))
         try:
             opened = Live(tmp_path).reading()
             assert opened is not None

@@ -76,21 +76,27 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False, engine:
 def wait_until_caught_up(
     crawl_dir: Path, progress: Progress = lambda applied, last: None, engine: str = DEFAULT
 ) -> None:
-    """Returns when the index holds what the catalog held at the call; follows itself where nobody does."""
+    """Returns when the index holds what the catalog held at the call; follows itself where nobody does.
+
+    Where nobody follows, the index is opened and checked even if it says that it holds everything.
+    """
     applied_in = engine_type(engine).applied_in
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, identity = catalog.last_seq(), catalog.identity
-        # Ahead of the catalog is the view of one that a backup has replaced.
-        while (
-            not last <= min(applied := applied_in(crawl_dir, identity)) <= max(applied) <= catalog.last_seq()
-        ):
+        checked = False
+        while True:
+            applied = applied_in(crawl_dir, identity)
+            # Ahead of the catalog is the view of one that a backup has replaced.
+            caught_up = last <= min(applied) <= max(applied) <= catalog.last_seq()
             progress(applied[0], last)
+            if checked and caught_up:
+                return
             if lock := FOLLOWER.lock(crawl_dir):
                 with lock:
                     _build(crawl_dir, progress, engine)
-            else:
+            elif not caught_up:
                 time.sleep(POLL_SECONDS)
-        progress(applied[0], last)
+            checked = True  # by us, or by the follower that is at work
 
 
 def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None, engine: str = DEFAULT) -> None:

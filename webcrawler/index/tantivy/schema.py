@@ -16,9 +16,7 @@ VERSION = f"{schema.VERSION}.1"
 TEXTS = ("title", "body", "words", "meta")  # searched fields of a document
 ANCHOR, CITED = "anchor", "cited"  # of the other index: all anchors, and those of other servers
 ANCHORS = (ANCHOR, CITED)
-MAX_ANCHOR_WORDS = (
-    hitlists.ANCHOR_POSITIONS // 2
-)  # each begins twice as far from the next
+MAX_ANCHOR_WORDS = hitlists.ANCHOR_POSITIONS // 2  # each begins twice as far from the next
 
 _ANALYZER = "terms"
 _NO_TERM = "_"  # keeps the place of a stop word; no term of ours has an underscore

@@ -65,6 +65,14 @@ def discard(crawl_dir: Path, aside: bool = False) -> None:
         shutil.rmtree(crawl_dir / (f"{name}.new" if aside else name), ignore_errors=True)
 
 
+def check_segments(toc: TOC, folder: Path) -> None:
+    """Raises ValueError where the file of a segment is not what was written."""
+    storage = SafeStorage(str(folder))
+    for segment in toc.segments:
+        if not isinstance(segment, MappedSegment) or not segment.is_whole(storage):
+            raise ValueError(f"segment {segment.segment_id()} is not what was written")
+
+
 def read_toc(folder: Path) -> TOC:
     """The newest commit. Raises EmptyIndexError where there is none, nearly anything where it is damaged."""
     for _ in range(10):
@@ -135,10 +143,12 @@ def _checked(folder: Path, catalog: str) -> Index:
     known = index.schema
     if (known.version, known.catalog) != (schema.VERSION, catalog):
         raise ValueError("it follows another catalog, or is of another version")
+    toc = read_toc(folder)
+    check_segments(toc, folder)
     index.reader().close()
-    for segment in index._segments():
-        if not isinstance(segment, MappedSegment) or not segment.is_whole(index.storage):
-            raise ValueError(f"segment {segment.segid} is not what was written")
+    # What a writer left that was killed before its commit.
+    shutil.rmtree(folder / f"{NAME}.tmp", ignore_errors=True)
+    clean_files(index.storage, NAME, toc.generation, toc.segments)
     return index
 
 

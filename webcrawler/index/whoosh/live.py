@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
 
-from whoosh.index import EmptyIndexError
+from whoosh.index import TOC, EmptyIndexError, FileIndex
 from whoosh.reading import IndexReader
 
 from webcrawler.errors import Unavailable
 from webcrawler.index.tantivy import state as by_tantivy
-from webcrawler.index.whoosh.folder import Index
+from webcrawler.index.whoosh.folder import NAME, check_segments, read_toc
+from webcrawler.index.whoosh.pickles import SafeStorage
 from webcrawler.index.whoosh.schema import VERSION
 
 _SETTLED_NS = 1_000_000_000  # no clock of a file system is coarser
@@ -62,15 +63,17 @@ class LiveIndex:
         if self._reader is not None and seen == self._seen:
             return
         self._seen = None
-        index = Index(self._folder)
-        if index.schema.version != VERSION:
+        toc, storage = read_toc(self._folder), SafeStorage(str(self._folder))
+        if toc.schema.version != VERSION:
             raise Unavailable(
                 f"the index {self._folder} was made by another version: `scrapy reindex` builds it anew"
             )
         # one that was deleted and made again counts its generations from the start: the time tells it apart
-        newest = index.latest_generation(), index.last_modified()
+        newest = toc.generation, storage.file_modified(TOC._filename(NAME, toc.generation))
         if self._reader is None or newest != self.shows:
-            self._reader, self.shows, self.catalog = index.reader(), newest, index.schema.catalog
+            check_segments(toc, self._folder)
+            self._reader = FileIndex._reader(storage, toc.schema, toc.segments, toc.generation)
+            self.shows, self.catalog = newest, toc.schema.catalog
         if now - state.st_mtime_ns > _SETTLED_NS:  # else a second commit may have the same time
             self._seen = seen
 
