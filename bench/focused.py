@@ -32,7 +32,7 @@ from serving import ROOT, proxy
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.evaluation.focused import Topic, draw, read_topics, tables
-from webcrawler.evaluation.focused.comparison import STRATEGIES
+from webcrawler.orderings import strategies
 
 PAGES, PAGES_KNOWN = 1000, 300
 DOCUMENTS_KNOWN, SEED_KNOWN = 5000, 1
@@ -67,7 +67,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--whole", type=Path, metavar="CRAWL_DIR", help="a crawl of all of it (made first)")
     parser.add_argument("--rules", type=Path, default=source / "topics.json", metavar="FILE")
     parser.add_argument("--topics", type=int, metavar="N", help="the first N (all)")
-    parser.add_argument("--strategies", type=_names, default=list(STRATEGIES), metavar="NAMES")
+    known = [mode.name for mode in strategies() if not mode.library]
+    parser.add_argument("--strategies", type=_names, default=known, metavar="NAMES")
     parser.add_argument(
         "--pages", type=int, metavar="N", help=f"of a crawl ({PAGES}; {PAGES_KNOWN} with --known)"
     )

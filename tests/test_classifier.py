@@ -24,9 +24,8 @@ from webcrawler.text.analysis import terms
 
 pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
 
-from webcrawler.orderings.by_example.classifier.documents import FEATURES, background, row, row_of
-from webcrawler.orderings.by_example.classifier.model import train
-from webcrawler.orderings.by_example.classifier.training import EXAMPLES, OTHERS
+from webcrawler.orderings.by_example.model import train
+from webcrawler.orderings.by_example.training import EXAMPLES, FEATURES, OTHERS, background, row, row_of
 
 A = "http://a.test/"
 SEED = A + "seed"

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from webcrawler.job import Job
-from webcrawler.orderings import arguments_of, ordering_type
-from webcrawler.realtime.job import OF_A_CRAWL, OWN, STRATEGIES
+from webcrawler.orderings import MODES, arguments_of, ordering_type, strategies
+from webcrawler.realtime.job import OF_A_CRAWL, OWN
 from webcrawler.realtime.journal import Found, Journal, Via
 from webcrawler.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+STRATEGIES = [mode.name for mode in strategies()]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 SOURCES = [path for room in ("webcrawler", "spiders", "pipelines") for path in (ROOT / room).rglob("*.py")]
 
@@ -71,6 +72,10 @@ def test_each_command_has_a_heading_and_its_options(path: Path) -> None:
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Job)])
 def test_each_spider_argument_has_a_heading(name: str) -> None:
     assert section(page("reference/commands.md"), name)
+
+
+def test_each_mode_has_a_row_and_no_other() -> None:
+    assert cells(section(page("reference/commands.md"), "mode")) == set(MODES)
 
 
 def test_each_argument_of_a_search_has_a_row() -> None:

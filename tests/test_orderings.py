@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Politeness, inspect, maintenance, ordering
-from webcrawler.orderings import BUILT_IN, PRIORITY_MAX, Ordering, Source, arguments_of
+from webcrawler.orderings import MODES as TABLE
+from webcrawler.orderings import PRIORITY_MAX, Mode, Ordering, Source, arguments_of, ordering_type
 from webcrawler.orderings.base import BAND
 from webcrawler.records import Link
 from webcrawler.urls import url_id
@@ -22,7 +23,9 @@ from webcrawler.urls import url_id
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 Web = dict[str, tuple[str, Sequence[str]]]  # URL -> what it comes to, outlinks
 
-MODES = [f"{n}?query=gene" if "query" in arguments_of(kind) else n for n, kind in sorted(BUILT_IN.items())]
+# Those that learn are in tests of their own.
+PLAIN = [name for name in sorted(TABLE) if not ordering_type(name).learns]
+MODES = [f"{name}?query=gene" if TABLE[name].needs_query else name for name in PLAIN]
 
 URLS = [f"http://s{n % 5}.test/{n}" for n in range(15)]
 ANSWERS = st.sampled_from(["document", "document", "redirect", "not-found"])
@@ -229,6 +232,21 @@ def test_ties_go_to_the_oldest_even_at_the_bounds_of_a_priority(make_frontier: M
 def test_an_unknown_mode_is_bad_input_that_names_the_known_ones(mode: str) -> None:
     with pytest.raises(BadInput, match="best-first, blend, blend-in-turn, breadth, classifier, fifo"):
         ordering(mode)
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=list(TABLE))
+def test_each_row_of_the_table_names_an_ordering_and_says_what_it_takes(row: Mode) -> None:
+    if not row.can_run:
+        pytest.skip(f"{row.library} is not installed")
+    takes_query = "query" in arguments_of(ordering_type(row.name))
+
+    assert takes_query == (row.needs_query or row.by_examples)
+    mode = f"{row.name}?query=gene" if takes_query else row.name
+    assert isinstance(ordering(mode), ordering_type(row.name))
+    assert row.help[0].islower() and not row.help.endswith(".")
+    if row.needs_query:
+        with pytest.raises(BadInput, match="query"):
+            ordering(row.name)
 
 
 def test_a_class_that_is_no_ordering_is_bad_input() -> None:

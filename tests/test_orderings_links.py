@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Frontier, Known, Ordering, Politeness, Source, ordering
-from webcrawler.orderings import PER_NAT, location
+from webcrawler.orderings import location
 from webcrawler.orderings.base import BAND
-from webcrawler.orderings.chance import draw, draws
-from webcrawler.orderings.links import of_rank, rank_of
+from webcrawler.orderings.links import PER_NAT, draws, of_rank, rank_of
+from webcrawler.orderings.plain import draw
 from webcrawler.records import Lease, Link, Text
 from webcrawler.urls import url_id
 

@@ -27,11 +27,9 @@ from webcrawler.connection import Connection, connect, told, visit
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph import frontier_updates as reordering_module
 from webcrawler.linkgraph import link_follower, ranker
-from webcrawler.linkgraph.frontier_updates import Reordering
-from webcrawler.linkgraph.frontier_visit import CHUNK
+from webcrawler.linkgraph.frontier_updates import CHUNK, Reordering
 from webcrawler.linkgraph.link_follower import LinkFollower
-from webcrawler.linkgraph.rank_storage import Storing
-from webcrawler.linkgraph.stored import Ranks, load, store
+from webcrawler.linkgraph.stored import Ranks, Storing, load, store
 
 SERVER = "http://a.test"
 PER_NAT = 32768

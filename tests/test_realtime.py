@@ -17,8 +17,8 @@ from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, redirect, site
 
 from webcrawler.connection import connect
 from webcrawler.index import follower
+from webcrawler.orderings import strategies
 from webcrawler.realtime import journal
-from webcrawler.realtime.job import STRATEGIES
 from webcrawler.realtime.journal import Journal
 from webcrawler.search import Searcher
 from webcrawler.web.judge.judgments import Judgments
@@ -270,7 +270,7 @@ def test_a_search_that_is_over_leaves_no_frontier_behind(site: Site, folder: Pat
             name,
             marks=pytest.mark.skipif(name == "classifier" and not find_spec("sklearn"), reason="no extra"),
         )
-        for name in STRATEGIES
+        for name in [mode.name for mode in strategies()]
     ],
 )
 def test_each_strategy_finds_what_the_links_lead_to(site: Site, tmp_path: Path, strategy: str) -> None:

@@ -8,7 +8,8 @@ from urllib.parse import parse_qs
 import pytest
 
 from webcrawler.errors import BadInput
-from webcrawler.realtime.job import STRATEGIES, RealtimeJob
+from webcrawler.orderings import strategies
+from webcrawler.realtime.job import RealtimeJob
 from webcrawler.web.judge.judgments import Judgments
 
 QUERY = "molecular  biology"
@@ -22,7 +23,7 @@ def arguments(mode: str) -> dict[str, list[str]]:
 # ---- the query
 
 
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "breadth"])
+@pytest.mark.parametrize("strategy", [mode.name for mode in strategies() if mode.name != "breadth"])
 def test_a_strategy_gets_the_words_that_are_asked_for_and_the_index_the_query(strategy: str) -> None:
     if strategy == "classifier":
         pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")

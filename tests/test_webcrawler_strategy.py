@@ -12,10 +12,9 @@ from webcrawler.archive.history import take_in
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Ordering, Politeness, Source, ordering
 from webcrawler.orderings import PRIORITY_MAX
-from webcrawler.orderings.anchors import Peculiar, search_anchors
 from webcrawler.orderings.base import BAND
 from webcrawler.orderings.topic.wanted import ALSO
-from webcrawler.orderings.webcrawler import LEVELS, WebCrawler
+from webcrawler.orderings.webcrawler import LEVELS, Peculiar, WebCrawler, search_anchors
 from webcrawler.text.reference import english
 
 A = "http://a.test/"

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from webcrawler.commands import _focused, _interrupts, _targets
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
+from webcrawler.orderings import strategies
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
     from webcrawler.evaluation import Experiment, Progress, Recorded, Run, Wanted
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
-STRATEGIES = "adaptive,webcrawler,best-first,shark,hot,seed-similarity,breadth"
+STRATEGIES = ",".join(mode.name for mode in strategies() if not mode.library)
 
 
 class Evaluate(Command):

@@ -65,7 +65,7 @@ class Rank(Command):
 
 def _top(args: list[str], opts: argparse.Namespace) -> int:
     """The number to show, when all that can be said by words is right."""
-    from webcrawler.linkgraph import engines
+    from webcrawler.linkgraph import check_engine
 
     if args:
         raise BadInput(f"rank takes options only, not {args[0][:60]!r}")
@@ -73,7 +73,7 @@ def _top(args: list[str], opts: argparse.Namespace) -> int:
         raise BadInput(f"no algorithm {opts.algorithm!r}: choose one of {', '.join(SHOWN)}")
     if opts.algorithm == "location" and opts.servers:
         raise BadInput("location looks at the URL of a page: servers have none")
-    engines.check(opts.engine)
+    check_engine(opts.engine)
     if not (opts.top.isdecimal() and len(opts.top) <= DIGITS and int(opts.top)):
         raise BadInput(f"--top wants a number of pages from 1, not {opts.top[:60]!r}")
     return int(opts.top)

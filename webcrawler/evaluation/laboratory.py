@@ -17,7 +17,7 @@ from webcrawler.errors import BadInput
 from webcrawler.evaluation.figures import Figures, Judge, Wanted
 from webcrawler.evaluation.recorded import Recorded, as_number
 from webcrawler.evaluation.virtual import Web, crawl
-from webcrawler.orderings import BUILT_IN, arguments_of, ordering
+from webcrawler.orderings import arguments_of, ordering, ordering_type
 
 
 class Experiment(NamedTuple):
@@ -50,7 +50,7 @@ def _arguments(name: str) -> tuple[str, ...]:
     """Those that are still to be given."""
     if "?" in name:
         return ()
-    return arguments_of(BUILT_IN[name] if name in BUILT_IN else type(ordering(name)))
+    return arguments_of(ordering_type(name, by_path=True))
 
 
 def _takes_seed(name: str) -> bool:

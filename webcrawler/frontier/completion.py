@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
+from threading import Lock
 from typing import Any
 
 from webcrawler import urls
@@ -12,7 +13,7 @@ from webcrawler.frontier.discovery import LINKS_PER_CALL, Discovery
 from webcrawler.frontier.messages import Done
 from webcrawler.frontier.scripts import Call, Partition
 from webcrawler.frontier.slots import Slots
-from webcrawler.orderings import Source
+from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Lease, Link
 
 LEASES_PER_CALL = 100
@@ -135,3 +136,22 @@ def chunks(done: Sequence[Done]) -> Iterable[list[Done]]:
             chunk, links = [], 0
     if chunk:
         yield chunk
+
+
+class Plans:
+    """One for each ordering, shared by the threads that tell its plans: the newest is told last."""
+
+    def __init__(self, ordering: Ordering) -> None:
+        self._ordering = ordering
+        self._links: list[Link] = []
+        self._priorities: list[int] = []
+        self._lock = Lock()
+
+    def tell(self, rescore: Callable[[list[Link], list[int]], object]) -> None:
+        """Asks for a plan and tells it; what could not be told goes first with the next one."""
+        with self._lock:
+            links, priorities = self._ordering.plan()
+            self._links += links
+            self._priorities += priorities
+            rescore(self._links, self._priorities)
+            self._links, self._priorities = [], []

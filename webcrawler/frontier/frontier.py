@@ -9,11 +9,10 @@ from shlex import quote
 from typing import Self
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier.completion import Completion
+from webcrawler.frontier.completion import Completion, Plans
 from webcrawler.frontier.discovery import Discovery
 from webcrawler.frontier.leases import UNLIMITED, Leases
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report
-from webcrawler.frontier.plans import Plans
 from webcrawler.frontier.scripts import Client
 from webcrawler.frontier.slots import Partitions, Slots
 from webcrawler.orderings import Ordering, Source

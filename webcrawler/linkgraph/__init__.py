@@ -4,12 +4,17 @@
 on, and `Rescorer` says which waiting URLs this changes.
 """
 
-from webcrawler.linkgraph import engines, stored
-from webcrawler.linkgraph.catalog_links import catalog_graph
-from webcrawler.linkgraph.counts import backlinks, forward_links
-from webcrawler.linkgraph.engines import ENGINES
+from webcrawler.linkgraph import stored
 from webcrawler.linkgraph.estimate import Estimate
-from webcrawler.linkgraph.graph import Graph, distinct
+from webcrawler.linkgraph.graph import (
+    ENGINES,
+    Graph,
+    backlinks,
+    catalog_graph,
+    check_engine,
+    distinct,
+    forward_links,
+)
 from webcrawler.linkgraph.hits import hits
 from webcrawler.linkgraph.pagerank import DAMPING, pagerank
 from webcrawler.linkgraph.rescore import Rescorer
@@ -25,10 +30,10 @@ __all__ = [
     "Vector",
     "backlinks",
     "catalog_graph",
+    "check_engine",
     "combined",
     "cosine",
     "distinct",
-    "engines",
     "forward_links",
     "hits",
     "inner_product",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 
 
@@ -68,3 +69,45 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     first = np.ones(len(ascending), bool)
     first[1:] = ascending[1:] != ascending[:-1]
     return ascending[first]
+
+
+def backlinks(graph: Graph) -> NDArray[np.int64]:
+    """IB: shape (pages,)."""
+    return np.bincount(graph.targets, minlength=graph.pages)
+
+
+def forward_links(graph: Graph) -> NDArray[np.int64]:
+    """IF: shape (pages,); 0 also for what was never fetched."""
+    return np.diff(graph.starts)
+
+
+def catalog_graph(catalog: Catalog) -> Graph:
+    """Every URL that was fetched or linked to; page number n is page n - 1.
+
+    A redirect is a link to its target, the only one of its page. Links with rel=nofollow do not count.
+    """
+    sources, targets = catalog.links.arrays()
+    return Graph.of(sources - 1, targets - 1, catalog.urls.count())
+
+
+ENGINES = ("scipy", "networkx")
+
+
+def check_engine(engine: str) -> None:
+    """Raises BadInput: there is no such engine."""
+    if engine not in ENGINES:
+        raise BadInput(f"no engine {engine!r}: choose one of {', '.join(ENGINES)}")
+
+
+def to_networkx(graph: Graph) -> Any:
+    """As a DiGraph, page numbers for nodes; some 300 bytes a link."""
+    import networkx  # slow to import, and rarely wanted
+
+    nodes: Any = networkx.DiGraph()
+    nodes.add_nodes_from(range(graph.pages))
+    nodes.add_edges_from(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+    return nodes
+
+
+def by_page(scores: dict[int, float], pages: int) -> NDArray[np.float64]:
+    return np.fromiter(map(scores.__getitem__, range(pages)), np.float64, pages)

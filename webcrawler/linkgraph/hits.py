@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
-from webcrawler.linkgraph import engines
-from webcrawler.linkgraph.graph import Graph
+from webcrawler.linkgraph.graph import Graph, by_page, check_engine, to_networkx
 
 ENOUGH = 1e-12  # change of all authorities together in a round, of their sum
 ROUNDS = 10_000  # at most
@@ -32,7 +31,7 @@ def hits(graph: Graph, engine: str = "scipy") -> tuple[NDArray[np.float64], NDAr
 
     Source: Kleinberg 1999, "Authoritative sources in a hyperlinked environment"; Mengozzi, "Page importance".
     """
-    engines.check(engine)
+    check_engine(engine)
     if not graph.links:
         alike = np.full(graph.pages, 1 / max(graph.pages, 1))
         return alike, alike.copy()
@@ -58,7 +57,7 @@ def _scipy(graph: Graph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _networkx(graph: Graph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     import networkx
 
-    found = [engines.by_page(scores, graph.pages) for scores in networkx.hits(engines.to_networkx(graph))]
+    found = [by_page(scores, graph.pages) for scores in networkx.hits(to_networkx(graph))]
     if not all(np.all(scores > -LEAST) for scores in found):  # nor NaN
         raise BadInput("networkx finds no hubs and authorities where clusters are equally dense: use scipy")
     hub, authority = (np.maximum(scores, 0) for scores in found)

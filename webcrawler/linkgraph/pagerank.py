@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
-from webcrawler.linkgraph import engines
-from webcrawler.linkgraph.graph import Graph
+from webcrawler.linkgraph.graph import Graph, by_page, check_engine, to_networkx
 
 DAMPING = 0.85  # of search (Brin 1998, 2.1.1)
 
@@ -38,7 +37,7 @@ def pagerank(
 
     Cost: 16 bytes a link; ln(tolerance) / ln(damping) passes over the links at most, some 3 ms a million.
     """
-    engines.check(engine)
+    check_engine(engine)
     if not 0 < damping < 1:
         raise BadInput(f"damping must be between 0 and 1, as 0.85: not {damping:g}")
     if not graph.pages:
@@ -72,6 +71,6 @@ def _networkx(
     import networkx
 
     begin = None if start is None else dict(enumerate(start.tolist()))
-    nodes = engines.to_networkx(graph)
+    nodes = to_networkx(graph)
     shares = networkx.pagerank(nodes, damping, nstart=begin, tol=enough / graph.pages, max_iter=rounds + 1)
-    return engines.by_page(shares, graph.pages) * graph.pages
+    return by_page(shares, graph.pages) * graph.pages

@@ -18,7 +18,7 @@ from typing import IO, Any
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, may_end, settle_in, when_made
 from webcrawler.linkgraph.frontier_updates import Reordering
-from webcrawler.linkgraph.rank_storage import Storing
+from webcrawler.linkgraph.stored import Storing
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,10 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from webcrawler.linkgraph.pagerank import DAMPING
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import Renewal
+from webcrawler.linkgraph.graph import Graph
+from webcrawler.linkgraph.pagerank import DAMPING, pagerank
 
 NAME = "ranks.json"
 READS = 10  # a writer may swap between the reading of the one file and of the other
@@ -103,3 +106,24 @@ def _sweep(folder: Path) -> None:
     for array in folder.glob("*.npy"):
         if array.name != named:
             array.unlink(missing_ok=True)
+
+
+GROWTH = 1.1
+
+
+class Storing(Renewal):
+    """Computes over the whole catalog each time, from where the last ranks were."""
+
+    def __init__(self, catalog: Catalog, folder: Path) -> None:
+        self._catalog, self._folder, self._identity = catalog, folder, catalog.identity
+        self._ranks = load(folder, self._identity)
+        super().__init__(catalog.last_seq, self._ranks.seq if self._ranks else 0, GROWTH)
+
+    def make(self, seq: int) -> str:
+        sources, targets = self._catalog.links.arrays()
+        pages = self._catalog.urls.count()
+        known = self._ranks.of(np.arange(1, pages + 1)) if self._ranks else None
+        values = pagerank(Graph.of(sources - 1, targets - 1, pages), DAMPING, start=known)
+        store(self._folder, values, seq, self._identity)
+        self._ranks = Ranks(values, seq, self._identity, DAMPING)
+        return f"the ranks of {pages} URLs"

@@ -1,16 +1,22 @@
-"""What an ordering is."""
+"""What an ordering is, and how the arguments of a mode are read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from math import nan
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from numpy.typing import NDArray
-
+from webcrawler.errors import BadInput
 from webcrawler.records import Lease, Link, Text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 PRIORITY_MAX = 2**20 - 1  # below it is what goes behind all others
 BAND = 2**19  # the priorities of most orderings are below it and not below 0: two classes of them fit
+DAMPING = 0.9  # Cho 1998, section 6
+LEAST = 1 - DAMPING  # the rank IR' of a page that nobody links to
+DIGITS = 20  # of a seed, fewer
 
 
 class Source(NamedTuple):
@@ -57,6 +63,7 @@ class Ordering:
         seeds_first: what no page links to is a seed, and comes before all else.
         band: priorities are classes of this width, 0: one class. The ranker's priorities, and what
             is added, stay below it, and the class that a URL was discovered in is kept.
+        within: the argument that is a mode itself; `__init__` is given it as an ordering.
     """
 
     servers_take_turns = False
@@ -66,6 +73,7 @@ class Ordering:
     learns = False
     seeds_first = False
     band = 0
+    within = ""
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         """The priority that a link gives its URL, within ±PRIORITY_MAX; seeds have no source."""
@@ -96,3 +104,27 @@ class Ordering:
     def out_of_turn(self, source: Source) -> Source:
         """A page that something else than its priority brought to the front, as if it had been its turn."""
         return source
+
+
+def whole_number(name: str, text: str, least: int, most: int, bounds: str = "") -> int:
+    """At least 0, at most what has a dozen digits. `bounds` says which are right, and what it is for."""
+    if not (text.isdecimal() and len(text) <= 12 and least <= int(text) <= most):
+        raise BadInput(f"{name}={text[:200]} is no whole number {bounds or f'from {least:,} to {most:,}'}")
+    return int(text)
+
+
+def number(name: str, text: str, is_right: Callable[[float], bool], bounds: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = nan
+    if not is_right(value):
+        raise BadInput(f"{name}={text[:200]} is no number {bounds}")
+    return value
+
+
+def seed_of(text: str) -> int:
+    """Raises BadInput: the seed is no whole number."""
+    if not (text.isdecimal() and len(text) < DIGITS):
+        raise BadInput(f"seed={text[:200]} is no whole number of a few digits")
+    return int(text)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from webcrawler.orderings.arguments import number, whole_number
-from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Source
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Source, number, whole_number
 from webcrawler.orderings.words import query_words, similarity
 from webcrawler.records import Lease, Link, Text
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from math import log
 
-from webcrawler.errors import BadInput
-from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Source
-from webcrawler.orderings.chance import draw
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Source, seed_of
 from webcrawler.records import Link
 
-DIGITS = 20
+# Constants of splitmix64 (Steele 2014).
+GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+ALL = 2**64 - 1
 
 
 class Breadth(Ordering):
@@ -65,8 +65,9 @@ class Priority(Ordering):
         return max(-PRIORITY_MAX, min(wanted, PRIORITY_MAX))
 
 
-def seed_of(text: str) -> int:
-    """Raises BadInput where a seed is no whole number."""
-    if not (text.isdecimal() and len(text) < DIGITS):
-        raise BadInput(f"seed={text[:200]} is no whole number of a few digits")
-    return int(text)
+def draw(id: int, seed: int) -> float:
+    """A number above 0 and below 1, always the same for one URL id and one seed."""
+    z = (id + (seed + 1) * GOLDEN) & ALL
+    z = ((z ^ z >> 30) * MIX_1) & ALL
+    z = ((z ^ z >> 27) * MIX_2) & ALL
+    return float((z ^ z >> 31) >> 12) * 2.0**-52 + 2.0**-53

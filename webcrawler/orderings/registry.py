@@ -3,45 +3,120 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import cast
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from webcrawler.errors import BadInput
 from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Source
-from webcrawler.orderings.best_first import BestFirst, Shark
-from webcrawler.orderings.blend import Blend, BlendInTurn
-from webcrawler.orderings.links import Backlink, PageRank
-from webcrawler.orderings.plain import Breadth, Fifo, Priority, Random
-from webcrawler.orderings.words import Anchor, Combined, Hot, HotAnchor, Location
+from webcrawler.orderings.guarded import Guarded
 from webcrawler.records import Link
 
-BUILT_IN: dict[str, type[Ordering]] = {
-    "breadth": Breadth,
-    "fifo": Fifo,
-    "random": Random,
-    "backlink": Backlink,
-    "pagerank": PageRank,
-    "blend": Blend,
-    "blend-in-turn": BlendInTurn,
-    "location": Location,
-    "anchor": Anchor,
-    "hot": Hot,
-    "hot-anchor": HotAnchor,
-    "ic": Combined,
-    "best-first": BestFirst,
-    "shark": Shark,
-    "priority": Priority,
+INDEX = ("index",)
+BOTH = ("index", "realtime")  # a mode of both spiders is a strategy: it looks for a topic
+OWN: tuple[str, ...] = ()  # for spiders of a user's own
+
+
+class Mode(NamedTuple):
+    """A mode that comes with the crawler."""
+
+    name: str
+    path: str  # of its class below webcrawler.orderings, imported when it is asked for
+    help: str
+    spiders: tuple[str, ...] = INDEX
+    needs_query: bool = False
+    by_examples: bool = False  # looks for pages like the seeds; a query may add words
+    library: str = ""  # an optional one, without which it cannot run
+
+    @property
+    def is_strategy(self) -> bool:
+        return "realtime" in self.spiders
+
+    @property
+    def can_run(self) -> bool:
+        return not self.library or bool(find_spec(self.library))
+
+
+MODES = {
+    row.name: row
+    for row in (
+        Mode(
+            "adaptive",
+            "adaptive.adaptive.Adaptive",
+            "learns from each page which links and servers are worth following; the best one known here",
+            BOTH,
+            needs_query=True,
+        ),
+        Mode(
+            "webcrawler",
+            "webcrawler.WebCrawler",
+            "follows those links of the best pages whose words fit the query, as the WebCrawler did",
+            BOTH,
+            needs_query=True,
+        ),
+        Mode(
+            "best-first",
+            "best_first.BestFirst",
+            "follows the links of pages that are most like the query",
+            BOTH,
+            needs_query=True,
+        ),
+        Mode(
+            "shark",
+            "best_first.Shark",
+            "lets pages hand on what they promise, and reads the words in and around links (SharkSearch)",
+            BOTH,
+            needs_query=True,
+        ),
+        Mode(
+            "hot",
+            "words.Hot",
+            "takes links first that name a word of the query, or lie near a page full of them",
+            BOTH,
+            needs_query=True,
+        ),
+        Mode(
+            "seed-similarity",
+            "by_example.seed_similarity.SeedSimilarity",
+            "compares pages with all the example pages together, instead of with a query",
+            BOTH,
+            by_examples=True,
+        ),
+        Mode(
+            "classifier",
+            "by_example.classifier.Classifier",
+            "learns from the example pages what belongs to the subject, and crosses pages that do not",
+            BOTH,
+            by_examples=True,
+            library="sklearn",
+        ),
+        Mode(
+            "breadth",
+            "plain.Breadth",
+            "takes every server in turn, whatever it is about: to compare the others with",
+            BOTH,
+        ),
+        Mode("fifo", "plain.Fifo", "takes what was found first"),
+        Mode("random", "plain.Random", "takes any known URL, each with the same chance"),
+        Mode("backlink", "links.Backlink", "takes what most pages seen so far link to"),
+        Mode("pagerank", "links.PageRank", "takes the highest PageRank over the links seen so far"),
+        Mode("blend", "links.Blend", "finds important pages soonest: PageRank, backlinks and chance"),
+        Mode("blend-in-turn", "links.BlendInTurn", "blend within each server, while servers take turns"),
+        Mode("location", "words.Location", "takes URLs with the fewest slashes, and with wanted words"),
+        Mode("anchor", "words.Anchor", "takes links whose anchor is most like the query", needs_query=True),
+        Mode("hot-anchor", "words.HotAnchor", "hot, by anchor and address alone", needs_query=True),
+        Mode("ic", "words.Combined", "adds words of the query in anchors to backlinks", needs_query=True),
+        Mode("priority", "plain.Priority", "takes the highest priority of the Scrapy request", OWN),
+    )
 }
 
-# Built in as well, in rooms that know what a frontier does not: they are imported when they are named.
-BUILT_IN_PATHS = {
-    "adaptive": "webcrawler.orderings.adaptive.adaptive.Adaptive",
-    "webcrawler": "webcrawler.orderings.webcrawler.WebCrawler",
-    "seed-similarity": "webcrawler.orderings.by_example.seeds.SeedSimilarity",
-    "classifier": "webcrawler.orderings.by_example.classifier.Classifier",
-}
+
+def strategies() -> list[Mode]:
+    """The modes that look for a topic, and `breadth` to compare them with."""
+    return [row for row in MODES.values() if row.is_strategy]
 
 
 def ordering(mode: str, by_path: bool = True) -> Ordering:
@@ -54,15 +129,17 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
     Raises:
         BadInput: there is none, with the names that there are; or its arguments are wrong.
     """
-    name, _, words = mode.partition("?")
+    name, given = _parsed(mode)
     found = ordering_type(name, by_path)
-    arguments = dict(parse_qsl(words, keep_blank_values=True))
     if not by_path:
-        _refuse_paths(arguments.get("then", ""))
-    if unknown := arguments.keys() - arguments_of(found):
+        _refuse_paths(given)
+    if unknown := given.keys() - arguments_of(found):
         takes = ", ".join(arguments_of(found)) or "no arguments"
         raise BadInput(f"mode={name} knows no {', '.join(sorted(unknown))[:200]}: it takes {takes}")
-    if name in BUILT_IN or name in BUILT_IN_PATHS:
+    arguments: dict[str, Any] = dict(given)
+    if found.within and found.within in given:
+        arguments[found.within] = _within(given[found.within], given.get("query", ""), by_path)
+    if name in MODES:
         return found(**arguments)
     try:
         return _tried(found(**arguments))
@@ -70,16 +147,40 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
         raise BadInput(f"mode={name} cannot be used: {type(error).__name__}: {error}") from None
 
 
-def _refuse_paths(then: str) -> None:
-    """A mode within a mode, and so on: none of them may name a module."""
-    while then:
-        name, _, words = then.partition("?")
+def guarded(mode: str) -> Ordering:
+    """The same for a crawl: errors of an ordering of a user's own cost no page."""
+    found = ordering(mode)
+    return found if all(name in MODES for name, _ in _nested(mode)) else Guarded(found, mode)
+
+
+def _parsed(mode: str) -> tuple[str, dict[str, str]]:
+    name, _, words = mode.partition("?")
+    return name, dict(parse_qsl(words, keep_blank_values=True))
+
+
+def _nested(mode: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """A mode, the mode within its queues, and so on: name and arguments of each."""
+    while mode:
+        name, given = _parsed(mode)
+        yield name, given
+        mode = given.get("then", "")
+
+
+def _refuse_paths(given: dict[str, str]) -> None:
+    for name, _ in _nested(given.get("then", "")):
         ordering_type(name, by_path=False)
-        then = dict(parse_qsl(words)).get("then", "")
+
+
+def _within(mode: str, query: str, by_path: bool) -> Ordering:
+    """The ordering within the queues of another one. If it looks for words, then for the same."""
+    row = MODES.get(mode)
+    if row and row.needs_query and not row.is_strategy and not ordering_type(mode).within:
+        return ordering_type(mode)(query=query)  # type: ignore[call-arg]
+    return ordering(mode, by_path)
 
 
 def _tried(own: Ordering) -> Ordering:
-    """A user's ordering, when it gives priorities: else its first page would come to nothing."""
+    """A user's ordering, if it gives priorities: an error is told before the crawl begins."""
     link = Link("http://a.example/1", 1, "http://a.example/1", "anchor")
     for source in (None, Source()):
         priority = own.first_priority(link, source)
@@ -96,10 +197,15 @@ def arguments_of(kind: type[Ordering]) -> tuple[str, ...]:
 
 
 def ordering_type(name: str, by_path: bool = False) -> type[Ordering]:
-    if name in BUILT_IN:
-        return BUILT_IN[name]
-    if name in BUILT_IN_PATHS:
-        return cast(type[Ordering], _at(BUILT_IN_PATHS[name]))
+    """The class of a mode without its arguments.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if name in MODES:
+        found: object = _at(f"webcrawler.orderings.{MODES[name].path}")
+        assert isinstance(found, type) and issubclass(found, Ordering)
+        return found
     plugins = {point.name: point for point in entry_points(group="webcrawler.orderings")}
     found, cause = None, ""
     try:
@@ -108,7 +214,7 @@ def ordering_type(name: str, by_path: bool = False) -> type[Ordering]:
         cause = f" ({error})" if "." in name.strip(".") else ""
     if isinstance(found, type) and issubclass(found, Ordering):
         return found
-    names = ", ".join(sorted([*BUILT_IN, *BUILT_IN_PATHS, *plugins]))
+    names = ", ".join(sorted([*MODES, *plugins]))
     cause = cause or (" (that is no Ordering)" if found else "")
     raise BadInput(
         f"unknown mode {name[:200]!r}{cause[:200]}: choose one of {names}, or the path of a class of your own"

@@ -6,16 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
-from urllib.parse import urlencode
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from webcrawler.errors import BadInput
-from webcrawler.orderings.arguments import whole_number
-from webcrawler.orderings.base import BAND, PRIORITY_MAX, Known, Ordering, Source
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, Known, Ordering, Source, whole_number
+from webcrawler.orderings.plain import Fifo
 from webcrawler.records import Lease, Link, Text
 from webcrawler.urls import host_and_port, split
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SLASHES = 2  # that a wanted word or ending makes up for
 OFTEN = 10  # occurrences in its body that make a page hot
@@ -112,14 +112,16 @@ class Hot(Ordering):
 
     takes_notes = True
     band = BAND
+    within = "then"
 
-    def __init__(self, query: str = "", then: str = "fifo") -> None:
-        from webcrawler.orderings.registry import ordering
-
+    def __init__(self, query: str = "", then: Ordering | None = None) -> None:
         self._words = query_words(query)
-        self._then = ordering(_with_query(then, query))
+        self._then = then or Fifo()
         if self._then.servers_take_turns or self._then.band:
-            raise BadInput(f"then={then} cannot order the two queues: try fifo, backlink or pagerank")
+            raise BadInput(
+                f"then={type(self._then).__name__} cannot order the two queues: "
+                "try fifo, backlink or pagerank"
+            )
         self.on_repeat, self.follows_ranks = self._then.on_repeat, self._then.follows_ranks
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
@@ -154,11 +156,6 @@ class HotAnchor(Hot):
 
 def _factor(name: str, text: str) -> int:
     return whole_number(name, text, 0, PRIORITY_MAX, f"up to {PRIORITY_MAX}")
-
-
-def _with_query(then: str, query: str) -> str:
-    """The mode within the queues looks for the same words, if for any."""
-    return f"{then}?{urlencode({'query': query})}" if then in ("anchor", "ic") else then
 
 
 def query_words(query: str) -> list[str]:

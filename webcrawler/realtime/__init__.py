@@ -2,12 +2,11 @@
 
 from webcrawler.realtime import journal
 from webcrawler.realtime.bookmarks import urls_of
-from webcrawler.realtime.job import BY_EXAMPLES, ENOUGH, RealtimeJob
+from webcrawler.realtime.job import ENOUGH, RealtimeJob
 from webcrawler.realtime.journal import CHANGED, Found, Journal, as_json, is_alive, read
 from webcrawler.realtime.search import Fetched, RealtimeSearch
 
 __all__ = [
-    "BY_EXAMPLES",
     "CHANGED",
     "ENOUGH",
     "Fetched",

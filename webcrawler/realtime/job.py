@@ -9,24 +9,20 @@ from urllib.parse import parse_qsl, urlencode
 
 from webcrawler.errors import BadInput
 from webcrawler.job import Job
-from webcrawler.orderings import arguments_of, number, ordering, ordering_type, whole_number
+from webcrawler.orderings import (
+    MODES,
+    arguments_of,
+    number,
+    ordering,
+    ordering_type,
+    strategies,
+    whole_number,
+)
 from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for
 from webcrawler.realtime import journal
 from webcrawler.realtime.bookmarks import read_urls
 from webcrawler.realtime.feedback import MARK, judged_good
 
-# Of a search, in the words of docs/reference/commands.md.
-STRATEGIES = (
-    "adaptive",
-    "webcrawler",
-    "best-first",
-    "shark",
-    "hot",
-    "seed-similarity",
-    "classifier",
-    "breadth",
-)
-BY_EXAMPLES = ("seed-similarity", "classifier")
 ENOUGH, MAX_PAGES, MAX_TIME_SECONDS = 20, 500, 300.0
 MOST = 10**9 - 1
 OWN = ("query", "strategy", "enough", "similarity", "examples", "job")
@@ -100,8 +96,9 @@ class RealtimeJob(Job):
 
 
 def _strategy(name: str) -> str:
-    if name not in STRATEGIES:
-        raise BadInput(f"unknown strategy {name[:100]!r}: choose one of {', '.join(STRATEGIES)}")
+    names = [mode.name for mode in strategies()]
+    if name not in names:
+        raise BadInput(f"unknown strategy {name[:100]!r}: choose one of {', '.join(names)}")
     return name
 
 
@@ -121,7 +118,7 @@ def _query(words: Mapping[str, str], strategy: str) -> str:
         raise BadInput("the query has characters that cannot be printed: write it in plain text")
     if query:
         Wanted.of(query)
-    elif strategy not in BY_EXAMPLES:
+    elif not MODES[strategy].by_examples:
         raise BadInput('what is looked for? Add -a query="molecular biology"')
     elif words.get("examples") == MARK:
         raise BadInput(f"examples={MARK} are the pages judged good for a query: add -a query=WORDS")

@@ -11,6 +11,7 @@ from webcrawler.connection import Connection
 from webcrawler.crawl.worker import parts
 from webcrawler.crawl.worker.heartbeat import Heartbeat
 from webcrawler.frontier import Budgets, Client, Frontier, Politeness, ordering, searches
+from webcrawler.orderings import guarded
 
 
 def bury_the_dead(connection: Connection, name: str = "index") -> None:
@@ -47,7 +48,7 @@ class Member:
         with ExitStack() as opened:
             self.frontier = Frontier(
                 self._new_client(opened),
-                ordering(mode),
+                guarded(mode),
                 name,
                 politeness,
                 parts.worker_name(),

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from webcrawler.orderings.adaptive.candidates import NEVER
 from webcrawler.orderings.adaptive.evidence import Evidence
-from webcrawler.orderings.adaptive.exploration import explorers, share
 from webcrawler.orderings.adaptive.query_match import Matcher
-from webcrawler.orderings.adaptive.scores import log_chance, scores
+from webcrawler.orderings.adaptive.scores import explorers, log_chance, scores, share
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.orderings.topic import Wanted, similarity
 from webcrawler.records import Link

@@ -7,10 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from webcrawler.orderings.adaptive.candidates import Candidates
-from webcrawler.orderings.adaptive.growable import Means, Numbers
+from webcrawler.orderings.adaptive.candidates import Candidates, Servers
+from webcrawler.orderings.adaptive.columns import Means, Numbers
 from webcrawler.orderings.adaptive.query_match import Matcher, url_words
-from webcrawler.orderings.adaptive.servers import Servers
 from webcrawler.orderings.base import Seen
 from webcrawler.records import Link
 from webcrawler.text import terms

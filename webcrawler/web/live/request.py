@@ -9,11 +9,11 @@ from typing import Any
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.realtime import BY_EXAMPLES, ENOUGH, urls_of
+from webcrawler.realtime import ENOUGH, urls_of
 from webcrawler.web import parameters
 from webcrawler.web.config import Config
 from webcrawler.web.live.forms import MAX_CHARACTERS, Form
-from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
+from webcrawler.web.live.strategies import BY_EXAMPLES, DEFAULT, STRATEGIES
 from webcrawler.web.parameters import Parameters
 
 MAX_ENOUGH = 1_000  # similar documents

@@ -9,8 +9,7 @@ from threading import Lock
 
 from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.orderings.best_first import FULL, redirected
-from webcrawler.orderings.by_example.examples import Examples
-from webcrawler.orderings.by_example.judged import Judged, judge_again
+from webcrawler.orderings.by_example.examples import Examples, Judged, judge_again
 from webcrawler.orderings.topic import Wanted, stems_of
 from webcrawler.records import Lease, Link, Text
 

@@ -1,16 +1,71 @@
-"""Which documents are learnt from, and when?"""
+"""Documents as rows of features: stems, hashed, weighed by tf and by how rare they are in general English.
+
+A weight that is fixed beforehand, in place of idf over what was seen, tells more (average precision on docweb
+.47 against .43) and makes a row once for all.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
-from webcrawler.orderings.by_example.classifier.documents import Row
-from webcrawler.orderings.by_example.judged import Judged
-from webcrawler.orderings.chance import draw
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.orderings.by_example.examples import Judged
+from webcrawler.orderings.plain import draw
+from webcrawler.orderings.topic import stems_of, weight
+from webcrawler.records import Text
+from webcrawler.text import english, terms
 
 if TYPE_CHECKING:
-    from webcrawler.orderings.by_example.classifier.model import Model
+    from webcrawler.orderings.by_example.model import Model
+
+FEATURES = 2**15
+BACKGROUND = 20  # documents of
+COMMON = 5_000  # words
+
+
+class Row(NamedTuple):
+    """Side by side; of length 1, where two stems in one place count as two."""
+
+    places: NDArray[np.int32]
+    weights: NDArray[np.float64]
+
+
+def row_of(text: Text) -> Row:
+    """About a millisecond for 5,000 words."""
+    return row(Counter(stems_of(text)))
+
+
+def row(counts: Mapping[str, int]) -> Row:
+    features = [_feature(stem) for stem in counts]
+    places = np.array([place for place, _ in features], np.int32)
+    weights = np.log1p(np.fromiter(counts.values(), np.float64)) * np.array([one for _, one in features])
+    length = np.linalg.norm(weights)
+    return Row(places, weights / length if length else weights)
+
+
+@cache
+def background() -> list[Row]:
+    """General English, as documents about nothing: what to set examples against, while no page was seen."""
+    import wordfreq  # takes 0.2 s
+
+    words = wordfreq.top_n_list("en", COMMON, "small")
+    stems = sorted(
+        {stem for word in words for stem in terms(word)}, key=lambda s: (-english().frequency(s), s)
+    )
+    return [row(Counter(stems[start::BACKGROUND])) for start in range(BACKGROUND)]
+
+
+@lru_cache(maxsize=200_000)
+def _feature(stem: str) -> tuple[int, float]:
+    return crc32(stem.encode()) % FEATURES, weight(stem)
+
 
 EXAMPLES = 300  # the first ones
 OTHERS = 300  # a sample of all that was seen, drawn by their ids
@@ -68,7 +123,7 @@ class Training:
         )
 
     def model(self) -> Model:
-        from webcrawler.orderings.by_example.classifier.model import train  # scikit-learn takes 1 s
+        from webcrawler.orderings.by_example.model import train  # scikit-learn takes 1 s
 
         self._learnt = len(self._examples), self._seen
         examples = [*self._query, *(document.vector for document in self._examples.values())]

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING
 
 from webcrawler.errors import BadInput
 from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
-from webcrawler.orderings.arguments import number, whole_number
-from webcrawler.orderings.base import BAND
+from webcrawler.orderings.base import BAND, number, whole_number
 from webcrawler.orderings.best_first import FULL, redirected
-from webcrawler.orderings.by_example.classifier.documents import Row, row, row_of
-from webcrawler.orderings.by_example.classifier.training import Document, Training
-from webcrawler.orderings.by_example.examples import Examples
-from webcrawler.orderings.by_example.judged import judge_again
+from webcrawler.orderings.by_example.examples import Examples, judge_again
+from webcrawler.orderings.by_example.training import Document, Row, Training, row, row_of
 from webcrawler.orderings.topic import SIMILAR, Wanted, similarity
 from webcrawler.records import Lease, Link, Text
 
 if TYPE_CHECKING:
-    from webcrawler.orderings.by_example.classifier.model import Model
+    from webcrawler.orderings.by_example.model import Model
 
 DEPTH_MAX = 1_000
 END = -1  # of what may follow: not even the next page
