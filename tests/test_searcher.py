@@ -226,6 +226,48 @@ def test_only_words_that_are_looked_for_get_another_spelling(bakery: Searcher, q
     assert bakery.search(query).did_you_mean == ""
 
 
+CAPITALS = "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "note"),
+    [
+        # read as it stands where it finds something so
+        ("BREAD OR SALMON", {"bread", "salmon"}, ""),
+        ("SALMON AND RIVER", {"salmon"}, ""),
+        ("FISH NOT RIVER", {"trout"}, ""),
+        # else with the operators as words
+        ("SALMON AND BREAD", {"bread", "salmon"}, CAPITALS),
+        ("THE TREATMENT AND PRACTICAL USES OF BREAD AND SALMON", {"bread", "salmon"}, CAPITALS),
+        ("SALMON NOT RIVER", {"salmon"}, CAPITALS),
+        ("-TROUT SALMON AND BREAD", {"bread", "salmon"}, CAPITALS),
+        # not all in capitals: somebody wrote an operator
+        ("salmon AND bread", set(), ""),
+        ("Salmon AND BREAD", set(), ""),
+        # and nothing is found either way, or there is nothing to look for
+        ("QUARTZ AND GRANITE", set(), "no page has QUARTZ, GRANITE"),
+        ("+QUARTZ", set(), ""),
+        ("NOT SALMON", set(), "the query only says what to leave out: add a word to look for"),
+    ],
+)
+def test_operators_of_a_query_all_in_capitals_are_words_where_it_finds_nothing_else(
+    tmp_path: Path, query: str, found: set[str], note: str
+) -> None:
+    pages = {"bread": "yeast flour", "salmon": "fish river", "trout": "fish lake"}
+    shop = searcher(
+        tmp_path, *(page(f"http://{name}.test/", name, f"{name} {words}") for name, words in pages.items())
+    )
+
+    results = shop.search(query, expand=False)
+
+    assert {hit.url for hit in results.hits} == {f"http://{name}.test/" for name in found}
+    assert results.query == query
+    assert (results.note == note) if note != CAPITALS else results.note.startswith(CAPITALS)
+    assert len(shop.rank(query)) == len(found)
+    for hit in results.hits:
+        assert shop.explain(query, hit.number), "explained as it was read"
+
+
 def test_words_that_no_page_has_are_named_where_others_are_found(bakery: Searcher) -> None:
     assert bakery.search("sourdough zzz qqq").note == "no page has zzz, qqq"
     assert bakery.search("zzz").note == ""  # no hits say so

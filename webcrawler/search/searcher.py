@@ -89,12 +89,13 @@ class Searcher:
         started = monotonic()
         if not 1 <= limit <= MAX_HITS or not 0 <= start < MAX_HITS:
             raise BadInput(f"hits {start + 1} to {start + limit} cannot be shown: ask for 1 to {MAX_HITS}")
-        query = expanded(parse(text), asked_for(add))
         if self._engine.generation is None:
+            query = expanded(parse(text), asked_for(add))
             note = f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
             seconds = monotonic() - started
             return Results(query.text, 0, seconds, [], note=note, asks=_asks(query), indexed=False)
-        answer, added = self._ask(query, ranking, within, started), list[Related]()
+        query, answer = self._read(text, add, lambda query: self._ask(query, ranking, within, started))
+        added = list[Related]()
         near = related(query, self._opened.vocabulary)
         if expand and near and answer.total < _FEW and not answer.partial and may_widen(query.root):
             wider = expanded(query, asked_for([word.spelled for word in near]))
@@ -108,7 +109,7 @@ class Searcher:
         """Page numbers and scores, nothing hidden, folded or added: for evaluation."""
         if self._engine.generation is None:
             return []
-        answer = self._engine.answer(parse(text), ranking, lambda: False)
+        _, answer = self._read(text, (), lambda query: self._engine.answer(query, ranking, lambda: False))
         return list(zip(answer.pages[:limit].tolist(), answer.scores[:limit].tolist(), strict=True))
 
     @readable()
@@ -126,13 +127,24 @@ class Searcher:
         """
         if self._engine.generation is None:
             return []
-        answer = self._ask(expanded(parse(text), asked_for(add)), ranking, within, monotonic())
+        started = monotonic()
+        _, answer = self._read(text, add, lambda query: self._ask(query, ranking, within, started))
         return answer.explain(number) if number in answer.pages else []
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
         """Whole queries that begin with what somebody has typed so far."""
         vocabulary = self._opened.vocabulary
         return vocabulary.completions(text, limit) if vocabulary else []
+
+    def _read(self, text: str, add: Sequence[str], ask: Callable[[Query], Answer]) -> tuple[Query, Answer]:
+        """Return the query and its answer; all in capitals and without a hit, its operators are words."""
+        query = expanded(parse(text), asked_for(add))
+        answer = ask(query)
+        if answer.total or answer.partial or not query.text.isupper() or query.root == Nothing():
+            return query, answer
+        words = expanded(parse(text, capitals_are_words=True), asked_for(add))
+        again = ask(words) if words.root != query.root else answer
+        return (words, again) if again.total else (query, answer)
 
     def _ask(self, query: Query, ranking: str, within: Sequence[str], started: float) -> Answer:
         return self._engine.answer(query, ranking, self._late(started), [parse(other) for other in within])
@@ -183,8 +195,10 @@ class Searcher:
 
     def _notes(self, query: Query, answer: Answer) -> list[str]:
         late = f"stopped after {self._deadline_seconds:g} s: there may be more"
+        capitals = "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
         missing = f"no page has {', '.join(answer.missing[:5])}"
         return [
+            *([capitals] if query.capitals_are_words else []),
             *query.notes,
             *([missing] if answer.missing and len(query.asked) > 1 else []),
             *([late] if answer.partial else []),

@@ -44,8 +44,8 @@ class _Unit(NamedTuple):
 class Parser:
     """Reads one text once, from left to right, never deeper than MAX_DEPTH; never raises."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens, self._notes = scan(text)
+    def __init__(self, text: str, capitals_are_words: bool = False) -> None:
+        self._tokens, self._notes = scan(text, capitals_are_words)
         self._next = 0
         self._negative = False  # whether what is read now is excluded
         self._budget = Budget()

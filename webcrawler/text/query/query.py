@@ -16,18 +16,23 @@ class Query(NamedTuple):
     root: Node
     asked: tuple[Asked, ...]  # words to weigh, in the order typed, repeats kept, none that is excluded
     notes: tuple[str, ...]  # one line each: what was left out, or is missing
+    capitals_are_words: bool = False  # whether AND, OR and NOT were read as words
 
 
-def parse(text: str) -> Query:
-    """Read what a person typed: any text, also one with surrogates or of a megabyte. Pure; linear time."""
+def parse(text: str, capitals_are_words: bool = False) -> Query:
+    """Read what a person typed: any text, also one with surrogates or of a megabyte. Pure; linear time.
+
+    Args:
+        capitals_are_words: read AND, OR and NOT as words, for a text that is all in capitals.
+    """
     cut = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
-    parser = Parser(cut)
+    parser = Parser(cut, capitals_are_words)
     root = parser.root()
     notes = [f"only the first {MAX_CHARACTERS:,} characters were read"] if len(text) > MAX_CHARACTERS else []
     notes += parser.notes
     if root == Nothing():
         notes.append(_missing(cut, parser))
-    return Query(cut, root, tuple(parser.asked), tuple(notes))
+    return Query(cut, root, tuple(parser.asked), tuple(notes), capitals_are_words)
 
 
 def expanded(query: Query, added: Sequence[Asked]) -> Query:
@@ -38,7 +43,7 @@ def expanded(query: Query, added: Sequence[Asked]) -> Query:
         return query
     asked = (*query.asked, *new.values())
     more = [Word(one.term, "", one.spelled) for one in asked if one.added]
-    return query._replace(root=Parser(query.text).root(more), asked=asked)
+    return query._replace(root=Parser(query.text, query.capitals_are_words).root(more), asked=asked)
 
 
 def _missing(text: str, parser: Parser) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 MAX_CHARACTERS = 2000
@@ -32,16 +32,17 @@ class Token(NamedTuple):
     within: str = ""  # digits behind a phrase
 
 
-def scan(text: str) -> tuple[list[Token], list[str]]:
+def scan(text: str, capitals_are_words: bool = False) -> tuple[list[Token], list[str]]:
     """The tokens, in which each parenthesis has its partner, and notes on what that took."""
-    tokens, quoted = list(_tokens(text.translate(_QUOTES).strip())), True
+    operators = frozenset[str]() if capitals_are_words else _OPERATORS
+    tokens, quoted = list(_tokens(text.translate(_QUOTES).strip(), operators)), True
     if tokens and tokens[-1].kind == "open phrase":
         tokens[-1], quoted = tokens[-1]._replace(kind="phrase"), False
     paired, notes = _paired(tokens)
     return paired, notes if quoted else ["a quotation mark is never closed: read to the end", *notes]
 
 
-def _tokens(text: str) -> Iterator[Token]:
+def _tokens(text: str, operators: Container[str]) -> Iterator[Token]:
     position = 0
     while position < len(text):
         found = _TOKEN.match(text, position)
@@ -57,7 +58,7 @@ def _tokens(text: str) -> Iterator[Token]:
         elif found["phrase"] is not None:
             kind = "phrase" if found["closed"] else "open phrase"
             yield Token(kind, found["phrase"], sign, field, found["within"] or "")
-        elif found["plain"] in _OPERATORS and not sign and not field:
+        elif found["plain"] in operators and not sign and not field:
             yield Token(found["plain"])
         elif found["plain"]:
             yield Token("words", found["plain"], sign, field)
