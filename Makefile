@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 UV := $(shell command -v uv 2>/dev/null)
 BIN := .venv/bin
 
-.PHONY: crawl serve test dev check docs clean
+.PHONY: crawl serve test test-all dev check docs clean
 export SEEDS MODE MAX_PAGES
 
 crawl: .venv/ready ## crawl SEEDS (else the demo web) in MODE up to MAX_PAGES, index it, show a search
@@ -15,8 +15,11 @@ serve: .venv/ready ## the search page; crawls as `make crawl` does where nothing
 	@test -e "$${CRAWL_DIR:-crawl}/catalog.sqlite" || $(MAKE) --no-print-directory crawl
 	@$(BIN)/scrapy serve
 
-test: dev ## the whole suite; what needs docweb or Scrapyd says why it skips
-	$(BIN)/pytest
+test: dev ## what is not slow, in a few minutes
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+
+test-all: dev ## check and the whole suite, in stages; what needs docweb, Scrapyd or Chromium says why it skips
+	$(BIN)/python .ci/stages.py
 
 check: dev ## style, types and the rooms of the house
 	$(BIN)/ruff check .

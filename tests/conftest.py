@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,21 +20,35 @@ from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+if sys.dont_write_bytecode:  # hundreds of processes would compile Scrapy and its libraries, two seconds each
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(
+        Path(__file__).parents[1] / ".pytest_cache/bytecode"
+    )
+
 settings.register_profile("untimed", deadline=None)  # a test never measures time
 settings.load_profile("untimed")
 
 MakeFrontier = Callable[..., Frontier]
-LONG = ("faults", "zoo")  # minutes each
+SLOW_KINDS = ("browser", "cluster", "docweb", "faults", "scrapyd", "zoo")  # each a stage of .ci/run
+MINUTES = ("faults", "zoo")
+HANGS_SECONDS = 900  # what is slow; all else has the limit of pyproject.toml
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by these marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes runs in CI, or when its mark is asked for."""
-    if os.environ.get("CI") or config.option.markexpr:
-        return
+    """Mark what is slow by its kind; what takes minutes runs in CI, or when a mark is asked for."""
     for item in items:
-        for mark in LONG:
-            if item.get_closest_marker(mark):
-                item.add_marker(pytest.mark.skip(f"takes minutes: pytest -m {mark}"))
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+        if any(item.get_closest_marker(kind) for kind in SLOW_KINDS):
+            item.add_marker("slow")
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(HANGS_SECONDS))
+        for kind in MINUTES:
+            if item.get_closest_marker(kind) and not (os.environ.get("CI") or config.option.markexpr):
+                item.add_marker(pytest.mark.skip(f"takes minutes: pytest -m {kind}"))
 
 
 @pytest.fixture(scope="session")

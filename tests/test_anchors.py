@@ -271,6 +271,7 @@ def test_a_new_link_rewrites_no_document(tmp_path: Path, catalog: Catalog) -> No
     assert before <= {path.name for path in (tmp_path / "index").glob("*.seg")}
 
 
+@pytest.mark.slow
 def test_step_by_step_and_at_once_come_to_the_same(
     tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

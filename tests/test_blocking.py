@@ -51,6 +51,7 @@ def two(tmp_path: Path) -> Iterator[Two]:
         yield both
 
 
+@pytest.mark.slow
 def test_a_blocked_server_is_found_no_more_and_asked_no_more(two: Two) -> None:
     assert two.servers_found() == {two.leaving.url, two.staying.url}
 

@@ -446,6 +446,7 @@ def test_redis_that_is_not_there_is_said_in_one_line(tmp_path: Path, url: str) -
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_redis_that_takes_the_call_and_says_nothing_is_given_up_soon(
     tmp_path: Path, redis_speaking: Callable[[list[bytes]], str]
 ) -> None:

@@ -83,6 +83,7 @@ def test_scrapy_itself_lets_so_many_through_as_may_stand_aside() -> None:
     assert Downloads(32).scrapy_limit == 16 * 32
 
 
+@pytest.mark.slow
 def test_servers_that_hang_do_not_hold_up_one_that_answers(tmp_path: Path) -> None:
     """They are more than there are downloads at a time, and they come first."""
     names = [f"hangs{n}" for n in range(6)]

@@ -187,7 +187,10 @@ def site() -> Iterator[Site]:
         yield opened["site"]
 
 
-@pytest.mark.parametrize("spider", WEBS)
+@pytest.mark.parametrize(
+    "spider",
+    [pytest.param(name, marks=() if name in ("quotes", "errback") else pytest.mark.slow) for name in WEBS],
+)
 def test_a_spider_yields_what_it_yields_with_plain_scrapy(start: Start, site: Site, spider: str) -> None:
     site.routes = dict(WEBS[spider])
     if spider == "sitemap":
@@ -286,6 +289,7 @@ def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, site: Site) -
     assert len(held) < 4 * PAGES
 
 
+@pytest.mark.slow
 def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("lambdas", "-a", f"site={site.url}")
@@ -297,6 +301,7 @@ def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(start: Sta
     assert len({item["page"] for item in second.items}) == 4 * PAGES
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
@@ -310,6 +315,7 @@ def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, site: 
     assert set(Counter(site.pages).values()) == {1}  # nothing twice, not even the seed
 
 
+@pytest.mark.slow
 def test_a_frontier_is_forgotten_on_request(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     start("quotes", "-a", f"site={site.url}").end()

@@ -151,6 +151,7 @@ def test_a_commit_holds_at_most_500_changes(tmp_path: Path, catalog: Catalog) ->
     assert len(urls(tmp_path)) == BATCH + 7
 
 
+@pytest.mark.slow
 def test_many_small_commits_are_merged_without_losing_a_word(tmp_path: Path, catalog: Catalog) -> None:
     names = [f"page{i}" for i in range(40)]
     with Follower(tmp_path) as following:

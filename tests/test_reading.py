@@ -94,6 +94,7 @@ commits = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(commits, st.booleans(), st.sampled_from([(1, 1), (2, 3), (4096, 16)]))
 def test_it_is_what_was_written_last_and_what_whoosh_reads(
@@ -274,6 +275,7 @@ def test_a_commit_of_either_index_is_a_new_reading(tmp_path: Path) -> None:
     assert third.posted("anchor", "blue").pages.tolist() == [5]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(

@@ -171,6 +171,7 @@ def test_it_comes_to_its_own_end_though_the_catalog_cannot_be_read_meanwhile(tmp
     assert found["similar"] >= 10
 
 
+@pytest.mark.slow
 def test_an_index_that_cannot_be_read_does_not_keep_it_from_beginning(site: Site, folder: Path) -> None:
     for segment in (folder / "index").glob("*.seg"):
         segment.write_bytes(b"damaged")
@@ -180,6 +181,7 @@ def test_an_index_that_cannot_be_read_does_not_keep_it_from_beginning(site: Site
     assert f"{site.url}/new" in done.documents()
 
 
+@pytest.mark.slow
 def test_a_page_that_may_not_be_found_does_not_count_as_similar(tmp_path: Path) -> None:
     noindex = '<meta name="robots" content="noindex"><title>Quokka</title><p>quokka<a href="/">back</a>'
     with sites(site={"/": Answer(noindex)}) as web:
@@ -194,6 +196,7 @@ def _endless(number: int) -> Answer:
     return Answer(f'<!doctype html><title>Page {number}</title><p>page {number}<a href="/p{number}">on</a>')
 
 
+@pytest.mark.slow
 def test_it_goes_on_when_redis_is_killed(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
 
@@ -219,6 +222,7 @@ def test_it_goes_on_when_redis_is_killed(tmp_path: Path) -> None:
     assert (found["reason"], found["fetched"]) == ("max_pages", 30)
 
 
+@pytest.mark.slow
 def test_an_empty_index_begins_with_the_seeds(site: Site, tmp_path: Path) -> None:
     done, found = search(tmp_path / "crawl", "-a", "query=quokka", "-a", f"seeds={site.url}/")
 
@@ -227,6 +231,7 @@ def test_an_empty_index_begins_with_the_seeds(site: Site, tmp_path: Path) -> Non
     assert f"{site.url}/deep" in {hit["url"] for hit in found["hits"]}
 
 
+@pytest.mark.slow
 def test_where_the_index_has_no_answer_it_begins_with_what_was_crawled_first(
     site: Site, folder: Path
 ) -> None:
@@ -236,6 +241,7 @@ def test_where_the_index_has_no_answer_it_begins_with_what_was_crawled_first(
     assert "no answer" in found["note"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain, is_followed", [("example.org", False), ("{host}", True)])
 def test_links_are_followed_within_its_domains_only(
     site: Site, folder: Path, domain: str, is_followed: bool
@@ -248,6 +254,7 @@ def test_links_are_followed_within_its_domains_only(
     assert is_followed or len(done.documents()) == 3
 
 
+@pytest.mark.slow
 def test_the_crawl_that_filled_the_index_goes_on_as_if_nothing_had_been(site: Site, folder: Path) -> None:
     before = Crawled(folder, 0, "").frontier["states"]
 
@@ -256,6 +263,7 @@ def test_the_crawl_that_filled_the_index_goes_on_as_if_nothing_had_been(site: Si
     assert Crawled(folder, 0, "").frontier["states"] == before
 
 
+@pytest.mark.slow
 def test_a_search_that_is_over_leaves_no_frontier_behind(site: Site, folder: Path) -> None:
     search(folder, "-a", "query=quokka")
 
@@ -268,7 +276,10 @@ def test_a_search_that_is_over_leaves_no_frontier_behind(site: Site, folder: Pat
     [
         pytest.param(
             name,
-            marks=pytest.mark.skipif(name == "classifier" and not find_spec("sklearn"), reason="no extra"),
+            marks=[
+                pytest.mark.skipif(name == "classifier" and not find_spec("sklearn"), reason="no extra"),
+                *([] if name == "best-first" else [pytest.mark.slow]),
+            ],
         )
         for name in [mode.name for mode in strategies()]
     ],
@@ -283,6 +294,7 @@ def test_each_strategy_finds_what_the_links_lead_to(site: Site, tmp_path: Path, 
     assert f"{site.url}/deep" in {hit["url"] for hit in found["hits"] if hit["source"] == "web"}
 
 
+@pytest.mark.slow
 def test_pages_that_are_like_examples_are_found_without_a_query(site: Site, folder: Path) -> None:
     example = ("-a", f"examples={site.url}/new")
 
@@ -292,6 +304,7 @@ def test_pages_that_are_like_examples_are_found_without_a_query(site: Site, fold
     assert f"{site.url}/deep" in done.documents()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argument", ["examples", "seeds"])
 def test_an_example_may_redirect_and_be_named_as_a_seed(site: Site, folder: Path, argument: str) -> None:
     site.routes |= {"/r": redirect("/q"), "/q": redirect("/new")}
@@ -302,6 +315,7 @@ def test_an_example_may_redirect_and_be_named_as_a_seed(site: Site, folder: Path
     assert found["hits"]
 
 
+@pytest.mark.slow
 def test_an_example_may_say_what_another_page_says(site: Site, folder: Path) -> None:
     site.routes["/copy"] = ROUTES["/hub"]
 
@@ -310,6 +324,7 @@ def test_an_example_may_say_what_another_page_says(site: Site, folder: Path) -> 
     assert "quokka" in found["query"].lower()
 
 
+@pytest.mark.slow
 def test_pages_that_were_judged_good_for_the_query_are_examples(site: Site, tmp_path: Path) -> None:
     Judgments(tmp_path / "crawl" / "feedback").save("quokka", f"{site.url}/new", "good")
     judged = ("-a", "examples=@feedback", "-a", "query=Quokka")
@@ -320,6 +335,7 @@ def test_pages_that_were_judged_good_for_the_query_are_examples(site: Site, tmp_
     assert {hit["via"] is None for hit in found["hits"] if hit["url"].endswith("/new")} == {True}
 
 
+@pytest.mark.slow
 def test_where_no_example_can_be_fetched_it_says_that_nothing_is_left(site: Site, tmp_path: Path) -> None:
     _, found = search(tmp_path / "crawl", "-a", f"examples={site.url}/gone", strategy="seed-similarity")
 
@@ -327,6 +343,7 @@ def test_where_no_example_can_be_fetched_it_says_that_nothing_is_left(site: Site
     assert found["note"] == "no page could be fetched: not-found"
 
 
+@pytest.mark.slow
 def test_with_nothing_to_begin_with_it_crawls_the_demo_web_and_says_so(tmp_path: Path) -> None:
     done, found = search(tmp_path / "crawl", "-a", "query=molecular biology", "-a", "max_pages=60")
 

@@ -207,6 +207,7 @@ def test_a_feed_has_the_pages(searched: Searched) -> None:
     assert all(page["text"] for page in searched.feed)
 
 
+@pytest.mark.slow
 def test_what_was_found_is_searched_from_another_terminal(searched: Searched) -> None:
     wait_for(lambda: is_over(searched.folder), "the follower")
     process = scrapy("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
@@ -250,6 +251,7 @@ def on_a_terminal(folder: Path, *arguments: str, rows: int = 24, columns: int = 
     return written.decode()
 
 
+@pytest.mark.slow
 def test_the_list_grows_on_a_terminal(searched: Searched, tmp_path: Path) -> None:
     """The index answers first, then the list is drawn again and again, and gives way to the final table."""
     told = ("-a", QUERY, "-a", "enough=3", "-s", "RANKER_ENABLED=no", "--json", str(tmp_path / "found.json"))
@@ -314,6 +316,7 @@ def test_ctrl_c_ends_it_and_keeps_what_was_found(
     assert {hit["url"] for hit in found["hits"]} <= {document.url for document in documents.values()}
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_does_not_wait_for_downloads(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
@@ -328,6 +331,7 @@ def test_a_second_ctrl_c_does_not_wait_for_downloads(
     assert json.loads(out)["reason"] == "stopped", err
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_does_not_wait_for_the_index(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_crawl_of_an_older_version_says_what_to_do_and_is_brought_up_to_date(crawl_dir: Path) -> None:
     path = with_older_tables(crawl_dir)
     with pytest.raises(BadInput, match="made by an older version: `scrapy reindex`"):
@@ -89,6 +90,7 @@ def test_a_database_of_somebody_else_is_no_catalog_and_stays_as_it_is(tmp_path: 
         assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
 
 
+@pytest.mark.slow
 def test_told_to_end_it_says_one_line_and_leaves_the_index_as_it_was(crawl_dir: Path) -> None:
     lock = FOLLOWER.lock(crawl_dir)
     assert lock is not None
@@ -104,6 +106,7 @@ def test_told_to_end_it_says_one_line_and_leaves_the_index_as_it_was(crawl_dir: 
     assert indexed_documents(crawl_dir / "index") == 1
 
 
+@pytest.mark.slow
 def test_interrupted_it_leaves_nothing_half_built(crawl_dir: Path) -> None:
     def interrupt(applied: int, last: int) -> None:
         assert (crawl_dir / "index.new").exists()

@@ -173,6 +173,7 @@ def test_a_crawl_delay_ends_in_the_frontier(web: Web) -> None:
     assert "delay" not in web.crawled.frontier["servers"][web.gone.url]
 
 
+@pytest.mark.slow
 def test_a_page_that_was_not_downloaded_does_not_cost_its_server_a_pause(tmp_path: Path) -> None:
     """Nobody was asked, so nobody has to rest; else ten thousand disallowed URLs take three hours."""
     with sites(strict={"/robots.txt": robots(ALL, "Disallow: /")}) as opened:
@@ -182,6 +183,7 @@ def test_a_page_that_was_not_downloaded_does_not_cost_its_server_a_pause(tmp_pat
     assert crawled.frontier["states"]["reasons"] == {"robots-disallowed": 5}
 
 
+@pytest.mark.slow
 def test_old_copy_holds_for_thirty_days_while_its_server_is_unreachable(tmp_path: Path) -> None:
     """2.3.1.4, 2.4; over a restart: what is known is in Redis."""
     rules = robots(ALL, "Disallow: /secret")
@@ -266,6 +268,7 @@ def test_other_schemes_are_counted_and_never_fetched(web: Web) -> None:
     assert "passwd" not in web.crawled.log
 
 
+@pytest.mark.slow
 def test_what_a_name_resolves_to_is_judged_when_it_is_connected_to(tmp_path: Path) -> None:
     """No literal to be read beforehand: the machine's own name, which is a special address to all."""
     import socket

@@ -288,6 +288,7 @@ def trouble(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         yield Web(opened, crawled)
 
 
+@pytest.mark.slow
 def test_the_engine_is_woken_when_a_server_is_due(trouble: Web) -> None:
     """Scrapy's own heartbeat, five seconds else, is an hour here: the crawl would not have ended."""
     assert trouble.crawled.status == 0
@@ -316,6 +317,7 @@ def test_a_dropped_page_is_fetched_and_its_links_are_followed(trouble: Web) -> N
     assert trouble.times("/from-pipeline-drops") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -352,6 +354,7 @@ def endless() -> Iterator[Site]:
         yield opened["site"]
 
 
+@pytest.mark.slow
 def test_a_crawl_ends_at_max_pages_and_the_next_goes_on(endless: Site, tmp_path: Path) -> None:
     seeds = ("-a", f"seeds={endless.url}/")
     first = crawl(tmp_path, "index", *seeds, "-a", "max_pages=7", FRONTIER_SERVER_CONCURRENCY=8)
@@ -367,6 +370,7 @@ def test_a_crawl_ends_at_max_pages_and_the_next_goes_on(endless: Site, tmp_path:
     assert len(endless.pages) == len(set(endless.pages)) == 11  # nothing twice, nothing in vain
 
 
+@pytest.mark.slow
 def test_a_crawl_ends_at_max_time(endless: Site, tmp_path: Path) -> None:
     crawled = crawl(tmp_path, "index", "-a", f"seeds={endless.url}/", "-a", "max_time=0.5")
 
@@ -380,6 +384,7 @@ def test_a_crawl_ends_at_max_time(endless: Site, tmp_path: Path) -> None:
 # ---- the exact order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["breadth", "fifo"])
 def test_with_one_request_at_a_time_the_order_is_exact(tmp_path: Path, mode: str) -> None:
     names = ("a", "b", "c")
