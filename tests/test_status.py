@@ -26,11 +26,10 @@ from webcrawler.frontier import Frontier, Report, ordering
 from webcrawler.frontier.status import Standing, standing
 from webcrawler.records import Entry
 from webcrawler.web import Config, make_app
-from webcrawler.web.status.activity import BIN_SECONDS, Activity, rates
-from webcrawler.web.status.bottlenecks import held_back
+from webcrawler.web.readable import size, span
+from webcrawler.web.status.activity import BIN_SECONDS, Activity, held_back, rates
 from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
-from webcrawler.web.status.plots import HEIGHT, WIDTH, nice, plot
-from webcrawler.web.units import size, span
+from webcrawler.web.status.page import HEIGHT, WIDTH, plot, round_up
 
 NOW = 1_700_003_600.0
 STATS = {
@@ -146,7 +145,7 @@ def test_running_crawl_is_shown_through_its_redis(tmp_path: Path) -> None:
 
 
 def test_redis_that_hangs_costs_a_moment_and_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.status.overview.PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("webcrawler.web.status.overview.REDIS_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         with TestClient(make_app(Config(tmp_path, rate="", redis_url=url)), "http://localhost") as web:
@@ -334,7 +333,7 @@ def test_standing_adds_up_over_partitions(make_frontier: MakeFrontier) -> None:
     [(0, 1), (0.03, 0.05), (0.3, 0.5), (1, 1), (1.1, 2), (3, 5), (7, 10), (10, 10), (99, 100), (101, 200)],
 )
 def test_upper_edge_is_a_round_number(value: float, upper: float) -> None:
-    assert nice(value) == pytest.approx(upper)
+    assert round_up(value) == pytest.approx(upper)
 
 
 def test_bars_stand_within_the_plot_and_touch_its_edge() -> None:

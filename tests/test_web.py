@@ -28,15 +28,16 @@ from webcrawler.errors import Unavailable
 from webcrawler.search import Related
 from webcrawler.search.rankings.registry import RANKINGS
 from webcrawler.text.query import AllOf, Site, parse
-from webcrawler.web import Config, make_app, units
-from webcrawler.web.answers import MAX_WAITING
+from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
 from webcrawler.web.openapi import SCHEMAS, document
-from webcrawler.web.opensearch import NAMESPACE
+from webcrawler.web.readable import RANKINGS as SAID
 from webcrawler.web.readable import readable
-from webcrawler.web.search_request import MAX_ADDED, Asking
-from webcrawler.web.shown import of_server
-from webcrawler.web.turns import Turns
+from webcrawler.web.search.answers import MAX_WAITING
+from webcrawler.web.search.api import NAMESPACE
+from webcrawler.web.search.fair_pool import FairPool
+from webcrawler.web.search.pages import of_server
+from webcrawler.web.search_request import MAX_ADDED, SearchRequest
 
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 PAGES: list[Row] = [
@@ -285,7 +286,7 @@ def test_page_goes_by_the_name_it_is_given(crawl_dir: Path) -> None:
 
 
 def test_each_ranking_says_what_counts_in_it() -> None:
-    assert set(units.RANKINGS) == set(RANKINGS)
+    assert set(SAID) == set(RANKINGS)
 
 
 def test_icon_is_where_browsers_look_for_it(client: TestClient) -> None:
@@ -387,10 +388,10 @@ def test_hit_of_a_later_page_is_explained_by_the_search_that_found_it(client: Te
 def test_explaining_costs_one_search_also_of_what_is_not_there(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers, searches = client.app.state.answers, list[Asking]()  # type: ignore[attr-defined]
+    answers, searches = client.app.state.answers, list[SearchRequest]()  # type: ignore[attr-defined]
     really = answers.search
 
-    async def counted(asking: Asking, client: str) -> Any:
+    async def counted(asking: SearchRequest, client: str) -> Any:
         searches.append(asking)
         return await really(asking, client)
 
@@ -519,7 +520,7 @@ def test_more_searches_than_can_be_answered_in_time_are_refused(client: TestClie
 
 
 def test_clients_take_turns() -> None:
-    turns, release, done = Turns(1), threading.Event(), list[str]()
+    turns, release, done = FairPool(1), threading.Event(), list[str]()
     waiting: list[Future[Any]]
     first = turns.submit("greedy", release.wait)
     waiting = [turns.submit("greedy", partial(done.append, f"greedy {number}")) for number in range(3)]
@@ -533,7 +534,7 @@ def test_clients_take_turns() -> None:
 
 
 def test_who_waits_too_long_is_told_so_then(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.answers.LATE_SECONDS", 0.01)
+    monkeypatch.setattr("webcrawler.web.search.answers.LATE_SECONDS", 0.01)
     answers, release = client.app.state.answers, threading.Event()  # type: ignore[attr-defined]
 
     async def ask() -> None:
@@ -568,7 +569,7 @@ def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path) -> None:
 
 
 def test_busy_threads_are_no_broken_index(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.status.metrics.PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("webcrawler.web.status.health.WAIT_SECONDS", 0.01)
     config, release = Config(crawl_dir), threading.Event()
     app = make_app(config)
 
@@ -643,7 +644,7 @@ def test_openapi_document_demands_what_the_api_demands(client: TestClient) -> No
 def test_openapi_document_names_each_parameter_that_is_read() -> None:
     described = document(Config(Path("crawl")))["paths"]["/api/search"]["get"]["parameters"]
 
-    assert [one["name"] for one in described] == [field.name for field in fields(Asking)]
+    assert [one["name"] for one in described] == [field.name for field in fields(SearchRequest)]
 
 
 def test_reference_page_names_each_parameter_and_key() -> None:

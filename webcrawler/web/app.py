@@ -8,15 +8,14 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from webcrawler.web import api, failures, opensearch, results, static
-from webcrawler.web.answers import Answers
+from webcrawler.web import failures, openapi, search, static
 from webcrawler.web.cached import routes as cached
 from webcrawler.web.config import Config
 from webcrawler.web.guard import ConcurrencyLimit, KnownHosts, RateLimit, RequestBounds, SecurityHeaders
 from webcrawler.web.judge import Judging
 from webcrawler.web.live import Live
-from webcrawler.web.status import CountRequests, Metrics, Overviews
-from webcrawler.web.status import routes as status
+from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
+from webcrawler.web.status import routes as status_routes
 
 
 def make_app(config: Config) -> Starlette:
@@ -27,18 +26,18 @@ def make_app(config: Config) -> Starlette:
     """
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
-    judging, live = Judging(config, metrics), Live(config)
+    answers, judging, live = search.Answers(config, metrics), Judging(config, metrics), Live(config)
     app = Starlette(
         routes=[
-            *results.ROUTES,
-            *api.ROUTES,
-            *opensearch.ROUTES,
+            *search.ROUTES,
+            *openapi.ROUTES,
             *static.ROUTES,
             *cached.routes(config),
             *judging.routes(),
             *live.routes(),
-            *status.routes(overviews),
+            *status_routes(overviews),
             *metrics.routes(),
+            *Health(answers.ask).routes(),
         ],
         middleware=middleware(config, metrics),
         exception_handlers=failures.HANDLERS,
@@ -47,7 +46,7 @@ def make_app(config: Config) -> Starlette:
     app.router.redirect_slashes = False
     app.state.config, app.state.metrics = config, metrics
     app.state.overviews = overviews
-    app.state.answers, app.state.judging = Answers(config, metrics), judging
+    app.state.answers, app.state.judging = answers, judging
     app.state.live = live
     app.middleware_stack = app.build_middleware_stack()  # else a mistake shows with the first request only
     return app

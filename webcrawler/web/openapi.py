@@ -1,14 +1,18 @@
-"""The API as an OpenAPI 3.1 document, written as data; a test holds it against the real answers."""
+"""The API as an OpenAPI 3.1 document, for programs and as a page; a test checks it against real answers."""
 
 from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from webcrawler import __version__
 from webcrawler.search import MAX_HITS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web.config import Config
-from webcrawler.web.live import schemas as live
 from webcrawler.web.parameters import MAX_CHARACTERS
-from webcrawler.web.schemas import NUMBER, SWITCH, TABLE, TEXT, YES, Keys, Schema, known, many, whole
+from webcrawler.web.render import page
+from webcrawler.web.schemas import OPTIONAL, SCHEMAS, SWITCH, TEXT, Keys, Schema, known, many, whole
 from webcrawler.web.search_request import HITS, MAX_ADDED, MAX_EXPLAINED, MAX_LIMIT, MAX_WITHIN
 
 Parameter = tuple[str, Schema, str]
@@ -26,90 +30,6 @@ SEARCH = [
 ]
 TYPED = (*QUERY[:2], "what was typed so far; nothing completes nothing")
 PAGE_NUMBER = ("number", whole(1), "the page number of a hit")
-
-PART: Keys = {
-    "what": (TEXT, "what was counted"),
-    "detail": (TEXT, "how"),
-    "contribution": (NUMBER, "to the score: they sum up to it"),
-}
-HIT: Keys = {
-    "url": (TEXT, "canonical"),
-    "title": (TEXT, "title, else first heading, else what links to it say, else URL"),
-    "relevance": (whole(0, 1000), "1000 for the best hit, the others in proportion"),
-    "server": (TEXT, "scheme, host and port"),
-    "fetched": ({"type": ["string", "null"], "format": "date-time"}, "null: only links to it are known"),
-    "snippet": (TEXT, "plain text"),
-    "number": (whole(1), "page number: names the page in this data folder"),
-    "near_duplicates": (whole(), "further hits that say nearly the same, folded into this one"),
-    "from_server": (whole(), "further hits of its server that stand behind those of others"),
-    "cached": (YES, "is there a copy at /cached?number=…"),
-    "explanation": (many(known("Part")), "only with explain=1"),
-}
-RELATED: Keys = {
-    "spelled": (TEXT, "the word"),
-    "of": (TEXT, "the word of the query that it was found for"),
-    "weight": (NUMBER, "beside 1 for a word that was typed"),
-}
-RESULTS: Keys = {
-    "query": (TEXT, "as it was understood"),
-    "total": (whole(), "pages that satisfy the query"),
-    "seconds": (NUMBER, "for the search"),
-    "hits": (many(known("Hit")), "best first"),
-    "note": (TEXT, "what limits the answer: nothing indexed yet, the deadline; else empty"),
-    "at_least": (YES, "there are more than total: the search stopped when it had enough"),
-    "partial": (YES, "the deadline ended the search: there may be more, and in another order"),
-    "start": (whole(), "hits before these"),
-    "more": (YES, "is there another page?"),
-    "did_you_mean": (TEXT, "a query with better known spellings, or empty"),
-    "added": (many(known("Related")), "words that the thesaurus added to this query"),
-    "related": (many(known("Related")), "words that might be added, by add="),
-}
-SUGGESTIONS: Keys = {
-    "query": (TEXT, "as it was asked"),
-    "suggestions": (many(TEXT), "whole queries"),
-}
-EXPLAINED: Keys = {
-    "query": (TEXT, "as it was asked"),
-    "number": (whole(1), "the page number"),
-    "url": (TEXT, "canonical"),
-    "title": (TEXT, "as in the results"),
-    "relevance": (whole(0, 1000), "as in the results"),
-    "score": (NUMBER, "the sum of the parts"),
-    "parts": (many(known("Part")), "in the order of the ranking"),
-}
-STATUS: Keys = {
-    "time": (NUMBER, "of this look, seconds since 1970"),
-    "crawling": (YES, "does a crawl run on this data folder?"),
-    "held_back": (TEXT, "what holds it back now, one sentence"),
-    "documents": (whole(), "in the catalog"),
-    "rates": (TABLE, "documents: `per_second`, `recent` (60 × 5 s), `hour` (60 × 1 min)"),
-    "frontier": (TABLE, "what waits and where; null where it cannot be asked"),
-    "frontier_unknown": (TEXT, "why it is null"),
-    "outcomes": (TABLE, "fetches by state and reason, where the frontier cannot be asked"),
-    "views": (TABLE, "index, anchors, ranks, vocabulary: `documents`, `lag`, `age_seconds`, `rebuilding`"),
-    "sizes": (TABLE, "bytes by part of the data folder"),
-    "free_bytes": (whole(), "on its disk"),
-    "catalog_unknown": (TEXT, "why there are no documents, or empty"),
-}
-ERROR: Keys = {"error": (TEXT, "one line on what to do")}
-
-SCHEMAS = {
-    "Results": RESULTS,
-    "Hit": HIT,
-    "Part": PART,
-    "Related": RELATED,
-    "Suggestions": SUGGESTIONS,
-    "Explained": EXPLAINED,
-    "Status": STATUS,
-    "Live": live.SEARCH,
-    "LiveRow": live.ROW,
-    "LiveHit": live.HIT,
-    "LiveVia": live.VIA,
-    "LiveList": live.LIST,
-    "LiveAsked": live.ASKED,
-    "Error": ERROR,
-}
-OPTIONAL = {"Hit": {"explanation"}, "LiveAsked": set(live.ASKED)}
 
 
 def document(config: Config) -> Schema:
@@ -183,3 +103,15 @@ def _object(kind: str, keys: Keys) -> Schema:
         "required": [name for name in keys if name not in OPTIONAL.get(kind, ())],
         "properties": {name: schema | {"description": said} for name, (schema, said) in keys.items()},
     }
+
+
+async def _as_json(request: Request) -> Response:
+    return JSONResponse(document(request.app.state.config))
+
+
+async def _as_page(request: Request) -> Response:
+    """The same document, to be read."""
+    return page(request, "api.html", document=document(request.app.state.config))
+
+
+ROUTES = [Route("/openapi.json", _as_json), Route("/api", _as_page)]

@@ -1,4 +1,4 @@
-"""Addresses as people read them, where that cannot deceive.
+"""Numbers, times and addresses as people read them, where that cannot deceive.
 
 A label of a host is shown in its own letters when they are of one script (or of those that are written
 together) and do not all look like Latin ones; else it stays punycode, as in browsers.
@@ -9,7 +9,11 @@ names of characters, as Python has no table of them. Departs from it: digits of 
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from math import floor, log10
 from urllib.parse import unquote
 
 from ada_url import idna_to_unicode
@@ -22,6 +26,15 @@ _TOGETHER = (
 _LOOK_LATIN = frozenset("аеорсухіјѕһԁԛԝѵӏαικνορυχϲօսոցհզ")  # Cyrillic, Greek, Armenian
 _UNSEEN = ("C", "Z")  # category: control, format, unassigned; space of any kind
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+RANKINGS = {
+    "bm25f": "words, what links say and importance",
+    "hitlists": "how large words stand, and how near each other",
+    "peculiarity": "words that are rare in English",
+}
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
 
 def readable(url: str) -> str:
     """The URL without what says nothing (scheme, a lone slash), decoded where every character is seen."""
@@ -30,6 +43,11 @@ def readable(url: str) -> str:
     host, colon, port = authority.partition(":") if not authority.startswith("[") else (authority, "", "")
     shown = ".".join(map(_label, host.split(".")))
     return f"{shown}{colon}{port}{_decoded(slash + path) if path else ''}"
+
+
+def link(url: str) -> str:
+    """The URL if a browser may follow it, else ""."""
+    return url if url.startswith(("http://", "https://")) else ""
 
 
 def _label(label: str) -> str:
@@ -56,3 +74,55 @@ def _decoded(path: str) -> str:
     except UnicodeError:
         return path
     return path if any(unicodedata.category(character)[0] in _UNSEEN for character in shown) else shown
+
+
+def without_controls(text: str) -> str:
+    """The text without C0 and C1 controls and DEL, but for tab, line feed and carriage return.
+
+    A terminal obeys them, a page shows them as nothing; strangers' titles and texts hold some.
+    """
+    return _CONTROLS.sub("", text)
+
+
+def day(seconds: float) -> str:
+    """ "20 Nov 2026"; UTC."""
+    then = datetime.fromtimestamp(seconds, UTC)
+    return f"{then.day} {then:%b %Y}"
+
+
+def moment(seconds: float) -> str:
+    """ISO 8601 to the second, UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """ "1 page", "2,000 pages"."""
+    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
+
+
+def amounts(numbers: Sequence[float]) -> list[str]:
+    """As many decimals for each of a column as its largest needs to have four digits: 12.30, 0.05."""
+    largest = max((abs(number) for number in numbers), default=0.0)
+    decimals = min(12, max(0, 3 - floor(log10(largest)))) if largest else 0
+    return [f"{number:,.{decimals}f}" for number in numbers]
+
+
+def size(number: float) -> str:
+    """ "1.5 MB"; thousands, as disks are sold."""
+    unit = 0
+    while number >= 1_000 and unit < len(UNITS) - 1:
+        number, unit = number / 1_000, unit + 1
+    return f"{number:,.0f} {UNITS[unit]}" if unit == 0 or number >= 100 else f"{number:.1f} {UNITS[unit]}"
+
+
+def span(seconds: float) -> str:
+    """ "0.5 s", "3 s", "2 min", "5 h", "9 d"; rounded down."""
+    for length, name in SPANS:
+        if seconds >= length:
+            return f"{int(seconds // length):,} {name}"
+    return f"{seconds:.1f} s" if 0.05 <= seconds < 0.95 else f"{seconds:.0f} s"
+
+
+def ranking(name: str) -> str:
+    """A ranking and what counts in it."""
+    return f"{name}: {RANKINGS[name]}" if name in RANKINGS else name

@@ -11,7 +11,7 @@ from webcrawler.errors import BadInput
 from webcrawler.search import MAX_HITS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web.parameters import Parameters
-from webcrawler.web.render import without_controls
+from webcrawler.web.readable import without_controls
 
 HITS = 15  # on a page, as in Figure 3 of Pinkerton 1994
 MAX_LIMIT = 100
@@ -20,7 +20,7 @@ MAX_WITHIN, MAX_ADDED = 5, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SearchRequest:
     """The fields are the parameters, by the same names."""
 
     q: str
@@ -66,10 +66,10 @@ class Asking:
                 yield field.name, str(int(one) if isinstance(one, bool) else one)
 
 
-def asked(given: Parameters) -> Asking:
+def read_search(given: Parameters) -> SearchRequest:
     """Raises BadInput: a value that cannot be."""
     limit = given.whole("limit", HITS, 1, MAX_LIMIT)
-    asking = Asking(
+    wanted = SearchRequest(
         q=without_controls(given.one("q")),
         page=given.whole("page", 1, 1, -(-MAX_HITS // limit)),
         limit=limit,
@@ -79,8 +79,8 @@ def asked(given: Parameters) -> Asking:
         expand=given.yes("expand", True),
         explain=given.yes("explain", False),
     )
-    if asking.ranking not in RANKINGS:
-        raise BadInput(f"no ranking {asking.ranking[:40]!r}: choose one of {', '.join(RANKINGS)}")
-    if asking.explain and asking.limit > MAX_EXPLAINED:
+    if wanted.ranking not in RANKINGS:
+        raise BadInput(f"no ranking {wanted.ranking[:40]!r}: choose one of {', '.join(RANKINGS)}")
+    if wanted.explain and wanted.limit > MAX_EXPLAINED:
         raise BadInput(f"explain=1 explains no more than {MAX_EXPLAINED} hits: say limit={MAX_EXPLAINED}")
-    return asking
+    return wanted

@@ -18,7 +18,7 @@ from webcrawler.web.config import Config
 from webcrawler.web.guard import CLIENT, Tokens, is_foreign, key_of
 from webcrawler.web.judge.judgments import GRADES, UNDO, Judgments
 from webcrawler.web.parameters import MAX_NUMBER, Parameters
-from webcrawler.web.search_request import Asking, asked
+from webcrawler.web.search_request import SearchRequest, read_search
 from webcrawler.web.status import Metrics
 
 STALE = "this form was not sent from our page, or is too old: search again, then judge"
@@ -52,28 +52,28 @@ class Judging:
     def routes(self) -> list[Route]:
         return [Route("/judge", self._judge, methods=["POST"])] if self._is_on else []
 
-    async def form(self, request: Request, asking: Asking) -> JudgeForm | None:
+    async def form(self, request: Request, wanted: SearchRequest) -> JudgeForm | None:
         """For the template `_judge.html`; None where judging is off, or nothing is asked."""
-        if not self._is_on or not asking.q.strip():
+        if not self._is_on or not wanted.q.strip():
             return None
-        grades = await run_in_threadpool(self._judgments.of, asking.q)
-        token = self._tokens.give(request.scope[CLIENT], asking.q)
-        query = asking.url().partition("?")[2]
+        grades = await run_in_threadpool(self._judgments.of, wanted.q)
+        token = self._tokens.give(request.scope[CLIENT], wanted.q)
+        query = wanted.url().partition("?")[2]
         return JudgeForm(token, parse_qsl(query, keep_blank_values=True), grades)
 
     async def _judge(self, request: Request) -> Response:
         given = Parameters(await request.body())
-        asking, number = asked(given), given.whole("number", None, 1, MAX_NUMBER)
+        wanted, number = read_search(given), given.whole("number", None, 1, MAX_NUMBER)
         verdict = given.one("verdict")
-        if verdict not in (*GRADES, UNDO) or not asking.q.strip():
+        if verdict not in (*GRADES, UNDO) or not wanted.q.strip():
             raise BadInput(f"a judgment wants q, number and a verdict: {', '.join(GRADES)} or {UNDO}")
         token = given.one("token")
-        if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], asking.q):
+        if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], wanted.q):
             raise HTTPException(403, STALE)
         client = self._tokens.name_of(request.scope[CLIENT])
-        await run_in_threadpool(self._save, asking.q, number, verdict, client)
+        await run_in_threadpool(self._save, wanted.q, number, verdict, client)
         self._metrics.judgments.labels(verdict).inc()
-        return RedirectResponse(f"{asking.url(page=asking.page)}#hit-{number}", 303)
+        return RedirectResponse(f"{wanted.url(page=wanted.page)}#hit-{number}", 303)
 
     def _save(self, query: str, number: int, verdict: str, client: str) -> None:
         try:

@@ -4,7 +4,9 @@
 (`webcrawler.realtime.journal`); nothing here crawls.
 """
 
-from webcrawler.web.live import schemas
 from webcrawler.web.live.pages import Live
+from webcrawler.web.live.request import MAX_ENOUGH, MAX_QUERY, MAX_TYPED
+from webcrawler.web.live.shown import ENDS
+from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
 
-__all__ = ["Live", "schemas"]
+__all__ = ["DEFAULT", "ENDS", "MAX_ENOUGH", "MAX_QUERY", "MAX_TYPED", "STRATEGIES", "Live"]

@@ -9,8 +9,7 @@ from webcrawler.realtime import Found, Journal
 from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.live.started import is_over
-from webcrawler.web.readable import readable
-from webcrawler.web.shown import link
+from webcrawler.web.readable import link, readable
 
 MOST = 100  # of the list
 ENDS = {

@@ -1,10 +1,8 @@
-"""What Prometheus asks for, and whether the server is well."""
+"""/metrics: what Prometheus asks for."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from typing import TYPE_CHECKING
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -16,25 +14,18 @@ from prometheus_client import (
 )
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from webcrawler.errors import Unavailable
-from webcrawler.search import Searcher
 from webcrawler.web.config import Config
-from webcrawler.web.failures import UNREADABLE, NotNow, log_fault
 from webcrawler.web.guard import Proxies, networks
 from webcrawler.web.status.overview import Overview, Overviews
-
-if TYPE_CHECKING:
-    from webcrawler.web.answers import Answers
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.3, 0.5, 1.0, 2.5, 5.0)  # of the histogram's bins
 OTHER = "other"
 STATES = ("queued", "leased", "done", "failed", "quarantined")
-NAN = float("nan")  # nobody can tell
-PATIENCE_SECONDS = 5.0  # with a search thread
+NAN = float("nan")  # unknown
 
 
 class Metrics:
@@ -44,7 +35,6 @@ class Metrics:
         self._proxies = Proxies(config.trusted_proxies)
         self._readers = networks("SERVE_METRICS", config.metrics_for)
         self._overviews = overviews
-        self._check: asyncio.Task[None] | None = None
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "webcrawler_requests", "Requests answered", ["route", "status"], registry=self.registry
@@ -72,47 +62,21 @@ class Metrics:
         self._states = Gauge("webcrawler_frontier_urls", "URLs by state", ["state"], registry=self.registry)
 
     def routes(self) -> list[Route]:
-        return [Route("/metrics", self._expose), Route("/healthz", self._health)]
+        return [Route("/metrics", self._expose)]
 
     async def _expose(self, request: Request) -> Response:
         if not self._may_read(request.scope):
             return PlainTextResponse("SERVE_METRICS says who may read this.", 403)
-        self._take(await self._overviews.newest())
+        self._set_gauges(await self._overviews.newest())
         text = await run_in_threadpool(generate_latest, self.registry)
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"})
 
-    async def _health(self, request: Request) -> Response:
-        found = await self._ailment(request.app.state.answers)
-        health = {"status": "unwell", "reason": found} if found else {"status": "ok"}
-        return JSONResponse(health, 503 if found else 200, {"Cache-Control": "no-store"})
-
-    async def _ailment(self, answers: Answers) -> str:
-        """Why no search can be answered; "" where one can, or where nothing is indexed yet.
-
-        Who asks while somebody else does gets the same answer: this is free of any rate.
-        """
-        if self._check is None or self._check.done():
-            self._check = asyncio.create_task(answers.ask(Searcher.check))
-            self._check.add_done_callback(lambda check: check.cancelled() or check.exception())
-        check = self._check
-        done, _ = await asyncio.wait([check], timeout=PATIENCE_SECONDS)
-        try:
-            if not done:
-                return "no search thread is free"
-            check.result()
-            return ""
-        except NotNow as error:
-            return str(error)
-        except Unavailable as error:
-            log_fault(str(error))
-            return UNREADABLE
-
     def _may_read(self, scope: Scope) -> bool:
-        """A proxy that nobody told us of is no reader: who stands behind it is unknown."""
+        """Not through a proxy that is not named: the client behind it is unknown."""
         found = self._proxies.visitor(scope)
         return found is not None and any(found in network for network in self._readers)
 
-    def _take(self, overview: Overview) -> None:
+    def _set_gauges(self, overview: Overview) -> None:
         self._documents.set(overview.views["index"].documents or 0)
         lag = overview.views["index"].lag
         self._lag.set(NAN if lag is None else lag)

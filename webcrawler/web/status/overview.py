@@ -1,4 +1,4 @@
-"""All that the status page shows, looked up at most once a second for all who ask."""
+"""All that the status page shows, read at most once a second for all who ask."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, Standing, ordering, standing
 from webcrawler.web.config import Config
-from webcrawler.web.status.activity import Activity, Rates
-from webcrawler.web.status.bottlenecks import held_back
+from webcrawler.web.status.activity import Activity, Rates, held_back
 from webcrawler.web.status.views import View, part_sizes, view_of
 
-LEAST_SECONDS = 1.0  # between two looks
-SHARE = 10  # a look that took long is followed by a pause so many times as long
-PATIENCE_SECONDS = 1.0  # with Redis
+LEAST_SECONDS = 1.0  # between two readings
+SHARE = 10  # a slow reading is followed by a pause so many times as long
+REDIS_SECONDS = 1.0  # that Redis may take to answer
 SERVERS = 20
 VIEWS = ("index", "anchors", "ranks", "vocabulary")
 NOT_HERE = "its Redis does not run"
@@ -48,14 +47,14 @@ class Overview:
 
 
 class Overviews:
-    """Never starts a Redis, and waits for none: the newest look is enough for everybody."""
+    """Never starts a Redis, and waits a second for one at most. All who ask share the newest overview."""
 
     def __init__(self, config: Config) -> None:
         self._crawl_dir = config.crawl_dir
         self._frontiers = _Frontiers(config)
         self._activity = Activity()
         self._threads = ThreadPoolExecutor(1, "status"), ThreadPoolExecutor(1, "status-redis")
-        self._asked: Future[tuple[Standing | None, str]] | None = None
+        self._pending: Future[tuple[Standing | None, str]] | None = None
         self._lock = asyncio.Lock()
         self._newest: Overview | None = None
         self._good_until = 0.0
@@ -80,13 +79,13 @@ class Overviews:
 
     async def _ask_frontier(self) -> tuple[Standing | None, str]:
         """A Redis that hangs costs a second, then again only when it has answered the last question."""
-        if self._asked is None:
-            self._asked = self._threads[1].submit(self._frontiers.look)
-        done, _ = await asyncio.wait([asyncio.wrap_future(self._asked)], timeout=PATIENCE_SECONDS)
+        if self._pending is None:
+            self._pending = self._threads[1].submit(self._frontiers.look)
+        done, _ = await asyncio.wait([asyncio.wrap_future(self._pending)], timeout=REDIS_SECONDS)
         if not done:
             return None, SILENT
-        asked, self._asked = self._asked, None
-        return asked.result()
+        answer, self._pending = self._pending, None
+        return answer.result()
 
     def _read(self, frontier: Standing | None, unknown: str) -> Overview:
         now, crawl_dir = time.time(), self._crawl_dir

@@ -1,14 +1,46 @@
-"""Small plots as SVG: attributes only, as the policy allows no style."""
+"""/status: is a crawl running, how fast, what waits, what holds it back; as a page and as JSON.
+
+Plots are SVG of attributes only, as the policy of the pages allows no style.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import floor, log10
 
-from webcrawler.web.units import span
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
+from webcrawler.web.parameters import read
+from webcrawler.web.readable import span
+from webcrawler.web.render import json_answer, page
+from webcrawler.web.status.activity import BIN_SECONDS
+from webcrawler.web.status.overview import Overviews
+
+SLOWEST_REFRESH = 3_600
 WIDTH, HEIGHT, GAP = 600, 120, 2
+
+
+def routes(overviews: Overviews) -> list[Route]:
+    async def status(request: Request) -> Response:
+        refresh = read(request).whole("refresh", 0, 0, SLOWEST_REFRESH)
+        overview = await overviews.newest()
+        plots = []
+        if overview.rates:
+            plots = [
+                plot("Pages a second over the last five minutes", overview.rates.recent, BIN_SECONDS),
+                plot("Pages a second over the last hour", overview.rates.hour, 60),
+            ]
+        answer = page(request, "status.html", now=overview, refresh=refresh, plots=plots)
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+
+    async def api(request: Request) -> Response:
+        return json_answer(asdict(await overviews.newest()), cache="no-store")
+
+    return [Route("/status", status), Route("/api/status", api)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +68,7 @@ class Plot:
 def plot(label: str, counts: Sequence[int], seconds: int) -> Plot:
     """Bars of documents a second; each count is of so many seconds."""
     values = [count / seconds for count in counts]
-    top = nice(max(values, default=0.0))
+    top = round_up(max(values, default=0.0))
     step = WIDTH / max(1, len(values))
     bars = [
         Bar(
@@ -54,7 +86,7 @@ def plot(label: str, counts: Sequence[int], seconds: int) -> Plot:
     return Plot(label, top, max(values, default=0.0), last, f"{span(len(values) * seconds)} ago", bars)
 
 
-def nice(value: float) -> float:
+def round_up(value: float) -> float:
     """The next of 1, 2, 5, 10, 20, 50 … or a tenth of those, that is not below."""
     if value <= 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Work of several clients in a few threads: they take turns, so nobody waits for all that another asked."""
+"""Threads that serve clients in turn, so that nobody waits for all that another client asked."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Turns:
+class FairPool:
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, "search")
         self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
         self._lock = Lock()
 
     def submit(self, client: str, work: Callable[[], T]) -> Future[T]:
-        """Work of one client is done in its order; what is cancelled while it waits costs nothing."""
+        """Queue it behind earlier work of this client. Work cancelled while it waits costs nothing."""
         future: Future[T] = Future()
         with self._lock:
             self._waiting.setdefault(client, deque()).append((future, work))
@@ -26,7 +26,7 @@ class Turns:
         return future
 
     def close(self) -> None:
-        """What is being done is; what waits is cancelled."""
+        """Cancel what waits; what is being done goes on to its end."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             for jobs in self._waiting.values():
@@ -34,18 +34,14 @@ class Turns:
                     future.cancel()
 
     def _next(self) -> None:
-        future, work = self._take()
+        with self._lock:
+            client, jobs = self._waiting.popitem(last=False)
+            future, work = jobs.popleft()
+            if jobs:  # the client's next one comes after those of others
+                self._waiting[client] = jobs
         if not future.set_running_or_notify_cancel():
             return
         try:
             future.set_result(work())
         except BaseException as error:
             future.set_exception(error)
-
-    def _take(self) -> tuple[Future[Any], Callable[[], Any]]:
-        with self._lock:
-            client, jobs = self._waiting.popitem(last=False)
-            job = jobs.popleft()
-            if jobs:  # the next of it comes after those of the others
-                self._waiting[client] = jobs
-            return job

@@ -1,0 +1,175 @@
+"""Searches in a few threads, so that the event loop stays free; remembers recent answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock, local
+from typing import NamedTuple, TypeVar
+
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.records import Hit
+from webcrawler.search import Part, Results, Searcher
+from webcrawler.text import load
+from webcrawler.web.config import Config
+from webcrawler.web.failures import NotNow
+from webcrawler.web.search.fair_pool import FairPool
+from webcrawler.web.search_request import SearchRequest
+from webcrawler.web.status import Metrics
+
+T = TypeVar("T")
+MAX_LETTERS = 200  # of a query that is completed: longer ones nobody completes
+REMEMBERED = 256  # answers
+MAX_REMEMBERED_HITS = 20  # of one of them, without explanations: about 20 kB
+MAX_WAITING = 200  # requests
+LATE_SECONDS = 5.0  # that a request may wait for a thread
+FIRST = "the first search opens index, vocabulary and tables"
+NOT_THERE = "that page is not on this page of the results: give page and limit as in the search"
+NOTHING = "nothing was crawled here yet"
+BUSY = "too many searches at once: try again in a moment"
+
+
+class Explained(NamedTuple):
+    hit: Hit
+    parts: list[Part]
+
+    @property
+    def score(self) -> float:
+        return sum(part.contribution for part in self.parts)
+
+
+class Answers:
+    """Each thread has a searcher of its own. Raises BadInput: the reference is no file of frequencies."""
+
+    def __init__(self, config: Config, metrics: Metrics) -> None:
+        self._config, self._metrics = config, metrics
+        self._reference = load(Path(config.reference)) if config.reference else None
+        self._pool = FairPool(config.threads)
+        self._own = local()
+        self._recent = _Recent(REMEMBERED)
+        self._waiting = 0
+        self._is_closed = False
+
+    async def ask(self, question: Callable[[Searcher], T], client: str = "") -> T:
+        """The answer to a question that is asked of a searcher in a thread, when it is this client's turn.
+
+        Raises:
+            NotNow: too many wait, or no thread was free in time.
+            Unavailable: the index cannot be read.
+        """
+        if self._waiting >= MAX_WAITING:
+            raise NotNow(BUSY)
+        self._waiting += 1
+        queued = self._pool.submit(client, lambda: question(self._searcher()))
+        answer = asyncio.wrap_future(queued)
+        try:
+            await asyncio.wait([answer], timeout=LATE_SECONDS)
+            if not answer.done() and queued.cancel():  # it has not begun
+                raise NotNow(BUSY)
+            return await answer
+        except asyncio.CancelledError:
+            if not self._is_closed:  # the client has left
+                raise
+            raise NotNow("this server is being stopped") from None
+        finally:
+            queued.cancel()
+            self._waiting -= 1
+
+    async def search(self, wanted: SearchRequest, client: str = "") -> Results:
+        return await self.ask(lambda searcher: self._search(searcher, wanted), client)
+
+    async def explain(self, wanted: SearchRequest, number: int, client: str = "") -> Explained | None:
+        """How the score of one hit comes about; None where it is not on that page of the results.
+
+        Costs what it takes to explain one hit: the search itself was mostly asked a moment ago.
+        """
+        results = await self.search(replace(wanted, explain=False), client)
+        hit = next((hit for hit in results.hits if hit.number == number), None)
+        if hit is None:
+            return None
+        words = (*wanted.add, *(word.spelled for word in results.added))
+        parts = await self.ask(
+            lambda searcher: searcher.explain(wanted.q, number, wanted.ranking, wanted.within, words), client
+        )
+        return Explained(hit, parts)
+
+    async def suggest(self, query: str, client: str = "") -> list[str]:
+        """Whole queries that begin like this one."""
+        if not query.strip() or len(query) > MAX_LETTERS:
+            return []
+        return await self.ask(lambda searcher: searcher.suggest(query), client)
+
+    def warm(self) -> None:
+        """Open what searches need before anybody waits for it."""
+        for _ in range(self._config.threads):
+            self._pool.submit("", lambda: self._searcher().search(FIRST))
+
+    def close(self) -> None:
+        """Cancel searches that wait; those being answered go on to their end."""
+        self._is_closed = True
+        self._pool.close()
+
+    def _searcher(self) -> Searcher:
+        """That of this thread."""
+        made: Searcher | None = getattr(self._own, "searcher", None)
+        if made is None:
+            config = self._config
+            try:
+                made = self._own.searcher = Searcher(
+                    config.crawl_dir,
+                    self._reference,
+                    config.deadline_seconds,
+                    config.engine,
+                    config.fresh_seconds,
+                )
+            except BadInput as error:  # no visitor chose the engine
+                raise Unavailable(str(error)) from error
+        return made
+
+    def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:
+        key = (wanted, searcher.generation)
+        known = self._recent.get(key)
+        if known is not None:
+            self._metrics.answers_cached.inc()
+            return known
+        results = searcher.search(
+            wanted.q,
+            limit=wanted.limit,
+            ranking=wanted.ranking,
+            start=wanted.start,
+            within=wanted.within,
+            add=wanted.add,
+            expand=wanted.expand,
+            explain=wanted.explain,
+        )
+        if not results.indexed:  # its own note names the folder
+            results = replace(results, note=NOTHING)
+        if results.partial:  # the next try may give more
+            self._metrics.searches_partial.inc()
+        elif len(results.hits) <= MAX_REMEMBERED_HITS and not results.explanations:
+            self._recent.put(key, results)
+        return results
+
+
+class _Recent:
+    """The last answers, for all threads. Keys name the generation of the index, so old answers drop out."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._answers: OrderedDict[object, Results] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: object) -> Results | None:
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+            return self._answers.get(key)
+
+    def put(self, key: object, results: Results) -> None:
+        with self._lock:
+            self._answers[key] = results
+            if len(self._answers) > self._size:
+                self._answers.popitem(last=False)
