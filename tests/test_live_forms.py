@@ -13,7 +13,7 @@ from live import HERE
 from starlette.requests import Request
 
 from webcrawler.errors import BadInput
-from webcrawler.web.live.forms import read_form
+from webcrawler.web.live.request import read_form
 
 
 def request_of(content: bytes, kind: str) -> Request:

@@ -30,8 +30,7 @@ from starlette.testclient import TestClient
 from webcrawler.orderings import strategies
 from webcrawler.realtime.journal import Writer
 from webcrawler.web.guard.security import MAX_UPLOAD_BYTES
-from webcrawler.web.live.request import MAX_TYPED
-from webcrawler.web.live.strategies import STRATEGIES
+from webcrawler.web.live.request import MAX_TYPED, STRATEGIES
 from webcrawler.web.openapi import SCHEMAS
 
 
@@ -111,7 +110,7 @@ def test_what_cannot_run_here_is_not_offered() -> None:
     script = """if True:
         import sys
         sys.modules["sklearn"] = None
-        from webcrawler.web.live.strategies import STRATEGIES
+        from webcrawler.web.live.request import STRATEGIES
         print("classifier" in STRATEGIES, "adaptive" in STRATEGIES)"""
 
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "False True\n"

@@ -28,7 +28,7 @@ from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
 from webcrawler.web.guard.limits import CLIENT
 from webcrawler.web.live import streams
-from webcrawler.web.live.streams import Look, Streams, event
+from webcrawler.web.live.streams import Snapshot, Streams, event
 
 JSON = ("/api/", "/suggest")
 
@@ -143,10 +143,10 @@ def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(streams, "LOOK_SECONDS", 0.001)
-    looks = [Look("1", "one", False), Look("1", "one", False), Look("2", "two", False), Look("3", "3", True)]
+    seen = [("1", "one", False), ("1", "one", False), ("2", "two", False), ("3", "3", True)]
 
     async def read() -> list[str]:
-        streams = Streams(lambda job: looks.pop(0))
+        streams = Streams(lambda job: Snapshot(*seen.pop(0)))
         return [text async for text in body(streams.open(of_client(), "job"))]
 
     sent = anyio.run(read)
@@ -159,7 +159,7 @@ def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(streams, "HEARTBEAT_SECONDS", 0.0)
 
     async def read() -> list[str]:
-        streams = Streams(lambda job: Look("1", "one", False))
+        streams = Streams(lambda job: Snapshot("1", "one", False))
         stream = body(streams.open(of_client(), "job"))
         return [await anext(stream) for _ in range(4)]
 
@@ -168,7 +168,7 @@ def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch)
 
 def test_streams_end_when_the_server_does() -> None:
     async def read() -> list[str]:
-        streams = Streams(lambda job: Look("1", "one", False))
+        streams = Streams(lambda job: Snapshot("1", "one", False))
         stream = body(streams.open(of_client(), "job"))
         first = [await anext(stream), await anext(stream)]
         streams.leave()
@@ -179,7 +179,7 @@ def test_streams_end_when_the_server_does() -> None:
 
 def test_streams_are_so_many_and_of_a_client_so_many() -> None:
     async def read() -> None:
-        watched = Streams(lambda job: Look("1", "one", False))
+        watched = Streams(lambda job: Snapshot("1", "one", False))
         for number in range(streams.MOST):
             watched.open(of_client(f"c{number // streams.MOST_OF_CLIENT}"), "job")
             if number + 1 == streams.MOST_OF_CLIENT:
@@ -222,9 +222,9 @@ def test_client_that_opens_many_streams_at_once_gets_no_more_than_its_share(tmp_
 def test_many_who_watch_cost_one_look() -> None:
     looks: list[str] = []
 
-    def look(job: str) -> Look:
+    def look(job: str) -> Snapshot:
         looks.append(job)
-        return Look("1", "one", False)
+        return Snapshot("1", "one", False)
 
     async def read() -> None:
         streams = Streams(look)

@@ -5,8 +5,7 @@
 """
 
 from webcrawler.web.live.pages import Live
-from webcrawler.web.live.request import MAX_ENOUGH, MAX_QUERY, MAX_TYPED
-from webcrawler.web.live.shown import ENDS
-from webcrawler.web.live.strategies import DEFAULT, STRATEGIES
+from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, MAX_QUERY, MAX_TYPED, STRATEGIES
+from webcrawler.web.live.view import ENDS
 
 __all__ = ["DEFAULT", "ENDS", "MAX_ENOUGH", "MAX_QUERY", "MAX_TYPED", "STRATEGIES", "Live"]

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from webcrawler.web.config import Config
 from webcrawler.web.guard import CLIENT, is_foreign
 from webcrawler.web.live.access import Access
-from webcrawler.web.live.request import asked, from_json
+from webcrawler.web.live.request import from_json, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.render import json_answer
 
@@ -44,9 +44,9 @@ class Api:
 
     async def _start(self, request: Request) -> Response:
         self._check(request)
-        form = from_json(await request.body())
+        form, client = from_json(await request.body()), request.scope[CLIENT]
         try:
-            job = await self._searches.start(partial(asked, form, self._config), request.scope[CLIENT])
+            job = await self._searches.start(partial(read_live_request, form, self._config), client)
         except OneAtATime as error:
             raise HTTPException(409, f"your search {error.job} is still running: wait, or stop it") from None
         answer = json_answer(await run_in_threadpool(self._searches.look, job), 202, "no-store")

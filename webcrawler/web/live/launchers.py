@@ -1,4 +1,8 @@
-"""Who runs a search of the web? A child process, or a Scrapyd (scrapyd.py) where one is configured."""
+"""Who runs a search of the web, and the arguments that it is given.
+
+A child process runs it, or a Scrapyd (`scrapyd.py`) where one is configured. Lists of addresses stand in
+files, one address a line, as addresses may hold commas. A file is for one search, and deleted once it was read.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,23 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
+from webcrawler.web.live.request import LiveRequest
 
+LISTS = ("seeds", "examples")
 BROKE = "the search could not begin; the operator finds more in its log"
 NO_PROCESS = "no search of the web can be started now: try again later"
 
 
 class Launcher(Protocol):
-    """Each method may wait for a process or a server: not for the event loop.
+    """Starts and ends searches. Its methods may block, so they run in threads.
 
     Attributes:
         patience_seconds: for a search to begin, from when it was started.
@@ -27,23 +35,23 @@ class Launcher(Protocol):
     patience_seconds: float
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
-        """Raises NotNow: it could not."""
+        """Raises NotNow if it cannot."""
 
     def is_over(self, job: str) -> bool:
-        """Whether nothing of it runs, or will."""
+        """True if it neither runs nor waits to."""
 
     def end(self, job: str, at_once: bool) -> None:
-        """In good order; where that was tried, at once."""
+        """Ask it to end, or with `at_once` kill it."""
 
     def complaint(self, job: str) -> str:
-        """Why one that is over has left no journal, for visitors: nothing of this machine."""
+        """Why a search that is over left no journal, for visitors: without names of hosts or files."""
 
     def forget(self, job: str) -> None:
-        """One that is over."""
+        """Drop what is known of a search that is over."""
 
 
 class Children:
-    """Processes in sessions of their own: Ctrl-C at the server is for the server, which asks them to end."""
+    """Processes in sessions of their own: Ctrl-C ends the server, which then asks them to end."""
 
     patience_seconds = 60.0
 
@@ -83,10 +91,42 @@ class Children:
         return BROKE
 
     def forget(self, job: str) -> None:
-        """Its log, too, unless it has begun: then that is kept as long as its journal."""
+        """Delete its log, too, unless it began: then the log is kept as long as the journal."""
         self._processes.pop(job, None)
         if not self._file(job, "json").exists():
             self._file(job, "log").unlink(missing_ok=True)
 
     def _file(self, job: str, suffix: str) -> Path:
         return self._crawl_dir / "realtime" / f"{job}.{suffix}"
+
+
+def write_arguments(job: str, request: LiveRequest, folder: Path) -> dict[str, str]:
+    """The arguments of the spider, after writing its lists to files.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    numbers = {name: str(getattr(request, name)) for name in ("enough", "max_pages", "max_time")}
+    lists: Mapping[str, tuple[str, ...]] = {name: getattr(request, name) for name in LISTS}
+    files = {name: folder / f"{job}.{name}" for name, urls in lists.items() if urls}
+    for name, file in files.items():
+        file.touch(mode=0o600)
+        file.write_text("\n".join(lists[name]), "utf-8")
+    query = {"query": request.query} if request.query else {}
+    given = {name: f"@{file}" for name, file in files.items()}
+    return {"job": job, **query, "strategy": request.strategy, **numbers, **given}
+
+
+def delete_lists(job: str, folder: Path) -> None:
+    for name in LISTS:
+        (folder / f"{job}.{name}").unlink(missing_ok=True)
+
+
+def delete_old_lists(folder: Path, patience_seconds: float) -> None:
+    """Delete lists left by a server that was killed: of searches that have read them, or never began."""
+    for name in LISTS:
+        for file in folder.glob(f"*.{name}"):
+            with suppress(OSError):  # gone meanwhile, or not ours: no reason not to start
+                is_read = file.with_suffix(".json").exists()
+                if is_read or time.time() - file.stat().st_mtime > patience_seconds:
+                    file.unlink(missing_ok=True)

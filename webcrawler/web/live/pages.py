@@ -17,13 +17,11 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT, KEY_BYTES, Tokens, is_foreign
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api
-from webcrawler.web.live.fields import LiveForm, Running, labelled, typed
-from webcrawler.web.live.forms import read_form
-from webcrawler.web.live.request import asked
+from webcrawler.web.live.request import read_form, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
-from webcrawler.web.live.shown import results_url, state, values, version
-from webcrawler.web.live.started import is_over
-from webcrawler.web.live.streams import Look, Streams
+from webcrawler.web.live.streams import Snapshot, Streams
+from webcrawler.web.live.view import LiveForm, Running, labelled, results_url, state, typed, values, version
+from webcrawler.web.live.watch import is_over
 from webcrawler.web.parameters import Parameters, read
 from webcrawler.web.render import page, rendered
 
@@ -40,7 +38,7 @@ class Live:
     def __init__(self, config: Config) -> None:
         self._config, self.searches = config, Searches(config)
         self._access = Access(config, self.searches)
-        self._streams = Streams(self._look)
+        self._streams = Streams(self._snapshot)
         self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # a server that starts anew asks for forms anew
         self._api = Api(config, self._access, self.searches)
 
@@ -71,24 +69,24 @@ class Live:
 
     async def _home(self, request: Request) -> Response:
         self._access.check(request)
-        return await self._asking(request, read(request))
+        return await self._form_page(request, read(request))
 
     async def _start(self, request: Request) -> Response:
         self._access.check(request)
-        form = await read_form(request)
+        form, client = await read_form(request), request.scope[CLIENT]
         self._check(request, form.fields.one("token"), START)
         try:
-            job = await self.searches.start(partial(asked, form, self._config), request.scope[CLIENT])
+            job = await self.searches.start(partial(read_live_request, form, self._config), client)
         except OneAtATime as error:
             running = Running(error.job, self._token(request, error.job))
-            return await self._asking(request, form.fields, 409, RUNNING, running)
+            return await self._form_page(request, form.fields, 409, RUNNING, running)
         except BadInput as error:
-            return await self._asking(request, form.fields, 400, labelled(str(error)))
+            return await self._form_page(request, form.fields, 400, labelled(str(error)))
         except NotNow as error:
-            return await self._asking(request, form.fields, 503, str(error))
+            return await self._form_page(request, form.fields, 503, str(error))
         return RedirectResponse(f"/live/{job}", 303)
 
-    async def _asking(
+    async def _form_page(
         self,
         request: Request,
         given: Parameters,
@@ -146,10 +144,10 @@ class Live:
         if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], what):
             raise HTTPException(403, STALE)
 
-    def _look(self, job: str) -> Look:
+    def _snapshot(self, job: str) -> Snapshot:
         """For those who watch it."""
         now = self.searches.look(job)
         if now is None:
-            return Look("", "", True)
+            return Snapshot("", "", True)
         shown = values(now, self.searches.is_stopping(job))
-        return Look(version(now), rendered("_live.html", **shown), is_over(now))
+        return Snapshot(version(now), rendered("_live.html", **shown), is_over(now))

@@ -1,21 +1,34 @@
-"""A search of the web as it is asked for, within what this server allows."""
+"""A search of the web as a form or a program asks for it, within what this server allows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from starlette.requests import Request
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
+from webcrawler.orderings import strategies
 from webcrawler.realtime import ENOUGH, urls_of
 from webcrawler.web import parameters
 from webcrawler.web.config import Config
-from webcrawler.web.live.forms import MAX_CHARACTERS, Form
-from webcrawler.web.live.strategies import BY_EXAMPLES, DEFAULT, STRATEGIES
-from webcrawler.web.parameters import Parameters
+from webcrawler.web.parameters import MAX_FIELDS, Parameters
 
+DEFAULT = "adaptive"
+STRATEGIES = {mode.name: mode.help for mode in strategies() if mode.can_run}  # can it run here?
+BY_EXAMPLES = [mode.name for mode in strategies() if mode.by_examples]
+MAX_CHARACTERS = 100_000  # of a field: a list of addresses
+_BOUNDARY = re.compile(
+    r'multipart/form-data;\s*boundary="?([A-Za-z0-9\'()+_,./:=? -]{1,70})"?', re.IGNORECASE
+)
+_NAME = re.compile(r'(?i)\bname="([^"]*)"')
+_FILE = re.compile(r"(?i)\bfilename\*?=")
+BROKEN = "this form cannot be read: send it once more"
 MAX_ENOUGH = 1_000  # similar documents
 MAX_QUERY = parameters.MAX_CHARACTERS
 MAX_TYPED = 200  # addresses
@@ -23,8 +36,13 @@ NO_QUERY = "say what to search for"
 NO_EXAMPLES = f"{NO_QUERY}: words, or pages of the kind that you look for"
 
 
+class Form(NamedTuple):
+    fields: Parameters
+    files: dict[str, bytes]  # by field, without fields for which no file was chosen
+
+
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LiveRequest:
     """The fields are the arguments of `scrapy crawl realtime`, by the same names."""
 
     query: str = ""
@@ -36,13 +54,55 @@ class Asked:
     examples: tuple[str, ...] = ()
 
 
-def asked(form: Form, config: Config) -> Asked:
-    """Raises BadInput: nothing to search for, or a value that cannot be."""
+async def read_form(request: Request) -> Form:
+    """Fields, and files where some are sent (RFC 7578).
+
+    Raises:
+        BadInput: it is broken, is not UTF-8, or has too many fields.
+    """
+    body = await request.body()
+    boundary = _BOUNDARY.match(request.headers.get("content-type", ""))
+    if boundary is None:
+        return Form(Parameters(body), {})
+    fields: list[tuple[str, str]] = []
+    files: dict[str, bytes] = {}
+    for name, is_file, content in _parts(body, boundary[1].rstrip().encode()):
+        if not is_file:
+            fields.append((name, _text(content)))
+        elif content:
+            files[name] = content
+    return Form(Parameters(fields, MAX_CHARACTERS), files)
+
+
+def _parts(body: bytes, boundary: bytes) -> Iterator[tuple[str, bool, bytes]]:
+    """(name, whether it is a file, content)"""
+    first, *parts = (b"\r\n" + body).split(b"\r\n--" + boundary, MAX_FIELDS + 2)
+    if first.strip() or not parts or not parts[-1].startswith(b"--"):
+        raise BadInput(BROKEN)
+    for part in parts[:-1]:
+        head, between, content = part.partition(b"\r\n\r\n")
+        header = _text(head)
+        name = _NAME.search(_FILE.split(header)[0])
+        if not between or name is None:
+            raise BadInput(BROKEN)
+        yield unquote(name[1]), _FILE.search(header) is not None, content
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeError:
+        raise BadInput("the form is no UTF-8") from None
+
+
+def read_live_request(form: Form, config: Config) -> LiveRequest:
+    """Raises BadInput: there is nothing to search for, or a value is not valid."""
     given = form.fields
     examples = dict.fromkeys(_addresses("examples", given.one("examples")))
-    examples |= dict.fromkeys(_marked(form.files.get("bookmarks", b"")))
-    made = Asked(
-        query=_line(given.one("q")),
+    bookmarks = form.files.get("bookmarks", b"").decode("utf-8", "replace")
+    examples |= dict.fromkeys(urls_of(bookmarks) if bookmarks.strip() else ())
+    made = LiveRequest(
+        query=" ".join(given.one("q").split()),
         strategy=given.one("strategy") or DEFAULT,
         enough=given.whole("enough", ENOUGH, 0, MAX_ENOUGH),
         max_pages=given.whole("max_pages", config.live_pages, 1, config.live_pages),
@@ -50,6 +110,8 @@ def asked(form: Form, config: Config) -> Asked:
         seeds=tuple(_addresses("seeds", given.one("seeds"))),
         examples=tuple(examples),
     )
+    if len(made.query) > MAX_QUERY or not made.query.isprintable():
+        raise BadInput(f"the query wants plain text of {MAX_QUERY:,} characters at most")
     if made.strategy not in STRATEGIES:
         raise BadInput(f"no strategy {made.strategy[:40]!r}: choose one of {', '.join(STRATEGIES)}")
     if not made.query and made.strategy not in BY_EXAMPLES:
@@ -60,7 +122,7 @@ def asked(form: Form, config: Config) -> Asked:
 
 
 def from_json(body: bytes) -> Form:
-    """The same form, from a program: an object with the names of `Asked`; addresses are lists.
+    """The same form, from a program: an object with the names of `LiveRequest`; addresses are lists.
 
     Raises:
         BadInput: it is no such object.
@@ -69,14 +131,14 @@ def from_json(body: bytes) -> Form:
         given = json.loads(body)
     except (ValueError, RecursionError):
         raise BadInput("the body is no JSON") from None
-    if not isinstance(given, Mapping) or not given.keys() <= set(Asked.__slots__):
-        raise BadInput(f"an object is wanted, with some of {', '.join(Asked.__slots__)}")
+    if not isinstance(given, Mapping) or not given.keys() <= set(LiveRequest.__slots__):
+        raise BadInput(f"an object is wanted, with some of {', '.join(LiveRequest.__slots__)}")
     fields = [("q" if name == "query" else name, _plain(name, value)) for name, value in given.items()]
     return Form(Parameters(fields, MAX_CHARACTERS), {})
 
 
 def _plain(name: str, value: Any) -> str:
-    """As a form says it."""
+    """The value as a form has it."""
     if name in ("seeds", "examples"):
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return "\n".join(value)
@@ -86,27 +148,16 @@ def _plain(name: str, value: Any) -> str:
     return str(value)
 
 
-def _line(query: str) -> str:
-    text = " ".join(query.split())
-    if len(text) > MAX_QUERY or not text.isprintable():
-        raise BadInput(f"the query wants plain text of {MAX_QUERY:,} characters at most")
-    return text
-
-
 def _addresses(name: str, text: str) -> list[str]:
     """One a line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > MAX_TYPED:
         raise BadInput(f"{name}: {MAX_TYPED} addresses at most")
-    return [_address(name, line) for line in lines]
-
-
-def _address(name: str, line: str) -> str:
-    try:
-        return urls.resolve(line)
-    except BadUrl:
-        raise BadInput(f"{name}: {line[:100]!r} is no address; write http://host/path or https://…") from None
-
-
-def _marked(bookmarks: bytes) -> tuple[str, ...]:
-    return urls_of(bookmarks.decode("utf-8", "replace")) if bookmarks.strip() else ()
+    found = []
+    for line in lines:
+        try:
+            found.append(urls.resolve(line))
+        except BadUrl:
+            wanted = "write http://host/path or https://…"
+            raise BadInput(f"{name}: {line[:100]!r} is no address; {wanted}") from None
+    return found

@@ -1,4 +1,4 @@
-"""The searches of the web that this server has started, beside those of the same data folder."""
+"""The searches of the web of one data folder: those that this server started, and others."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from webcrawler.errors import BadInput
 from webcrawler.realtime import Journal, RealtimeJob, journal
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
-from webcrawler.web.live import arguments
-from webcrawler.web.live.launchers import NO_PROCESS, Children, Launcher
-from webcrawler.web.live.request import Asked
+from webcrawler.web.live.launchers import (
+    NO_PROCESS,
+    Children,
+    Launcher,
+    delete_lists,
+    delete_old_lists,
+    write_arguments,
+)
+from webcrawler.web.live.request import LiveRequest
 from webcrawler.web.live.scrapyd import Scrapyd
-from webcrawler.web.live.started import NOT_READ, Started, is_over, told, unsaid
-from webcrawler.web.live.watch import Watch
+from webcrawler.web.live.watch import NOT_READ, Started, Watch, corrected, first_journal, is_over
 
 KEPT = 200  # that are over
 LISTED = 25
@@ -24,7 +29,7 @@ TOO_MANY = "as many searches of the web as may be are running: try again when on
 
 
 class OneAtATime(Exception):
-    """Raised for a client whose search runs still; `job` is that one."""
+    """Raised for a client whose search `job` still runs."""
 
     def __init__(self, job: str) -> None:
         super().__init__(job)
@@ -42,20 +47,21 @@ class Searches:
         self._watches: dict[str, Watch] = {}
         self._watching: set[asyncio.Task[None]] = set()
 
-    async def start(self, ask: Callable[[], Asked], client: str) -> str:
+    async def start(self, read: Callable[[], LiveRequest], client: str) -> str:
         """The name of the new search.
 
         Args:
-            ask: reads what is asked for, in a thread; bookmarks take a second: nobody has many read at once
+            read: called in a thread, and once the client may start: bookmarks take a second to read.
         Raises:
-            BadInput: that cannot be searched for.
-            OneAtATime: one of this client runs. NotNow: too many do, or it cannot be started.
+            BadInput: the request is not valid.
+            OneAtATime: a search of this client still runs.
+            NotNow: too many searches run, or it cannot be started.
         """
         self._check(await run_in_threadpool(self._running), client)
         new = Started(journal.new_job(), client)
         self._started[new.job] = new  # before anything is waited for: the next one counts it
         try:
-            await run_in_threadpool(self._launch, new, ask)
+            await run_in_threadpool(self._launch, new, read)
         except BaseException:
             del self._started[new.job]
             raise
@@ -64,10 +70,7 @@ class Searches:
         return new.job
 
     def look(self, job: str) -> Journal | None:
-        """What is known of a search, whoever has started it; its state is "starting" before it says anything.
-
-        Reads a file.
-        """
+        """What is known of a search, whoever started it; None if there is none. Reads a file."""
         try:
             found = journal.read(self._crawl_dir, job)
         except BadInput:  # no name of any
@@ -75,29 +78,29 @@ class Searches:
         one = self._started.get(job)
         if one is None:
             return found
-        return told(one, found) if found else unsaid(one)
+        return corrected(one, found) if found else first_journal(one)
 
     def recent(self, client: str | None = None) -> list[Journal]:
-        """The newest first: of that client, or all that are known. Reads a hundred files."""
+        """Searches of one client, or of all, the newest first. Reads a hundred files."""
         known = {one["job"]: one for one in journal.jobs(self._crawl_dir) if self.is_of(one["job"], client)}
         for one in list(self._started.values()):
             if one.job in known:
-                told(one, known[one.job])
-            elif one.asked is not NOT_READ and self.is_of(one.job, client):
-                known[one.job] = unsaid(one)
+                corrected(one, known[one.job])
+            elif one.request is not NOT_READ and self.is_of(one.job, client):
+                known[one.job] = first_journal(one)
         return sorted(known.values(), key=lambda one: -one["started"])[:LISTED]
 
     def is_stopping(self, job: str) -> bool:
         return job in self._started and self._started[job].why != ""
 
     def is_of(self, job: str, client: str | None) -> bool:
-        """Whether this client has started it. None: everybody; "": nobody, as others have that name, too."""
+        """True if this client has started it; None stands for every client, "" for no certain one."""
         if not client:
             return client is None
         return job in self._started and self._started[job].client == client
 
     async def stop(self, job: str) -> None:
-        """Asks it to end; what it found stays. One of ours that does not obey is made to end."""
+        """Ask it to end; what it found stays. One that this server started is killed if it does not."""
         found = await run_in_threadpool(self.look, job)
         if found is None or is_over(found):
             return
@@ -107,20 +110,20 @@ class Searches:
             await run_in_threadpool(journal.stop, self._crawl_dir, job)
 
     def tidy(self) -> None:
-        """After a server that was killed."""
-        arguments.forget_old(self._folder, self.launcher.patience_seconds)
+        """Delete what a server that was killed left behind."""
+        delete_old_lists(self._folder, self.launcher.patience_seconds)
 
     async def leave(self) -> None:
-        """The server ends: those that it started do, too."""
+        """End the searches of this server, as the server ends."""
         for task in self._watching:
             task.cancel()
         for one in list(self._started.values()):
             if not one.is_over:
                 await self.stop(one.job)
-                arguments.forget(one.job, self._folder)  # it has read them
+                delete_lists(one.job, self._folder)  # it has read them
 
     def _running(self) -> set[str]:
-        """Also those of a terminal, and of a server that was killed."""
+        """Searches that run, also those of a terminal, or of a server that was killed."""
         return {one["job"] for one in journal.jobs(self._crawl_dir) if not is_over(one)}
 
     def _check(self, running: set[str], client: str) -> None:
@@ -136,23 +139,20 @@ class Searches:
         found = journal.read(self._crawl_dir, one.job)
         return found is None or not is_over(found)
 
-    def _launch(self, new: Started, ask: Callable[[], Asked]) -> None:
-        new.asked = ask()
-        try:
-            given = self._written(new)
-            RealtimeJob.read(**given)
-            self.launcher.start(new.job, given)
-        except BaseException:
-            arguments.forget(new.job, self._folder)
-            raise
-
-    def _written(self, new: Started) -> dict[str, str]:
+    def _launch(self, new: Started, read: Callable[[], LiveRequest]) -> None:
+        new.request = read()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            return arguments.write(new.job, new.asked, self._folder)
+            given = write_arguments(new.job, new.request, self._folder)
+            RealtimeJob.read(**given)
+            self.launcher.start(new.job, given)
         except OSError as error:
+            delete_lists(new.job, self._folder)
             log_fault(f"cannot write to {self._folder}: {error}")
             raise NotNow(NO_PROCESS) from error
+        except BaseException:
+            delete_lists(new.job, self._folder)
+            raise
 
     def _watch(self, one: Started) -> None:
         self._watches[one.job] = Watch(self._crawl_dir, self.launcher, one)

@@ -1,6 +1,6 @@
 """The list as it grows, as server-sent events (WHATWG HTML, 9.2): each is the whole list as HTML.
 
-What was sent before is nothing to a browser that comes again: it gets the newest.
+A browser that comes again gets the newest list, not those that it has missed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT
 
-LOOK_SECONDS = 0.4  # between two looks at a search, for all who watch it
+LOOK_SECONDS = 0.4  # between two readings of a search, for all who watch it
 HEARTBEAT_SECONDS = 10.0  # a proxy takes a line that is silent for long for a dead one
 LONGEST_SECONDS = 900.0  # then the browser comes again
 AGAIN_MS = 2_000
@@ -29,18 +29,22 @@ BUSY = "too many watch searches of the web: reload the page now and then"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the latter is for nginx
 
 
-class Look(NamedTuple):
-    version: str  # another one where anything has changed
+class Snapshot(NamedTuple):
+    version: str  # differs as soon as anything has changed
     html: str
     is_over: bool
 
 
 class Streams:
-    """Of one event loop. `look` may read files."""
+    """The streams of one event loop.
 
-    def __init__(self, look: Callable[[str], Look]) -> None:
-        self._look = look
-        self._looks: dict[str, tuple[float, asyncio.Task[Look]]] = {}
+    Args:
+        look: reads a search; called in a thread, once for all who watch it.
+    """
+
+    def __init__(self, look: Callable[[str], Snapshot]) -> None:
+        self._read = look
+        self._snapshots: dict[str, tuple[float, asyncio.Task[Snapshot]]] = {}
         self._of_client: Counter[str] = Counter()
         self._is_leaving = False
 
@@ -56,7 +60,7 @@ class Streams:
         return _Stream(events, partial(self._release, client))
 
     def leave(self) -> None:
-        """They end, so that the server can."""
+        """End all streams, so that the server can end."""
         self._is_leaving = True
 
     def _release(self, client: str) -> None:
@@ -67,11 +71,11 @@ class Streams:
         began = spoke = time.monotonic()
         yield f"retry: {AGAIN_MS}\n\n"
         while not self._is_leaving and time.monotonic() - began < LONGEST_SECONDS:
-            look = await self._newest(job)
-            if look.version != seen:
-                seen, spoke = look.version, time.monotonic()
-                yield event("list", look.html, seen)
-            if look.is_over:
+            newest = await self._newest(job)
+            if newest.version != seen:
+                seen, spoke = newest.version, time.monotonic()
+                yield event("list", newest.html, seen)
+            if newest.is_over:
                 yield event("end", "")
                 return
             if time.monotonic() - spoke >= HEARTBEAT_SECONDS:
@@ -79,15 +83,17 @@ class Streams:
                 yield ": it goes on\n\n"
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _newest(self, job: str) -> Look:
-        """One look serves all who watch the same search."""
+    async def _newest(self, job: str) -> Snapshot:
+        """Read once for all who watch the same search."""
         now = time.monotonic()
-        looked, task = self._looks.get(job, (0.0, None))
+        looked, task = self._snapshots.get(job, (0.0, None))
         if task is None or now - looked >= LOOK_SECONDS:
-            self._looks = {name: one for name, one in self._looks.items() if now - one[0] < LONGEST_SECONDS}
-            task = asyncio.create_task(run_in_threadpool(self._look, job))
-            self._looks[job] = now, task
-        return await asyncio.shield(task)  # who leaves does not take it from the others
+            self._snapshots = {
+                name: one for name, one in self._snapshots.items() if now - one[0] < LONGEST_SECONDS
+            }
+            task = asyncio.create_task(run_in_threadpool(self._read, job))
+            self._snapshots[job] = now, task
+        return await asyncio.shield(task)  # others wait for it, too
 
 
 class _Stream(StreamingResponse):
@@ -105,6 +111,6 @@ class _Stream(StreamingResponse):
 
 
 def event(name: str, data: str, id: str = "") -> str:
-    """Lines of the data begin as the standard wants it; each newline of it counts as one."""
+    """An event as the standard writes it: each line of the data after `data: `."""
     lines = [f"data: {line}" for line in data.replace("\r", "").split("\n")]
     return "\n".join([f"event: {name}", *([f"id: {id}"] if id else []), *lines, "", ""])
