@@ -25,7 +25,7 @@ Web = dict[str, tuple[str, Sequence[str]]]  # URL -> what it comes to, outlinks
 
 # Those that learn are in tests of their own.
 PLAIN = [name for name in sorted(TABLE) if not ordering_type(name).learns]
-MODES = [f"{name}?query=gene" if TABLE[name].needs_query else name for name in PLAIN]
+MODES = [f"{name}?query=gene" if TABLE[name].looks_for == "query" else name for name in PLAIN]
 
 URLS = [f"http://s{n % 5}.test/{n}" for n in range(15)]
 ANSWERS = st.sampled_from(["document", "document", "redirect", "not-found"])
@@ -240,11 +240,11 @@ def test_each_row_of_the_table_names_an_ordering_and_says_what_it_takes(row: Mod
         pytest.skip(f"{row.library} is not installed")
     takes_query = "query" in arguments_of(ordering_type(row.name))
 
-    assert takes_query == (row.needs_query or row.by_examples)
+    assert takes_query == bool(row.looks_for)
     mode = f"{row.name}?query=gene" if takes_query else row.name
     assert isinstance(ordering(mode), ordering_type(row.name))
     assert row.help[0].islower() and not row.help.endswith(".")
-    if row.needs_query:
+    if row.looks_for == "query":
         with pytest.raises(BadInput, match="query"):
             ordering(row.name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import chain
 from shlex import quote
 from typing import Self
 
@@ -13,8 +14,9 @@ from webcrawler.frontier.completion import Completion, Plans
 from webcrawler.frontier.discovery import Discovery
 from webcrawler.frontier.leases import UNLIMITED, Leases
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report
-from webcrawler.frontier.scripts import Client
+from webcrawler.frontier.scripts import Call, Client
 from webcrawler.frontier.slots import Partitions, Slots
+from webcrawler.frontier.wire import milliseconds
 from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Lease, Link
 
@@ -88,7 +90,7 @@ class Frontier:
 
     def stored_mode(self) -> str:
         """The mode that it was last opened with; "": it was not opened yet."""
-        return self.slots.stored_mode()
+        return self.slots.stored("mode")
 
     def open(self, mode: str) -> None:
         """Claims the frontier for a mode.
@@ -96,14 +98,13 @@ class Frontier:
         Raises:
             BadInput: it is not empty and was made with another mode, or with another number of partitions.
         """
-        made = self.stored_partitions()
-        if made and made != len(self.partitions) and self.slots.has_seen(made):
+        made, stored = self.stored_partitions(), self.stored_mode()
+        if made and made != len(self.partitions) and self._has_seen(Partitions.of(self.name, made)):
             raise BadInput(
                 f"the frontier was made with FRONTIER_PARTITIONS={made}: "
                 f"set it so, or start anew after `scrapy frontier clear`"
             )
-        stored = self.stored_mode()
-        if stored and stored != mode and self.has_seen():
+        if stored and stored != mode and self._has_seen(self.partitions):
             raise BadInput(
                 f"the frontier was filled with mode={stored}: go on with -a mode={quote(stored)}, "
                 f"change it with --rescore, or start anew after `scrapy frontier clear`"
@@ -112,15 +113,17 @@ class Frontier:
 
     def set_mode(self, mode: str) -> None:
         turns, partitions = int(self.ordering.servers_take_turns), len(self.partitions)
-        self.slots.store({"mode": mode, "turns": turns, "partitions": partitions})
+        meta = {"mode": mode, "turns": turns, "partitions": partitions}
+        for partition in self.partitions:
+            self.client.hset(partition.prefix + "meta", mapping=meta)
 
-    def has_seen(self) -> bool:
-        """Was any URL ever taken in?"""
-        return self.slots.has_seen()
+    def _has_seen(self, partitions: Partitions) -> bool:
+        return any(int(self.client.hget(one.prefix + "counts", "seen") or 0) for one in partitions)
 
     def keys_of(self, start: str) -> Iterable[str]:
         """All keys of Redis that begin with `start`; reads the names of all keys."""
-        return self.slots.keys_of(start)
+        pattern = start.replace("{", "\\{") + "*"
+        return (key.decode() for key in self.client.scan_iter(match=pattern, count=1000))
 
     # ---- the way of a URL
 
@@ -240,7 +243,8 @@ class Frontier:
 
     def servers(self) -> list[str]:
         """All servers that were ever seen."""
-        return self.slots.servers()
+        names = (self.client.hkeys(partition.prefix + "taken") for partition in self.partitions)
+        return [name.decode() for name in chain.from_iterable(names)]
 
     def block(self, server: str, blocked: bool = True) -> int:
         """Asks a server no more; what waits or is out is decided as failed/blocked.
@@ -250,11 +254,16 @@ class Frontier:
         Returns:
             How many URLs were decided.
         """
-        return self.slots.block(server, blocked)
+        partition, decided = self.partitions.of_server(server), 0
+        while some := self.slots.run([Call(partition, "block", (server, int(blocked)))])[0]:
+            decided += int(some)
+        return decided
 
     def postpone(self, server: str, seconds: float, crawl_delay: float | None = None) -> None:
         """Makes a server not due before that time; a Crawl-delay holds from now on, for all frontiers."""
-        self.slots.postpone(server, seconds, crawl_delay)
+        delay = "" if crawl_delay is None else milliseconds(crawl_delay)
+        arguments = (server, milliseconds(seconds), delay)
+        self.slots.run([Call(self.partitions.of_server(server), "postpone", arguments)])
 
     def shared_key(self, kind: str, server: str) -> str:
         """The key of something that all frontiers know of a server ("robots")."""

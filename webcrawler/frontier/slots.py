@@ -1,20 +1,18 @@
-"""The keys of one frontier in Redis: in how many partitions they lie, and how operations reach them."""
+"""The keys of one frontier in Redis: in which partitions they lie, and how operations reach them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from hashlib import blake2b
-from itertools import chain
 from typing import Any, TypeVar
 
 from redis.cluster import RedisCluster
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
-from webcrawler.frontier.scripts import Argument, Call, Client, Partition, run
-from webcrawler.frontier.wire import milliseconds
+from webcrawler.frontier.scripts import Call, Client, Partition, run
 
 SHARED = ("server", "robots")  # kinds of keys that all frontiers share: no frontier can have such a name
 T = TypeVar("T")
@@ -50,7 +48,7 @@ def _hashed(domain: str, number: int) -> int:
 
 
 class Slots:
-    """What the parts of a `Frontier` share: its client, name and partitions, and what it knows of servers.
+    """What the parts of a `Frontier` share: its client, its name and its partitions.
 
     Args:
         client: answers in bytes; for this frontier alone, as its new connections are counted.
@@ -89,38 +87,10 @@ class Slots:
         return Partitions.of(self.name, self._wanted or self.stored_partitions() or 1)
 
     def stored_partitions(self) -> int:
-        return int(self._stored("partitions") or 0)
+        """The number of partitions that it was made with; 0: it was not made yet."""
+        return int(self.stored("partitions") or 0)
 
-    def stored_mode(self) -> str:
-        return self._stored("mode")
-
-    def _stored(self, field: str) -> str:
+    def stored(self, field: str) -> str:
+        """What the frontier was made with: `mode`, `partitions` or `turns`; "": it was not made yet."""
         first = Partitions.of(self.name, 1)[0]
         return (self.client.hget(first.prefix + "meta", field) or b"").decode(errors="replace")
-
-    def store(self, meta: Mapping[str, str | int]) -> None:
-        for partition in self.partitions:
-            self.client.hset(partition.prefix + "meta", mapping=meta)
-
-    def has_seen(self, partitions: int = 0) -> bool:
-        own = Partitions.of(self.name, partitions) if partitions else self.partitions
-        return any(int(self.client.hget(one.prefix + "counts", "seen") or 0) for one in own)
-
-    def keys_of(self, start: str) -> Iterable[str]:
-        pattern = start.replace("{", "\\{") + "*"
-        return (key.decode() for key in self.client.scan_iter(match=pattern, count=1000))
-
-    def servers(self) -> list[str]:
-        names = (self.client.hkeys(partition.prefix + "taken") for partition in self.partitions)
-        return [name.decode() for name in chain.from_iterable(names)]
-
-    def block(self, server: str, blocked: bool) -> int:
-        partition, decided = self.partitions.of_server(server), 0
-        while some := self.run([Call(partition, "block", (server, int(blocked)))])[0]:
-            decided += int(some)
-        return decided
-
-    def postpone(self, server: str, seconds: float, crawl_delay: float | None) -> None:
-        delay: Argument = "" if crawl_delay is None else milliseconds(crawl_delay)
-        partition = self.partitions.of_server(server)
-        self.run([Call(partition, "postpone", (server, milliseconds(seconds), delay))])

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from webcrawler.errors import Unavailable
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
-from webcrawler.frontier.scripts import Partition, now_ms
+from webcrawler.frontier.scripts import Client, Partition, now_ms
 
 LOOKED_AT = 2_000  # servers in each of three places whose queues are measured: some 50 ms
 LEASES_LOOKED_AT = 10_000
@@ -54,63 +54,49 @@ def standing(frontier: Frontier, limit: int) -> Standing:
 
 
 def _standing(frontier: Frontier, limit: int) -> Standing:
+    numbers: Counter[str] = Counter()
+    dues: list[float] = []
+    servers: list[ServerStanding] = []
     looked_at = max(limit, LOOKED_AT // len(frontier.partitions))
-    parts = [_part(frontier.client, partition, limit, looked_at) for partition in frontier.partitions]
-    servers = sorted((row for part in parts for row in part.servers), key=_busy)
-    dues = [part.due_seconds for part in parts if part.due_seconds is not None]
+    all_servers = True
+    for partition in frontier.partitions:
+        now, prefix = now_ms(frontier.client, partition.base), partition.prefix
+        pipe = frontier.client.pipeline(transaction=False)
+        for name in ("ready", "doubtful", "wait", "retry"):
+            pipe.zcard(prefix + name)
+        pipe.scard(prefix + "downloading")
+        for name in ("wait", "retry"):
+            pipe.zrange(prefix + name, 0, 0, withscores=True)
+        for name in ("ready", "doubtful", "wait"):
+            pipe.zrange(prefix + name, 0, looked_at - 1)
+        pipe.hlen(prefix + "leases")
+        *found, due, again, ready, doubtful, waiting, leases = pipe.execute()
+        numbers.update(
+            dict(zip(("ready", "doubtful", "waiting", "retrying", "downloading"), found, strict=True))
+        )
+        dues += [max(0.0, (score - now) / 1000) for _, score in (*due, *again)]
+        all_servers &= max(found[:3]) <= looked_at
+        leased = _leased(frontier.client, prefix) if leases <= LEASES_LOOKED_AT else Counter()
+        names = dict.fromkeys([*(name.decode() for name in (*ready, *doubtful, *waiting)), *leased])
+        servers += _servers(frontier.client, partition, list(names), leased, now, limit)
     return Standing(
-        stats(frontier),
-        ready=sum(part.ready for part in parts),
-        doubtful=sum(part.doubtful for part in parts),
-        waiting=sum(part.waiting for part in parts),
-        retrying=sum(part.retrying for part in parts),
-        downloading=sum(part.downloading for part in parts),
+        stats=stats(frontier),
+        ready=numbers["ready"],
+        doubtful=numbers["doubtful"],
+        waiting=numbers["waiting"],
+        retrying=numbers["retrying"],
+        downloading=numbers["downloading"],
         workers=len(frontier.workers()),
-        due_seconds=min(dues) if dues else None,
-        servers=servers[:limit],
-        all_servers=all(part.all_servers for part in parts),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    ready: int
-    doubtful: int
-    waiting: int
-    retrying: int
-    downloading: int
-    due_seconds: float | None
-    servers: list[ServerStanding]
-    all_servers: bool
-
-
-def _part(client: Any, partition: Partition, limit: int, looked_at: int) -> _Part:
-    prefix, last = partition.prefix, looked_at - 1
-    pipe = client.pipeline(transaction=False)
-    for name in ("ready", "doubtful", "wait", "retry"):
-        pipe.zcard(prefix + name)
-    pipe.scard(prefix + "downloading")
-    pipe.zrange(prefix + "wait", 0, 0, withscores=True)
-    pipe.zrange(prefix + "retry", 0, 0, withscores=True)
-    for name in ("ready", "doubtful", "wait"):
-        pipe.zrange(prefix + name, 0, last)
-    pipe.hlen(prefix + "leases")
-    ready, doubtful, waiting, retrying, downloading, *firsts, a, b, c, leases = pipe.execute()
-    now = now_ms(client, partition.base)
-    dues = [max(0.0, (score - now) / 1000) for first in firsts for _, score in first]
-    leased = _leased(client, prefix) if leases <= LEASES_LOOKED_AT else Counter()
-    names = list(dict.fromkeys([*(name.decode() for name in (*a, *b, *c)), *leased]))
-    return _Part(
-        *(ready, doubtful, waiting, retrying, downloading),
-        min(dues) if dues else None,
-        _servers(client, partition, names, leased, now, limit),
-        max(ready, doubtful, waiting) <= looked_at,
+        due_seconds=min(dues, default=None),
+        servers=sorted(servers, key=lambda row: (-row.queued - row.leased, row.server))[:limit],
+        all_servers=all_servers,
     )
 
 
 def _servers(
-    client: Any, partition: Partition, names: list[str], leased: Counter[str], now: int, limit: int
+    client: Client, partition: Partition, names: list[str], leased: Counter[str], now: int, limit: int
 ) -> list[ServerStanding]:
+    """Those of one partition with the most URLs."""
     pipe = client.pipeline(transaction=False)
     for name in names:
         pipe.zcard(f"{partition.prefix}queue:{name}")
@@ -122,16 +108,11 @@ def _servers(
     for name, (due, active, pace) in zip(busiest, pipe.execute() if busiest else [], strict=True):
         answers = {None: "not asked yet", b"1": "in time"}.get(pace, "slowly")
         seconds = max(0.0, (float(due or 0) - now) / 1000)
-        found.append(
-            ServerStanding(name, queued[name], leased[name], max(0, int(active or 0)), seconds, answers)
-        )
+        downloads = max(0, int(active or 0))
+        found.append(ServerStanding(name, queued[name], leased[name], downloads, seconds, answers))
     return found
 
 
-def _leased(client: Any, prefix: str) -> Counter[str]:
+def _leased(client: Client, prefix: str) -> Counter[str]:
     urls = (url.decode() for url in client.hkeys(prefix + "leases"))
     return Counter(url[: url.index("/", 8)] for url in urls)
-
-
-def _busy(row: ServerStanding) -> tuple[int, str]:
-    return -row.queued - row.leased, row.server

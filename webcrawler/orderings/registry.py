@@ -15,24 +15,20 @@ from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Source
 from webcrawler.orderings.guarded import Guarded
 from webcrawler.records import Link
 
-INDEX = ("index",)
-BOTH = ("index", "realtime")  # a mode of both spiders is a strategy: it looks for a topic
-OWN: tuple[str, ...] = ()  # for spiders of a user's own
-
 
 class Mode(NamedTuple):
     """A mode that comes with the crawler."""
 
     name: str
     path: str  # of its class below webcrawler.orderings, imported when it is asked for
+    spiders: tuple[str, ...]  # none: for spiders of a user's own
+    looks_for: str  # "query": it needs one; "examples": pages like the seeds, a query adds words; "": nothing
     help: str
-    spiders: tuple[str, ...] = INDEX
-    needs_query: bool = False
-    by_examples: bool = False  # looks for pages like the seeds; a query may add words
     library: str = ""  # an optional one, without which it cannot run
 
     @property
     def is_strategy(self) -> bool:
+        """Is it a way to search the web? `breadth` is there to compare the others with."""
         return "realtime" in self.spiders
 
     @property
@@ -40,83 +36,45 @@ class Mode(NamedTuple):
         return not self.library or bool(find_spec(self.library))
 
 
-MODES = {
-    row.name: row
-    for row in (
-        Mode(
-            "adaptive",
-            "adaptive.adaptive.Adaptive",
-            "learns from each page which links and servers are worth following; the best one known here",
-            BOTH,
-            needs_query=True,
-        ),
-        Mode(
-            "webcrawler",
-            "webcrawler.WebCrawler",
-            "follows those links of the best pages whose words fit the query, as the WebCrawler did",
-            BOTH,
-            needs_query=True,
-        ),
-        Mode(
-            "best-first",
-            "best_first.BestFirst",
-            "follows the links of pages that are most like the query",
-            BOTH,
-            needs_query=True,
-        ),
-        Mode(
-            "shark",
-            "best_first.Shark",
-            "lets pages hand on what they promise, and reads the words in and around links (SharkSearch)",
-            BOTH,
-            needs_query=True,
-        ),
-        Mode(
-            "hot",
-            "words.Hot",
-            "takes links first that name a word of the query, or lie near a page full of them",
-            BOTH,
-            needs_query=True,
-        ),
-        Mode(
-            "seed-similarity",
-            "by_example.seed_similarity.SeedSimilarity",
-            "compares pages with all the example pages together, instead of with a query",
-            BOTH,
-            by_examples=True,
-        ),
-        Mode(
-            "classifier",
-            "by_example.classifier.Classifier",
-            "learns from the example pages what belongs to the subject, and crosses pages that do not",
-            BOTH,
-            by_examples=True,
-            library="sklearn",
-        ),
-        Mode(
-            "breadth",
-            "plain.Breadth",
-            "takes every server in turn, whatever it is about: to compare the others with",
-            BOTH,
-        ),
-        Mode("fifo", "plain.Fifo", "takes what was found first"),
-        Mode("random", "plain.Random", "takes any known URL, each with the same chance"),
-        Mode("backlink", "links.Backlink", "takes what most pages seen so far link to"),
-        Mode("pagerank", "links.PageRank", "takes the highest PageRank over the links seen so far"),
-        Mode("blend", "links.Blend", "finds important pages soonest: PageRank, backlinks and chance"),
-        Mode("blend-in-turn", "links.BlendInTurn", "blend within each server, while servers take turns"),
-        Mode("location", "words.Location", "takes URLs with the fewest slashes, and with wanted words"),
-        Mode("anchor", "words.Anchor", "takes links whose anchor is most like the query", needs_query=True),
-        Mode("hot-anchor", "words.HotAnchor", "hot, by anchor and address alone", needs_query=True),
-        Mode("ic", "words.Combined", "adds words of the query in anchors to backlinks", needs_query=True),
-        Mode("priority", "plain.Priority", "takes the highest priority of the Scrapy request", OWN),
-    )
-}
+INDEX, BOTH = ("index",), ("index", "realtime")
+QUERY, EXAMPLES = "query", "examples"
+# fmt: off
+_ROWS = (
+    Mode("adaptive", "adaptive.adaptive.Adaptive", BOTH, QUERY,
+         "learns from each page which links and servers are worth following; the best one known here"),
+    Mode("webcrawler", "webcrawler.WebCrawler", BOTH, QUERY,
+         "follows those links of the best pages whose words fit the query, as the WebCrawler did"),
+    Mode("best-first", "best_first.BestFirst", BOTH, QUERY,
+         "follows the links of pages that are most like the query"),
+    Mode("shark", "best_first.Shark", BOTH, QUERY,
+         "lets pages hand on what they promise, and reads the words in and around links (SharkSearch)"),
+    Mode("hot", "words.Hot", BOTH, QUERY,
+         "takes links first that name a word of the query, or lie near a page full of them"),
+    Mode("seed-similarity", "by_example.seed_similarity.SeedSimilarity", BOTH, EXAMPLES,
+         "compares pages with all the example pages together, instead of with a query"),
+    Mode("classifier", "by_example.classifier.Classifier", BOTH, EXAMPLES,
+         "learns from the example pages what belongs to the subject, and crosses pages that do not",
+         "sklearn"),
+    Mode("breadth", "plain.Breadth", BOTH, "",
+         "takes every server in turn, whatever it is about: to compare the others with"),
+    Mode("fifo", "plain.Fifo", INDEX, "", "takes what was found first"),
+    Mode("random", "plain.Random", INDEX, "", "takes any known URL, each with the same chance"),
+    Mode("backlink", "links.Backlink", INDEX, "", "takes what most pages seen so far link to"),
+    Mode("pagerank", "links.PageRank", INDEX, "", "takes the highest PageRank over the links seen so far"),
+    Mode("blend", "links.Blend", INDEX, "", "finds important pages soonest: PageRank, backlinks and chance"),
+    Mode("blend-in-turn", "links.BlendInTurn", INDEX, "", "is blend within each server; servers take turns"),
+    Mode("location", "words.Location", INDEX, "", "takes URLs with few slashes, and with wanted words"),
+    Mode("anchor", "words.Anchor", INDEX, QUERY, "takes links whose anchor is most like the query"),
+    Mode("hot-anchor", "words.HotAnchor", INDEX, QUERY, "is hot, by anchor and address alone"),
+    Mode("ic", "words.Combined", INDEX, QUERY, "adds words of the query in anchors to backlinks"),
+    Mode("priority", "plain.Priority", (), "", "takes the highest priority of the Scrapy request"),
+)
+# fmt: on
+MODES = {row.name: row for row in _ROWS}
 
 
 def strategies() -> list[Mode]:
-    """The modes that look for a topic, and `breadth` to compare them with."""
-    return [row for row in MODES.values() if row.is_strategy]
+    return [row for row in _ROWS if row.is_strategy]
 
 
 def ordering(mode: str, by_path: bool = True) -> Ordering:
@@ -131,8 +89,8 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
     """
     name, given = _parsed(mode)
     found = ordering_type(name, by_path)
-    if not by_path:
-        _refuse_paths(given)
+    for inner, _ in _nested("" if by_path else given.get("then", "")):
+        ordering_type(inner, by_path=False)
     if unknown := given.keys() - arguments_of(found):
         takes = ", ".join(arguments_of(found)) or "no arguments"
         raise BadInput(f"mode={name} knows no {', '.join(sorted(unknown))[:200]}: it takes {takes}")
@@ -166,15 +124,10 @@ def _nested(mode: str) -> Iterator[tuple[str, dict[str, str]]]:
         mode = given.get("then", "")
 
 
-def _refuse_paths(given: dict[str, str]) -> None:
-    for name, _ in _nested(given.get("then", "")):
-        ordering_type(name, by_path=False)
-
-
 def _within(mode: str, query: str, by_path: bool) -> Ordering:
     """The ordering within the queues of another one. If it looks for words, then for the same."""
     row = MODES.get(mode)
-    if row and row.needs_query and not row.is_strategy and not ordering_type(mode).within:
+    if row and row.looks_for == QUERY and not row.is_strategy and not ordering_type(mode).within:
         return ordering_type(mode)(query=query)  # type: ignore[call-arg]
     return ordering(mode, by_path)
 

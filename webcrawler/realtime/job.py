@@ -118,7 +118,7 @@ def _query(words: Mapping[str, str], strategy: str) -> str:
         raise BadInput("the query has characters that cannot be printed: write it in plain text")
     if query:
         Wanted.of(query)
-    elif not MODES[strategy].by_examples:
+    elif MODES[strategy].looks_for != "examples":
         raise BadInput('what is looked for? Add -a query="molecular biology"')
     elif words.get("examples") == MARK:
         raise BadInput(f"examples={MARK} are the pages judged good for a query: add -a query=WORDS")
