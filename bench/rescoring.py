@@ -36,7 +36,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import Connection, connect
 from webcrawler.frontier import Done, Frontier, Politeness, Report, ordering
 from webcrawler.frontier.scripts import operations, source
-from webcrawler.linkgraph.frontier_updates import Reordering
+from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.records import Entry, Fetch, Lease
 from webcrawler.urls import url_id
 
@@ -88,11 +88,11 @@ def _measure(urls: int, servers: int, first: bool) -> Figures:
 def rescore(folder: Path) -> float:
     """What the ranker does when it meets a frontier; in a process of its own."""
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        reordering = Reordering(catalog, {"CRAWL_DIR": str(folder)})
+        reordering = FrontierUpdates(catalog, {"CRAWL_DIR": str(folder)})
         began = perf_counter()
         reordering.step(lambda: True)
         seconds = perf_counter() - began
-        reordering.let_go()
+        reordering.disconnect()
     return seconds
 
 

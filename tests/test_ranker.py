@@ -25,11 +25,10 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RANKER, hold_crawl
 from webcrawler.connection import Connection, connect, told, visit
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.linkgraph import frontier_updates as reordering_module
-from webcrawler.linkgraph import link_follower, ranker
-from webcrawler.linkgraph.frontier_updates import CHUNK, Reordering
+from webcrawler.linkgraph import frontier_updates, link_follower, ranker
+from webcrawler.linkgraph.frontier_updates import CHUNK, FrontierUpdates
 from webcrawler.linkgraph.link_follower import LinkFollower
-from webcrawler.linkgraph.stored import Ranks, Storing, load, store
+from webcrawler.linkgraph.stored import RankRenewal, Ranks, load, store
 
 SERVER = "http://a.test"
 PER_NAT = 32768
@@ -237,7 +236,7 @@ def test_an_ordering_that_follows_no_ranks_costs_no_connection(tmp_path: Path) -
         ended.callback(world.end)
         world.fetch("seed", "a", "b")
         before = len(world.connection.client.client_list())
-        reordering = Reordering(world.catalog, {"CRAWL_DIR": str(tmp_path)})
+        reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(tmp_path)})
 
         reordering.step(lambda: True)
 
@@ -247,11 +246,11 @@ def test_an_ordering_that_follows_no_ranks_costs_no_connection(tmp_path: Path) -
 
 def test_where_nothing_is_fetched_yet_there_is_nothing_to_tell(world: World) -> None:
     world.frontier.discover(links(url("seed")))
-    reordering = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder)})
+    reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder)})
 
     reordering.step(lambda: True)
 
-    reordering.let_go()
+    reordering.disconnect()
     assert world.priority("seed") == 0
 
 
@@ -286,17 +285,17 @@ def test_links_that_were_replaced_again_and_again_are_worn(
 
 def test_a_crawl_that_ends_meanwhile_is_told_no_more(world: World) -> None:
     world.fetch("seed", *(f"p{n}" for n in range(1500)))
-    reordering = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder)})
+    reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder)})
     answers = iter([True, False])
 
     reordering.step(lambda: next(answers))
 
     told_of = sum(world.priority(f"p{n}") > 0 for n in range(1500))
-    reordering.let_go()
+    reordering.disconnect()
     assert told_of == CHUNK
 
 
-def step_until(reordering: Reordering, condition: Callable[[], object]) -> None:
+def step_until(reordering: FrontierUpdates, condition: Callable[[], object]) -> None:
     def is_so() -> object:
         reordering.step(lambda: True)
         return condition()
@@ -306,7 +305,7 @@ def step_until(reordering: Reordering, condition: Callable[[], object]) -> None:
 
 def test_a_url_that_was_leased_meanwhile_has_its_priority_when_it_comes_back(world: World) -> None:
     world.fetch("seed", "a", "b")
-    reordering = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder)})
+    reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder)})
     leased = world.frontier.lease(1).leases
     assert [lease.url for lease in leased] == [url("a")]
     step_until(reordering, lambda: world.priority("b") > 0)
@@ -317,7 +316,7 @@ def test_a_url_that_was_leased_meanwhile_has_its_priority_when_it_comes_back(wor
         world.fetch(f"other-{news}", news)
         step_until(reordering, partial(world.priority, news))
 
-    reordering.let_go()
+    reordering.disconnect()
     assert world.priority("a") == world.priority("b")
 
 
@@ -331,8 +330,8 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes back at once, wherever it was not welcome."""
-    monkeypatch.setattr(reordering_module, "IDLE_SECONDS", 0.0)
-    monkeypatch.setattr(reordering_module, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(frontier_updates, "IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(frontier_updates, "RETRY_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +360,7 @@ def test_a_mode_that_cannot_be_followed_is_one_warning_and_nothing_else(
     monkeypatch.delitem(sys.modules, "this", raising=False)
     world.fetch("seed", "a", "b")
     own = mode.decode(errors="replace") if b"broken" in mode else ""
-    told_off = Reordering(world.catalog, {"CRAWL_DIR": str(world.folder), "FRONTIER_MODE": own})
+    told_off = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder), "FRONTIER_MODE": own})
     world.connection.client.hset("{crawl:0}:index:meta", "mode", mode)
 
     for _ in range(3):
@@ -372,7 +371,7 @@ def test_a_mode_that_cannot_be_followed_is_one_warning_and_nothing_else(
     assert said.isprintable()
     world.frontier.set_mode("pagerank")
     step_until(told_off, world.is_reordered)
-    told_off.let_go()
+    told_off.disconnect()
 
 
 BROKEN = """
@@ -527,11 +526,11 @@ def test_stored_ranks_are_those_of_networkx(world: World) -> None:
 
 def test_a_catalog_restored_from_a_backup_is_ranked_anew(world: World) -> None:
     world.fetch("seed", "a", "b")
-    storing = Storing(world.catalog, world.folder / "ranks")
+    storing = RankRenewal(world.catalog, world.folder / "ranks")
     storing.renew()
     store(world.folder / "ranks", np.ones(9), world.catalog.last_seq() + 7, world.catalog.identity)
 
-    restored = Storing(world.catalog, world.folder / "ranks")
+    restored = RankRenewal(world.catalog, world.folder / "ranks")
 
     assert not storing.is_behind()
     assert restored.is_behind()

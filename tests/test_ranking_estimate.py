@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webcrawler.frontier import Known, Ordering
 from webcrawler.linkgraph import Estimate, Graph, Rescorer, pagerank
-from webcrawler.linkgraph.growable import Growing
+from webcrawler.linkgraph.growable import Growable
 
 Crawl = list[tuple[int, list[int]]]  # pages in the order of crawling, with their out-links
 
@@ -126,7 +126,7 @@ def test_the_order_is_that_of_pagerank_when_all_is_crawled(links: list[tuple[int
 
 
 def test_arrays_grow_by_doubling() -> None:
-    grown = Growing(np.int32)
+    grown = Growable(np.int32)
     for start in range(0, 5_000, 100):
         grown.append(np.arange(start, start + 100, dtype=np.int32))
     grown.extend_to(5_001, -1)

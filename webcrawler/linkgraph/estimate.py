@@ -7,54 +7,56 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from webcrawler.linkgraph.graph import distinct
-from webcrawler.linkgraph.growable import Growing
+from webcrawler.linkgraph.growable import Growable
 from webcrawler.orderings import DAMPING, LEAST
 
 
 class Estimate:
-    """IR' and IB' over all known pages, uncrawled ones included. Pages are dense numbers from 0.
+    """IR' and IB' of all known pages, also of those not crawled yet. Pages are numbers from 0 on.
 
     x = 0.1 + 0.9 · Σ x(source) / c(source) over the crawled pages that link here, c: the pages it links to.
     There is no rule for dangling pages: it would raise all ranks by one factor, which changes no order. So
-    these ranks are for ordering only; `pagerank` is for all else.
+    use these ranks for ordering only, and `pagerank` for everything else.
 
-    Memory: 12 bytes a link, of which there may be 2^31, and 36 a page. A page that comes again leaves its
-    old links behind as dead weight.
+    Memory: 12 bytes a link, of which there may be 2^31, and 36 a page. Old links of a page that is added
+    again still take room.
     """
 
     def __init__(self) -> None:
-        self._ranks, self._backlinks = Growing(np.float64), Growing(np.int32)
-        self._column = Growing(np.int32)  # of each page: where its out-links stand, -1 not crawled
-        self._namer = Growing(np.int32)  # of each page: the crawled page that linked to it first, -1 none
+        self._ranks, self._backlinks = Growable(np.float64), Growable(np.int32)
+        self._column = Growable(np.int32)  # of each page: where its out-links stand, -1 not crawled
+        self._namer = Growable(np.int32)  # of each page: the crawled page that linked to it first, -1 none
         # One column a crawled page, in the order of crawling: a matrix that is only ever appended to.
-        self._sources, self._shares = Growing(np.int32), Growing(np.float64)
-        self._ends, self._targets, self._ones = Growing(np.int32), Growing(np.int32), Growing(np.float64)
+        self._sources, self._shares = Growable(np.int32), Growable(np.float64)
+        self._ends, self._targets, self._ones = Growable(np.int32), Growable(np.int32), Growable(np.float64)
         self._ends.append(np.zeros(1, np.int32))
         self._waiting: dict[int, NDArray[np.int32]] = {}
 
     def add(self, source: int, targets: NDArray[np.int32]) -> None:
-        """Page `source` was crawled and has these out-links, in place of those that it may have had.
+        """Page `source` was crawled and has these outlinks; they replace any that it had.
 
-        Repeats and links to itself do not count. Costs nothing yet: the next question takes all in.
+        Repeats and links to itself do not count. The work is left to the next question.
         """
         self._waiting[source] = targets
 
     def know(self, pages: int) -> None:
-        """Pages 0 … pages - 1 are known, linked to or not."""
+        """Makes pages 0 … pages - 1 known, whether anything links to them or not."""
         self._ranks.extend_to(pages, LEAST)
         self._backlinks.extend_to(pages, 0)
         self._column.extend_to(pages, -1)
         self._namer.extend_to(pages, -1)
 
     def update(self, tolerance: float = 1e-3) -> int:
-        """Bring the ranks up to date from where they stand; returns how many rounds it took.
+        """Brings the ranks up to date, starting from what they are.
 
-        One pass over all links, then changes are pushed on from page to page while they are worth it: a third
-        of the time of passing over all links again and again.
+        One pass over all links, then changes are pushed on from page to page while they are large enough:
+        a third of the time of repeated passes over all links.
 
         Args:
-            tolerance: share of a rank, at least 1e-12, below which a change is kept back; what all ranks are
-                wrong by is then at most ten times that share of their sum.
+            tolerance: share of a rank, at least 1e-12, below which a change is not pushed on; the ranks
+                together are then wrong by at most ten times that share of their sum.
+        Returns:
+            How many rounds it took.
         """
         self._take_in()
         ranks, column, shares = self._ranks.values, self._column.values, self._shares.values
@@ -76,7 +78,7 @@ class Estimate:
 
     @property
     def ranks(self) -> NDArray[np.float64]:
-        """IR' of each known page as of the last update, at least 0.1."""
+        """IR' of each known page at the last update, at least 0.1."""
         self._take_in()
         return self._ranks.values
 
@@ -93,10 +95,10 @@ class Estimate:
 
     @property
     def yields(self) -> NDArray[np.float64]:
-        """How many new pages each known page may be expected to name, by what its siblings did.
+        """How many new pages each known page may be expected to name.
 
-        (1 + pages named first by the siblings) / (1 + siblings crawled); siblings were named first by the
-        same page. 1 where nobody has named it. Costs a few passes over all known pages.
+        (1 + pages first named by its siblings) / (1 + siblings crawled), where siblings are pages first named
+        by the same page; 1 for a page that nobody has named. Cost: a few passes over all known pages.
         """
         self._take_in()
         namer, pages = self._namer.values, len(self._namer)
@@ -112,7 +114,7 @@ class Estimate:
         return csc_array(columns, shape=(len(self._ranks), len(self._sources)), copy=False)
 
     def _take_in(self) -> None:
-        """Append a column for each page that was added."""
+        """Appends a column for each page that was added."""
         if not self._waiting:
             return
         sources = np.fromiter(self._waiting, np.int32, len(self._waiting))
@@ -126,7 +128,7 @@ class Estimate:
         self._append(sources, np.bincount(columns, minlength=len(sources)), targets)
 
     def _name(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
-        """Of links in the order of crawling, the first to a page counts: assigned last."""
+        """Sets who named a page first. Links are in the order of crawling, so the first is assigned last."""
         new = np.flatnonzero(self._namer.values[targets] < 0)[::-1]
         self._namer.values[targets[new]] = sources[new]
 
@@ -143,7 +145,7 @@ class Estimate:
         self._count(targets, 1)
 
     def _forget(self, sources: NDArray[np.int32]) -> None:
-        """Take back what earlier fetches of these pages gave."""
+        """Takes back what earlier fetches of these pages gave."""
         if not sources.size:
             return
         columns, ends = self._column.values[sources], self._ends.values

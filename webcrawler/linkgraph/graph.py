@@ -11,6 +11,8 @@ from scipy.sparse import csr_array
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 
+ENGINES = ("scipy", "networkx")  # of the arithmetic; networkx is a check
+
 
 class Graph(NamedTuple):
     """Page i, from 0, links to targets[starts[i]:starts[i + 1]]: ascending, never itself, none twice."""
@@ -72,25 +74,22 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def backlinks(graph: Graph) -> NDArray[np.int64]:
-    """IB: shape (pages,)."""
+    """IB, how many pages link to each page, shape (pages,). Source: Cho 1998, 2 (2)."""
     return np.bincount(graph.targets, minlength=graph.pages)
 
 
 def forward_links(graph: Graph) -> NDArray[np.int64]:
-    """IF: shape (pages,); 0 also for what was never fetched."""
+    """IF, how many pages each links to, shape (pages,); 0 if it was not fetched. Source: Cho 1998, 2 (4)."""
     return np.diff(graph.starts)
 
 
 def catalog_graph(catalog: Catalog) -> Graph:
-    """Every URL that was fetched or linked to; page number n is page n - 1.
+    """The graph of all URLs that were fetched or linked to; page number n of the catalog is page n - 1.
 
-    A redirect is a link to its target, the only one of its page. Links with rel=nofollow do not count.
+    A redirect counts as its page's only link. Links with rel=nofollow do not count.
     """
     sources, targets = catalog.links.arrays()
     return Graph.of(sources - 1, targets - 1, catalog.urls.count())
-
-
-ENGINES = ("scipy", "networkx")
 
 
 def check_engine(engine: str) -> None:
@@ -100,7 +99,7 @@ def check_engine(engine: str) -> None:
 
 
 def to_networkx(graph: Graph) -> Any:
-    """As a DiGraph, page numbers for nodes; some 300 bytes a link."""
+    """The graph as a DiGraph with page numbers as nodes; some 300 bytes a link."""
     import networkx  # slow to import, and rarely wanted
 
     nodes: Any = networkx.DiGraph()

@@ -1,4 +1,4 @@
-"""An array that grows at its end."""
+"""An array that grows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 ROOM = 1024  # of a new one
 
 
-class Growing(Generic[Scalar]):
+class Growable(Generic[Scalar]):
     """Appending costs amortised O(what is appended): the room doubles when it is used up."""
 
     def __init__(self, dtype: type[Scalar]) -> None:

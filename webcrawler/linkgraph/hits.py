@@ -1,4 +1,4 @@
-"""Hubs and authorities: who points to the good pages, and who is pointed to by those that know?"""
+"""Hubs and authorities: which pages link to good ones, and which are linked to by good hubs?"""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ LEAST = 1e-6  # of rounding errors
 
 
 def hits(graph: Graph, engine: str = "scipy") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The hub and the authority of each page: h = A·a, a = Aᵀ·h, in rounds that begin with all pages alike.
+    """The hub and the authority score of each page: h = A·a, a = Aᵀ·h, starting with all pages equal.
 
-    Where clusters are equally dense each keeps what that beginning gives it: in a ring all pages are alike.
+    Clusters that are equally dense keep what that start gives them: in a ring all pages are equal.
 
     Args:
-        engine: "scipy", or "networkx" as a check, which takes any mixture of equally dense clusters.
+        engine: "scipy", or "networkx" as a check, which gives any mixture of equally dense clusters.
     Returns:
-        Two arrays of shape (pages,), each sums to 1; without any link all pages are alike.
+        Two arrays of shape (pages,), hubs and authorities; each sums to 1. Without links all are equal.
     Raises:
-        BadInput: an unknown engine; or networkx found negative values, which are none, in such a mixture.
+        BadInput: there is no such engine; or networkx gave negative scores, as it may for such a mixture.
 
     Cost: two passes over the links a round; 28 rounds, half a second for the 3 million links of cnr-2000.
-    Weakness: the densest cluster takes all; what is not connected with it gets 0. Where two differ by less
-    than a thousandth in density, the weaker may keep a part, as the rounds end.
+    Weakness: the densest cluster takes everything; what is not connected with it gets 0. If two differ by
+    less than a thousandth in density, the weaker may keep a part, as the number of rounds is limited.
 
     Source: Kleinberg 1999, "Authoritative sources in a hyperlinked environment"; Mengozzi, "Page importance".
     """

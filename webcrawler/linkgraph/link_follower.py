@@ -1,4 +1,4 @@
-"""The catalog's links as an estimate of ranks: all of them at first, then those of pages that changed."""
+"""An estimate of ranks that follows the catalog: first all its links, then those of pages that changed."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from numpy.typing import NDArray
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.linkgraph.estimate import Estimate
-from webcrawler.linkgraph.growable import Growing
+from webcrawler.linkgraph.growable import Growable
 
 NEGLIGIBLE = 10_000  # pages
 
 
 class LinkFollower:
-    """Pages are numbered from 0 here: the catalog's page numbers less one."""
+    """Numbers pages from 0: the catalog's page numbers minus one."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.estimate = Estimate()
-        self.pages = 0  # taken in; one that changed counts again
-        self._catalog, self._ids = catalog, Growing(np.int64)
-        # Asked before the links: what changes meanwhile is taken in again.
+        self.pages = 0  # taken in; a page that changed counts again
+        self._catalog, self._ids = catalog, Growable(np.int64)
+        # Read before the links: what changes meanwhile is taken in again.
         self._seq = self._ripe = catalog.last_seq()
         sources, targets = catalog.links.arrays()
         self._take_in(np.union1d(catalog.changed(0, self._seq), sources), sources, targets)
 
     def follow(self) -> None:
-        """Takes in what had changed by the call before this one.
+        """Takes in what had changed by the previous call.
 
-        Not later changes: the catalog knows a page's links a moment before the frontier does, and what does
-        not wait yet cannot be rescored.
+        Later changes wait: the catalog knows a page's links a moment before the frontier does, and a URL
+        that is not queued yet cannot be rescored.
         """
         until, self._ripe = self._ripe, self._catalog.last_seq()
         if until > self._seq:
@@ -37,11 +37,11 @@ class LinkFollower:
             self._seq = until
 
     def is_worn(self) -> bool:
-        """Is most of what was taken in out of date? It still takes room: better begin anew."""
+        """Is most of what was taken in out of date? It still takes room, so a new follower is better."""
         return self.pages > 2 * int(np.count_nonzero(self.estimate.crawled)) + NEGLIGIBLE
 
     def url_ids(self) -> NDArray[np.int64]:
-        """Of all known pages, by number."""
+        """Ids of all known pages, by page number."""
         self._ids.append(self._catalog.urls.ids(len(self._ids)))
         return self._ids.values
 
@@ -52,7 +52,12 @@ class LinkFollower:
     def _take_in(
         self, numbers: NDArray[np.int64], sources: NDArray[np.int64], targets: NDArray[np.int64]
     ) -> None:
-        """These pages link to what `targets` says, or nowhere. Both `numbers` and `sources` ascend."""
+        """Adds the outlinks of some pages.
+
+        Args:
+            numbers: the pages, ascending; those that are in no link link to nothing.
+            sources, targets: their links, by ascending source.
+        """
         starts = np.searchsorted(sources, numbers, side="left")
         ends = np.searchsorted(sources, numbers, side="right")
         pages = (targets - 1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""IR: how often would a surfer be here who follows links, and at times starts anew?"""
+"""IR: how often would a surfer be on a page who follows links, and sometimes starts again anywhere?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pagerank(
         damping: d, the chance to follow a link, 0 < d < 1; 0.85 for search (Brin 1998, 2.1.1), 0.9 for
             ordering (Cho 1998, 2).
         tolerance: what the error of a page may be in the mean, at least 1e-13.
-        start: ranks known from before, shape (pages,), positive: the nearer, the fewer rounds.
+        start: ranks to start from, shape (pages,), positive: the nearer to the result, the fewer rounds.
         engine: "scipy", or "networkx" as a check.
     Returns:
         Shape (pages,), mean 1; as `networkx.pagerank(alpha=d)` times the number of pages.

@@ -1,7 +1,7 @@
-"""The ranker as a process: one for each data folder, until ranks are stored and no crawl is alive.
+"""The ranker, a process: one for each data folder, until no crawl is alive and all ranks are stored.
 
-Where a crawl's ordering follows ranks it gives what waits new priorities; now and then, and at the end, it
-stores ranks for search. The crawl never waits for it.
+If a crawl's ordering follows ranks, it gives waiting URLs new priorities; from time to time, and at the end,
+it stores ranks for search. The crawl never waits for it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import IO, Any
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, may_end, settle_in, when_made
-from webcrawler.linkgraph.frontier_updates import Reordering
-from webcrawler.linkgraph.stored import Storing
+from webcrawler.linkgraph.frontier_updates import FrontierUpdates
+from webcrawler.linkgraph.stored import RankRenewal
 
 _log = logging.getLogger(__name__)
 
 
 def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], bool] = lambda: False) -> bool:
-    """Ranks in this process until all is stored and no crawl is alive.
+    """Works in this process until no crawl is alive and all ranks are stored.
 
     Returns:
-        False where another ranker is at work.
+        False if another ranker is at work.
     """
     path = crawl_dir / "catalog.sqlite"
     with RANKER.at_work(crawl_dir) as lock:
@@ -56,20 +56,20 @@ def _rank(
     lock: IO[str],
     stopped: Callable[[], bool],
 ) -> None:
-    reordering, storing = Reordering(catalog, settings), Storing(catalog, crawl_dir / "ranks")
+    updates, ranks = FrontierUpdates(catalog, settings), RankRenewal(catalog, crawl_dir / "ranks")
     while not stopped():
         if is_crawling(crawl_dir):
-            reordering.step(lambda: is_crawling(crawl_dir) and not stopped())
-            if storing.is_due():
-                storing.renew()
+            updates.step(lambda: is_crawling(crawl_dir) and not stopped())
+            if ranks.is_due():
+                ranks.renew()
         else:
-            reordering.let_go()
-            if storing.is_behind():
-                storing.renew()
-            if may_end(lock, crawl_dir, lambda: not storing.is_behind()):
+            updates.disconnect()
+            if ranks.is_behind():
+                ranks.renew()
+            if may_end(lock, crawl_dir, lambda: not ranks.is_behind()):
                 return
         time.sleep(POLL_SECONDS)
-    reordering.let_go()
+    updates.disconnect()
 
 
 if __name__ == "__main__":

@@ -7,39 +7,42 @@ from numpy.typing import NDArray
 
 from webcrawler.frontier import Known, Ordering
 from webcrawler.linkgraph.estimate import Estimate
-from webcrawler.linkgraph.growable import Growing
+from webcrawler.linkgraph.growable import Growable
 
 UNTOLD = -(2**62)
 MISSES_MAX = 30
 
 
 class Rescorer:
-    """Remembers what it told the frontier of each page, 9 bytes a page; a new one tells all that wait once.
+    """Finds priorities that changed since the frontier was last told them.
 
-    What may wait and did not (`missed`: leased, not known there yet, or failed for good, which nobody tells)
-    is told again within 2, 4, 8, … askings: it may have come back. So what never does costs little.
+    It remembers what it told, 9 bytes a page; a new one tells every waiting URL once. A URL that did not wait
+    when it was told (leased, not queued yet, or failed for good) is told again after 2, 4, 8, … calls of
+    `changed`, as it may have come back; so a URL that never does costs little.
 
-    What the frontier changes by itself (`Ordering.on_repeat`) it does not know: such a priority stays until
-    the page's own changes here.
+    Weakness: it does not know of priorities that the frontier changes by itself (`Ordering.on_repeat`); such
+    a priority stays until the page's own changes here.
 
     Args:
-        least: a priority that changed by less is not told.
+        least: the smallest change of a priority that is told.
     """
 
     def __init__(self, ordering: Ordering, estimate: Estimate, least: int = 1) -> None:
         self._ordering, self._estimate, self._least = ordering, estimate, least
-        self._told = Growing(np.int64)
-        self._misses = Growing(np.int8)  # in a row
+        self._told = Growable(np.int64)
+        self._misses = Growable(np.int8)  # in a row
         self._asked = 0
 
     def changed(
         self, ids: NDArray[np.int64], waiting: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Page numbers and priorities that differ from what was told last, for `Frontier.rescore`.
+        """What to tell `Frontier.rescore`.
 
         Args:
-            ids: the URL id of each page number, shape (pages,).
-            waiting: whether it may wait in the frontier, the same shape.
+            ids: the URL id of each page, shape (pages,).
+            waiting: may the page wait in the frontier? The same shape.
+        Returns:
+            Page numbers, and their new priorities.
         """
         estimate = self._estimate
         estimate.know(len(ids))
@@ -56,14 +59,14 @@ class Rescorer:
         return numbers, priorities
 
     def missed(self, numbers: NDArray[np.int64]) -> None:
-        """Some of these did not wait when they were told."""
+        """Notes that some of these pages did not wait when they were told."""
         self._misses.values[numbers] = np.minimum(self._misses.values[numbers] + 1, MISSES_MAX)
 
     def met(self, numbers: NDArray[np.int64]) -> None:
-        """All of these waited."""
+        """Notes that all of these pages waited."""
         self._misses.values[numbers] = 0
 
     def _is_turn(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """After m misses in a row every 2^m-th asking, the pages at different ones."""
+        """After m misses in a row, a page is told in every 2^m-th call; pages take different calls."""
         every = 1 << self._misses.values[numbers].astype(np.int64)
         return np.asarray((every > 1) & ((numbers + self._asked) % every == 0))

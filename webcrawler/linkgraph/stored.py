@@ -1,6 +1,6 @@
-"""Ranks in the data folder, for search: readers have the old ones or the new ones, never half of either.
+"""Ranks in the data folder, for search: a reader gets the old ones or the new ones, never a mixture.
 
-`ranks/ranks.json` says of which catalog they are and names the array, a file that is never changed.
+`ranks/ranks.json` says which catalog they belong to and names the array, a file that never changes.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from webcrawler.linkgraph.graph import Graph
 from webcrawler.linkgraph.pagerank import DAMPING, pagerank
 
 NAME = "ranks.json"
-READS = 10  # a writer may swap between the reading of the one file and of the other
+READS = 10  # tries: a writer may swap the array after the head was read
 
 
 class Ranks(NamedTuple):
-    """IR of all URLs known at a time: mean 1, dangling pages spread theirs over all."""
+    """IR of all URLs known at one time: mean 1; dangling pages spread theirs over all."""
 
-    values: NDArray[np.float64]  # of page number n at n - 1; read from the disk as they are used
-    seq: int  # the catalog's last change that is in them
+    values: NDArray[np.float64]  # page number n is at n - 1; read from the disk as they are used
+    seq: int  # the last change of the catalog that they hold
     identity: str  # the catalog's
     damping: float
 
     def of(self, numbers: ArrayLike) -> NDArray[np.float64]:
-        """By page number; what was not known then has the rank of a page that nobody links to."""
+        """Ranks by page number; a page not known then has the rank of one that nobody links to."""
         places = np.asarray(numbers, np.int64) - 1
         known = (places >= 0) & (places < len(self.values))
         found = np.full(places.shape, 1 - self.damping)
@@ -44,21 +44,15 @@ class Ranks(NamedTuple):
 def store(
     folder: Path, ranks: NDArray[np.float64], seq: int, identity: str, damping: float = DAMPING
 ) -> None:
-    """Put ranks in the place of those that are there; one writer at a time.
+    """Replaces the stored ranks; one writer at a time.
 
     Raises:
-        OSError: the disk is full; the old ones stay.
+        OSError: for example, the disk is full; the old ranks stay.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)  # what a writer left that died
+    _sweep(folder)  # what a writer that died has left
     array = folder / f"{uuid4().hex}.npy"
-    head = {
-        "file": array.name,
-        "pages": len(ranks),
-        "seq": seq,
-        "identity": identity,
-        "damping": damping,
-    }
+    head = {"file": array.name, "pages": len(ranks), "seq": seq, "identity": identity, "damping": damping}
     try:
         with array.open("xb") as file:
             np.save(file, np.asarray(ranks, np.float64))
@@ -69,7 +63,7 @@ def store(
 
 
 def load(folder: Path, identity: str) -> Ranks | None:
-    """The ranks of that catalog; None where there are none that can be read."""
+    """The ranks of that catalog; None if there are none that can be read."""
     for _ in range(READS):
         with suppress(OSError, ValueError, KeyError, TypeError):
             head = json.loads((folder / NAME).read_text("utf-8"))
@@ -99,7 +93,7 @@ def _sync(file: Any) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove arrays that are not the named one; who has one open keeps it."""
+    """Removes all arrays but the current one; a reader that has one open keeps it."""
     named = ""
     with suppress(OSError, ValueError, KeyError, TypeError):
         named = json.loads((folder / NAME).read_text("utf-8"))["file"]
@@ -111,8 +105,8 @@ def _sweep(folder: Path) -> None:
 GROWTH = 1.1
 
 
-class Storing(Renewal):
-    """Computes over the whole catalog each time, from where the last ranks were."""
+class RankRenewal(Renewal):
+    """Computes and stores ranks when they are due: of the whole catalog, starting from the last ranks."""
 
     def __init__(self, catalog: Catalog, folder: Path) -> None:
         self._catalog, self._folder, self._identity = catalog, folder, catalog.identity
