@@ -21,7 +21,7 @@ from webcrawler.web.parameters import MAX_FIELDS, Parameters
 
 DEFAULT = "adaptive"
 STRATEGIES = {mode.name: mode.help for mode in strategies() if mode.can_run}  # can it run here?
-BY_EXAMPLES = [mode.name for mode in strategies() if mode.by_examples]
+BY_EXAMPLES = [mode.name for mode in strategies() if mode.looks_for == "examples"]
 MAX_CHARACTERS = 100_000  # of a field: a list of addresses
 _BOUNDARY = re.compile(
     r'multipart/form-data;\s*boundary="?([A-Za-z0-9\'()+_,./:=? -]{1,70})"?', re.IGNORECASE
