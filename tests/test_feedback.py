@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.web import Config, make_app
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, key_of
-from webcrawler.web.judge.judgments import MAX_QUERY, Judgments, one_line, query_id
+from webcrawler.web.judge import MAX_QUERY, Judgments, one_line, query_id
 
 HERE = "http://127.0.0.1:8000"
 QUERY = "molecular biology"
@@ -260,7 +260,7 @@ def test_nobody_who_saves_at_the_same_time_is_lost(tmp_path: Path) -> None:
 
 
 def test_there_may_only_be_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webcrawler.web.judge.judgments.MOST", 2)
+    monkeypatch.setattr("webcrawler.web.judge.MOST", 2)
     judgments = Judgments(tmp_path)
     judgments.save("a", "http://a.test/", "good")
     judgments.save("b", "http://a.test/", "good")
@@ -276,7 +276,7 @@ def test_one_client_leaves_room_for_judgments_of_others(
     crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through the real server, by connections of two addresses; a restart does not give new room."""
-    monkeypatch.setattr("webcrawler.web.judge.judgments.MOST_OF_CLIENT", 2)
+    monkeypatch.setattr("webcrawler.web.judge.MOST_OF_CLIENT", 2)
 
     def judge(url: str, client: str, query: str, verdict: str = "good") -> int:
         with httpx.Client(base_url=url, transport=httpx.HTTPTransport(local_address=client)) as web:

@@ -15,7 +15,7 @@ from localweb import PROJECT
 from scrapy.cmdline import execute
 
 from webcrawler.index.follower import wait_until_caught_up
-from webcrawler.web.judge.judgments import Judgments
+from webcrawler.web.judge import Judgments
 
 pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")
 

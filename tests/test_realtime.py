@@ -21,7 +21,7 @@ from webcrawler.orderings import strategies
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
 from webcrawler.search import Searcher
-from webcrawler.web.judge.judgments import Judgments
+from webcrawler.web.judge import Judgments
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
 

@@ -10,7 +10,7 @@ import pytest
 from webcrawler.errors import BadInput
 from webcrawler.orderings import strategies
 from webcrawler.realtime.job import RealtimeJob
-from webcrawler.web.judge.judgments import Judgments
+from webcrawler.web.judge import Judgments
 
 QUERY = "molecular  biology"
 A = "http://a.test/"

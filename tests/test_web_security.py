@@ -27,7 +27,7 @@ from webcrawler.web import Config, make_app
 from webcrawler.web.app import middleware
 from webcrawler.web.failures import HANDLERS
 from webcrawler.web.guard.hosts import host_of, known_hosts
-from webcrawler.web.guard.limits import BUCKETS, MAX_AT_ONCE, Proxies, RateLimit, client_network
+from webcrawler.web.guard.limits import BUCKETS, MAX_AT_ONCE, ClientLimits, Proxies, client_network
 from webcrawler.web.guard.security import (
     HEADERS,
     MAX_BODY_BYTES,
@@ -470,7 +470,7 @@ def test_behind_a_trusted_proxy_each_client_has_its_own_rate(tmp_path: Path) -> 
 def test_clients_are_counted_in_bounded_memory(tmp_path: Path) -> None:
     app = small_app(tmp_path, rate="1000/minute", trusted_proxies=("10.0.0.0/8",))
     found: Any = app.build_middleware_stack()
-    while not isinstance(found, RateLimit):
+    while not isinstance(found, ClientLimits):
         found = found._app if hasattr(found, "_app") else found.app
     limit: Any = found
     for n in range(3 * BUCKETS):

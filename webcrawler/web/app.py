@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from webcrawler.web import failures, openapi, search, static
-from webcrawler.web.cached import routes as cached
+from webcrawler.web import failures, openapi, render, search
+from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
-from webcrawler.web.guard import ConcurrencyLimit, KnownHosts, RateLimit, RequestBounds, SecurityHeaders
-from webcrawler.web.judge import Judging
+from webcrawler.web.guard import ClientLimits, KnownHosts, RequestBounds, SecurityHeaders
+from webcrawler.web.judge import Judge
 from webcrawler.web.live import Live
 from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
@@ -26,14 +26,14 @@ def make_app(config: Config) -> Starlette:
     """
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
-    answers, judging, live = search.Answers(config, metrics), Judging(config, metrics), Live(config)
+    answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), Live(config)
     app = Starlette(
         routes=[
             *search.ROUTES,
             *openapi.ROUTES,
-            *static.ROUTES,
-            *cached.routes(config),
-            *judging.routes(),
+            *render.ROUTES,
+            *cached_routes(config),
+            *judge.routes(),
             *live.routes(),
             *status_routes(overviews),
             *metrics.routes(),
@@ -46,7 +46,7 @@ def make_app(config: Config) -> Starlette:
     app.router.redirect_slashes = False
     app.state.config, app.state.metrics = config, metrics
     app.state.overviews = overviews
-    app.state.answers, app.state.judging = answers, judging
+    app.state.answers, app.state.judge = answers, judge
     app.state.live = live
     app.middleware_stack = app.build_middleware_stack()  # else a mistake shows with the first request only
     return app
@@ -59,8 +59,7 @@ def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
         Middleware(SecurityHeaders),
         Middleware(RequestBounds, posting=config.feedback),
         Middleware(KnownHosts, config=config),
-        Middleware(RateLimit, config=config),
-        Middleware(ConcurrencyLimit, config=config),
+        Middleware(ClientLimits, config=config),
     ]
 
 

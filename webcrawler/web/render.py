@@ -1,19 +1,27 @@
-"""Makes pages of templates. All text is escaped: no template may say `safe`."""
+"""Makes pages of templates, and serves their style, script and icon.
+
+All text is escaped: no template may say `safe`. Static files have a hash of their content in their address,
+so that browsers may keep them for a year.
+"""
 
 from __future__ import annotations
 
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from mimetypes import guess_type
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from webcrawler.search.rankings import DEFAULT
 from webcrawler.web.readable import amounts, count, day, moment, ranking, size, span, without_controls
-from webcrawler.web.static import static_url
 
+FOR_A_YEAR = "public, max-age=31536000, immutable"
 FRESH = "private, no-cache"  # the answer of a query is its asker's, and the next crawl changes it
 
 
@@ -66,3 +74,46 @@ def environment() -> Environment:
 
 def _source(name: str) -> str:
     return (files("webcrawler.web") / "templates" / name).read_text("utf-8")
+
+
+class Asset(NamedTuple):
+    path: str
+    body: bytes
+    media_type: str
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    """By file name."""
+    folder = files("webcrawler.web") / "static"
+    return {file.name: _asset(file.name, file.read_bytes()) for file in folder.iterdir() if file.is_file()}
+
+
+def static_url(name: str) -> str:
+    return assets()[name].path
+
+
+def _asset(name: str, body: bytes) -> Asset:
+    stem, _, ending = name.rpartition(".")
+    path = f"/static/{stem}.{sha256(body).hexdigest()[:12]}.{ending}"
+    return Asset(path, body, guess_type(name)[0] or "application/octet-stream")
+
+
+async def _static(request: Request) -> Response:
+    for asset in assets().values():
+        if asset.path == request.scope["path"]:
+            return Response(asset.body, media_type=asset.media_type, headers={"Cache-Control": FOR_A_YEAR})
+    raise HTTPException(404)
+
+
+async def _robots(request: Request) -> Response:
+    """A crawler that follows results never ends."""
+    return PlainTextResponse("User-agent: *\nAllow: /$\nDisallow: /\n")
+
+
+async def _icon(request: Request) -> Response:
+    """Browsers ask for it where they show no page of ours, such as a status as JSON."""
+    return Response(assets()["icon.svg"].body, media_type="image/svg+xml")
+
+
+ROUTES = [Route("/favicon.ico", _icon), Route("/static/{name}", _static), Route("/robots.txt", _robots)]

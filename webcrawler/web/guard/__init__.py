@@ -1,7 +1,7 @@
 """Who may ask, how often and by which name? What holds for every request, whatever it asks for."""
 
 from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_hosts
-from webcrawler.web.guard.limits import CLIENT, ConcurrencyLimit, Proxies, RateLimit, networks
+from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks
 from webcrawler.web.guard.protocol import TimeoutProtocol
 from webcrawler.web.guard.security import RequestBounds, SecurityHeaders
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, is_foreign, key_of
@@ -9,10 +9,9 @@ from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, is_foreign, key_of
 __all__ = [
     "CLIENT",
     "KEY_BYTES",
-    "ConcurrencyLimit",
+    "ClientLimits",
     "KnownHosts",
     "Proxies",
-    "RateLimit",
     "RequestBounds",
     "SecurityHeaders",
     "TimeoutProtocol",

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webcrawler.errors import BadInput
@@ -28,13 +29,14 @@ UNIX = "unix"  # a proxy on a Unix socket, which has no address
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+CLIENT = "webcrawler.client"  # key of the scope: whose request it is, as ClientLimits found
 
 
-CLIENT = "webcrawler.client"  # key of the scope: whose request it is, as RateLimit found
+class ClientLimits:
+    """Answers 429 to a client that asks more often than `config.rate`, or has too many requests under way.
 
-
-class RateLimit:
-    """Answers 429 to a client that asks more often than `config.rate`, and says when to ask again."""
+    The second keeps one client from filling the queue of searches. Without a rate neither holds.
+    """
 
     def __init__(self, app: ASGIApp, config: Config) -> None:
         self._app = app
@@ -42,41 +44,15 @@ class RateLimit:
         self._rate = rate(config.rate)
         self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._key = secrets.token_bytes(16)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            scope[CLIENT] = client_network(self._proxies.client(scope))
-        if scope["type"] == "http" and self._rate and not scope["path"].startswith(FREE):
-            bucket = self._bucket(scope[CLIENT])
-            if not self._limiter.hit(self._rate, bucket):
-                again = self._limiter.get_window_stats(self._rate, bucket).reset_time - time.time()
-                wait = str(max(1, round(again)))
-                refused = refusal(scope, 429, "too many requests: wait a little", Retry_After=wait)
-                return await refused(scope, receive, send)
-        await self._app(scope, receive, send)
-
-    def _bucket(self, client: str) -> str:
-        digest = blake2b(client.encode(), key=self._key, digest_size=8).digest()
-        return str(int.from_bytes(digest) % BUCKETS)
-
-
-class ConcurrencyLimit:
-    """Answers 429 to a client with many requests under way, so that none fills the queue of searches alone.
-
-    Stands inside RateLimit, which says who the client is.
-    """
-
-    def __init__(self, app: ASGIApp, config: Config) -> None:
-        self._app = app
-        self._is_on = rate(config.rate) is not None
         self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not self._is_on or scope["path"].startswith(FREE):
+        if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        client = scope[CLIENT]
-        if self._under_way[client] >= MAX_AT_ONCE:
-            refused = refusal(scope, 429, "too many requests at once: wait for answers", Retry_After="1")
+        client = scope[CLIENT] = client_network(self._proxies.client(scope))
+        if self._rate is None or scope["path"].startswith(FREE):
+            return await self._app(scope, receive, send)
+        if refused := self._refusal(scope, client, self._rate):
             return await refused(scope, receive, send)
         self._under_way[client] += 1
         try:
@@ -85,6 +61,20 @@ class ConcurrencyLimit:
             self._under_way[client] -= 1
             if not self._under_way[client]:
                 del self._under_way[client]
+
+    def _refusal(self, scope: Scope, client: str, rate: RateLimitItem) -> Response | None:
+        bucket = self._bucket(client)
+        if not self._limiter.hit(rate, bucket):
+            again = self._limiter.get_window_stats(rate, bucket).reset_time - time.time()
+            wait = str(max(1, round(again)))
+            return refusal(scope, 429, "too many requests: wait a little", Retry_After=wait)
+        if self._under_way[client] >= MAX_AT_ONCE:
+            return refusal(scope, 429, "too many requests at once: wait for answers", Retry_After="1")
+        return None
+
+    def _bucket(self, client: str) -> str:
+        digest = blake2b(client.encode(), key=self._key, digest_size=8).digest()
+        return str(int.from_bytes(digest) % BUCKETS)
 
 
 class Proxies:

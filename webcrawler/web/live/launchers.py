@@ -1,7 +1,7 @@
 """Who runs a search of the web, and the arguments that it is given.
 
 A child process runs it, or a Scrapyd (`scrapyd.py`) where one is configured. Lists of addresses stand in
-files, one address a line, as addresses may hold commas. A file is for one search, and deleted once it was read.
+files, one address a line, as addresses may hold commas. A file is for one search, which deletes it when read.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ class Answers:
         self._reference = load(Path(config.reference)) if config.reference else None
         self._pool = FairPool(config.threads)
         self._own = local()
-        self._recent = _Recent(REMEMBERED)
+        self._recent: OrderedDict[object, Results] = OrderedDict()  # the last asked for at the end
+        self._recent_lock = Lock()
         self._waiting = 0
         self._is_closed = False
 
@@ -130,11 +131,12 @@ class Answers:
         return made
 
     def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:
-        key = (wanted, searcher.generation)
-        known = self._recent.get(key)
-        if known is not None:
-            self._metrics.answers_cached.inc()
-            return known
+        key = (wanted, searcher.generation)  # answers of older generations drop out, as nobody asks for them
+        with self._recent_lock:
+            if known := self._recent.get(key):
+                self._recent.move_to_end(key)
+                self._metrics.answers_cached.inc()
+                return known
         results = searcher.search(
             wanted.q,
             limit=wanted.limit,
@@ -150,26 +152,8 @@ class Answers:
         if results.partial:  # the next try may give more
             self._metrics.searches_partial.inc()
         elif len(results.hits) <= MAX_REMEMBERED_HITS and not results.explanations:
-            self._recent.put(key, results)
+            with self._recent_lock:
+                self._recent[key] = results
+                if len(self._recent) > REMEMBERED:
+                    self._recent.popitem(last=False)
         return results
-
-
-class _Recent:
-    """The last answers, for all threads. Keys name the generation of the index, so old answers drop out."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._answers: OrderedDict[object, Results] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: object) -> Results | None:
-        with self._lock:
-            if key in self._answers:
-                self._answers.move_to_end(key)
-            return self._answers.get(key)
-
-    def put(self, key: object, results: Results) -> None:
-        with self._lock:
-            self._answers[key] = results
-            if len(self._answers) > self._size:
-                self._answers.popitem(last=False)

@@ -45,7 +45,7 @@ async def search(request: Request) -> Response:
     if not wanted.q.strip():
         return await _home(request, wanted)
     results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
-    judge = await request.app.state.judging.form(request, wanted)
+    judge = await request.app.state.judge.form(request, wanted)
     # a hundred hits take some 20 ms to write: others are answered meanwhile
     return await run_in_threadpool(_page, request, wanted, results, judge)
 

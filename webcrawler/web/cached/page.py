@@ -1,0 +1,143 @@
+"""/cached: a page as the archive holds it, sanitised, under a banner that says whose it is and of when."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import Record, record_at
+from webcrawler.errors import BadInput, Unavailable
+from webcrawler.parsing import markup
+from webcrawler.records import Document
+from webcrawler.search import Snippets
+from webcrawler.text.query import parse
+from webcrawler.web.cached.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
+from webcrawler.web.cached.simplifier import Marks
+from webcrawler.web.config import Config
+from webcrawler.web.failures import NotNow
+from webcrawler.web.parameters import MAX_NUMBER, read
+from webcrawler.web.render import page
+
+THREADS = 2
+MAX_WAITING = 50  # requests; a copy takes some milliseconds, of the worst page half a second
+# Nothing runs here, even if the sanitiser should ever let something through. Without `allow-same-origin` the
+# page could not load our own style sheet; without `allow-scripts` it cannot do anything with that.
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'; sandbox allow-same-origin allow-forms allow-popups "
+    "allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+)
+HEADERS = {"Content-Security-Policy": POLICY, "X-Robots-Tag": "noindex, nofollow, noarchive"}
+DAMAGED = "The copy of that page cannot be read: its file is missing or damaged."
+
+
+class ArchivedPage(NamedTuple):
+    url: str  # canonical
+    title: str
+    fetched: float
+    copy: Copy
+
+
+def routes(config: Config) -> list[Route]:
+    return [Route("/cached", _Copies(config).show)]
+
+
+class _Copies:
+    def __init__(self, config: Config) -> None:
+        self._crawl_dir = config.crawl_dir
+        self._threads = ThreadPoolExecutor(THREADS, "cached")
+        self._waiting = 0
+
+    async def show(self, request: Request) -> Response:
+        given = read(request)
+        number, query = given.whole("number", None, 1, MAX_NUMBER), given.one("q")
+        if self._waiting >= MAX_WAITING:
+            raise NotNow("too many copies are asked for: try again in a moment")
+        self._waiting += 1
+        try:
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(self._threads, archived, self._crawl_dir, number, query)
+        finally:
+            self._waiting -= 1
+        answer = page(request, "cached.html", found=found, query=query)
+        answer.headers.update(HEADERS)
+        return answer
+
+
+def archived(crawl_dir: Path, number: int, query: str = "") -> ArchivedPage:
+    """The copy of the page with this number, with the words of the query marked.
+
+    Raises:
+        HTTPException: there is none that may be shown: 404, or 410 where there was one once.
+        Unavailable: the catalog cannot be read now.
+    """
+    documents, title = _documents(crawl_dir, number)
+    records = _records(crawl_dir / "pages", documents)
+    record = next((record for record in records if record.response.body), None)
+    if record is None:
+        raise _no_copy(DAMAGED, 410)
+    own = documents[0]
+    body = _beginning(record.response.body)
+    url = record.response.url if len(documents) == 1 else own.url
+    copy = sanitised(markup(body, own.content_type), url, _marks(query))
+    copy = copy._replace(cut=copy.cut or len(body) < len(record.response.body))
+    headers = [header for record in records for header in record.response.headers]
+    if copy.noarchive or any(name.lower() == "x-robots-tag" and forbids_copies(v) for name, v in headers):
+        raise _no_copy("The authors of that page want no copies of it shown.")
+    return ArchivedPage(own.url, title or own.url, own.fetched, copy)
+
+
+def _no_copy(why: str, status: int = 404) -> HTTPException:
+    return HTTPException(status, why, HEADERS)
+
+
+def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
+    """The document, and where it is a duplicate the one with the body; its title."""
+    path = crawl_dir / "catalog.sqlite"
+    if not path.exists():
+        raise _no_copy("Nothing was crawled yet.")
+    try:
+        catalog = Catalog(path, readonly=True)
+    except BadInput as error:  # no visitor chose this file
+        raise Unavailable(str(error)) from error
+    with closing(catalog):
+        own = catalog.documents([number]).get(number)
+        if own is None or own.noindex:
+            raise _no_copy("There is no copy of such a page.")
+        twin = catalog.documents([own.duplicate_of]) if own.duplicate_of else {}
+        texts = catalog.texts([number, *twin])
+        title = next((text.title for text in texts.values() if text.title), "")
+        return [own, *twin.values()], title
+
+
+def _records(folder: Path, documents: list[Document]) -> list[Record]:
+    """Those that can be read; that of a duplicate has no body."""
+    places, records = [document.place for document in documents if document.place], list[Record]()
+    for place in places:
+        with suppress(Unavailable):
+            records.append(record_at(folder, place))
+    if not places:
+        raise _no_copy("No copy of that page was kept.")
+    return records
+
+
+def _beginning(body: bytes) -> bytes:
+    """What is read of it: UTF-8 that ends within a character would be taken for another encoding."""
+    end = MAX_CHARACTERS
+    while end < len(body) and body[end] & 0xC0 == 0x80 and end > MAX_CHARACTERS - 4:
+        end -= 1
+    return body[:end]
+
+
+def _marks(query: str) -> Marks | None:
+    words = [asked.term for asked in parse(query).asked] if query.strip() else []
+    return Snippets(words).mark if words else None

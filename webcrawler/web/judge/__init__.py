@@ -1,5 +1,0 @@
-"""Relevance judgments that people give on the search page."""
-
-from webcrawler.web.judge.routes import JudgeForm, Judging
-
-__all__ = ["JudgeForm", "Judging"]
