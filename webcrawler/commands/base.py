@@ -16,6 +16,7 @@ from scrapy.settings import Settings
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.settings import removed
 
 
 class Command(ScrapyCommand):
@@ -39,6 +40,8 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         _tolerate(sys.stdout)
         _tolerate(sys.stderr)
+        for line in removed(self.project):
+            print(f"warning: {line}", file=sys.stderr)
         try:
             self.answer(_positional(args), opts)
         except WebcrawlerError as error:

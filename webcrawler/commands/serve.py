@@ -85,7 +85,6 @@ class Serve(Command):
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),
             live_pages=self.project.getint("SERVE_LIVE_PAGES"),
             scrapyd=self.project.get("SERVE_SCRAPYD"),
-            scrapyd_project=self.project.get("SERVE_SCRAPYD_PROJECT"),
             told=self._told(),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
@@ -9,7 +10,9 @@ from scrapy.settings import BaseSettings
 
 from webcrawler.connection import remote
 from webcrawler.errors import BadInput
-from webcrawler.settings import SETTINGS, complaint
+from webcrawler.settings import SETTINGS, complaint, removed
+
+logger = logging.getLogger(__name__)
 
 # Where a Scrapy user has said it already, in other words.
 SAID_AS = {
@@ -33,6 +36,8 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
     Raises:
         BadInput: one of them will not do.
     """
+    for line in removed(settings):
+        logger.warning("%s", line)
     found = {name: _option(settings, name) for name in SETTINGS}
     for name, value in found.items():
         if name.startswith(("FRONTIER_", "BUDGET_", "CRAWL_", "REDIS_")) and (why := complaint(name, value)):

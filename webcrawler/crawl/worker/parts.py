@@ -39,7 +39,6 @@ def politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
         delay=0.0 if no_delay else settings.getfloat("FRONTIER_DELAY"),
         crawl_delay_max=0.0 if no_delay else settings.getfloat("CRAWL_DELAY_MAX"),
         slowness=settings.getfloat("FRONTIER_SLOWNESS"),
-        slow=settings.getfloat("FRONTIER_SLOW"),
         server_concurrency=settings.getint("FRONTIER_SERVER_CONCURRENCY"),
         tries=settings.getint("FRONTIER_TRIES"),
         backoff=0.2 if no_delay else settings.getfloat("FRONTIER_BACKOFF"),

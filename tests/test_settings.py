@@ -1,0 +1,116 @@
+"""Settings are ordinary module-level names, with a default, a unit and a reason each."""
+
+from __future__ import annotations
+
+import ast
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from webcrawler import settings
+from webcrawler.crawl.dropin.options import options
+from webcrawler.settings import REMOVED, SETTINGS, complaint, removed
+
+PROJECT = Path(__file__).parents[1]
+AS_JSON = (
+    "import json; from webcrawler import settings; print(json.dumps({n: getattr(settings, n) for n in {}}))"
+)
+
+
+def read(*names: str, **variables: str) -> dict[str, object]:
+    """What the settings are in a fresh process with these environment variables."""
+    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    command = [sys.executable, "-c", AS_JSON.replace("NAMES", repr(names))]
+    done = subprocess.run(command, cwd=PROJECT, env=kept | variables, capture_output=True, check=True)
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
+
+
+def test_each_setting_is_an_assignment_that_a_reader_sees() -> None:
+    tree = ast.parse(Path(settings.__file__).read_text("utf-8"))
+    given = {
+        node.targets[0].id: node.value.args[0].value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+        and node.value.func.id == "given"
+        and isinstance(node.value.args[0], ast.Constant)
+    }
+
+    assert given == {name: name for name in SETTINGS}
+
+
+def test_setting_is_its_default_where_nobody_says_otherwise() -> None:
+    found = read(*SETTINGS)
+
+    assert found.pop("USER_AGENT") == f"webcrawler/{settings.__version__}"
+    assert found == {name: setting.default for name, setting in SETTINGS.items() if name != "USER_AGENT"}
+
+
+def test_environment_comes_before_the_default() -> None:
+    assert read("CRAWL_DIR", "FRONTIER_TRIES", CRAWL_DIR="/data", FRONTIER_TRIES="7") == {
+        "CRAWL_DIR": "/data",
+        "FRONTIER_TRIES": "7",
+    }
+
+
+def test_scrapy_sees_all_of_them() -> None:
+    project = Settings()
+    project.setmodule("webcrawler.settings")
+
+    assert [name for name in SETTINGS if name not in project] == []
+    assert [name for name in SETTINGS if complaint(name, project[name])] == []
+
+
+# What was a setting once
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_removed_setting_is_none_and_is_told_of_wherever_it_is_set(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(name, raising=False)
+    assert removed({}) == []
+
+    [line] = removed({name: "5"})
+    assert line == f"{name} is no setting any more: {REMOVED[name]}"
+    monkeypatch.setenv(name, "5")
+    assert removed({}) == [line]
+    assert removed({name: "5"}) == [line]
+    assert name not in SETTINGS and not hasattr(settings, name)
+
+
+def test_command_says_in_one_line_that_a_setting_does_nothing_any_more(tmp_path: Path) -> None:
+    def told(*arguments: str, **variables: str) -> list[str]:
+        command = [sys.executable, "-m", "scrapy", "graph", "stats", *arguments]
+        done = subprocess.run(
+            command,
+            cwd=PROJECT,
+            env=os.environ | {"CRAWL_DIR": str(tmp_path)} | variables,
+            capture_output=True,
+            text=True,
+        )
+        return [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+
+    line = f"warning: FRONTIER_SLOW is no setting any more: {REMOVED['FRONTIER_SLOW']}"
+    assert told("-s", "FRONTIER_SLOW=9") == [line]
+    assert told(FRONTIER_SLOW="9") == [line]
+    assert told() == []
+
+
+def test_log_of_a_spider_of_others_says_it_too(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        options(
+            BaseSettings({"FRONTIER_SLOW": 9, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 8}),
+            "mine",
+        )
+
+    assert caplog.messages == [f"FRONTIER_SLOW is no setting any more: {REMOVED['FRONTIER_SLOW']}"]
