@@ -18,9 +18,11 @@ from webcrawler.crawl.dropin.options import options
 from webcrawler.settings import REMOVED, SETTINGS, complaint, removed
 
 PROJECT = Path(__file__).parents[1]
-AS_JSON = (
-    "import json; from webcrawler import settings; print(json.dumps({n: getattr(settings, n) for n in {}}))"
-)
+AS_JSON = """
+import json
+from webcrawler import settings
+print(json.dumps({name: getattr(settings, name) for name in NAMES}))
+"""
 
 
 def read(*names: str, **variables: str) -> dict[str, object]:
@@ -108,9 +110,6 @@ def test_command_says_in_one_line_that_a_setting_does_nothing_any_more(tmp_path:
 
 def test_log_of_a_spider_of_others_says_it_too(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        options(
-            BaseSettings({"FRONTIER_SLOW": 9, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 8}),
-            "mine",
-        )
+        options(Settings({"FRONTIER_SLOW": 9}), "mine")
 
     assert caplog.messages == [f"FRONTIER_SLOW is no setting any more: {REMOVED['FRONTIER_SLOW']}"]
