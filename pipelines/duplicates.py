@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from dataclasses import replace
 
 from webcrawler.crawl import CrawledPage
-from webcrawler.crawl.run import CrawlPart
+from webcrawler.crawl.run import PagePipeline
+from webcrawler.records import Entry
 
 
-class DuplicatesPipeline(CrawlPart):
+class DuplicatesPipeline(PagePipeline):
     """The mark is a hint from what this process knows; the catalog decides when the batch is written."""
 
-    def process_item(self, item: object) -> object:
-        if isinstance(item, CrawledPage):
-            digest = hashlib.sha1(item.entry.fetch.body, usedforsecurity=False).digest()
-            first = self._crawl.first_with(digest, item.url)
-            sys.audit("webcrawler.duplicates.hinted")
-            item.entry.digest = digest
-            item.entry.simhash = item.page.simhash
-            if first != item.url:
-                item.duplicate_of = item.entry.duplicate_of = first
-        return item
+    def add(self, entry: Entry, item: CrawledPage) -> Entry:
+        digest = hashlib.sha1(item.fetch.body, usedforsecurity=False).digest()
+        first = self._crawl.outcomes.first_with(digest, item.url)
+        sys.audit("webcrawler.duplicates.hinted")
+        item.duplicate_of = None if first == item.url else first
+        return replace(entry, digest=digest, duplicate_of=item.duplicate_of or "", simhash=item.page.simhash)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from webcrawler.crawl import CrawledPage
+from webcrawler.crawl.run import PagePipeline
+from webcrawler.records import Entry
 
 
-class PagesPipeline:
+class PagesPipeline(PagePipeline):
     """Has the batch write a WARC record of the response; a revisit record for a duplicate."""
 
-    def process_item(self, item: object) -> object:
-        if isinstance(item, CrawledPage):
-            item.entry.archive = True
-        return item
+    def add(self, entry: Entry, item: CrawledPage) -> Entry:
+        return replace(entry, archive=True)

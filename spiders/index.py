@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from scrapy import Spider
@@ -14,7 +15,6 @@ from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.job import Job
-from webcrawler.records import Entry
 
 
 class IndexSpider(Spider):
@@ -40,18 +40,22 @@ class IndexSpider(Spider):
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[CrawledPage]:
         crawl = Crawl.of(self.crawler)
-        assert response.request is not None
-        entry: Entry = response.request.meta["entry"]
+        outcomes, parsers = crawl.outcomes, crawl.stores.parsers
+        fetch = outcomes.fetch_of(response)
+        content_type = dict(fetch.headers).get("Content-Type", "")
         before, self._last = self._last, asyncio.Event()
         is_over = self._last
         try:
-            page = await asyncio.wrap_future(crawl.parse(entry.fetch))
+            sys.audit("webcrawler.parse.before")
+            parsed = parsers.parse(fetch.body, fetch.lease.spelling, content_type, crawl.rules.protocols)
+            page = await asyncio.wrap_future(parsed)
             sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching
-            yield CrawledPage.of(entry, page)
+            outcomes.extend(fetch.lease, lambda entry: replace(entry, noindex=page.noindex))
+            yield CrawledPage.of(fetch, page)
         except ParserKilled as error:
-            crawl.quarantine(response, str(error))
+            outcomes.quarantine(response, str(error))
         except Unavailable:  # its parser was stopped from outside
-            await crawl.give_back(response)
+            await outcomes.give_back(response)
         finally:
             is_over.set()

@@ -73,7 +73,7 @@ class RealtimeSpider(IndexSpider):
         crawl = Crawl.of(self.crawler)
         with ExitStack() as opened:
             self._frontier = crawl.stores.new_frontier(opened)
-            self._next: Callable[[], str] = partial(self._join, lambda link: self._admits(crawl, link))
+            self._next: Callable[[], str] = partial(self._join, crawl.rules.admits)
             while not crawl.is_closing:
                 reason = await self._in_thread(self._try)
                 self._search.about = self._about(crawl)
@@ -124,14 +124,10 @@ class RealtimeSpider(IndexSpider):
 
     def _item_scraped(self, item: object) -> None:
         if isinstance(item, CrawledPage):
-            page, id = item.page, item.entry.fetch.lease.id
+            page, id = item.page, item.fetch.lease.id
             text = Text(page.title, "\n".join(page.headings), page.description, page.keywords, page.text)
             is_indexed = not (page.noindex or item.duplicate_of)
             self._fetched.append(Fetched(item.url, id, text, bool(item.duplicate_of), is_indexed))
-
-    def _admits(self, crawl: Crawl, link: Link) -> bool:
-        is_spoken = link.url.partition(":")[0] in crawl.protocols
-        return is_spoken and not crawl.within_job(link).refused
 
     async def _closed(self, reason: str) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from scrapy.core.engine import ExecutionEngine
@@ -10,6 +11,7 @@ from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
 from spiders.index import IndexSpider
+from webcrawler.crawl.run import CrawlPart
 
 # Scrapy looks for work every five seconds; here only the scheduler's own waking counts.
 ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 3600.0
@@ -29,7 +31,7 @@ class Misbehaving(IndexSpider):
             raise RuntimeError("on purpose, after the page")
 
 
-class Pipeline:
+class Pipeline(CrawlPart):
     def process_item(self, item: Any) -> Any:
         if "pipeline-raises" in item.url:
             raise RuntimeError("on purpose, in a pipeline")
@@ -38,5 +40,6 @@ class Pipeline:
         if "pipeline-replaces" in item.url:
             return {"url": item.url}
         if "breaks-batch" in item.url:
-            item.entry.links = (item.page.links[0]._replace(anchor="\ud800"),)  # what no database takes
+            links = (item.page.links[0]._replace(anchor="\ud800"),)  # what no database takes
+            self._crawl.outcomes.extend(item.fetch.lease, lambda entry: replace(entry, links=links))
         return item

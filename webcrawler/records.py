@@ -88,9 +88,9 @@ class Place(NamedTuple):
     offset: int  # of its gzip member, bytes
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """One fetch on its way into a batch; each pipeline adds its part."""
+    """One fetch on its way into a batch, with what the pipelines have added so far."""
 
     fetch: Fetch
     digest: bytes = b""  # SHA-1 of the body; empty where there is none

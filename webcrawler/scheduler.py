@@ -43,14 +43,14 @@ class Scheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler, worker: Worker) -> None:
         self._crawler, self._worker = crawler, worker
-        concurrency = worker.downloads.limit
+        concurrency = worker.leases.downloads.limit
         self._exact = concurrency == 1
         self._ahead = 1 if self._exact else max(2, (concurrency or AHEAD_MAX) // 2)
         self._buffer: deque[Lease] = deque()
         self._empty = False  # nothing is left here or, as far as known, anywhere
         self._closed = False
         self._retry_seconds = RETRY_SECONDS[0]
-        self._changed = asyncio.Event()
+        self._changed = worker.leases.changed
         self._thread = ThreadPoolExecutor(1, "frontier")
         self._feeder: asyncio.Task[None] | None = None
         self._alarm: asyncio.TimerHandle | None = None
@@ -63,7 +63,6 @@ class Scheduler(BaseScheduler):
         self._worker.open(spider)
         if self._worker.frontier.ordering.learns:
             self._ahead = min(self._ahead, AHEAD_LEARNING)
-        self._worker.on_change = self._changed.set
         self._feeder = asyncio.ensure_future(self._feed())
         self._feeder.add_done_callback(self._fed)
 
@@ -80,10 +79,10 @@ class Scheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         worker = self._worker
         worker.before_request()
-        if worker.again:
-            return worker.again.popleft()
+        if worker.resumed:
+            return worker.resumed.popleft()
         while self._buffer:
-            if wait := worker.downloads.wait():
+            if wait := worker.leases.downloads.wait():
                 self._wake_in(wait)
                 return None
             request = worker.request(self._take())
@@ -132,40 +131,40 @@ class Scheduler(BaseScheduler):
     async def _refill(self) -> float:
         """Reports what is over and leases what there is room for; returns seconds until the next time."""
         worker = self._worker
+        if links := list(worker.new_links):
+            await self._in_thread(worker.frontier.discover, links, False)
+            del worker.new_links[: len(links)]
         limit, doubtful = self._limit(), self._doubtful()
         reports = worker.take_reports()
-        asked, worker.asked = worker.asked, []
         try:
-            if asked:
-                await self._in_thread(worker.frontier.discover, asked, False)
-                asked = []
             found = await self._in_thread(worker.lease, limit, reports, doubtful)
         except BaseException:
-            worker.put_back_reports(reports)
-            worker.asked = asked + worker.asked
+            worker.leases.reports.put_back(reports)
             raise
         if found.leases:
             self._empty = False
             self._buffer.extend(found.leases)
             self._wake()
             return POLL_SECONDS
-        if worker.open_leases:
-            if self._exact or not (found.queued and worker.downloading):
-                worker.hurry()
-        elif not (found.queued or found.leased or worker.asked or worker.is_expecting):
+        if worker.leases.open:
+            if self._exact or not (found.queued and worker.leases.downloading):
+                worker.flush()
+        elif not (found.queued or found.leased or worker.new_links or worker.is_expecting):
             self._empty = True
             self._wake()
         return min(POLL_SECONDS, found.wait) if found.wait is not None and limit else POLL_SECONDS
 
     def _limit(self) -> int:
         worker = self._worker
-        if worker.is_behind or worker.is_closing or (self._exact and worker.open_leases):
+        if worker.is_behind or worker.is_closing or (self._exact and worker.leases.open):
             return 0
         return max(0, min(self._ahead - len(self._buffer), worker.allowance()))
 
     def _doubtful(self) -> int:
         """Of those leased next: else servers that hang would have all places before it shows."""
-        return max(0, self._worker.downloads.doubtful_room() - sum(lease.doubtful for lease in self._buffer))
+        return max(
+            0, self._worker.leases.downloads.doubtful_room() - sum(lease.doubtful for lease in self._buffer)
+        )
 
     def _wake(self) -> None:
         # Private, so kept in one place; a test fails when an upgrade of Scrapy breaks it.

@@ -61,7 +61,7 @@ class Probe:
 
     def _look_at_leases(self, now: float) -> None:
         """How long is the oldest of them out, from the lease to the decision that is written?"""
-        leases = {(lease.url, lease.token) for lease in tuple(self._crawl.open_leases.values())}
+        leases = {(lease.url, lease.token) for lease in tuple(self._crawl.leases.open.values())}
         for key in leases - self._began.keys():
             self._began[key] = now
         for key in self._began.keys() - leases:

@@ -162,8 +162,8 @@ class Batch:
                 "cannot write %d entries, first %s", len(entries), first.fetch.lease.url, exc_info=True
             )
             for entry in entries:
-                entry.duplicate_of = ""  # the other one may be the one that is not stored
-                self._write(catalog, [entry] if others else [Entry(broken(entry.fetch, "cannot be stored"))])
+                alone = replace(entry, duplicate_of="")  # the other one may be the one that is not stored
+                self._write(catalog, [alone] if others else [Entry(broken(entry.fetch, "cannot be stored"))])
 
     def _write_all(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Each step is repeated until it succeeds: what it did before, it does not do twice."""

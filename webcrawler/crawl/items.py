@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from webcrawler.records import Entry, Page
+from webcrawler.records import Fetch, Page
 
 
 @dataclass(slots=True, repr=False)
@@ -21,18 +21,16 @@ class CrawledPage:
     outlinks: list[str]  # canonical URLs
     duplicate_of: str | None  # a hint; the catalog has the verdict
     page: Page = field(kw_only=True)
-    entry: Entry = field(kw_only=True)  # what the pipelines hand to the batch
+    fetch: Fetch = field(kw_only=True)
 
     @classmethod
-    def of(cls, entry: Entry, page: Page) -> CrawledPage:
-        fetch = entry.fetch
-        entry.noindex = page.noindex
+    def of(cls, fetch: Fetch, page: Page) -> CrawledPage:
         when = datetime.fromtimestamp(fetch.fetched, UTC).isoformat(timespec="milliseconds")
         outlinks = [link.url for link in page.links]
         lease = fetch.lease
         return cls(
             lease.url, page.title, page.text, when, fetch.status, lease.server, outlinks, None,
-            page=page, entry=entry,
+            page=page, fetch=fetch,
         )  # fmt: skip
 
     def __repr__(self) -> str:

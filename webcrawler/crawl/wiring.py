@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {
     "DOWNLOADER_MIDDLEWARES": {
         "webcrawler.crawl.middlewares.AddressMiddleware": 20,
         "webcrawler.crawl.robots.RobotsMiddleware": 30,
-        "webcrawler.crawl.middlewares.OutcomeMiddleware": 100,  # its clock starts when robots.txt has been asked
+        "webcrawler.crawl.middlewares.OutcomeMiddleware": 100,  # its clock starts behind robots.txt
         "webcrawler.crawl.middlewares.CompressedMiddleware": 590,
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
         # What the frontier decides, or ours do.
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
         **dict.fromkeys(("file", "ftp", "s3", "data")),  # a link to file:///etc/passwd must not be followed
     },
     "SPIDER_MIDDLEWARES": {
-        "webcrawler.crawl.middlewares.UndecidedMiddleware": 10,
+        "webcrawler.crawl.middlewares.PagesWithoutItemsMiddleware": 10,
         "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
         "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
         "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,

@@ -65,7 +65,7 @@ class SpiderWorker(Worker):
     def from_crawler(cls, crawler: Crawler) -> SpiderWorker:
         worker = cls(crawler)
         if not crawler.settings.frozen:
-            limit = worker.downloads.scrapy_limit
+            limit = worker.leases.downloads.scrapy_limit
             crawler.settings.set("CONCURRENT_REQUESTS", limit, priority="cmdline")
         crawler.signals.connect(worker._scheduled, signals.request_scheduled)
         crawler.signals.connect(worker._broke, signals.spider_error)
@@ -109,7 +109,7 @@ class SpiderWorker(Worker):
         self._settling.gather()
         if self._settling:
             parts.insist(self._settling.settle, self.connection.revive)
-        parts.insist(lambda: self.frontier.discover(self.asked, False), self.connection.revive)
+        parts.insist(lambda: self.frontier.discover(self.new_links, False), self.connection.revive)
         self._opened.close()
 
     def _make_keeper(self, spider: Spider) -> Keeper:
@@ -133,9 +133,9 @@ class SpiderWorker(Worker):
         for number in list(self._unsure):
             self._unsure.discard(number)
             visit = self._visits.pop(number)
-            self.downloads.end(number)
+            self.leases.downloads.end(number)
             if visit.lease and not visit.is_reported:
-                self.report(Report(visit.lease, 0.0))
+                self.leases.report(Report(visit.lease, 0.0))
             visit.reason = "redirect"  # to where a middleware, like that of allowed_domains, did not let it
             self._over(visit)
         self._let_go()
@@ -155,7 +155,7 @@ class SpiderWorker(Worker):
         number = request.meta.get(NUMBER)
         if number in self._visits:
             self._unsure.discard(number)
-            self.again.append(request)
+            self.resumed.append(request)
             return True
         visit = _current.get()
         if visit and not visit.under_way:
@@ -168,8 +168,8 @@ class SpiderWorker(Worker):
         if visit and visit.lease:
             visit.links.append(link)
         else:
-            self.asked.append(link)
-            self.on_change()
+            self.new_links.append(link)
+            self.leases.changed.set()
         return True
 
     def take_reports(self) -> list[Report]:
@@ -198,7 +198,7 @@ class SpiderWorker(Worker):
         number = next(self._numbers)
         self._visits[number] = visit
         visit.under_way += 1
-        self.downloads.begin(number, bool(visit.lease and visit.lease.doubtful))
+        self.leases.downloads.begin(number, bool(visit.lease and visit.lease.doubtful))
         request.meta[NUMBER] = number
         request.callback = Handler(self._arrived, number, request.callback)
         request.errback = Handler(self._failed, number, request.errback)
@@ -228,9 +228,9 @@ class SpiderWorker(Worker):
         visit = self._visits.pop(number, None)
         if visit is None:
             return  # a spider calls its callback by itself
-        self.downloads.end(number)
+        self.leases.downloads.end(number)
         if visit.lease and not visit.is_reported:
-            self.report(report_of(visit.lease, request, result))
+            self.leases.report(report_of(visit.lease, request, result))
         visit.is_reported = True
         _current.set(visit)
         task = asyncio.current_task()
@@ -257,9 +257,9 @@ class SpiderWorker(Worker):
 
     def _decide(self, visit: Visit) -> None:
         if visit.lease:
-            self.downloading.discard(visit.lease.url)
+            self.leases.downloading.discard(visit.lease.url)
             self._settling.put(visit)
-            self.on_change()
+            self.leases.changed.set()
 
     def _settled(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
         """In the scheduler's thread."""
@@ -267,11 +267,10 @@ class SpiderWorker(Worker):
 
     def _forget(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
         for lease, outcome in outcomes:
-            if self.open_leases.get(lease.url) == lease:  # not leased anew
-                del self.open_leases[lease.url]
+            self.leases.close(lease)
             self.crawler.stats.inc_value(f"webcrawler/{outcome}")
         self.crawler.stats.inc_value("webcrawler/discovered", new)
-        self.on_change()
+        self.leases.changed.set()
 
     def _scheduled(self, request: Request) -> None:
         """Handlers of this signal may drop a redirect without a word."""
@@ -316,7 +315,7 @@ class SpiderWorker(Worker):
         visit.in_memory.add(digest)
         self._riding[visit] = None
         self.crawler.stats.inc_value("webcrawler/in_memory")
-        self.again.append(self._hand_out(request, visit))
+        self.resumed.append(self._hand_out(request, visit))
         return True
 
     def _let_go(self) -> None:

@@ -3,13 +3,12 @@
 from webcrawler.crawl.middlewares.addresses import AddressMiddleware
 from webcrawler.crawl.middlewares.compressed import CompressedMiddleware
 from webcrawler.crawl.middlewares.http import BoundedHandler
-from webcrawler.crawl.middlewares.outcome import OutcomeMiddleware
-from webcrawler.crawl.middlewares.undecided import UndecidedMiddleware
+from webcrawler.crawl.middlewares.outcome import OutcomeMiddleware, PagesWithoutItemsMiddleware
 
 __all__ = [
     "AddressMiddleware",
     "BoundedHandler",
     "CompressedMiddleware",
     "OutcomeMiddleware",
-    "UndecidedMiddleware",
+    "PagesWithoutItemsMiddleware",
 ]

@@ -17,10 +17,10 @@ class AddressMiddleware(CrawlPart):
     """Refuses special addresses written in a URL, in every spelling, and ports that are no web server's."""
 
     def process_request(self, request: Request) -> None:
-        rules = self._crawl.addresses
+        resolver = self._crawl.stores.resolver
         host, port = urls.host_and_port(urls.server(request.url))
         host = host.rstrip(".")
         # The resolver lets connections to a proxy's name through: no page may lead there.
-        is_proxy = host in self._crawl.stores.resolver.proxy_names
-        if is_proxy or not (rules.permits_host(host) and rules.permits_port(port)):
+        is_proxy = host in resolver.proxy_names
+        if is_proxy or not (resolver.rules.permits_host(host) and resolver.rules.permits_port(port)):
             raise Refused("address-refused")

@@ -1,4 +1,4 @@
-"""What a download came to: documents go on to the spider, all else is decided here.
+"""What a download came to: documents go on to the spider, all else is decided at once.
 
 Redirects and failures are results that the frontier decides on (an edge and a new URL, a later try),
 not loops within Scrapy.
@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
-from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
-from twisted.python.failure import Failure
 
 from webcrawler import urls
-from webcrawler.crawl.run import Crawl
+from webcrawler.crawl.run import Crawl, CrawlPart, Decided, LinkRules, Outcomes
 from webcrawler.crawl.worker import (
     SLOW_DOWN,
+    Leases,
     headers_of,
     is_other_type,
     reason_of,
-    reason_of_error,
     retry_after_seconds,
 )
 from webcrawler.errors import BadUrl
@@ -37,21 +37,25 @@ SMALL_BODY_BYTES = 64 * 1024
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 
 
-class Decided(IgnoreRequest):
-    """Raised to end the way of a response that is no document."""
-
-
 class OutcomeMiddleware:
-    """Reports the end of each leased download and decides it, unless it is a document."""
+    """Reports the end of each leased download and decides it, unless it is a document.
 
-    def __init__(self, crawl: Crawl, timeout_s: float = 30.0) -> None:
-        """Have a lease's downloads, from one spelling to the next, end within `timeout_s`."""
-        self._crawl, self._timeout_s = crawl, timeout_s
-        crawl.on_failure = self.failed
+    Args:
+        tries: fetches of a URL before it has failed.
+        timeout_s: for all downloads of a lease, from one spelling to the next.
+    """
+
+    def __init__(
+        self, outcomes: Outcomes, leases: Leases, rules: LinkRules, tries: int, timeout_s: float
+    ) -> None:
+        self._outcomes, self._leases, self._rules = outcomes, leases, rules
+        self._tries, self._timeout_s = tries, timeout_s
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> OutcomeMiddleware:
-        outcome = cls(Crawl.of(crawler), crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
+        crawl, settings = Crawl.of(crawler), crawler.settings
+        tries, timeout_s = settings.getint("FRONTIER_TRIES"), settings.getfloat("DOWNLOAD_TIMEOUT")
+        outcome = cls(crawl.outcomes, crawl.leases, crawl.rules, tries, timeout_s)
         crawler.signals.connect(outcome.stop_what_is_no_document, signals.headers_received)
         return outcome
 
@@ -75,7 +79,7 @@ class OutcomeMiddleware:
         seconds = now - request.meta["started"]
         slow_down = response.status in SLOW_DOWN
         wait = retry_after_seconds(response.headers.get("Retry-After"), now) if slow_down else 0.0
-        self._crawl.report(Report(lease, seconds, slow_down, wait))
+        self._leases.report(Report(lease, seconds, slow_down, wait))
         state, reason, retry = reason_of(response, target, lease)
         if reason == "document" and self._is_cut_short(response, lease):
             state, reason, retry = "failed", "unreachable", True
@@ -92,14 +96,14 @@ class OutcomeMiddleware:
             target,
         )
         if reason == "document":
-            request.meta["entry"] = Entry(fetch)
+            self._outcomes.begin(fetch)
             return response
-        self._crawl.decide(Entry(fetch, archive=True))
+        self._outcomes.decide(Entry(fetch, archive=True))
         raise Decided
 
     def _is_cut_short(self, response: Response, lease: Lease) -> bool:
         """Half a page has half of its links: it is asked for again. The last try takes what came."""
-        return "dataloss" in response.flags and lease.tries + 1 < self._crawl.frontier.politeness.tries
+        return "dataloss" in response.flags and lease.tries + 1 < self._tries
 
     def stop_what_is_no_document(self, headers: Headers, body_length: object, request: Request) -> None:
         """A video is not fetched to the end only to be dropped; small bodies are, to keep the connection."""
@@ -110,38 +114,34 @@ class OutcomeMiddleware:
         if "lease" in request.meta and is_large and is_other_type(kind):
             raise StopDownload(fail=False)
 
-    def failed(self, failure: Failure) -> None:
-        """The errback of each leased request: whatever has not been decided by now, is."""
-        error = failure.value
-        if error is None or isinstance(error, Decided):
-            return
-        sys.audit("webcrawler.download.failed")
-        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
-        lease: Lease = request.meta["lease"]
-        reason, retry, slow_down = reason_of_error(error)
-        if reason == "unreachable" and self._crawl.is_refused_host(request.url):
-            reason, retry = "address-refused", False
-        now = time.time()
-        seconds = now - request.meta.get("started", now)
-        self._crawl.report(Report(lease, seconds, slow_down, downloaded="started" in request.meta))
-        message = f"{type(error).__name__}: {error}"[:500]
-        fetch = Fetch(lease, "failed", reason, now, seconds, retry=retry, error=message)
-        self._crawl.decide(Entry(fetch, archive=True))
-
     def _target(self, request: Request, response: Response) -> Link | None:
         """Where a redirect leads, as the frontier takes it in."""
         location = response.headers.get("Location")
         if response.status not in REDIRECTS or location is None:
             return None
         try:
-            found = urls.outlink(location.decode("utf-8", "replace"), request.url, self._crawl.protocols)
+            found = urls.outlink(location.decode("utf-8", "replace"), request.url, self._rules.protocols)
         except BadUrl:
             return None
         link = Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)
-        return self._crawl.within_job(link)
+        return self._rules.apply(link)
 
 
 def _respelled(request: Request, target: Link) -> Request:
     """The same URL under another spelling (`/index.html` sent on to `/`): the lease goes on."""
     meta = {**request.meta, "respelled": request.meta.get("respelled", 0) + 1}
     return request.replace(url=target.spelling, meta=meta)
+
+
+class PagesWithoutItemsMiddleware(CrawlPart):
+    """Decides a page of which the callback yields no item; items decide theirs behind the pipelines."""
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        has_item = False
+        async for output in result:
+            has_item = has_item or not isinstance(output, Request)
+            yield output
+        if not has_item:
+            self._crawl.outcomes.finish(response)

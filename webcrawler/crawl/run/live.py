@@ -66,7 +66,7 @@ class LiveLine:
     def _show(self) -> None:
         crawl, states = self._crawl, self._states
         seconds = max(time.monotonic() - self._began, 0.001)
-        parts = [f"{crawl.documents:,} pages", f"{crawl.documents / seconds:.1f} pages/s"]
+        parts = [f"{crawl.outcomes.documents:,} pages", f"{crawl.outcomes.documents / seconds:.1f} pages/s"]
         for label, state in LABELS.items():
             parts.append(f"{states.get(state, 0):,} {label}")
         parts.append(f"{indexed_documents(crawl.folder / 'index'):,} indexed")

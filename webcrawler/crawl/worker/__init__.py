@@ -8,6 +8,7 @@ from webcrawler.crawl.worker.answers import (
     reason_of_error,
     retry_after_seconds,
 )
+from webcrawler.crawl.worker.leases import Leases
 from webcrawler.crawl.worker.member import Member, bury_searches, bury_the_dead
 from webcrawler.crawl.worker.refused import Refused
 from webcrawler.crawl.worker.resolver import GuardedResolver
@@ -17,6 +18,7 @@ from webcrawler.crawl.worker.worker import Worker
 __all__ = [
     "SLOW_DOWN",
     "GuardedResolver",
+    "Leases",
     "Member",
     "Refused",
     "Worker",

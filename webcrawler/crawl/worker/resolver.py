@@ -9,7 +9,9 @@ from urllib.request import getproxies
 from twisted.internet.interfaces import IAddress, IHostnameResolver, IHostResolution, IResolutionReceiver
 from zope.interface import implementer
 
-from webcrawler.urls import AddressRules, is_address
+from webcrawler.urls import AddressRules, host_and_port, is_address, server
+
+REFUSED_MAX = 100_000  # hosts that are remembered
 
 
 @implementer(IHostnameResolver)
@@ -23,15 +25,20 @@ class GuardedResolver:
         self.resolver, self.rules = resolver, rules
         self._proxies = proxy_hosts()
         self.proxy_names = frozenset(host for host in self._proxies if not is_address(host))
-        self.refused: set[str] = set()  # hosts of which no address was let through
+        self._refused: set[str] = set()  # hosts of which no address was let through
 
     def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
         if hostName not in self._proxies:
             resolutionReceiver = _Guard(self, resolutionReceiver, hostName)
         return self.resolver.resolveHostName(resolutionReceiver, hostName, *arguments, **options)
 
-    def permits(self, address: Any) -> bool:
-        return self.rules.permits(address.host)
+    def has_refused(self, url: str) -> bool:
+        """Was no address of this URL's host let through?"""
+        return host_and_port(server(url))[0] in self._refused
+
+    def refuse(self, host: str) -> None:
+        if len(self._refused) < REFUSED_MAX:
+            self._refused.add(host)
 
 
 def proxy_hosts() -> frozenset[str]:
@@ -51,13 +58,13 @@ class _Guard:
         self._receiver.resolutionBegan(resolution)
 
     def addressResolved(self, address: IAddress) -> None:
-        if self._guard.permits(address):
+        if self._guard.rules.permits(address.host):
             self._passed += 1
             self._receiver.addressResolved(address)
         else:
             self._dropped += 1
 
     def resolutionComplete(self) -> None:
-        if self._dropped and not self._passed and len(self._guard.refused) < 100_000:
-            self._guard.refused.add(self._host)
+        if self._dropped and not self._passed:
+            self._guard.refuse(self._host)
         self._receiver.resolutionComplete()

@@ -1,4 +1,4 @@
-"""A worker as the Scrapy side sees it: leases out, reports in. What pages come to, its subclasses say."""
+"""What Scrapy's scheduler and middlewares ask of a process at work on a frontier."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import asyncio
 import sys
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from redis.exceptions import RedisError
 from scrapy import Request, Spider
 
 from webcrawler.connection import Connection
 from webcrawler.crawl.worker import parts
-from webcrawler.crawl.worker.downloads import Downloads
-from webcrawler.frontier import Frontier, Leased, Report, Reports
+from webcrawler.crawl.worker.leases import Leases
+from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
 
 if TYPE_CHECKING:
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Worker(ABC):
-    """Shared by scheduler and middlewares; on the event loop, but where it says so.
+    """One of our crawls (`run.Crawl`) or anybody's spider (`dropin.SpiderWorker`).
 
-    `open` of a subclass sets `frontier` and `connection`.
+    For the event loop, except where a method says that it blocks. `open` sets `frontier` and `connection`.
     """
 
     frontier: Frontier
@@ -34,24 +32,19 @@ class Worker(ABC):
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.downloads = Downloads(crawler.settings.getint("CONCURRENT_REQUESTS"))
-        self.open_leases: dict[str, Lease] = {}  # by URL: handed out here and not yet decided
-        self.downloading: set[str] = set()  # those of them that have not come to an end
-        self.again: deque[Request] = deque()  # to be downloaded from here, before any lease
-        self.asked: list[Link] = []  # on their way into the frontier
-        self.on_change: Callable[[], None] = lambda: None  # the scheduler's: something is over or decided
+        self.leases = Leases(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
+        self.new_links: list[Link] = []  # on their way into the frontier
         self.request_meta: dict[str, Any] = {}  # of every request that is made here
-        self.reports = Reports()
-        self._holds_unknown = False  # Redis may say that this worker holds what it does not know of
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
-        """The one of this crawler."""
+        """The worker of this crawler."""
         worker = crawler.get_extension(cls)
         assert worker is not None, "neither webcrawler.crawl.wiring.SETTINGS nor the add-on"
         return worker
 
-    # ---- what a subclass says
+    # ---- what each kind of worker defines
 
     @abstractmethod
     def open(self, spider: Spider) -> None:
@@ -59,7 +52,7 @@ class Worker(ABC):
 
     @abstractmethod
     def request(self, lease: Lease) -> Request | None:
-        """The download of a lease; None when nothing comes of it."""
+        """The download of a lease; None when it cannot be made."""
 
     @abstractmethod
     def enqueue(self, request: Request) -> bool:
@@ -67,7 +60,7 @@ class Worker(ABC):
 
     @abstractmethod
     def leave(self) -> None:
-        """Leaves the frontier, in a thread, when nothing is in flight."""
+        """Leaves the frontier when nothing is in flight; blocks."""
 
     @property
     def is_behind(self) -> bool:
@@ -82,68 +75,37 @@ class Worker(ABC):
     def before_request(self) -> None:  # noqa: B027  (not every kind has to do anything)
         """The engine is about to be given a request."""
 
-    def hurry(self) -> None:  # noqa: B027
-        """There is nothing else to do: what is decided may lead on."""
+    def flush(self) -> None:  # noqa: B027
+        """Nothing is left to download: decide what was fetched, as its links may lead on."""
 
     def allowance(self) -> int:
         """How many more URLs may be leased."""
         return 2**31
 
     def is_refused_host(self, url: str) -> bool:
-        """Was the connection refused as the host's addresses are special ones?"""
+        """Was a connection refused because all addresses of the host are special ones?"""
         return False
 
     # ---- what the scheduler asks
 
     def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
-        """In the scheduler's thread: one round trip; the arguments are the frontier's."""
-        before = self.frontier.connections
-        sys.audit("webcrawler.lease.before")
-        try:
-            found = self.frontier.lease(limit, reports, doubtful)
-        except RedisError:
-            self._holds_unknown = True  # leased all the same, it may be
-            raise
-        sys.audit("webcrawler.lease.after")
-        self.open_leases.update((lease.url, lease) for lease in found.leases)
-        self.downloading.update(lease.url for lease in found.leases)
-        sys.audit("webcrawler.lease.known")
-        # A Redis that came back may hold leases that were decided; a call may be obeyed after we gave it up.
-        if self._holds_unknown or self.frontier.connections != before or not self.open_leases:
-            self._reclaim()
-        return found
-
-    def _reclaim(self) -> None:
-        self._holds_unknown = True
-        with suppress(RedisError):  # again with the next lease
-            self.frontier.reclaim(self.open_leases)
-            self._holds_unknown = False
+        """Lease more URLs; blocks. The arguments are those of `Frontier.lease`."""
+        return self.leases.lease(self.frontier, limit, reports, doubtful)
 
     def take_reports(self) -> list[Report]:
-        return self.reports.take()
-
-    def put_back_reports(self, reports: list[Report]) -> None:
-        self.reports.put_back(reports)
+        return self.leases.reports.take()
 
     def revive(self) -> None:
-        """After an error of Redis; in the scheduler's thread."""
+        """Brings Redis back after an error; blocks."""
         parts.insist(self.connection.revive)
 
     def close(self) -> None:
-        """Called in a thread, when nothing is in flight."""
+        """Sends the last reports and leaves, when nothing is in flight; blocks."""
         sys.audit("webcrawler.close.before")
-        last = self.reports.take()
+        last = self.leases.reports.take()
         parts.insist(lambda: self.frontier.fetched(last), self.connection.revive)
         sys.audit("webcrawler.close.after")
         self.leave()
-
-    # ---- what middlewares ask
-
-    def report(self, report: Report) -> None:
-        """A download is over."""
-        self.downloading.discard(report.lease.url)
-        self.reports.put(report)
-        self.on_change()
 
     def stop(self, reason: str) -> None:
         """Ends the crawl in good order: what is in flight is still decided."""
@@ -151,6 +113,6 @@ class Worker(ABC):
 
     @property
     def is_closing(self) -> bool:
-        """Has somebody asked for the end, here or by a signal?"""
+        """Is the crawl coming to its end, by a limit or by a signal?"""
         slot = self.crawler.engine._slot
         return slot is None or slot.closing is not None

@@ -1,0 +1,156 @@
+"""What fetches come to, on their way into the batch: documents through the pipelines, all others at once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
+from twisted.python.failure import Failure
+
+from webcrawler.archive import DOCUMENTS, broken
+from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
+from webcrawler.crawl.worker import Leases, parts, reason_of_error
+from webcrawler.frontier import Report
+from webcrawler.records import Entry, Fetch, Lease
+
+logger = logging.getLogger(__name__)
+
+
+class Decided(IgnoreRequest):
+    """Raised for a response that is no document, and is in the batch already."""
+
+
+class Outcomes:
+    """Collects what the pipelines add to each document, and hands each fetch to the batch, once.
+
+    For the event loop. Every download ends here: as a document in `begin` and later `finish`, or else in
+    `decide`, `failed` or `give_back`.
+
+    Args:
+        stop: ends the crawl, for a reason.
+        max_pages: documents of this run; None: any number.
+    """
+
+    def __init__(
+        self, leases: Leases, stats: StatsCollector, stop: Callable[[str], None], max_pages: int | None
+    ) -> None:
+        self.documents = 0  # decided in this run
+        self._leases, self._stats, self._stop, self._max_pages = leases, stats, stop, max_pages
+        self._documents: dict[Lease, Entry] = {}  # at the parsers, the spider and the pipelines
+        self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
+
+    def open(self, stores: Stores) -> None:
+        """To be called before the first request."""
+        self._stores = stores
+
+    # ---- documents
+
+    def begin(self, fetch: Fetch) -> None:
+        """A document was fetched: the pipelines may add to it until `finish`."""
+        self._documents[fetch.lease] = Entry(fetch)
+
+    def fetch_of(self, response: Response) -> Fetch:
+        """The fetch that brought this document."""
+        assert response.request is not None
+        return self._documents[response.request.meta["lease"]].fetch
+
+    def extend(self, lease: Lease, add: Callable[[Entry], Entry]) -> None:
+        """Adds a pipeline's part to a document, unless that is decided already."""
+        if lease in self._documents:
+            self._documents[lease] = add(self._documents[lease])
+
+    def first_with(self, digest: bytes, url: str) -> str:
+        """The first URL known here to have brought these bytes: a hint, the catalog decides."""
+        digests = self._stores.digests
+        if len(digests) > DIGEST_HINTS:
+            digests.clear()
+        return digests.setdefault(digest, url)
+
+    def finish(self, response: object) -> None:
+        """All pipelines are through with the document of this response, whatever became of its item."""
+        if entry := self._taken(response):
+            self.decide(entry)
+
+    def give_up(self, response: object, error: str) -> None:
+        """The spider or a pipeline raised."""
+        if entry := self._taken(response):
+            self._stores.digests.pop(entry.digest, None)  # no later page is its duplicate
+            self.decide(Entry(broken(entry.fetch, error), archive=True))
+
+    def quarantine(self, response: Response, error: str) -> None:
+        """A page that killed its parser: tried again while tries are left, then set aside."""
+        if entry := self._taken(response):
+            logger.warning("no parser survives %s: %s", entry.fetch.lease.url, error)
+            poison = replace(entry.fetch, state="quarantined", reason="", retry=True, error=error)
+            self.decide(Entry(poison, archive=True))
+
+    async def give_back(self, response: Response) -> None:
+        """The lease came to nothing through no fault of the URL: it goes back into the queue."""
+        if entry := self._taken(response):
+            lease = entry.fetch.lease
+            release = partial(self._stores.frontier.release, [lease])
+            sys.audit("webcrawler.release.before")
+            await asyncio.to_thread(parts.insist, release, self._stores.connection.revive)
+            sys.audit("webcrawler.release.after")
+            self._leases.open.pop(lease.url, None)
+            self._leases.changed.set()
+
+    def _taken(self, response: object) -> Entry | None:
+        request = getattr(response, "request", None)
+        return None if request is None else self._documents.pop(request.meta.get("lease"), None)
+
+    # ---- all fetches
+
+    def failed(self, failure: Failure) -> None:
+        """The errback of each leased request: decides what has not been decided by then."""
+        error = failure.value
+        if error is None or isinstance(error, Decided):
+            return
+        sys.audit("webcrawler.download.failed")
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
+        lease: Lease = request.meta["lease"]
+        reason, retry, slow_down = reason_of_error(error)
+        if reason == "unreachable" and self._stores.resolver.has_refused(request.url):
+            reason, retry = "address-refused", False
+        now = time.time()
+        seconds = now - request.meta.get("started", now)
+        self._leases.report(Report(lease, seconds, slow_down, downloaded="started" in request.meta))
+        message = f"{type(error).__name__}: {error}"[:500]
+        fetch = Fetch(lease, "failed", reason, now, seconds, retry=retry, error=message)
+        self.decide(Entry(fetch, archive=True))
+
+    def decide(self, entry: Entry) -> None:
+        """Hands a fetch to the batch."""
+        lease = entry.fetch.lease
+        self._documents.pop(lease, None)
+        self._leases.end_download(lease.url)
+        if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS:
+            self._not_documents.add(lease.url)
+        self._stores.batch.put(entry)
+        self._leases.changed.set()
+
+    def count(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
+        """The batch has written these leases and what became of them."""
+        for lease, outcome in outcomes:
+            self._leases.close(lease)
+            self._not_documents.discard(lease.url)
+            self._stats.inc_value(f"webcrawler/{outcome}")
+            self.documents += outcome in DOCUMENTS
+        if self._max_pages is not None and self.documents >= self._max_pages:
+            self._stop("max_pages")
+        self._leases.changed.set()
+
+    def allowance(self) -> int:
+        """How many more URLs may be leased without passing max_pages, should all be documents."""
+        if self._max_pages is None:
+            return 2**31
+        return self._max_pages - self.documents - len(self._leases.open.keys() - self._not_documents)
