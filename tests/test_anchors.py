@@ -252,8 +252,7 @@ def test_a_redirect_that_leads_elsewhere_takes_its_names_along(tmp_path: Path, c
     assert called(tmp_path, "cell") == {f"{B}/one": 1}
 
     moved = fetched(f"{B}/moving", reason="redirect", target=f"{B}/two")
-    moved.fetch = replace(moved.fetch, fetched=2.0)
-    write(catalog, moved)
+    write(catalog, replace(moved, fetch=replace(moved.fetch, fetched=2.0)))
     follow(tmp_path)
 
     assert called(tmp_path, "cell") == {f"{B}/two": 1}

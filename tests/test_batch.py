@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -459,10 +460,8 @@ def test_refused_and_nofollow_links_are_recorded_and_counted_and_not_followed(ro
     (lease,) = room.lease(A)
     plain, nofollow, archive, itself = links(B, C, A + "x.zip", A)
     outlinks = (plain, nofollow._replace(rel="nofollow"), archive._replace(refused="extension"), itself)
-    entry = page(lease, *outlinks)
-    entry.refused = {"mailto": 2}
 
-    decide(room, entry)
+    decide(room, replace(page(lease, *outlinks), refused={"mailto": 2}))
 
     stats = inspect.stats(room.frontier)
     assert stats["refused"] == {"nofollow": 1, "extension": 1, "mailto": 2}
@@ -519,9 +518,9 @@ def test_the_frontier_is_told_what_says_the_same_as_another(
 ) -> None:
     first, twin, near, far = room.lease(*(f"{A}{n}" for n in range(4)))
     entries = [page(lease) for lease in (first, twin, near, far)]
-    entries[1].digest = entries[0].digest
-    for entry, simhash in zip(entries, (0b1111, 0b1111, 0b1110, -1), strict=True):
-        entry.simhash = simhash
+    entries[1] = replace(entries[1], digest=entries[0].digest)
+    simhashes = (0b1111, 0b1111, 0b1110, -1)
+    entries = [replace(entry, simhash=one) for entry, one in zip(entries, simhashes, strict=True)]
     told: list[Done] = []
     complete = room.frontier.complete
     monkeypatch.setattr(room.frontier, "complete", lambda done: told.extend(done) or complete(done))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.realtime.bookmarks import MAX_URLS, read_urls, urls_of
+from webcrawler.realtime.examples import MAX_URLS, read_urls, urls_of
 
 EXPORTED = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file. -->

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -266,9 +267,8 @@ def test_a_document_is_never_its_own_duplicate(catalog: Catalog) -> None:
 
 def test_hint_of_the_pipeline_is_no_verdict_and_history_keeps_the_verdict(catalog: Catalog) -> None:
     hinted, unhinted = page(A, 1, "same", reason="duplicate"), page(B, 2, "same")
-    hinted.duplicate_of = D
 
-    write(catalog, hinted, unhinted)
+    write(catalog, replace(hinted, duplicate_of=D), unhinted)
 
     assert twins(catalog) == {A: "", B: A}
     assert [catalog.fetches.last(url).reason for url in (A, B)] == ["document", "duplicate"]  # type: ignore[union-attr]
@@ -296,8 +296,7 @@ def test_changed_document_comes_after_those_that_had_its_new_digest_before(catal
 
 
 def test_next_original_takes_over_the_text_where_it_came_without_one(catalog: Catalog) -> None:
-    twin = page(B, 2, "same", reason="duplicate")
-    twin.text = None
+    twin = replace(page(B, 2, "same", reason="duplicate"), text=None)
     write(catalog, page(A, 1, "same"), twin)
 
     write(catalog, page(A, 3, "changed"))
@@ -306,8 +305,7 @@ def test_next_original_takes_over_the_text_where_it_came_without_one(catalog: Ca
 
 
 def test_pages_without_a_digest_are_no_duplicates(catalog: Catalog) -> None:
-    one, other = page(A, 1), page(B, 2)
-    one.digest = other.digest = b""
+    one, other = replace(page(A, 1), digest=b""), replace(page(B, 2), digest=b"")
 
     assert write(catalog, one, other) == Verdict()
 

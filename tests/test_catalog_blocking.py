@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,7 @@ def test_of_a_blocked_server_no_document_is_stored_any_more(catalog: Catalog) ->
 
 
 def test_a_duplicate_elsewhere_takes_the_part_of_a_removed_original(catalog: Catalog) -> None:
-    twin = page(B, 2, "same", reason="duplicate")
-    twin.text = None
+    twin = replace(page(B, 2, "same", reason="duplicate"), text=None)
     write(catalog, page(A, 1, "same"), page(D, 1.5, "same"), twin, page(C, 3, "same"))
     seq = catalog.last_seq()
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -202,7 +203,7 @@ def test_a_segment_that_a_power_loss_has_torn_is_made_anew(
 ) -> None:
     pages = [page(f"page{i}", f"word word{i}") for i in range(20)]
     target = "http://b.example/"
-    pages[0].links = (Link(target, url_id(target), target, "an anchor"),)
+    pages[0] = replace(pages[0], links=(Link(target, url_id(target), target, "an anchor"),))
     write(catalog, *pages)
     follow(tmp_path)
     (segment,) = (tmp_path / name).glob("*.seg")

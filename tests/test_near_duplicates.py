@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -30,9 +31,7 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
 
 
 def says(url: str, time: float, simhash: int, body: str = "") -> Entry:
-    entry = page(url, time, body or f"{url} {simhash}")
-    entry.simhash = simhash
-    return entry
+    return replace(page(url, time, body or f"{url} {simhash}"), simhash=simhash)
 
 
 def near(catalog: Catalog) -> dict[str, str]:

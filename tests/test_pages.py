@@ -8,6 +8,7 @@ import subprocess
 import sys
 from base64 import b32encode
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,9 +32,7 @@ def entry(body: bytes = BODY, status: int = 200, state: str = "done", reason: st
 
 
 def revisit() -> Entry:
-    duplicate = entry(reason="duplicate")
-    duplicate.duplicate_of = "http://b.test/"
-    return duplicate
+    return replace(entry(reason="duplicate"), duplicate_of="http://b.test/")
 
 
 def failure() -> Entry:

@@ -1,4 +1,4 @@
-"""What a search makes of the pages that it is told, and when it has seen all that it fetched."""
+"""What a search makes of the pages that it is given, and when it has seen all that it fetched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUOKKAS = Text("Quokka", "", "", "", "quokka " * 20)
 ZITHERS = Text("Zither", "", "", "", "zither " * 60)
 
 
-def told(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bool = True) -> Fetched:
+def document(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bool = True) -> Fetched:
     return Fetched(url, url_id(url), text, is_duplicate, is_indexed)
 
 
@@ -35,9 +35,9 @@ def like(folder: Path, *examples: str) -> RealtimeSearch:
 def test_pages_are_judged_again_when_another_example_says_what_is_looked_for(tmp_path: Path) -> None:
     search = like(tmp_path, EXAMPLE, COPY)
 
-    search.tell(told(EXAMPLE, QUOKKAS))
+    search.add(document(EXAMPLE, QUOKKAS))
     assert search.similar == 1
-    search.tell(told(COPY, ZITHERS))
+    search.add(document(COPY, ZITHERS))
 
     assert (search.fetched, search.similar) == (2, 0)  # neither is about both
     assert search.journal()["query"].lower().startswith("zither")
@@ -46,7 +46,7 @@ def test_pages_are_judged_again_when_another_example_says_what_is_looked_for(tmp
 def test_an_example_that_is_a_duplicate_says_what_is_looked_for_and_is_not_counted(tmp_path: Path) -> None:
     search = like(tmp_path, EXAMPLE)
 
-    search.tell(told(EXAMPLE, QUOKKAS, is_duplicate=True))
+    search.add(document(EXAMPLE, QUOKKAS, is_duplicate=True))
 
     assert search.fetched == 0
     assert "quokka" in search.journal()["query"].lower()
@@ -56,9 +56,9 @@ def test_where_an_example_redirects_its_page_is_the_example(tmp_path: Path) -> N
     crawled(tmp_path, fetched(EXAMPLE, reason="redirect", target=PAGE))
     search = like(tmp_path, EXAMPLE)
 
-    search.tell(told(COPY, ZITHERS))
+    search.add(document(COPY, ZITHERS))
     assert search.journal()["query"] == ""
-    search.tell(told(PAGE, QUOKKAS))
+    search.add(document(PAGE, QUOKKAS))
 
     assert "quokka" in search.journal()["query"].lower()
 
@@ -66,7 +66,7 @@ def test_where_an_example_redirects_its_page_is_the_example(tmp_path: Path) -> N
 def test_a_page_that_may_not_be_found_is_fetched_and_not_similar(tmp_path: Path) -> None:
     search = search_of(tmp_path, query="quokka")
 
-    search.tell(told(PAGE, QUOKKAS, is_indexed=False))
+    search.add(document(PAGE, QUOKKAS, is_indexed=False))
 
     assert (search.fetched, search.similar) == (1, 0)
 
@@ -116,11 +116,11 @@ def test_what_others_crawl_once_it_is_at_rest_is_not_waited_for(tmp_path: Path) 
     assert not lag.covers(lag.applied(), is_at_rest=True)  # it may have been the one that fetched it
 
 
-def test_who_is_hurried_does_not_wait_for_the_index(tmp_path: Path) -> None:
+def test_a_search_that_stops_waiting_does_not_wait_for_the_index(tmp_path: Path) -> None:
     crawled(tmp_path, fetched(PAGE))
     lag = Lag(tmp_path, "whoosh")
 
-    lag.hurry()
+    lag.stop_waiting()
     lag.wait(seconds=1e9)
 
     assert lag.applied() == 0

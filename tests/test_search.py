@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path
 
@@ -279,8 +280,8 @@ def publish_mirrors(folder: Path) -> Searcher:
     with closing(Catalog(folder / "catalog.sqlite")) as catalog:
         for number, row in enumerate(MIRRORS + OTHERS):
             written, _ = entry(row)
-            written.simhash = 0x0F0F if row in MIRRORS else 0x1234_5678_9ABC_DEF0 >> number
-            catalog.write([(written, None)])
+            simhash = 0x0F0F if row in MIRRORS else 0x1234_5678_9ABC_DEF0 >> number
+            catalog.write([(replace(written, simhash=simhash), None)])
     publish(folder, [])
     return Searcher(folder, REFERENCE, deadline_seconds=60)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,7 @@ REFERENCE = Reference([("yeast", 0.001), ("genome", 0.001)])
 def page(url: str, title: str, body: str, *links: tuple[str, str]) -> Entry:
     entry = fetched(url, *(link(target, anchor) for target, anchor in links), title=title)
     assert entry.text
-    entry.text = entry.text._replace(body=body)
-    return entry
+    return replace(entry, text=entry.text._replace(body=body))
 
 
 def searcher(folder: Path, *entries: Entry) -> Searcher:
@@ -145,8 +145,7 @@ def test_what_is_no_document_is_not_shown_however_it_is_linked(tmp_path: Path, g
 
 
 def test_a_noindex_page_is_not_shown_by_what_links_to_it_say(tmp_path: Path) -> None:
-    secret = page("http://b.test/", "Secret", "sourdough")
-    secret.noindex, secret.text = True, None
+    secret = replace(page("http://b.test/", "Secret", "sourdough"), noindex=True, text=None)
     found = searcher(
         tmp_path, page("http://a.test/", "Links", "text", ("http://b.test/", "sourdough")), secret
     )

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -297,8 +298,7 @@ def test_a_suggestion_says_nothing_that_the_query_language_obeys(text: str, quer
 def said(url: str, title: str, body: str, *links: str) -> Entry:
     parted = [text.partition(" ") for text in links]
     entry = fetched(url, *(link(target, anchor) for target, _, anchor in parted))
-    entry.text = Text(title, "", "", "", body)
-    return entry
+    return replace(entry, text=Text(title, "", "", "", body))
 
 
 CIPHER_WORDS = "Encryption turns plaintext into ciphertext with a cipher and a secret key."

@@ -1,7 +1,8 @@
 """What does a real-time search do next, and what has it found?"""
 
 from webcrawler.realtime import journal
-from webcrawler.realtime.bookmarks import urls_of
+from webcrawler.realtime.driver import Driver
+from webcrawler.realtime.examples import urls_of
 from webcrawler.realtime.job import ENOUGH, RealtimeJob
 from webcrawler.realtime.journal import CHANGED, Found, Journal, as_json, is_alive, read
 from webcrawler.realtime.search import Fetched, RealtimeSearch
@@ -9,6 +10,7 @@ from webcrawler.realtime.search import Fetched, RealtimeSearch
 __all__ = [
     "CHANGED",
     "ENOUGH",
+    "Driver",
     "Fetched",
     "Found",
     "Journal",

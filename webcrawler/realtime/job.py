@@ -20,8 +20,7 @@ from webcrawler.orderings import (
 )
 from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for
 from webcrawler.realtime import journal
-from webcrawler.realtime.bookmarks import read_urls
-from webcrawler.realtime.feedback import MARK, judged_good
+from webcrawler.realtime.examples import JUDGED, judged_good, read_urls
 
 ENOUGH, MAX_PAGES, MAX_TIME_SECONDS = 20, 500, 300.0
 MOST = 10**9 - 1
@@ -50,7 +49,7 @@ class RealtimeJob(Job):
         words = {word: text for word, text in given.items() if text is not None and not word.startswith("_")}
         strategy = _strategy(words.get("strategy", "adaptive"))
         own = _own(words, strategy)
-        query, judged = _query(words, strategy), words.get("examples") == MARK
+        query, judged = _query(words, strategy), words.get("examples") == JUDGED
         examples = () if judged else read_urls(words.get("examples", ""))
         crawl = _crawl(words)
         return cls(
@@ -120,8 +119,8 @@ def _query(words: Mapping[str, str], strategy: str) -> str:
         Wanted.of(query)
     elif MODES[strategy].looks_for != "examples":
         raise BadInput('what is looked for? Add -a query="molecular biology"')
-    elif words.get("examples") == MARK:
-        raise BadInput(f"examples={MARK} are the pages judged good for a query: add -a query=WORDS")
+    elif words.get("examples") == JUDGED:
+        raise BadInput(f"examples={JUDGED} are the pages judged good for a query: add -a query=WORDS")
     elif not (words.get("examples") or words.get("seeds")):
         raise BadInput(f"strategy={strategy} learns from pages: add -a examples=URL,URL or @bookmarks.html")
     return query

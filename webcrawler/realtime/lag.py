@@ -17,11 +17,11 @@ POLL_SECONDS = 0.05
 
 
 class Lag:
-    """Both are counted in changes of the catalog; for one thread, but where it says so."""
+    """Counted in changes of the catalog. For one thread, except `stop_waiting`."""
 
     def __init__(self, crawl_dir: Path, engine: str) -> None:
         self._crawl_dir, self._engine = crawl_dir, engine
-        self._hurried = Event()
+        self._stopped = Event()
         self._known: int | None = None  # the last change when the crawl had come to rest
 
     def applied(self) -> int:
@@ -45,12 +45,12 @@ class Lag:
         last, deadline = self._last(), time.monotonic() + seconds
         if self.applied() < last:
             logger.info("the last list waits for the index, up to %.0f s", seconds)
-        while self.applied() < last and time.monotonic() < deadline and not self._hurried.wait(POLL_SECONDS):
+        while self.applied() < last and time.monotonic() < deadline and not self._stopped.wait(POLL_SECONDS):
             pass
 
-    def hurry(self) -> None:
-        """`wait` does not; for any thread."""
-        self._hurried.set()
+    def stop_waiting(self) -> None:
+        """Has `wait` return at once, now and later; for any thread."""
+        self._stopped.set()
 
     def _last(self) -> int:
         path = self._crawl_dir / "catalog.sqlite"

@@ -1,4 +1,4 @@
-"""One real-time search, from the first answer of the index to the last list; all of it in one thread."""
+"""One real-time search, from the first answer of the index to the last list; for one thread at a time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from webcrawler.frontier import Frontier
 from webcrawler.job import seed_link
 from webcrawler.orderings import arguments_of, ordering_type
 from webcrawler.orderings.topic import Wanted, similarity
+from webcrawler.realtime.examples import typical_words
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
 from webcrawler.realtime.lag import Lag
 from webcrawler.realtime.loop import QueryLoop
-from webcrawler.realtime.profile import typical_words
 from webcrawler.realtime.result_list import Listing
 from webcrawler.records import Link, Text
 from webcrawler.search import Searcher
@@ -57,7 +57,6 @@ class RealtimeSearch:
         self._started = time.time()
         self._searcher = Searcher(crawl_dir, engine=engine)
         self._lag = Lag(crawl_dir, engine)
-        self.hurry = self._lag.hurry  # for any thread: nobody waits for the last list to be complete
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
         seeds = [seed_link(seed) for seed in job.seeds]
@@ -72,7 +71,7 @@ class RealtimeSearch:
         self._urls: set[str] = set()
         self._hits: list[Found] = []
         self._note, self.fetched, self.similar = "", 0, 0
-        self.waiting, self.about = 0, ""  # URLs, and a note: told by the crawl
+        self._waiting, self._about = 0, ""  # of the crawl
 
     def begin(self) -> str:
         """The answer of the index; returns the mode to crawl in, with what the thesaurus adds."""
@@ -98,7 +97,11 @@ class RealtimeSearch:
             self._note = "the index has no answer: it begins with the pages that were crawled first"
         self._generation = generation if self._hits else None
 
-    def tell(self, one: Fetched) -> None:
+    def note_crawl(self, waiting: int, about: str) -> None:
+        """How the crawl stands: URLs that wait, and what people should know of it."""
+        self._waiting, self._about = waiting, about
+
+    def add(self, one: Fetched) -> None:
         """A document that was fetched."""
         if not self.job.query and self._is_example(one):
             self._learn_words(one.text)
@@ -133,6 +136,10 @@ class RealtimeSearch:
         """Has somebody asked for the end, in whatever process?"""
         return self._writer.is_stopped()
 
+    def stop_waiting(self) -> None:
+        """Ends without waiting until the last list is complete; for any thread."""
+        self._lag.stop_waiting()
+
     def end(self, reason: str) -> Journal:
         """The last list, when the index holds all that was found; `reason` is the crawl's."""
         try:
@@ -160,8 +167,8 @@ class RealtimeSearch:
             fetched=self.fetched,
             similar=self.similar,
             enough=self.job.enough,
-            waiting=self.waiting,
-            note="; ".join(filter(None, (self._note, self.about))),
+            waiting=self._waiting,
+            note="; ".join(filter(None, (self._note, self._about))),
             hits=self._hits,
         )
         self._writer.write(journal)
