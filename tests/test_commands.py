@@ -357,9 +357,19 @@ def test_scrapys_own_commands_know_nothing_of_the_frontier(tmp_path: Path) -> No
     assert not (tmp_path / "crawl").exists()
 
 
-def test_ctrl_c_before_a_command_has_begun_is_one_line() -> None:
-    code = "import webcrawler.commands; raise KeyboardInterrupt"
+@pytest.mark.parametrize("module", ["scrapy.shell", "webcrawler.commands.base", "spiders.index"])
+def test_ctrl_c_before_a_command_has_begun_is_one_line(module: str) -> None:
+    """From the import of the settings on; what Scrapy imports before, nobody can answer for."""
+    code = f"""
+import os, signal, sys
+from scrapy import cmdline
+interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(lambda event, values: event == "import" and values[0] == {module!r} and interrupt())
+cmdline.execute(["scrapy", "list"])
+"""
 
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, timeout=60
+    )
 
     assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "interrupted\n")

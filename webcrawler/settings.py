@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Container
+from types import TracebackType
 from typing import NamedTuple, TypeVar
 
 from webcrawler import __version__
@@ -218,3 +219,16 @@ def removed(settings: Container[object]) -> list[str]:
         for name, instead in REMOVED.items()
         if name in settings or name in os.environ
     ]
+
+
+def _end_in_one_line(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+# Ctrl-C while Scrapy and the commands are being imported, some seconds, is one line, no traceback. Only
+# where Scrapy runs this project: other people's projects import this module as well.
+if os.environ.get("SCRAPY_SETTINGS_MODULE") == __name__:
+    sys.excepthook = _end_in_one_line
