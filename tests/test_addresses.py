@@ -14,7 +14,7 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from webcrawler.crawl.worker.resolver import GuardedResolver
 from webcrawler.errors import BadInput
 from webcrawler.settings import DOWNLOAD_HANDLERS
-from webcrawler.urls.addresses import AddressRules
+from webcrawler.urls import AddressRules
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.216.34", "192.0.1.1", "172.32.0.1", "100.128.0.1", "223.255.255.255"]
 PUBLIC_IPV6 = ["2001:4860:4860::8888", "2606:4700::1111", "2a00:1450::1"]

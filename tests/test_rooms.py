@@ -36,8 +36,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("file", "planted", "contract"),
     [
-        ("webcrawler/urls/_domain.py", "import webcrawler.background", "rooms import downward"),  # beside
-        ("webcrawler/urls/_domain.py", "import webcrawler.text", "rooms import downward"),  # above
+        ("webcrawler/urls/_groups.py", "import webcrawler.background", "rooms import downward"),  # beside
+        ("webcrawler/urls/_groups.py", "import webcrawler.text", "rooms import downward"),  # above
         ("webcrawler/crawl/run/crawl.py", "import spiders.index", "spiders and pipelines stand between"),
         ("webcrawler/search/fold.py", "import scrapy", "Scrapy is known to its side only"),
         ("webcrawler/orderings/plain.py", "import redis", "Redis is known to the frontier"),

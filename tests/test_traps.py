@@ -24,7 +24,7 @@ from webcrawler.urls import (
     resolve,
     split,
 )
-from webcrawler.urls._prefix import MAX_PREFIX
+from webcrawler.urls._groups import MAX_PREFIX
 from webcrawler.urls._traps import MAX_NESTED, MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, TRAPS, trap
 
 ROOT = Path(__file__).parents[1]

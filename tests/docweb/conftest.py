@@ -20,7 +20,7 @@ from testdata import absent
 from warcio.archiveiterator import ArchiveIterator
 
 from webcrawler.urls import canonical
-from webcrawler.urls._refusal import UNINDEXABLE
+from webcrawler.urls._outlink import UNINDEXABLE
 
 from .truth import SEED, Truth
 

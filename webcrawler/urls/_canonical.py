@@ -1,7 +1,8 @@
 """The one form by which a URL is known.
 
 Source: Mengozzi (EW), the list of canonicalisation rules. Departures: paths keep their case, the size is
-limited by `refusal`, and a port is left out only where it is the scheme's own.
+limited by `refusal`, and a port is left out only where it is the scheme's own. What is known of the web's
+oddities stands first, as data.
 """
 
 from __future__ import annotations
@@ -12,16 +13,42 @@ from hashlib import blake2b
 from ada_url import normalize_url
 
 from webcrawler.urls._resolve import resolve, split
-from webcrawler.urls._tables import (
-    MIRRORS,
-    PATH_SESSIONS,
-    PATH_SPELLINGS,
-    QUERY_SPELLINGS,
-    SESSION_VALUE,
-    STRIPPED_IF_TOKEN,
-    STRIPPED_NAMES,
-    STRIPPED_PREFIXES,
+
+_UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+
+
+def _decoded(characters: str) -> dict[str, str]:
+    return {f"%{ord(character):02X}": character for character in characters}
+
+
+# Percent-encoded bytes that are written plainly. RFC 3986, 6.2.2.2 asks for the unreserved characters. In a
+# path the delimiters delimit nothing for a server but `;` (parameters) and `/`: they are one with their code.
+PATH_SPELLINGS = _decoded(_UNRESERVED + "!$&'()*+,:=@")
+# In a query `+`, `&`, `=` and `;` mean something else when they are encoded.
+QUERY_SPELLINGS = _decoded(_UNRESERVED + "!()*")
+
+# Names of query parameters that say who came from where, never which page; lower case.
+_CLICKS = """gclid gclsrc gbraid wbraid dclid fbclid msclkid yclid ysclid twclid ttclid igshid igsh
+    mc_cid mc_eid _ga _gl _hsenc _hsmi __hssc __hstc __hsfp hsctatracking mkt_tok vero_id vero_conv
+    oly_anon_id oly_enc_id wickedid li_fat_id rb_clickid s_kwcid zanpid _openstat"""
+_SESSIONS = """phpsessid phpsession jsessionid asp.net_sessionid cfid cftoken oscsid
+    zenid mscsid"""
+STRIPPED_NAMES = frozenset(f"{_CLICKS} {_SESSIONS}".split())
+STRIPPED_PREFIXES = ("utm_", "aspsessionid")
+
+# Also the names of honest parameters: stripped only when the value looks random.
+STRIPPED_IF_TOKEN = frozenset({"sid", "s", "sess", "session", "sessionid", "session_id"})
+SESSION_VALUE = re.compile(r"[0-9a-fA-F]{32,}").fullmatch
+
+# Session ids in a path, taken out in this order: of servlets (`;jsessionid=…`), of ASP.NET (`/(S(…))`).
+PATH_SESSIONS = (
+    re.compile(r";(?:jsessionid|phpsessid)=[^;/]*", re.IGNORECASE),
+    re.compile(r"/\([AFS]\([0-9A-Za-z]{24}\)\)(?=/|$)", re.IGNORECASE),
 )
+
+# Known mirrors: server -> the server that it copies ("http://www.example.org": "http://example.org").
+# No target may be a key. Empty until a crawl shows one that matters.
+MIRRORS: dict[str, str] = {}
 
 # Neither percent-encoded nor one of these: nothing to do. `;` and `(` may open a session id.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~!$&'*+,:=@-]*").fullmatch
@@ -44,8 +71,8 @@ def canonical_of(url: str) -> str:
     """Return the canonical URL of a resolved one."""
     server, rest = split(url)
     path, _, query = rest.partition("?")
-    if server.endswith(".") or server.count(":") > 1:
-        server = _without_root_dot(server)
+    if server.endswith(".") or server.count(":") > 1:  # `a.example.` is `a.example` (RFC 1034)
+        server = re.sub(r"(?<=[^./])\.(?=:\d+$|$)", "", server)
     if not _PLAIN_PATH(path):
         path = _canonical_path(path)
     if path.endswith(_INDEX):
@@ -61,11 +88,6 @@ def url_id(url: str) -> int:
     Two of ten million URLs share an id by chance with a probability of 3 in a million.
     """
     return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), signed=True)
-
-
-def _without_root_dot(server: str) -> str:
-    """`a.example.` is `a.example` (RFC 1034, 3.1); `a..` is no name and stays as it is."""
-    return re.sub(r"(?<=[^./])\.(?=:\d+$|$)", "", server)
 
 
 def _canonical_path(path: str) -> str:

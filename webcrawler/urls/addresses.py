@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.urls import host_and_port, resolve, server
+from webcrawler.urls._resolve import host_and_port, resolve, server
 
 _Address = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network
