@@ -36,8 +36,7 @@ from webcrawler.web.readable import readable
 from webcrawler.web.search.answers import MAX_WAITING
 from webcrawler.web.search.api import NAMESPACE
 from webcrawler.web.search.fair_pool import FairPool
-from webcrawler.web.search.pages import of_server
-from webcrawler.web.search_request import MAX_ADDED, SearchRequest
+from webcrawler.web.search_request import MAX_ADDED, SearchRequest, of_server
 
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 PAGES: list[Row] = [

@@ -50,6 +50,12 @@ def link(url: str) -> str:
     return url if url.startswith(("http://", "https://")) else ""
 
 
+def heading(title: str, url: str) -> str:
+    """The title of a page, or its address if it has none."""
+    is_url = title == link(url)  # the title that search gives to a page without one
+    return title if title.strip() and not is_url else readable(url)
+
+
 def _label(label: str) -> str:
     if not label.startswith("xn--"):
         return label
@@ -126,3 +132,7 @@ def span(seconds: float) -> str:
 def ranking(name: str) -> str:
     """A ranking and what counts in it."""
     return f"{name}: {RANKINGS[name]}" if name in RANKINGS else name
+
+
+_FOR_TEMPLATES = (amounts, count, day, heading, link, moment, ranking, readable, size, span)
+FILTERS = {filter.__name__: filter for filter in _FOR_TEMPLATES}

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from webcrawler.search.rankings import DEFAULT
-from webcrawler.web.readable import amounts, count, day, moment, ranking, size, span, without_controls
+from webcrawler.web.readable import FILTERS, without_controls
 
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 FRESH = "private, no-cache"  # the answer of a query is its asker's, and the next crawl changes it
@@ -60,15 +60,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"static_url": static_url, "default_ranking": DEFAULT}
-    made.filters |= {
-        "day": day,
-        "moment": moment,
-        "count": count,
-        "amounts": amounts,
-        "ranking": ranking,
-        "size": size,
-        "span": span,
-    }
+    made.filters |= FILTERS
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -10,6 +11,7 @@ from urllib.parse import urlencode
 from webcrawler.errors import BadInput
 from webcrawler.search import MAX_HITS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
+from webcrawler.text.query import parse
 from webcrawler.web.parameters import Parameters
 from webcrawler.web.readable import without_controls
 
@@ -17,6 +19,7 @@ HITS = 15  # on a page, as in Figure 3 of Pinkerton 1994
 MAX_LIMIT = 100
 MAX_EXPLAINED = 20  # hits of a page that come with the parts of their scores
 MAX_WITHIN, MAX_ADDED = 5, 20
+_ALTERNATIVES = re.compile(r"\bOR\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,10 @@ class SearchRequest:
         kept = tuple(other for other in dict.fromkeys((*self.add, *added)) if other != word)
         return self.url(add=kept[:MAX_ADDED], expand=False)
 
+    def on_server(self, server: str) -> str:
+        """The address of a search for the same words among the pages of one server."""
+        return self.url(q=of_server(self.q, server))
+
     def explain_url(self) -> str:
         """Why a hit of this page stands where it does: its page number goes to the end."""
         return f"{self.url('/explain', page=self.page, explain=False)}&number="
@@ -84,3 +91,12 @@ def read_search(given: Parameters) -> SearchRequest:
     if wanted.explain and wanted.limit > MAX_EXPLAINED:
         raise BadInput(f"explain=1 explains no more than {MAX_EXPLAINED} hits: say limit={MAX_EXPLAINED}")
     return wanted
+
+
+def of_server(query: str, server: str) -> str:
+    """The query for pages of one server, which stands first, as a query may leave a quote open to its end.
+
+    Alternatives go into parentheses, and as they were understood: a stray parenthesis would end ours.
+    """
+    site = f"site:{server.partition('://')[2]}"
+    return f"{site} ({parse(query).root})" if _ALTERNATIVES.search(query) else f"{site} {query}"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from webcrawler.errors import BadInput
-from webcrawler.realtime import ENOUGH, Found, Journal
+from webcrawler.realtime import ENOUGH, Journal
 from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.config import Config
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES
 from webcrawler.web.live.watch import is_over
 from webcrawler.web.parameters import Parameters
-from webcrawler.web.readable import link, readable
 
 LABELS = {
     "enough": "Similar pages wanted",
@@ -64,33 +62,6 @@ def typed(given: Parameters, config: Config) -> dict[str, str]:
     return fields
 
 
-@dataclass(frozen=True, slots=True)
-class LiveHitView:
-    """A hit in the list."""
-
-    hit: Found
-    link: str  # empty where the URL is none that a browser should follow
-    address: str
-    title: str
-    snippet: list[tuple[str, bool]]  # pieces, and whether each is a word of the query
-    cached_url: str
-    is_new: bool
-    via_link: str
-    via_title: str
-    via_anchor: str
-
-    @property
-    def key(self) -> str:
-        """Of its element: the same for as long as the page is on the list."""
-        return f"found-{self.hit['number']}"
-
-
-def hit_views(journal: Journal) -> list[LiveHitView]:
-    query = journal["query"]
-    snippets = Snippets([asked.term for asked in parse(query).asked] if query.strip() else [])
-    return [_view(one, query, snippets) for one in journal["hits"][:MOST]]
-
-
 def state(journal: Journal, is_stopping: bool = False) -> str:
     """How it is, in one sentence."""
     match journal["state"]:
@@ -105,9 +76,12 @@ def state(journal: Journal, is_stopping: bool = False) -> str:
 
 def values(journal: Journal, is_stopping: bool) -> dict[str, object]:
     """For the template `_live.html`."""
+    query = journal["query"]
+    words = [asked.term for asked in parse(query).asked] if query.strip() else []
     return {
         "now": journal,
-        "hits": hit_views(journal),
+        "hits": journal["hits"][:MOST],
+        "snippets": Snippets(words),
         "state": state(journal, is_stopping),
         "over": is_over(journal),
     }
@@ -122,19 +96,3 @@ def results_url(journal: Journal) -> str:
     """Address of the ordinary results; "" where no words were asked for."""
     query = journal["query"].strip()
     return f"/search?{urlencode({'q': query})}" if query else ""
-
-
-def _view(one: Found, query: str, snippets: Snippets) -> LiveHitView:
-    address, via = readable(one["url"]), one["via"]
-    return LiveHitView(
-        hit=one,
-        link=link(one["url"]),
-        address=address,
-        title=one["title"].strip() or address,
-        snippet=[piece for piece in snippets.mark(one["snippet"]) if piece[0]],
-        cached_url=f"/cached?{urlencode({'number': one['number'], 'q': query})}",
-        is_new=one["source"] == "web",
-        via_link=link(via["url"]) if via else "",
-        via_title=(via["title"].strip() or readable(via["url"])) if via else "",
-        via_anchor=via["anchor"].strip() if via else "",
-    )
