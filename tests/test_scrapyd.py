@@ -64,11 +64,7 @@ def python() -> Path:
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What git tracks, and nothing else."""
-    clone = tmp_path_factory.mktemp("clone")
-    for name in tracked():
-        (clone / name).parent.mkdir(parents=True, exist_ok=True)
-        (clone / name).write_bytes((PROJECT / name).read_bytes())
-    return clone
+    return copied(tmp_path_factory.mktemp("clone"))
 
 
 class Scrapyd:
@@ -205,12 +201,22 @@ def scrapy(scrapyd: Scrapyd, egg: Path, crawl_dir: Path, tmp_path: Path) -> Call
 
 
 def test_the_egg_holds_all_files_of_the_three_packages_and_no_others(egg: Path) -> None:
-    names = {name for name in zipfile.ZipFile(egg).namelist() if not name.endswith(".pyc")}
+    assert packaged(egg, "EGG-INFO/") == {name for name in tracked() if name.startswith(PACKAGES)}
 
-    packaged = {name for name in names if not name.startswith("EGG-INFO/")}
 
-    assert packaged == {name for name in tracked() if name.startswith(PACKAGES)}
-    assert {Path(name).suffix for name in packaged} >= {".py", ".lua", ".sql", ".txt"}
+def test_the_wheel_holds_them_too(python: Path, tmp_path: Path) -> None:
+    clone, wheels = copied(tmp_path / "clone"), tmp_path / "wheels"
+    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+    run(python, "-c", build, wheels, cwd=clone)
+
+    (wheel,) = wheels.glob("*.whl")
+    assert packaged(wheel, "webcrawler-") == {name for name in tracked() if name.startswith(PACKAGES)}
+
+
+def test_what_is_packaged_is_more_than_code() -> None:
+    suffixes = {Path(name).suffix for name in tracked() if name.startswith(PACKAGES)}
+
+    assert suffixes >= {".py", ".lua", ".sql", ".txt", ".html", ".css", ".js"}
 
 
 def test_deploying_adds_only_build_and_egg_info_to_the_clone(egg: Path, clone: Path) -> None:
@@ -330,6 +336,19 @@ def test_the_search_page_starts_and_ends_searches_here(scrapyd: Scrapyd, searche
 
 
 # Helpers
+
+
+def copied(clone: Path) -> Path:
+    for name in tracked():
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        (clone / name).write_bytes((PROJECT / name).read_bytes())
+    return clone
+
+
+def packaged(archive: Path, metadata: str) -> set[str]:
+    """The files in an egg or a wheel, without what is compiled and what is said about it."""
+    names = zipfile.ZipFile(archive).namelist()
+    return {name for name in names if not name.endswith(".pyc") and not name.startswith(metadata)}
 
 
 def tracked() -> list[str]:
