@@ -19,131 +19,149 @@ T = TypeVar("T")
 
 
 class Setting(NamedTuple):
-    """One setting of ours: what it is when nobody says otherwise, its unit, and why that default."""
+    """One setting of ours: what it is when nobody says otherwise, its unit, and the least that it may be."""
 
     default: object
     unit: str
-    reason: str
     least: float
 
 
 SETTINGS: dict[str, Setting] = {}  # all of ours, in the order of this file
 
 
-def given(name: str, default: T, unit: str, reason: str, least: float = 0) -> T | str:
+def given(name: str, default: T, unit: str, least: float = 0) -> T | str:
     """Return the environment's value of a setting, as text, else the default; Scrapy's getters read both."""
-    SETTINGS[name] = Setting(default, unit, reason, least)
+    SETTINGS[name] = Setting(default, unit, least)
     return os.environ.get(name, default)
 
 
-# Where things are
-CRAWL_DIR = given("CRAWL_DIR", "crawl", "folder", "one data folder per machine, beside the project")
-REDIS_URL = given("REDIS_URL", "", "URL", "empty: a private server inside CRAWL_DIR")
-REDIS_FSYNC = given(
-    "REDIS_FSYNC", "everysec", "everysec|always", "embedded server; always costs about a third"
-)
+# ---- Where things are
 
-# Politeness
-FRONTIER_DELAY = given(
-    "FRONTIER_DELAY", 1.0, "seconds", "between fetches of one server; what most robots keep"
-)
-CRAWL_DELAY_MAX = given("CRAWL_DELAY_MAX", 60.0, "seconds", "cap on a robots.txt Crawl-delay; 0 ignores it")
-FRONTIER_SLOWNESS = given(
-    "FRONTIER_SLOWNESS", 10.0, "times", "pause as a multiple of the last download time (EW)"
-)
-FRONTIER_SERVER_CONCURRENCY = given(
-    "FRONTIER_SERVER_CONCURRENCY", 1, "downloads", "at a time from one server", 1
-)
-FRONTIER_TRIES = given("FRONTIER_TRIES", 3, "fetches", "before a URL has failed", 1)
-FRONTIER_DEATHS = given("FRONTIER_DEATHS", 3, "workers", "died with a URL; then it is leased alone. 0: never")
-FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds", "before the first retry; doubles")
-FRONTIER_PARTITIONS = given(
-    "FRONTIER_PARTITIONS", 1, "slots", "one exact global order; more is for Redis Cluster", 1
-)
+# The data folder: one for each machine, beside the project.
+CRAWL_DIR = given("CRAWL_DIR", "crawl", "folder")
+# Empty: a private server inside CRAWL_DIR, so that a first crawl needs no Redis.
+REDIS_URL = given("REDIS_URL", "", "URL")
+# Of the private server; `always` costs about a third of its speed.
+REDIS_FSYNC = given("REDIS_FSYNC", "everysec", "everysec|always")
 
-# Budgets; 0: any number
-FRONTIER_MAX_URLS = given(
-    "FRONTIER_MAX_URLS", 0, "URLs", "waiting; from then on a page brings in one new URL (EW)"
-)
-BUDGET_SERVER = given("BUDGET_SERVER", 1_000_000, "URLs", "taken in of one server")
-BUDGET_DOMAIN = given("BUDGET_DOMAIN", 1_000_000, "URLs", "taken in of one registrable domain")
-BUDGET_DOMAIN_SERVERS = given(
-    "BUDGET_DOMAIN_SERVERS", 10_000, "servers", "of one registrable domain: wildcard names"
-)
-BUDGET_PREFIX = given("BUDGET_PREFIX", 100_000, "URLs", "taken in of one path prefix of a server")
-BUDGET_DOMAIN_SHARE = given(
-    "BUDGET_DOMAIN_SHARE", "", "K/N", "K new URLs of a domain in every N fetches (EW); empty: any"
-)
-BUDGET_REPEATS = given(
-    "BUDGET_REPEATS", 20, "pages", "more repeats than news of a prefix: it goes behind the others"
-)
+# ---- Politeness
 
-# Spiders that are not ours
-FRONTIER_NAME = given(
-    "FRONTIER_NAME", "", "name", "empty: the spider's; spiders of one name share a frontier"
-)
-FRONTIER_MODE = given("FRONTIER_MODE", "priority", "mode", "Scrapy's: highest Request.priority first")
-FRONTIER_IDLE = given("FRONTIER_IDLE", 0.0, "seconds", "a spider waits for seeds when nothing is left")
+# Between two fetches of one server; what most crawlers keep.
+FRONTIER_DELAY = given("FRONTIER_DELAY", 1.0, "seconds")
+# Cap on the Crawl-delay of a robots.txt, as some ask for hours; 0 ignores Crawl-delay.
+CRAWL_DELAY_MAX = given("CRAWL_DELAY_MAX", 60.0, "seconds")
+# The pause as a multiple of the last download's time (EW).
+FRONTIER_SLOWNESS = given("FRONTIER_SLOWNESS", 10.0, "times")
+# At a time from one server, over all workers.
+FRONTIER_SERVER_CONCURRENCY = given("FRONTIER_SERVER_CONCURRENCY", 1, "downloads", 1)
+# Of one URL, before it has failed.
+FRONTIER_TRIES = given("FRONTIER_TRIES", 3, "fetches", 1)
+# A URL that so many workers held when they died is leased alone; 0: never.
+FRONTIER_DEATHS = given("FRONTIER_DEATHS", 3, "workers")
+# Before the first retry; doubles with each.
+FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds")
+# One keeps an exact global order; more are for Redis Cluster.
+FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 1, "slots", 1)
 
-# What is fetched
-PROTOCOLS = given("PROTOCOLS", "http,https", "schemes", "others are counted as refused")
-ADDRESSES_ALLOWED = given(
-    "ADDRESSES_ALLOWED", "", "networks", "special addresses are refused unless named here"
-)
-TRAP_PATHS = given(
-    "TRAP_PATHS", "", "texts", "paths that hold one of them are refused, as /cgi-bin/ always is"
-)
-ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no", "RFC 9309")
-USER_AGENT = given("USER_AGENT", "", "text", "empty: webcrawler/VERSION with USER_AGENT_CONTACT")
-USER_AGENT_CONTACT = given(
-    "USER_AGENT_CONTACT", "", "URL or e-mail", "so that people can write in; please set it"
-)
-DOWNLOAD_MAXSIZE = given("DOWNLOAD_MAXSIZE", 10 * 2**20, "bytes", "of a body, also after inflating", 1)
-DOWNLOAD_TIMEOUT = given("DOWNLOAD_TIMEOUT", 30.0, "seconds", "for one download, in all", 0.1)
-CONCURRENT_REQUESTS = given("CONCURRENT_REQUESTS", 32, "downloads", "1 gives the exact order of a mode", 1)
-CRAWL_NICE = given("CRAWL_NICE", 10, "niceness", "who searches on this machine comes first; 0: takes turns")
+# ---- Budgets; 0: any number
 
-# Parsing
-PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes", "0: one less than the cores, at least one")
-PARSER_TIMEOUT = given(
-    "PARSER_TIMEOUT", 10.0, "seconds", "of processor time for one page; its parser is killed then", 0.1
-)
-PARSER_MEMORY = given("PARSER_MEMORY", 448, "MiB", "for one parser process", 64)
+# That may wait; from then on a page brings in one new URL (EW).
+FRONTIER_MAX_URLS = given("FRONTIER_MAX_URLS", 0, "URLs")
+# Taken in of one server.
+BUDGET_SERVER = given("BUDGET_SERVER", 1_000_000, "URLs")
+# Taken in of one registrable domain.
+BUDGET_DOMAIN = given("BUDGET_DOMAIN", 1_000_000, "URLs")
+# Of one registrable domain: wildcard names make servers without end.
+BUDGET_DOMAIN_SERVERS = given("BUDGET_DOMAIN_SERVERS", 10_000, "servers")
+# Taken in of one path prefix of a server.
+BUDGET_PREFIX = given("BUDGET_PREFIX", 100_000, "URLs")
+# K new URLs of a domain in every N fetches (EW); empty: any number.
+BUDGET_DOMAIN_SHARE = given("BUDGET_DOMAIN_SHARE", "", "K/N")
+# So many more duplicates than new pages, and a path prefix waits behind all others.
+BUDGET_REPEATS = given("BUDGET_REPEATS", 20, "pages")
 
-# Batch, index and search
-BATCH_DOCUMENTS = given("BATCH_DOCUMENTS", 200, "documents", "written in one transaction", 1)
-BATCH_SECONDS = given("BATCH_SECONDS", 1.0, "seconds", "a batch waits at most so long", 0.01)
-RANKER_ENABLED = given(
-    "RANKER_ENABLED", True, "yes or no", "PageRank for orderings that follow it, and for search"
-)
-INDEX_ENGINE = given(
-    "INDEX_ENGINE", "whoosh", "whoosh|tantivy", "whoosh needs nothing more; tantivy grows further"
-)
-SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file", "'word frequency' lines in place of general English")
+# ---- Spiders that are not ours
 
-# The search page
-SERVE_RATE = given(
-    "SERVE_RATE", "6000/minute", "requests/period", "of one client; a person asks 20. Empty: any"
-)
-SERVE_TRUSTED_PROXIES = given(
-    "SERVE_TRUSTED_PROXIES", "", "networks", "whose X-Forwarded-For says who the client is"
-)
-SERVE_HOSTS = given(
-    "SERVE_HOSTS", "", "names", "that the page is asked for by, beside localhost and its address"
-)
-SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks", "that may read /metrics: this machine")
-SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text", "what the page calls itself")
-SERVE_URL = given("SERVE_URL", "", "URL", "where people reach the page, for browsers that add it")
-SERVE_FEEDBACK = given("SERVE_FEEDBACK", False, "yes or no", "results may be judged on the page, by anybody")
-SERVE_LIVE = given(
-    "SERVE_LIVE", "loopback", "loopback|all|off", "who may have the web searched from the page"
-)
-SERVE_LIVE_JOBS = given("SERVE_LIVE_JOBS", 2, "searches", "of the web at once; a client has one", 1)
-SERVE_LIVE_SECONDS = given("SERVE_LIVE_SECONDS", 120, "seconds", "for one of them; nobody waits longer", 1)
-SERVE_LIVE_PAGES = given("SERVE_LIVE_PAGES", 300, "pages", "that one of them may fetch", 1)
-SERVE_SCRAPYD = given("SERVE_SCRAPYD", "", "URL", "of a Scrapyd that runs them; empty: child processes")
+# Empty: the spider's name. Spiders of one name share a frontier.
+FRONTIER_NAME = given("FRONTIER_NAME", "", "name")
+# As Scrapy has it: the highest Request.priority first.
+FRONTIER_MODE = given("FRONTIER_MODE", "priority", "mode")
+# That a spider waits for seeds when nothing is left.
+FRONTIER_IDLE = given("FRONTIER_IDLE", 0.0, "seconds")
 
-# Scrapy's own
+# ---- What is fetched
+
+# Links to others are counted as refused.
+PROTOCOLS = given("PROTOCOLS", "http,https", "schemes")
+# Special addresses are refused, but for those in these networks.
+ADDRESSES_ALLOWED = given("ADDRESSES_ALLOWED", "", "networks")
+# Links whose path holds one of them are refused, as with /cgi-bin/.
+TRAP_PATHS = given("TRAP_PATHS", "", "texts")
+# RFC 9309.
+ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
+# Empty: webcrawler/VERSION with USER_AGENT_CONTACT.
+USER_AGENT = given("USER_AGENT", "", "text")
+# So that people can write to you; please set it.
+USER_AGENT_CONTACT = given("USER_AGENT_CONTACT", "", "URL or e-mail")
+# Of a body, also after inflating; far above any page that people read.
+DOWNLOAD_MAXSIZE = given("DOWNLOAD_MAXSIZE", 10 * 2**20, "bytes", 1)
+# For one download, in all.
+DOWNLOAD_TIMEOUT = given("DOWNLOAD_TIMEOUT", 30.0, "seconds", 0.1)
+# At a time; 1 gives the exact order of a mode.
+CONCURRENT_REQUESTS = given("CONCURRENT_REQUESTS", 32, "downloads", 1)
+# Other programs of this machine go first; 0: all take turns.
+CRAWL_NICE = given("CRAWL_NICE", 10, "niceness")
+
+# ---- Parsing
+
+# 0: one less than the machine has cores, at least one.
+PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes")
+# Of processor time for one page; then its parser is killed.
+PARSER_TIMEOUT = given("PARSER_TIMEOUT", 10.0, "seconds", 0.1)
+# That one parser process may add to what it starts with.
+PARSER_MEMORY = given("PARSER_MEMORY", 448, "MiB", 64)
+
+# ---- Batch, index and search
+
+# Written in one transaction: a disk waits for fsync once a batch.
+BATCH_DOCUMENTS = given("BATCH_DOCUMENTS", 200, "documents", 1)
+# That a batch waits for more documents, at most.
+BATCH_SECONDS = given("BATCH_SECONDS", 1.0, "seconds", 0.01)
+# PageRank, for orderings that follow it and for search.
+RANKER_ENABLED = given("RANKER_ENABLED", True, "yes or no")
+# Whoosh needs nothing more; tantivy grows further.
+INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh|tantivy")
+# Lines of `word frequency`, in place of general English.
+SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
+
+# ---- The search page
+
+# Of one client: a person asks 20 a minute, a program more. Empty: any number.
+SERVE_RATE = given("SERVE_RATE", "6000/minute", "requests/period")
+# Whose X-Forwarded-For says who the client is.
+SERVE_TRUSTED_PROXIES = given("SERVE_TRUSTED_PROXIES", "", "networks")
+# Names of the page, beside localhost and the address that it is bound to.
+SERVE_HOSTS = given("SERVE_HOSTS", "", "names")
+# That may read /metrics: this machine.
+SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks")
+# What the page calls itself.
+SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text")
+# Where people reach the page, for browsers that add it to their search engines.
+SERVE_URL = given("SERVE_URL", "", "URL")
+# Whether results may be judged on the page, by anybody who sees it.
+SERVE_FEEDBACK = given("SERVE_FEEDBACK", False, "yes or no")
+# Who may have the web searched from the page, which makes this machine fetch pages.
+SERVE_LIVE = given("SERVE_LIVE", "loopback", "loopback|all|off")
+# Searches of the web at once; each client has one.
+SERVE_LIVE_JOBS = given("SERVE_LIVE_JOBS", 2, "searches", 1)
+# For one search of the web, at most; nobody waits longer.
+SERVE_LIVE_SECONDS = given("SERVE_LIVE_SECONDS", 120, "seconds", 1)
+# That one search of the web may fetch.
+SERVE_LIVE_PAGES = given("SERVE_LIVE_PAGES", 300, "pages", 1)
+# Of a Scrapyd that runs searches of the web; empty: child processes run them.
+SERVE_SCRAPYD = given("SERVE_SCRAPYD", "", "URL")
+
+# ---- Scrapy's own
 
 BOT_NAME = "webcrawler"
 USER_AGENT = USER_AGENT or f"{BOT_NAME}/{__version__}"
@@ -163,6 +181,8 @@ REMOTE_CONTROL_ENABLED = False  # runs any Python that it is sent
 # A terminal has the live line, and only what needs attention beside it.
 LOG_LEVEL = os.environ.get("LOG_LEVEL", "WARNING" if sys.stderr.isatty() else "INFO")
 FEED_EXPORT_ENCODING = "utf-8"
+
+# ---- What is checked
 
 # What was a setting once, and what holds now.
 REMOVED = {

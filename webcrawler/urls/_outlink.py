@@ -16,17 +16,19 @@ MAX_LENGTH = 2_083  # characters; what browsers once took, and the issue's cap
 # Endings of files that cannot be indexed: only HTML and XHTML are documents. Any other ending is fetched and
 # judged by its type. Left out because pages have them: php, asp, cgi, jsp, pl, xml, md, com, and numbers.
 _ENDINGS = {
-    "pictures": """png apng jpg jpeg jpe jfif gif svg svgz bmp ico tif tiff webp avif heic psd ai xcf xpm xbm pnm
-        pbm pgm ppm""",
-    "sounds and films": """mp3 m4a aac ogg oga opus flac wav wma mid midi aif aiff ra ram m3u pls mp4 m4v mkv webm avi mov
-        qt mpg mpeg mpe wmv flv ogv 3gp swf srt vtt""",
-    "archives and programs": """zip gz tgz tar bz2 tbz tbz2 xz txz lz lzma zst z 7z rar jar war ear cab arj lha lzh cpio iso
-        img dmg deb rpm apk msi exe dll so dylib bin pkg whl egg gem class pyc o a wasm torrent""",
-    "paper and office": """pdf ps eps dvi djvu doc docx dot dotx rtf xls xlsx xlsm ppt pptx pps ppsx odt ods odp odg sxw
-        epub mobi azw azw3 chm vsd mdb""",
-    "text that is no HTML": """txt text csv tsv json jsonl geojson rss atom rdf xsl xslt xsd dtd wsdl tex bib ics vcf diff
-        patch css js mjs map h c py""",
-    "fonts and data": """ttf otf woff woff2 eot asc sig gpg pgp md5 sha1 sha256 sqlite db dat dmp pcap""",
+    "pictures": """png apng jpg jpeg jpe jfif gif svg svgz bmp ico tif tiff webp avif heic psd ai
+        xcf xpm xbm pnm pbm pgm ppm""",
+    "sounds and films": """mp3 m4a aac ogg oga opus flac wav wma mid midi aif aiff ra ram m3u pls
+        mp4 m4v mkv webm avi mov qt mpg mpeg mpe wmv flv ogv 3gp swf srt vtt""",
+    "archives and programs": """zip gz tgz tar bz2 tbz tbz2 xz txz lz lzma zst z 7z rar jar war
+        ear cab arj lha lzh cpio iso img dmg deb rpm apk msi exe dll so
+        dylib bin pkg whl egg gem class pyc o a wasm torrent""",
+    "paper and office": """pdf ps eps dvi djvu doc docx dot dotx rtf xls xlsx xlsm ppt pptx pps
+        ppsx odt ods odp odg sxw epub mobi azw azw3 chm vsd mdb""",
+    "text that is no HTML": """txt text csv tsv json jsonl geojson rss atom rdf xsl xslt xsd dtd
+        wsdl tex bib ics vcf diff patch css js mjs map h c py""",
+    "fonts and data": """ttf otf woff woff2 eot asc sig gpg pgp md5 sha1 sha256 sqlite db dat dmp
+        pcap""",
 }
 UNINDEXABLE = frozenset(ending for endings in _ENDINGS.values() for ending in endings.split())
 
