@@ -1,4 +1,4 @@
-"""What was asked for? The arguments of a crawl, checked before anything is opened or fetched."""
+"""What was asked for? The arguments of a crawl, checked before anything is opened."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Job:
 
     @classmethod
     def read(cls, **given: str | None) -> Job:
-        """From the words of a command line; those that begin with an underscore are Scrapyd's.
+        """Reads the arguments of a command line; those that begin with an underscore are Scrapyd's.
 
         Raises:
-            BadInput: with one line on what to write instead.
+            BadInput: one line says what to write instead.
         """
         words = {name: value for name, value in given.items() if value and not name.startswith("_")}
         unknown = words.keys() - cls.__slots__
@@ -52,12 +52,12 @@ class Job:
 
     @property
     def frontier(self) -> str:
-        """The name of the frontier that it works on."""
+        """The name of its frontier."""
         return "index"
 
     @property
     def is_search(self) -> bool:
-        """Does somebody wait for what it finds? Then it fetches nothing that the catalog has, and hurries."""
+        """Is it a real-time search? Then it fetches nothing that the catalog has, and writes small batches."""
         return False
 
     def admits(self, server: str) -> bool:

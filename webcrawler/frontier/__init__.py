@@ -1,8 +1,7 @@
 """Which URL next?
 
-`Frontier` keeps every URL seen in exactly one state, in Redis, and hands the best due ones out as
-leases; `ordering(mode)` says what best means; `inspect` answers what waits and why, `upkeep` clears and
-rescores.
+`Frontier` keeps every URL seen in exactly one state, in Redis, and leases out the best ones that are due;
+`ordering(mode)` says which are best; `inspect` answers what waits and why, `maintenance` clears and rescores.
 """
 
 from webcrawler.frontier import inspect, maintenance, searches

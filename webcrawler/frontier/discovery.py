@@ -33,7 +33,7 @@ class Discovery:
     """Takes links into a frontier, by its ordering and within its budgets; for one thread.
 
     Attributes:
-        watched: servers with many URLs, of which path prefixes are sent and counted.
+        watched: servers with many URLs; path prefixes of their links are sent and counted.
     """
 
     def __init__(self, slots: Slots, ordering: Ordering, budgets: Budgets) -> None:

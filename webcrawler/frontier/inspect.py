@@ -1,4 +1,4 @@
-"""What waits, and why? Questions that people ask of a frontier; none of them is on the crawl's way."""
+"""What waits, and why? Questions that people ask a frontier; a crawl asks none of them."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def stats(frontier: Frontier) -> dict[str, Any]:
 
 
 def peek(frontier: Frontier, limit: int) -> list[str]:
-    """The URLs that would come next, one at a time, if all servers were due and nothing new were found.
+    """The URLs that would be leased next if all servers were due and nothing new were found.
 
-    Of several partitions, one URL of each in turn.
+    Partitions take turns, a URL each.
     """
     orders = [_next(frontier, partition, limit) for partition in frontier.partitions]
     found: list[str] = []
@@ -93,13 +93,13 @@ class _Queue:
         return self._newcomer or TURN + self._turn
 
     def pop(self, turn: int) -> str:
-        """Its first URL, which will be a document, at that turn."""
+        """Takes its first URL at that turn, and assumes that it becomes a document."""
         self._newcomer, self._turn = 0, turn
         return self.server + str(self.entries.pop(0)[0].decode())
 
 
 def explain(frontier: Frontier, url: str) -> dict[str, Any]:
-    """Where a URL stands and how its server is treated; `state` is "decided" where the catalog knows more."""
+    """The state of a URL, and how its server is treated; if `state` is "decided", the catalog knows more."""
     target = urls.outlink(url, url)
     server, path = urls.split(target.url)
     partition = frontier.partitions.of_server(server)
@@ -133,7 +133,7 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
 
 
 def _budgets(frontier: Frontier, partition: Partition, server: str, path: str) -> dict[str, Any]:
-    """How much was taken in of a server, its domain, and the URL's path prefix."""
+    """How many URLs were taken in from a server, its domain, and the URL's path prefix."""
     prefix, domain = urls.path_prefix(path), urls.registrable_domain(server)
     of_server = frontier.client.hget(partition.prefix + "taken", server)
     of_prefix = frontier.client.hget(f"{partition.prefix}site:{server}", prefix)

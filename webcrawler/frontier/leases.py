@@ -59,7 +59,7 @@ class Leases:
     def _in_turn(self, limit: int) -> tuple[list[Partition], list[Partition]]:
         """The partitions whose turn it is, one for each URL, and the others.
 
-        While a URL is held alone, or is to be, only its partition, and the others say what they hold.
+        While a URL is held alone, or is going to be, it is the turn of its partition alone.
         """
         if self._alone:
             return [self._alone], [one for one in self._slots.partitions if one != self._alone]
@@ -91,7 +91,7 @@ class Leases:
         return calls
 
     def _holds_beside(self, partition: Partition) -> bool:
-        """Does this worker hold anything in other partitions? Asked only when a URL is to be held alone."""
+        """May this worker hold anything in other partitions? Looked up only if a URL is to be held alone."""
         if self._alone is None:
             return len(self._slots.partitions) > 1  # then it is asked again, by the next call
         held = (f"{other.prefix}held:{self.worker}" for other in self._slots.partitions if other != partition)

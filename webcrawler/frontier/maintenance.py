@@ -1,4 +1,4 @@
-"""What people do to a frontier that stands still: clear it, give it another mode."""
+"""What people do with a frontier that is not in use: clear it, or give it another mode."""
 
 from __future__ import annotations
 
@@ -15,25 +15,23 @@ from webcrawler.frontier.scripts import Client, Partition
 from webcrawler.orderings import Source, ordering
 from webcrawler.records import Link
 
-SOME = 1_000
-WITH_A_NAME = frozenset(
-    {"queue", "site", "seen", "held", "raised"}
-)  # kinds of keys; the other kinds have one key
+BATCH = 1_000  # keys or URLs a call
+NAMED = frozenset({"queue", "site", "seen", "held", "raised"})  # kinds of many keys; others have one key
 
 
 def refuse_while_in_use(frontier: Frontier) -> None:
-    """Raises BadInput while a crawl is alive."""
-    while frontier.expire():  # so many a call
+    """Raises BadInput: a crawl is alive."""
+    while frontier.expire():  # 1,000 a call
         pass
     if frontier.workers():
         raise BadInput("a crawl is using this frontier: stop it first; after a kill -9 wait ten seconds")
 
 
 def mode_of(client: Client, asked: str, name: str = "index") -> str:
-    """The mode to go on in: that asked for, else that which the frontier was filled with, else breadth.
+    """The mode to go on in: the one asked for, else the one that the frontier was filled with, else breadth.
 
     Raises:
-        BadInput: it was filled with a class of somebody's own, which has to be named: data name no module.
+        BadInput: it was filled with a user's class, which has to be named again: data may name no module.
     """
     stored = Frontier(client, ordering("fifo"), name).stored_mode()
     if not asked and stored:
@@ -49,7 +47,7 @@ def mode_of(client: Client, asked: str, name: str = "index") -> str:
 def clear(frontier: Frontier, with_servers: bool = True) -> int:
     """Forgets all that this frontier has seen; pages and catalog stay. Returns how many URLs.
 
-    What all frontiers share, how servers are to be treated, goes with the last of them; blocks stay.
+    What all frontiers share, how servers are treated, goes with the last frontier; blocks stay.
 
     Raises:
         BadInput: a crawl is alive.
@@ -65,7 +63,7 @@ def clear(frontier: Frontier, with_servers: bool = True) -> int:
 
 
 def _own_keys(frontier: Frontier) -> Iterator[str]:
-    """Of all partitions, by one look at the names of all keys."""
+    """The keys of all partitions; reads the names of all keys of Redis once."""
     by_base = {partition.base: partition for partition in frontier.partitions}
     for key in frontier.keys_of("{crawl:"):
         partition = by_base.get(key[: key.find("}:") + 2])
@@ -74,13 +72,12 @@ def _own_keys(frontier: Frontier) -> Iterator[str]:
 
 
 def _is_own(partition: Partition, key: str) -> bool:
-    """Not of a frontier whose name begins as this one's (`shop`, `shop:eu`)."""
+    """False for keys of a frontier whose name begins like this one's (`shop:eu`, when this is `shop`)."""
     kind, _, rest = key.removeprefix(partition.prefix).partition(":")
-    return kind in WITH_A_NAME if rest else True
+    return kind in NAMED if rest else True
 
 
 def _is_blocked(frontier: Frontier, key: str) -> bool:
-    """A block is for good, whatever is forgotten."""
     return bool(frontier.client.hexists(key, "blocked"))
 
 
@@ -90,17 +87,17 @@ def _unlink(frontier: Frontier, keys: Iterable[str]) -> None:
 
 
 def rescore(frontier: Frontier, mode: str) -> int:
-    """Gives every waiting URL the priority of the frontier's ordering, and the frontier that mode.
+    """Gives the frontier a mode, and every waiting URL its priority by the frontier's ordering.
 
-    Discovery numbers stay. Returns how many URLs.
+    Ties stay in order of discovery. Returns how many URLs.
 
     Raises:
-        BadInput: a crawl is alive; what it has leased would come back with its old priority.
+        BadInput: a crawl is alive; URLs that it has leased would come back with their old priorities.
     """
     refuse_while_in_use(frontier)
     changed = 0
     frontier.set_mode(mode)
-    # Which pages link there is not known any more; what waits is no seed for that.
+    # The pages that link there are not known any more, but what waits must not be taken for seeds.
     source = Source() if frontier.ordering.seeds_first or frontier.ordering.learns else None
     for partition in frontier.partitions:
         for some in _batches(_waiting(frontier, partition)):
@@ -110,13 +107,13 @@ def rescore(frontier: Frontier, mode: str) -> int:
 
 
 def _waiting(frontier: Frontier, partition: Partition) -> Iterator[Link]:
-    """All URLs that wait; those that are to be tried again have no place in a queue."""
+    """All URLs that wait, also those to be tried again, which are in no queue."""
     client, prefix = frontier.client, partition.prefix
     for key in frontier.keys_of(prefix + "queue:"):
         server = key.removeprefix(prefix + "queue:")
-        for path, _ in client.zscan_iter(key, count=SOME):
+        for path, _ in client.zscan_iter(key, count=BATCH):
             yield _link(server + path.decode())
-    for member, _ in client.zscan_iter(prefix + "retry", count=SOME):
+    for member, _ in client.zscan_iter(prefix + "retry", count=BATCH):
         yield _link(member.decode().replace(" ", "", 1))
 
 
@@ -125,5 +122,5 @@ def _link(url: str) -> Link:
 
 
 def _batches(things: Iterator[Any]) -> Iterator[list[Any]]:
-    while batch := list(islice(things, SOME)):
+    while batch := list(islice(things, BATCH)):
         yield batch

@@ -1,4 +1,4 @@
-"""What goes in and out of a frontier, and how it treats servers."""
+"""What goes in and out of a frontier, and how it treats servers and budgets."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Politeness:
     crawl_delay_max: float = 60.0
     slowness: float = 10.0
     slowness_max: float = 30.0
-    slow: float = 3.0  # a download that takes so long is a slow one: its server gets one connection
+    slow: float = 3.0  # a download that takes this long is slow: its server gets one connection
     server_concurrency: int = 1
     tries: int = 3
-    deaths: int = 3  # of workers that held a URL, until it is leased alone
+    deaths: int = 3  # of workers that held a URL, after which it is leased alone
     backoff: float = 30.0
     backoff_max: float = 3600.0
     lease: float = 900.0
 
     def pause(self, download_seconds: float) -> float:
-        """The pause after a download: slow servers get longer ones (EW); none where no delay is wanted."""
+        """The pause after a download, in seconds: longer for slow servers (EW); none without a delay."""
         if not self.delay:
             return 0.0
         return max(self.delay, min(self.slowness * download_seconds, self.slowness_max))
@@ -37,7 +37,7 @@ class Politeness:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """How much a frontier takes in, in URLs; 0: any number. Sources: EW "Frontier"; IRLbot (Lee 2008)."""
+    """How many URLs a frontier takes in; 0: any number. Sources: EW "Frontier"; IRLbot (Lee 2008)."""
 
     server: int = 0
     domain: int = 0  # registrable domain
@@ -45,11 +45,11 @@ class Budgets:
     prefix: int = 0  # path prefix of a server
     share: int = 0  # of one domain in every `share_of` leases (EW: k in every n)
     share_of: int = 0  # leases
-    queued: int = 0  # from which on a page brings in one new URL (EW)
-    repeats: int = 0  # repeats less fresh pages of a path prefix, from which on it goes behind all others
+    queued: int = 0  # from this many on, each page brings in one new URL (EW)
+    repeats: int = 0  # from so many more repeats than fresh pages on, a path prefix goes behind all others
 
     def of_partition(self, number: int) -> Budgets:
-        """Those of one of so many partitions: what counts over all of them is shared out."""
+        """The budgets of one partition: those that count over all partitions are divided by their number."""
         return replace(self, queued=-(-self.queued // number), share_of=-(-self.share_of // number))
 
 
@@ -64,7 +64,7 @@ class Report(NamedTuple):
 
 
 class Reports:
-    """Those that are still to be told; threads may put and take side by side."""
+    """Reports that Redis was not told yet; several threads may put and take them."""
 
     def __init__(self) -> None:
         self._waiting: deque[Report] = deque()
@@ -84,19 +84,19 @@ class Reports:
 
 
 class Done(NamedTuple):
-    """A lease that is decided well; `links` are those to follow, `refused` counts those that are not."""
+    """A lease to complete; `links` are to be followed, `refused` counts those that are not, by reason."""
 
     lease: Lease
     reason: str
     is_document: bool
     links: Sequence[Link] = ()
     refused: Mapping[str, int] = MappingProxyType({})
-    repeats: bool = False  # it says what another page has said: a duplicate, or nearly
+    repeats: bool = False  # the page is a duplicate of another one, or nearly
     note: int = 0  # what the ordering notes of the page, for its links
 
 
 class Failed(NamedTuple):
-    """A lease that came to nothing; `outcome` is counted when no tries are left."""
+    """A lease whose fetch failed; `outcome` is counted when no tries are left."""
 
     lease: Lease
     outcome: str  # "failed/REASON" or "quarantined"

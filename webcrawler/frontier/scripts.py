@@ -1,4 +1,4 @@
-"""Loads the Lua operations and runs them; a script unknown to a server is sent again."""
+"""Loads the Lua operations and runs them; a script that a server does not know is sent again."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Client = (
 
 
 class Partition(NamedTuple):
-    """A slot of a frontier: all its keys begin with one of the two, and lie on one node of a cluster."""
+    """A part of a frontier: its keys begin with one of two prefixes, and lie on one node of a cluster."""
 
-    base: str  # of what all frontiers share
-    prefix: str  # of this frontier
+    base: str  # prefix of what all frontiers share
+    prefix: str  # prefix of what is this frontier's own
 
 
 class Call(NamedTuple):
@@ -33,14 +33,18 @@ class Call(NamedTuple):
 
 
 def now_ms(client: Client, base: str) -> int:
-    """By the clock of the server that holds the partition with that prefix."""
+    """The time by the clock of the Redis server that holds a partition.
+
+    Args:
+        base: of the partition.
+    """
     seconds, micros = client.eval("return redis.call('TIME')", 1, base)
     return int(seconds) * 1000 + int(micros) // 1000
 
 
 @cache
 def source(operation: str) -> str:
-    """The text of `OPERATION-2.lua` with what the operations share before it, comments left out."""
+    """The text of `OPERATION-2.lua`, after the parts that operations share, without comments."""
     folder = files("webcrawler.frontier").joinpath("lua")
     shared = sorted(file.name for file in folder.iterdir() if file.name.startswith("_"))
     texts = [folder.joinpath(name).read_text("utf-8") for name in (*shared, f"{operation}-2.lua")]
@@ -49,7 +53,7 @@ def source(operation: str) -> str:
 
 @cache
 def operations() -> tuple[str, ...]:
-    """Their names, from those of the files."""
+    """The names of all operations."""
     names = (file.name for file in files("webcrawler.frontier").joinpath("lua").iterdir())
     return tuple(name.removesuffix("-2.lua") for name in names if name.endswith("-2.lua"))
 
@@ -60,12 +64,16 @@ def _sha(operation: str) -> str:
 
 
 def run(client: Client, calls: Iterable[Call]) -> list[Any]:
-    """Several operations in one round trip; in order on each partition, each atomic, not all together."""
+    """Runs operations in one round trip: each is atomic, and those of one partition run in order.
+
+    Returns:
+        Their answers, in the order of `calls`.
+    """
     pending = list(calls)
     answers = _send(client, pending)
     unknown = [i for i, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
-    if unknown:  # refused, so not run: only these are sent again
-        for operation in operations():  # a server knows all or none, so calls keep their order
+    if unknown:  # these were not run: only they are sent again
+        for operation in operations():  # a server knows all scripts or none, so calls keep their order
             client.script_load(source(operation))
         for i, answer in zip(unknown, _send(client, [pending[i] for i in unknown]), strict=True):
             answers[i] = answer

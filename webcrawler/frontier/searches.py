@@ -1,7 +1,7 @@
-"""Frontiers of real-time searches: each has one of its own, which goes when the search is over or has died.
+"""The frontiers of real-time searches: each search has its own, which is deleted when it ends or has died.
 
-A search that dies leaves places of servers taken, which no other frontier knows of: so all workers look
-after it.
+A search that dies leaves places of servers taken, and no other frontier knows of that: so all workers look
+for dead searches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webcrawler.orderings import ordering
 
 BASE = "{crawl:0}:"
 KEY = f"{BASE}searches"
-MISSING_MS = 60_000  # that a worker may be silent, as when its machine was asleep, before its frontier goes
+MISSING_MS = 60_000  # for which a worker may be silent, as when its machine slept, before its frontier goes
 
 
 def _nobody(worker: str) -> bool:
@@ -25,31 +25,35 @@ def _nobody(worker: str) -> bool:
 
 
 def enter(client: Client, name: str) -> None:
-    """A search begins; its worker has said that it lives."""
+    """Registers a search whose worker has said that it lives."""
     client.zadd(KEY, {name: now_ms(client, BASE)})
 
 
 def leave(client: Client, name: str) -> None:
-    """Forgets a search, of which nobody is at work; what it found is in catalog and index.
+    """Deletes a search's frontier; what it found is in catalog and index.
 
     Raises:
-        BadInput: somebody is.
+        BadInput: a worker of it is alive.
     """
     clear(Frontier(client, ordering("fifo"), name), with_servers=False)
     client.zrem(KEY, name)
 
 
 def look_after(client: Client, is_dead: Callable[[str], bool] = _nobody) -> None:
-    """Gives back what dead searches hold, and forgets those that are dead for long, or known to be."""
+    """Gives back what dead searches hold, and deletes those that have been silent for long.
+
+    Args:
+        is_dead: is a worker known to be dead? Its search is deleted at once.
+    """
     known = client.zrange(KEY, 0, -1, withscores=True)
     now = now_ms(client, BASE) if known else 0
     for name, seen_ms in known:
         frontier = Frontier(client, ordering("fifo"), name.decode())
         known_dead = [is_dead(worker) for worker in frontier.workers()]
-        while frontier.expire_dead(is_dead):  # so many a call
+        while frontier.expire_dead(is_dead):  # 1,000 a call
             pass
         if frontier.workers():
             client.zadd(KEY, {name: now}, xx=True)
         elif any(known_dead) or now - seen_ms > MISSING_MS:
-            with suppress(BadInput):  # it has come back in this moment
+            with suppress(BadInput):  # it has just come back
                 leave(client, name.decode())

@@ -1,4 +1,4 @@
-"""Where a frontier stands: what a status page shows of it. Reads only, and a bounded part of it."""
+"""What a status page shows of a frontier; reads a bounded part of it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class Standing:
 
 
 def standing(frontier: Frontier, limit: int) -> Standing:
-    """One look, not one moment: a few round trips to each partition.
+    """What a frontier holds, by a few round trips to each partition; so not all of it at one moment.
+
+    Args:
+        limit: servers to show.
 
     Raises:
         Unavailable: Redis does not answer.

@@ -1,4 +1,4 @@
-"""How links and leases are written for the Lua operations, and read."""
+"""How links, leases and budgets are written for the Lua operations, and their answers are read."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ pack = msgpack.Packer(autoreset=True).pack
 def columns(
     links: Sequence[Link], ordering: Ordering, watched: Container[str], source: Source | None = None
 ) -> list[Any]:
-    """Links as _4_intake.lua wants them: side by side by server, each with its place among all in its score.
+    """Links as columns, for _4_intake.lua: grouped by server; each score holds its link's place among all.
 
     Args:
-        watched: servers of which path prefixes are sent.
-        source: the page that they stand on; without one they raise nothing that waits.
+        watched: servers whose links are sent with their path prefixes.
+        source: the page that the links stand on; without one they raise nothing that waits.
     """
     if not links:
         return NO_LINKS
@@ -73,7 +73,7 @@ def _notes(links: Sequence[Link], ordering: Ordering, source: Source | None) -> 
 
 
 def priorities(some: Iterable[tuple[Link, int]]) -> list[list[Any]]:
-    """Links and their new priorities by server, as rescore-2.lua wants them."""
+    """Links and their new priorities, grouped by server, for rescore-2.lua."""
     found: dict[str, list[Any]] = {}
     for link, priority in some:
         server, path = urls.split(link.url)
@@ -84,7 +84,7 @@ def priorities(some: Iterable[tuple[Link, int]]) -> list[list[Any]]:
 
 
 def done(one: Done, columns: list[Any]) -> bytes:
-    """A lease that is decided, with the columns of those of its links that are to be sent."""
+    """A lease that is decided, with the columns of its links, for complete-2.lua."""
     lease = one.lease
     prefix = urls.path_prefix(lease.url[len(lease.server) :])
     return pack(  # type: ignore[no-any-return]
@@ -102,7 +102,7 @@ def done(one: Done, columns: list[Any]) -> bytes:
 
 
 def limits(budgets: Budgets) -> bytes:
-    """As _4_intake.lua describes them."""
+    """Budgets, for _4_intake.lua."""
     return pack(  # type: ignore[no-any-return]
         [
             budgets.server,
@@ -117,7 +117,7 @@ def limits(budgets: Budgets) -> bytes:
 
 
 def leases(values: Sequence[bytes | int]) -> list[Lease]:
-    """From the answer of `lease`, nine values each."""
+    """Reads the leases from an answer of lease-2.lua, nine values each."""
     return [_lease(values[i : i + LEASE_VALUES]) for i in range(0, len(values), LEASE_VALUES)]
 
 

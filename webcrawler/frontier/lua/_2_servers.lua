@@ -1,6 +1,6 @@
--- _2_servers.lua: which servers stand ready, which wait, and in what order.
+-- _2_servers.lua: which servers are ready, which wait, and in what order.
 
--- The rank of a server whose queue begins with that score; lower is earlier.
+-- The rank of a server, from the score of its queue's first URL; lower is earlier.
 local function rank(server, head, turns)
   if not turns then return tonumber(head) end
   local turn = tonumber(call('HGET', key('turns'), server) or 0)
@@ -10,9 +10,9 @@ local function rank(server, head, turns)
   return TURN + turn
 end
 
--- Puts a server that stands nowhere where it belongs, given the score of its queue's head, when it is due and its pace.
--- Returns its rank, nil when it waits.
-local function stand(server, head, due, pace, now, turns, newcomer)
+-- Puts a server that is in none of the three places into the right one, by the score of its queue's head, when it is due, and its pace.
+-- Returns its rank; nil when it waits.
+local function put_server(server, head, due, pace, now, turns, newcomer)
   if due > now then
     call('ZADD', key('wait'), due, server)
     return nil
@@ -22,31 +22,31 @@ local function stand(server, head, due, pace, now, turns, newcomer)
   return found
 end
 
-local function enter(server, head, now, turns, newcomer)
+local function enter_server(server, head, now, turns, newcomer)
   local politeness = call('HMGET', server_of(server), 'next', 'pace')
-  return stand(server, head, tonumber(politeness[1] or 0), politeness[2], now, turns, newcomer)
+  return put_server(server, head, tonumber(politeness[1] or 0), politeness[2], now, turns, newcomer)
 end
 
 local function head_of(server) return call('ZRANGE', queue_of(server), 0, 0, 'WITHSCORES')[2] end
 
--- It stands in one of them at most.
+-- Takes a server out of its place; it is in one at most.
 local function remove(server)
   for _, place in ipairs({'wait', 'ready', 'doubtful'}) do
     if call('ZREM', key(place), server) == 1 then return end
   end
 end
 
--- Puts a server with a queue where it belongs by now: ready, doubtful or waiting.
+-- Moves a server with a queue to where it belongs now: ready, doubtful or waiting.
 local function wake(server, now, turns)
   local head = head_of(server)
   if head then
     remove(server)
-    enter(server, head, now, turns)
+    enter_server(server, head, now, turns)
   end
 end
 
--- A server that is no newcomer any more takes its turn as others do, if it is ready.
-local function line_up(server)
+-- Gives a ready server that is no newcomer any more a turn like the others.
+local function take_turn(server)
   for _, place in ipairs({'ready', 'doubtful'}) do
     local old = call('ZSCORE', key(place), server)
     if old and tonumber(old) < TURN then

@@ -6,7 +6,7 @@ local function priority_of(score) return -math.floor(score / NUMBERS) end
 
 local function with_priority(score, priority) return score % NUMBERS - priority * NUMBERS end
 
--- The score of a URL that waits for another try stands beside it. Returns 1 when it does.
+-- Changes the score of a URL that waits for another try, which is kept in `tries`. Returns 1 when it waits so.
 local function change_later(member, change, n)
   if not call('ZSCORE', key('retry'), member) then return 0 end
   local tries, score = string.match(call('HGET', key('tries'), member), '^(%d+) (.*)$')
@@ -14,7 +14,7 @@ local function change_later(member, change, n)
   return 1
 end
 
--- Gives those of a server's URLs that wait the score change(score, place in `paths`); what goes behind all others stays there.
+-- Gives those of a server's URLs that wait the score change(score, index in `paths`); what goes behind all others stays there.
 -- Returns how many wait.
 local function change_scores(server, paths, change, now, turns)
   local waiting, entries = 0, {}
@@ -37,21 +37,21 @@ local function change_scores(server, paths, change, now, turns)
   return waiting
 end
 
--- A higher number is noted beside a URL that waits.
+-- Notes a number beside a URL that waits, if it is higher than the one there.
 local function note(server, path, number)
   local member = server .. ' ' .. path
   if not (call('ZSCORE', queue_of(server), path) or call('ZSCORE', key('retry'), member)) then return end
   if number > tonumber(call('HGET', key('note'), member) or 0) then call('HSET', key('note'), member, number) end
 end
 
--- The priority of a URL to which one more page links: "add" adds that of the link, "raise" takes the higher. Within the URL's class.
+-- The new priority of a URL that one more page links to: "add" adds that of the link, "raise" takes the higher. It stays in its class.
 local function raised(old, new, how, band)
   if band == 0 then return math.max(-PRIORITY_MAX, math.min(how == 'raise' and math.max(old, new) or old + new, PRIORITY_MAX)) end
   local class = math.floor(old / band) * band
   return class + math.min(raised(old - class, new % band, how, 0), band - 1)
 end
 
--- Links to URLs of a server that are known: raises those that wait.
+-- Raises those of a server's known URLs that wait, by the links to them.
 local function raise(server, places, links, now, turns)
   local paths, notes, how, band = {}, links[7], links[8], links[9]
   for n, i in ipairs(places) do paths[n] = links[3][i] end

@@ -3,7 +3,7 @@
 -- what a link does to a URL that waits ("", "add" or "raise"), width of a class of priorities or 0};
 -- a group {server, domain, number of links, path prefixes or nil, its first place or nil} has the next so many places of the other lists.
 -- Limits are {URLs of a server, of a domain, servers of a domain, URLs of a prefix, URLs of a domain in every, so many leases, URLs queued}; 0: none.
--- What is asked or told of all servers of a page is one command each: most of the time of a call is that of its commands.
+-- Each question about all servers of a page is one command, as commands take most of a call's time.
 
 local SEEN = PREFIX .. 'seen:'
 local WATCHED = 1000 -- URLs of a server from which on its path prefixes are counted
@@ -14,7 +14,7 @@ local function highest(limits)
   return found
 end
 
--- The groups that have new links, and for each the places of those; where links raise what waits, the same of all others.
+-- The groups that have new links with the indexes of these; if links raise what waits, also those that have known links.
 -- A set for each last four digits of ids: 10,000 sets.
 local function unseen(links)
   local fresh, new, old, known, ids, i = {}, {}, {}, {}, links[2], 0
@@ -42,7 +42,7 @@ local function names_of(fresh, which)
   return names
 end
 
--- URLs taken in of each server so far; its rank if it is ready; whether it has a queue.
+-- For each server: URLs taken in so far; its rank if it is ready; whether it has a queue.
 local function servers_before(fresh)
   local names = names_of(fresh, 1)
   local taken, ranks, waits = bulk('HMGET', key('taken'), names), bulk('ZMSCORE', key('ready'), names), bulk('ZMSCORE', key('wait'), names)
@@ -50,7 +50,7 @@ local function servers_before(fresh)
   return names, taken, ranks, waits
 end
 
--- URLs taken in of each domain so far; where there is a share, those of the present window of leases too.
+-- For each domain: URLs taken in so far; if there is a share, also those of the present window of leases.
 local function domains_before(fresh, limits, turn, last_window)
   local names, urls, shares, window = names_of(fresh, 2), {}, {}, math.floor(turn / math.max(1, limits[6]))
   local known = bulk('HMGET', key('domains'), names)
@@ -75,13 +75,13 @@ local function pairs_of(table)
   return flat
 end
 
--- What is over a budget was not seen: a later link may bring it in.
+-- Forgets that a URL over a budget was seen, so that a later link may bring it in.
 local function refuse(id, reason, refused)
   call('SREM', SEEN .. string.sub(id, -4), id)
   refused[reason] = (refused[reason] or 0) + 1
 end
 
--- Path prefixes of the new links of a group by place, and the URLs so far of each; below 0 when one goes behind.
+-- Path prefixes of a group's new links by index, and the URLs so far of each; below 0 when a prefix goes behind.
 local function prefixes_before(group, new, first)
   local prefixes, numbers = {}, {}
   local known = bulk('HMGET', site_of(group[1]), group[4])
@@ -90,7 +90,7 @@ local function prefixes_before(group, new, first)
   return prefixes, numbers
 end
 
--- Those of the new links of a group that no budget refuses; prefixes are counted on the way.
+-- Those of a group's new links that no budget refuses; also counts prefixes.
 local function within_budget(group, new, ids, before, prefixes, numbers, urls, share, limits, room, refused)
   local kept = {}
   local servers = before == 0 and urls > 0 and 1 + tonumber(call('HGET', key('others'), group[2]) or 0) or 0
@@ -113,7 +113,7 @@ local function within_budget(group, new, ids, before, prefixes, numbers, urls, s
 end
 
 -- Queues new links of a server; returns the best score.
-local function queue_up(server, new, links, start, prefixes, numbers)
+local function enqueue(server, new, links, start, prefixes, numbers)
   local paths, scores, entries, lowest, n = links[3], links[4], {}, math.huge, 0
   for _, i in ipairs(new) do
     local score = start + scores[i]
@@ -126,7 +126,7 @@ local function queue_up(server, new, links, start, prefixes, numbers)
   return lowest
 end
 
-local function welcome(group, number, urls)
+local function count_newcomer(group, number, urls)
   call('HSET', site_of(group[1]), 'newcomer', number)
   if urls > 0 then call('HINCRBY', key('others'), group[2], 1) end
   count('servers', 1)
@@ -140,7 +140,7 @@ local function keep_beside(links, fresh, new, name, column)
   end
 end
 
--- Returns how many were new, how many were refused, and the servers of which path prefixes should be sent.
+-- Returns how many were new, how many were refused, and the servers whose path prefixes should be sent.
 local function take_in(links, limits, now, turns)
   local fresh, new, old, places = unseen(links)
   for n, group in ipairs(old) do raise(group[1], places[n], links, now, turns) end
@@ -152,11 +152,11 @@ local function take_in(links, limits, now, turns)
   local urls, shares = domains_before(fresh, limits, counts[2], counts[5])
   local most, total, refused, taken, of_domains, watched = highest(limits), 0, {}, {}, {}, {}
 
-  -- Puts a server where it belongs now that its queue has grown; a newcomer has the number of its first URL.
-  local function settle(n, lowest, newcomer)
+  -- Moves a server to where it belongs now that its queue has grown; a newcomer has the number of its first URL.
+  local function place_again(n, lowest, newcomer)
     local rank = tonumber(ranks[n] or nil)
     if not rank and not waits[n] then
-      enter(servers[n], lowest, now, turns, newcomer)
+      enter_server(servers[n], lowest, now, turns, newcomer)
     elseif rank and (not turns and lowest < rank or turns and lowest < BEHIND and rank >= 2 * TURN) then
       wake(servers[n], now, turns)
     end
@@ -172,8 +172,8 @@ local function take_in(links, limits, now, turns)
     end
     if number > 0 then
       local newcomer = known == 0 and (start + links[4][new[n][1]]) % NUMBERS or nil
-      if newcomer then welcome(group, newcomer, urls[domain]) end
-      settle(n, queue_up(server, new[n], links, start, prefixes, numbers), newcomer)
+      if newcomer then count_newcomer(group, newcomer, urls[domain]) end
+      place_again(n, enqueue(server, new[n], links, start, prefixes, numbers), newcomer)
       if prefixes then bulk('HSET', site_of(server), pairs_of(numbers)) end
       total, taken[server], urls[domain] = total + number, known + number, urls[domain] + number
       of_domains[domain] = urls[domain]

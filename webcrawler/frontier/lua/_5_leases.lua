@@ -1,28 +1,28 @@
--- _5_leases.lua: ends of leases.
--- Marks of a lease say what stands beside its URL, else it need not be looked for: 1 tries, 2 deaths, 4 spelling, 8 request, 16 note.
+-- _5_leases.lua: how leases end.
+-- The marks of a lease say what is kept beside its URL, so that nothing else is looked for: 1 tries, 2 deaths, 4 spelling, 8 request, 16 note.
 
 local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8, note = 16}
 
 local function unpacked(packed) return packed and cmsgpack.unpack(packed) end
 
--- Counts that many leases of a call share, told at its end.
+-- Counts of a call, written once at its end.
 local tallies = {}
 local function tally(name, by) tallies[name] = (tallies[name] or 0) + by end
-local function tell()
+local function write_tallies()
   for name, by in pairs(tallies) do
     if by ~= 0 then count(name, by) end
   end
 end
 
--- A download of which nobody said that it is over.
-local function hang_up(url, server, now, turns)
+-- Ends a download that nobody reported as over.
+local function end_download(url, server, now, turns)
   if call('SREM', key('downloading'), url) == 1 then
     call('HINCRBY', server_of(server), 'active', -1)
     wake(server, now, turns)
   end
 end
 
--- The leases at those places of `urls` of which the token is the newest (any, without `tokens`); false elsewhere.
+-- The leases of `urls`, by index: false where the token is not the newest (without `tokens`, any will do).
 local function newest(urls, tokens)
   local leases, met = bulk('HMGET', key('leases'), urls), {}
   for i, url in ipairs(urls) do
@@ -33,8 +33,8 @@ local function newest(urls, tokens)
   return leases
 end
 
--- Ends those of the leases that are newest, and returns them as `newest` does.
-local function leave(urls, tokens, now, turns)
+-- Ends the leases whose token is the newest, and returns them as `newest` does.
+local function end_leases(urls, tokens, now, turns)
   local leases, ended, held = newest(urls, tokens), {}, {}
   for i, url in ipairs(urls) do
     local lease = leases[i]
@@ -47,7 +47,7 @@ local function leave(urls, tokens, now, turns)
   end
   if not ended[1] then return leases end
   for i, is_downloading in ipairs(bulk('SMISMEMBER', key('downloading'), urls)) do
-    if is_downloading == 1 and leases[i] then hang_up(urls[i], leases[i][3], now, turns) end
+    if is_downloading == 1 and leases[i] then end_download(urls[i], leases[i][3], now, turns) end
   end
   bulk('HDEL', key('leases'), ended)
   bulk('ZREM', key('ends'), ended)
@@ -62,23 +62,23 @@ local function forget(marks, member)
   end
 end
 
--- So many URLs of a server are out still; when none waits either, it is no newcomer any more.
-local function rest(server, out)
+-- Given how many URLs of a server are still out: when none waits either, it is no newcomer any more.
+local function end_newcomer(server, out)
   if out <= 0 and call('EXISTS', queue_of(server)) == 0 then call('HDEL', site_of(server), 'newcomer', 'trying', 'out') end
 end
 
--- A lease whose end is known: nothing of the URL stays but its id among the seen.
+-- Ends a URL's way: only its id stays, among those seen.
 local function decide(lease)
   if lease[6] > 0 then forget(lease[6], lease[3] .. ' ' .. lease[4]) end
-  rest(lease[3], call('HINCRBY', site_of(lease[3]), 'out', -1))
+  end_newcomer(lease[3], call('HINCRBY', site_of(lease[3]), 'out', -1))
 end
 
--- No document came of a lease: its server is a newcomer still, and has its turn before it.
+-- No document came of a lease: its server stays a newcomer, with its earlier turn.
 local function no_document(server, now, turns)
   if call('HDEL', site_of(server), 'trying') == 1 and turns then wake(server, now, turns) end
 end
 
--- Back into the queue, at its old place.
+-- Puts a URL back into its queue, at its old place.
 local function requeue(lease, now, turns)
   call('HDEL', site_of(lease[3]), 'trying')
   call('HINCRBY', site_of(lease[3]), 'out', -1)
@@ -87,7 +87,7 @@ local function requeue(lease, now, turns)
   wake(lease[3], now, turns)
 end
 
--- Puts what was to be tried again back into its queue; returns the server, which may stand elsewhere now.
+-- Puts a URL that was to be tried again back into its queue; returns the server, which may belong elsewhere now.
 local function try_again(member)
   local server, path = string.match(member, '^(%S+) (.*)$')
   call('ZREM', key('retry'), member)
@@ -96,21 +96,21 @@ local function try_again(member)
   return server
 end
 
--- Decides what a blocked server that stands nowhere has waiting, some at a time; returns how many.
+-- Decides URLs that wait of a blocked server that is in no place, some at a time; returns how many.
 local function drop(server, some)
   local popped = call('ZPOPMIN', queue_of(server), some)
   for i = 1, #popped, 2 do forget(31, server .. ' ' .. popped[i]) end
   if popped[1] then
     tally('queued', -#popped / 2)
     tally('failed/blocked', #popped / 2)
-    rest(server, tonumber(call('HGET', site_of(server), 'out') or 0))
+    end_newcomer(server, tonumber(call('HGET', site_of(server), 'out') or 0))
   end
   return #popped / 2
 end
 
--- A page of a prefix says something new, or repeats; a prefix that mostly repeats goes behind all others.
--- Returns 1 when URLs of it wait ahead of others that should not.
-local function judge(lease, prefix, repeats, most)
+-- Counts a page of a prefix as new or as a repeat; a prefix that mostly repeats goes behind all others.
+-- Returns 1 when URLs of it still wait ahead of others.
+local function count_repeat(lease, prefix, repeats, most)
   local site, member = site_of(lease[3]), lease[3] .. ' ' .. prefix
   local known = call('HGET', key('repeats'), member)
   if not (repeats or known) then return 0 end

@@ -1,4 +1,4 @@
--- block-2.lua: a server is not to be asked any more, in any frontier; what waits or is out is decided, some at a time.
+-- block-2.lua: blocks a server in all frontiers; decides what waits or is out, some at a time.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] server   ARGV[2] "1" to block it, "0" to let it in again (what was decided stays so)
 -- Returns how many URLs were decided as failed/blocked; 0 when there are none left.
@@ -16,10 +16,10 @@ local leases = call('HGETALL', key('leases'))
 for i = 1, #leases, 2 do
   if unpacked(leases[i + 1])[3] == server then out[#out + 1] = leases[i] end
 end
-for _, lease in ipairs(out[1] and leave(out, nil, now, turns) or {}) do decide(lease) end
+for _, lease in ipairs(out[1] and end_leases(out, nil, now, turns) or {}) do decide(lease) end
 tally('failed/blocked', #out)
 remove(server)
 local dropped = #out + drop(server, 1000)
 wake(server, now, turns)
-tell()
+write_tallies()
 return dropped

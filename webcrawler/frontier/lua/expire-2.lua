@@ -20,7 +20,7 @@ end
 
 local function take_all_back(urls, died, alone)
   if not urls[1] then return end
-  for i, lease in ipairs(leave(urls, nil, now, turns)) do
+  for i, lease in ipairs(end_leases(urls, nil, now, turns)) do
     if lease then take_back(lease, died, alone) else call('ZREM', key('ends'), urls[i]) end
   end
 end
@@ -34,5 +34,5 @@ for _, worker in ipairs(call('ZRANGEBYSCORE', key('workers'), '-inf', now, 'LIMI
     call('HDEL', key('alone'), worker)
   end
 end
-tell()
+write_tallies()
 return expired

@@ -9,7 +9,7 @@ local now, turns, urls, tokens, answer = now_ms(), by_turn(), {}, {}, {}
 for i = 4, #ARGV, 4 do urls[#urls + 1], tokens[#tokens + 1] = ARGV[i], ARGV[i + 1] end
 
 -- Returns 1 when it is queued again, 0 when it is decided.
-local function settle(lease, outcome, is_worth_a_retry)
+local function finish(lease, outcome, is_worth_a_retry)
   local member = lease[3] .. ' ' .. lease[4]
   local tries = tonumber(string.match(call('HGET', key('tries'), member) or '0 ', '^%d+')) + 1
   local again = is_worth_a_retry and tries < tries_max
@@ -25,8 +25,8 @@ local function settle(lease, outcome, is_worth_a_retry)
   return again and 1 or 0
 end
 
-for n, lease in ipairs(leave(urls, tokens, now, turns)) do
-  answer[n] = lease and settle(lease, ARGV[4 * n + 2], ARGV[4 * n + 3] == '1') or -1
+for n, lease in ipairs(end_leases(urls, tokens, now, turns)) do
+  answer[n] = lease and finish(lease, ARGV[4 * n + 2], ARGV[4 * n + 3] == '1') or -1
 end
-tell()
+write_tallies()
 return answer

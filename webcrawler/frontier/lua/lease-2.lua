@@ -50,7 +50,7 @@ end
 -- Back to where it belongs, not due before `due`; among the ready its rank may be one of those looked up.
 local function put_back(server, due, pace)
   local head = head_of(server)
-  local rank = head and stand(server, head, due, pace, now, turns)
+  local rank = head and put_server(server, head, due, pace, now, turns)
   for place, known in pairs(rank and heads or {}) do
     if not known.more or rank < tonumber(known[#known]) then heads[place] = nil end
   end
@@ -151,7 +151,7 @@ if urls[1] then
   tally('queued', -#urls)
   tally('leased', #urls)
 end
-tell()
+write_tallies()
 
 totals = call('HMGET', key('counts'), 'queued', 'leased')
 answer[1], answer[2] = tonumber(totals[1] or 0), tonumber(totals[2] or 0)

@@ -1,4 +1,4 @@
--- postpone-2.lua: a server is not due before a time; what robots.txt says of its pace.
+-- postpone-2.lua: makes a server not due before a time, and sets its Crawl-delay.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] server   ARGV[2] ms from now   ARGV[3] Crawl-delay, ms, "0" for none, "" to leave it
 -- Returns nothing.      Cost O(log servers).
