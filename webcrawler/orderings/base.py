@@ -12,8 +12,8 @@ from webcrawler.records import Lease, Link, Text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PRIORITY_MAX = 2**20 - 1  # below it is what goes behind all others
-BAND = 2**19  # the priorities of most orderings are below it and not below 0: two classes of them fit
+PRIORITY_MAX = 2**20 - 1  # what goes behind all others is below -PRIORITY_MAX
+BAND = 2**19  # most orderings give priorities from 0 to below it, so that two classes of them fit
 DAMPING = 0.9  # Cho 1998, section 6
 LEAST = 1 - DAMPING  # the rank IR' of a page that nobody links to
 DIGITS = 20  # of a seed, fewer
@@ -23,28 +23,28 @@ class Source(NamedTuple):
     """The page that a link stands on."""
 
     priority: int = 0  # that it was leased with
-    note: int = 0  # what the ordering notes of it, as `Ordering.page_note` said
+    note: int = 0  # what `Ordering.page_note` said of it
     links: int = 1  # different URLs that it links to
     id: int = 0  # its URL id
 
 
 class Known(NamedTuple):
-    """What the ranker knows of URLs side by side, from the pages crawled so far; arrays of one shape."""
+    """What the ranker knows of some URLs from the pages crawled so far; arrays of one shape."""
 
     ids: NDArray[Any]  # URL ids
-    ranks: NDArray[Any]  # IR', as `ranking.Estimate` has it: at least 0.1
+    ranks: NDArray[Any]  # IR', as `linkgraph.Estimate` has it: at least LEAST
     backlinks: NDArray[Any]  # IB'
-    yields: NDArray[Any]  # new URLs in a page that the same page named first: (1 + new URLs) / (1 + pages)
+    yields: NDArray[Any]  # new URLs to expect in a page, as `linkgraph.Estimate` has them
 
 
 class Seen(NamedTuple):
-    """A URL that was decided, for an ordering that learns from what is found."""
+    """A URL that was decided, for an ordering that learns."""
 
     id: int  # URL id
     url: str  # canonical
     text: Text | None = None  # None: no document came of it
-    links: Sequence[Link] = ()  # that are followed; without context where the catalog tells of them
-    relevance: float | None = None  # 0 to 1, as a search of the whole index just ranked it; None: not asked
+    links: Sequence[Link] = ()  # that are followed; without context if they come from the catalog
+    relevance: float | None = None  # 0 to 1, as a search of the whole index ranked it; None: not searched
 
 
 class Ordering:
@@ -55,14 +55,14 @@ class Ordering:
     Attributes:
         servers_take_turns: servers are chosen in turn (WC), not by the best URL that any of them has.
         on_repeat: what a further page does to a URL that waits already by linking to it: "" nothing;
-            "add": the priority rises by that of the new link; "raise": to that of the new link.
+            "add": the priority rises by that of the new link; "raise": to that of the new link, if higher.
         follows_ranks: the ranker gives what waits new priorities, by `priorities`, while the crawl goes on.
-        takes_notes: `page_note` and `note` say something.
-        learns: `learn` is told what is found, and `plan` gives what waits other priorities for it. What was
-            learnt is this process's alone. Several threads call: such an ordering holds a lock of its own.
-        seeds_first: what no page links to is a seed, and comes before all else.
-        band: priorities are classes of this width, 0: one class. The ranker's priorities, and what
-            is added, stay below it, and the class that a URL was discovered in is kept.
+        takes_notes: `page_note` and `note` are used.
+        learns: `learn` is told what is found, and `plan` gives what waits other priorities. What was learnt
+            is known to this process only. Several threads call, so such an ordering holds its own lock.
+        seeds_first: a URL without a source is a seed, and comes before all others.
+        band: the width of a class of priorities; 0: there is one class. The ranker's priorities and those
+            that are added stay below it, and a URL stays in the class that it was discovered in.
         within: the argument that is a mode itself; `__init__` is given it as an ordering.
     """
 
@@ -76,44 +76,58 @@ class Ordering:
     within = ""
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
-        """The priority that a link gives its URL, within ±PRIORITY_MAX; seeds have no source."""
+        """The priority that a link gives its URL.
+
+        Args:
+            source: the page that it stands on; None for a seed.
+        Returns:
+            Within ±PRIORITY_MAX; higher is visited earlier.
+        """
         return 0
 
     def note(self, link: Link, source: Source) -> int:
-        """A number that is kept beside a URL while it waits, the highest of all its links; 0: none."""
+        """A number to keep beside a URL while it waits, the highest of all links to it; 0: none."""
         return 0
 
     def page_note(self, text: Text | None, lease: Lease) -> int:
-        """What is noted of a page that was fetched, for its links."""
+        """A number to note of a page that was fetched; its links get it as `Source.note`."""
         return lease.note
 
     def priorities(self, known: Known) -> NDArray[Any]:
-        """Whole numbers within ±PRIORITY_MAX for URLs that wait, where the ordering follows ranks."""
-        raise NotImplementedError(f"{type(self).__name__} says that it follows ranks, and not how")
+        """New priorities of waiting URLs, whole numbers within ±PRIORITY_MAX; if `follows_ranks`."""
+        raise NotImplementedError(f"{type(self).__name__} follows ranks, but has no `priorities`")
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        """What was just found, before the links of these pages are taken in."""
+        """Is told what was just decided, before the links of these pages are taken in."""
 
     def plan(self) -> tuple[list[Link], list[int]]:
-        """URLs that may wait, and the priorities that they are to have from now on, each told once.
+        """URLs that may wait, and the priorities that they should have from now on; each change once.
 
-        Called when the links of what was learnt are taken in.
+        Called after the links of the pages learnt from were taken in.
         """
         return [], []
 
     def out_of_turn(self, source: Source) -> Source:
-        """A page that something else than its priority brought to the front, as if it had been its turn."""
+        """A page that was fetched before its priority came up, as if it had been its turn."""
         return source
 
 
 def whole_number(name: str, text: str, least: int, most: int, bounds: str = "") -> int:
-    """At least 0, at most what has a dozen digits. `bounds` says which are right, and what it is for."""
+    """Reads a whole number.
+
+    Args:
+        least, most: from 0 to 12 digits.
+        bounds: what the message says of them, if not "from … to …".
+    Raises:
+        BadInput: it is none, or out of bounds.
+    """
     if not (text.isdecimal() and len(text) <= 12 and least <= int(text) <= most):
         raise BadInput(f"{name}={text[:200]} is no whole number {bounds or f'from {least:,} to {most:,}'}")
     return int(text)
 
 
 def number(name: str, text: str, is_right: Callable[[float], bool], bounds: str) -> float:
+    """Reads a number; raises BadInput if there is none, or it is not right, with `bounds` in the message."""
     try:
         value = float(text)
     except ValueError:

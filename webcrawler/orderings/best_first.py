@@ -1,4 +1,4 @@
-"""Orderings by what a page says about a query, and the links on it.
+"""Orderings by the words of a page, and of the links on it.
 
 Sources: Mengozzi, "Naive Best-First crawler" and SharkSearch; for the constants Hersovici 1998, "The
 Shark-Search Algorithm". Similarity is the cosine of term frequencies, as they define it: no idf, no stemming,
@@ -24,15 +24,15 @@ def page_similarity(text: Text, query: Counter[str]) -> float:
 
 
 def redirected(source: Source) -> int:
-    """What a redirect leads to takes its place."""
+    """The priority of a redirect's target: it takes the place of the redirect."""
     return max(-PRIORITY_MAX, source.priority)
 
 
 class BestFirst(Ordering):
     """Links of the page most like the query first; a URL has the score of the best page that links to it.
 
-    Weakness: a page is only as good as its own words. Short pages with one word of the query score highest,
-    and nothing leads through pages that have none.
+    Weakness: only a page's own words count. Short pages with one word of the query score highest, and no
+    path leads through pages that have none.
 
     Source: Mengozzi, "Naive Best-First crawler".
     """
@@ -54,12 +54,12 @@ class BestFirst(Ordering):
 
 
 class Shark(Ordering):
-    """What a link inherits from the pages before it, with the words on it and around it.
+    """A link's score is what it inherits from the pages before it, and the words on it and around it.
 
-    score = gamma · inherited + (1 - gamma) · neighborhood. Seeds come first. Where d pages in a row have no
-    word of the query, the links of the last of them go behind all others, in the same order among themselves:
-    they are fetched when nothing else is left, so that no URL is lost. Where several pages link to a URL, its
-    score is the best of them; what its own links inherit is from the one with fewest such pages before it.
+    score = gamma · inherited + (1 - gamma) · neighborhood. Seeds come first. If d pages in a row have no
+    word of the query, the links of the last one go behind all others, in the same order among themselves:
+    they are fetched when nothing else is left, so that no URL is lost. If several pages link to a URL, the
+    best score counts; its own links inherit from the page with the fewest such pages before it.
 
     Source: Mengozzi, SharkSearch(d, gamma, delta, beta).
     """
@@ -89,9 +89,9 @@ class Shark(Ordering):
         return source.note
 
     def page_note(self, text: Text | None, lease: Lease) -> int:
-        """What its links inherit, and after how many irrelevant pages more their path ends: this decides.
+        """What its links inherit, and after how many more irrelevant pages their path ends.
 
-        A page without text is as if it were not there.
+        A page without text is skipped: its links inherit what it did.
         """
         depth, inherited = self._unpacked(lease.note)
         if text is None:
@@ -109,7 +109,7 @@ class Shark(Ordering):
         return (depth + 1) * STEPS + round(inherited * (STEPS - 1))
 
     def _unpacked(self, note: int) -> tuple[int, float]:
-        """Depth and inherited score; of a seed, of which nothing is noted, all the depth and nothing."""
+        """Depth and inherited score; a seed has no note: full depth, and nothing inherited."""
         depth, inherited = divmod(note or self._packed(self._depth, 0.0), STEPS)
         return depth - 1, inherited / (STEPS - 1)
 

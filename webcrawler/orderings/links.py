@@ -41,7 +41,7 @@ class Backlink(Ordering):
 
 
 class PageRank(Ordering):
-    """Highest IR' over the links seen so far; a new URL enters with the share of the page that named it."""
+    """Highest IR' over the links seen so far; a new URL starts with its share of the page that named it."""
 
     follows_ranks = True
 
@@ -68,9 +68,11 @@ class Blend(Ordering):
     """The better of importance and chance: max(ln IR' + BACKLINKS · ln(IB' + 1), E - CHANCE) + YIELD · ln y.
 
     E is drawn once from an exponential distribution, by the URL's id: some URLs come forward whatever is
-    known of them, so that the crawl does not dig in one dense cluster, the fault of IR' and IB'. y is what
-    `Known.yields` says: it leads away from what is known already. A new URL enters with the share of the
-    page that named it, whose rank is read back from its priority.
+    known of them, so that the crawl does not stay in one dense cluster, which is the fault of IR' and IB'.
+    y is `Known.yields`: it leads away from what is known already. A new URL starts with its share of the
+    rank of the page that named it, which is read back from that page's priority.
+
+    Source: our own; docs/explanation/orderings.md.
     """
 
     follows_ranks = True
@@ -89,7 +91,7 @@ class Blend(Ordering):
         return clipped(BLEND_PER_NAT * (np.maximum(importance, chance) + YIELD * np.log(known.yields) + LIFT))
 
     def _rank(self, source: Source) -> float:
-        """About what IR' the page has."""
+        """About the IR' of the page."""
         score = source.priority / BLEND_PER_NAT - LIFT
         by_chance = score <= self._chance(source.id) + 1 / BLEND_PER_NAT
         return BY_CHANCE if by_chance else exp(score - BACKLINKS * log(2))
@@ -99,6 +101,6 @@ class Blend(Ordering):
 
 
 class BlendInTurn(Blend):
-    """The same within each server, while servers take turns, as in `breadth`: for a web of many servers."""
+    """`Blend` within each server, while servers take turns as in `breadth`: for a web of many servers."""
 
     servers_take_turns = True

@@ -1,4 +1,4 @@
-"""Orderings that look at no link twice: by discovery, by chance, by what a spider asks for."""
+"""Orderings that give a URL its priority once: by discovery, by chance, by what a spider asks for."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Fifo(Ordering):
 class Random(Ordering):
     """Any known URL, each with the same chance at every step.
 
-    A URL's time is that of the page that named it and a draw from an exponential distribution; the
-    earliest is next. Such clocks have no memory: whichever URLs are known, each is equally likely to ring
+    A URL's time is that of the page that named it plus a draw from an exponential distribution; the
+    earliest time is next. Such clocks have no memory: of the URLs known, each is equally likely to ring
     first. The draw comes from the URL's id, so that a crawl can be repeated.
 
     Source: Cho 1998, section 4, the random crawler.
@@ -48,7 +48,7 @@ class Random(Ordering):
         return max(0, (source.priority if source else BAND - 1) - self._pause(link.id))
 
     def out_of_turn(self, source: Source) -> Source:
-        """Its clock has not rung yet: the time is about that at which it was named."""
+        """Its clock has not rung yet, so the time is about that at which it was named."""
         return source._replace(priority=source.priority + self._pause(source.id))
 
     def _pause(self, id: int) -> int:

@@ -23,26 +23,28 @@ LEVELS = BAND - 2  # of anchors; seeds stay above
 
 @dataclass(slots=True)
 class _Document:
-    estimate: float = 0.0  # its relevance by its own text
-    relevance: float | None = None  # as the search of the whole index said last
-    links: dict[int, Link] = field(default_factory=dict)  # by URL id, unexplored ones as far as known
-    levels: dict[int, int] = field(default_factory=dict)  # of those whose anchors match, from 1 to LEVELS
+    estimate: float = 0.0  # relevance by its own text
+    relevance: float | None = None  # by the last search of the whole index
+    links: dict[int, Link] = field(default_factory=dict)  # by URL id; not decided yet, as far as known
+    levels: dict[int, int] = field(default_factory=dict)  # of links whose anchors match: 1 to LEVELS
 
 
 class WebCrawler(Ordering):
     """Unexplored links of the documents near the top of the result list, most relevant anchors first.
 
-    The result list is that of the search which the query is run again with, where there is one; what has come
-    since, and every document where there is none, stands in it by WC's measure, as a share of the best yet.
-    When a document falls out of the top, its links fall back behind those of all that are there; the links of
-    documents that never were wait there too. Seeds come first.
+    The result list is that of the last search of the index with the query. A document that is newer, and each
+    one if there was no search, stands in it by WC's relevance as a share of the best so far. When a document
+    falls out of the top, its links go behind those of all documents there, as do the links of documents that
+    never were near the top. Seeds come first.
 
     Weakness: it follows whatever is near the top, and so stays on the servers that it began with. Each
-    process has a result list of its own.
+    process has its own result list.
 
     Args:
         query: what is looked for.
-        also: words of the thesaurus, with commas between them: they count less.
+        also: words of the thesaurus, separated by commas: they count less.
+    Raises:
+        BadInput: the query has no word to look for.
     """
 
     on_repeat = "raise"
@@ -56,7 +58,7 @@ class WebCrawler(Ordering):
         self._near_top: dict[int, _Document] = {}
         self._seeds: set[int] = set()
         self._best = 0.0  # estimate
-        self._told: dict[int, tuple[Link, int]] = {}  # what waits in front, and with which priority
+        self._told: dict[int, tuple[Link, int]] = {}  # links of documents near the top, and their priority
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source is None:
@@ -71,7 +73,7 @@ class WebCrawler(Ordering):
             document = self._near_top.get(source.id)
             if document is None or link.id not in document.links:
                 return self._levels([link]).get(link.id, 0)
-            self._told.setdefault(link.id, (link, UNTOLD))  # what waits already is not raised by this
+            self._told.setdefault(link.id, (link, UNTOLD))  # this does not raise a URL that waits already
             return BAND + document.levels.get(link.id, 0)
 
     def learn(self, seen: Sequence[Seen]) -> None:
@@ -93,7 +95,7 @@ class WebCrawler(Ordering):
         return [link for link, _ in changes], [priority for _, priority in changes]
 
     def _in_front(self) -> dict[int, tuple[Link, int]]:
-        """The links of all documents near the top, each with the best of its anchors."""
+        """The links of all documents near the top, each with the priority of its best anchor."""
         front: dict[int, tuple[Link, int]] = {}
         for document in self._near_top.values():
             for id, link in document.links.items():
@@ -123,7 +125,7 @@ class WebCrawler(Ordering):
             self._documents.pop(one.id, None)
 
     def _add(self, document: _Document, links: Sequence[Link]) -> None:
-        """None is taken away: who tells of a page again may know of some of its links only."""
+        """Adds links; none is taken away, as a page told again may come with some of them only."""
         new = [link for link in links if link.id not in document.links]
         document.levels |= self._levels(new)
         together = [*document.links.values(), *new]
@@ -131,7 +133,7 @@ class WebCrawler(Ordering):
         document.links = {link.id: link for link in best}
 
     def _standing(self, document: _Document) -> float:
-        """0 to 1, higher stands before lower in the result list; 0: it is not in it."""
+        """0 to 1: documents with higher numbers come first in the result list; 0: it is not in the list."""
         estimate = document.estimate / self._best if self._best else 0.0
         return estimate if document.relevance is None else document.relevance
 
@@ -141,12 +143,12 @@ class WebCrawler(Ordering):
 
 
 class Peculiar:
-    """A query by peculiarity weighting, on a scale where a text of its most peculiar word alone has 1.
+    """A query with WC's peculiarity weights, scaled so that a text of its most peculiar word alone has 1.
 
-    Relevance = Σ over the words of the query of document weight times query weight, by the number of words,
-    where a weight is a frequency over that in general English. So query and word decide what an occurrence
-    counts, and the rest is its share of the text. Words of the thesaurus count ALSO of that, and never more
-    than ALSO of the best word of the query.
+    Relevance is the sum over the words of the query of document weight times query weight, divided by the
+    number of words; a weight is a frequency divided by that in general English. So an occurrence counts by
+    query and word, and then by its share of the text. Words of the thesaurus count ALSO of that, and never
+    more than ALSO of the best word of the query.
     Weakness: the reference frequency divides twice, so the rarest word outweighs all others.
 
     Raises:
@@ -162,14 +164,18 @@ class Peculiar:
         self.values |= {stem: value / best for stem, value in values.items()}
 
     def relevance(self, text: Text) -> float:
-        """Of a page by the words of title and body: 0 to 1."""
+        """The relevance of a page by the words of title and body: 0 to 1."""
         stems = stems_of(text)
         counts = Counter(stems)
         return sum(value * counts[stem] for stem, value in self.values.items()) / max(1, len(stems))
 
 
 def search_anchors(links: Iterable[Link], query: Peculiar) -> dict[int, float]:
-    """The links whose anchors have a word that is looked for, by URL id: relevance above 0, up to 1."""
+    """Runs a query on the anchors of some links.
+
+    Returns:
+        Relevance by URL id, above 0 and up to 1, for the links whose anchors have a word of the query.
+    """
     postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     for link in links:
         stems = terms(link.anchor)

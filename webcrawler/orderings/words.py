@@ -1,4 +1,4 @@
-"""Orderings by what a URL and the anchors that lead to it say. Sources: Cho 1998, sections 2, 4 and 7."""
+"""Orderings by the words of a URL and of its anchors. Sources: Cho 1998, sections 2, 4 and 7."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from webcrawler.urls import host_and_port, split
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SLASHES = 2  # that a wanted word or ending makes up for
+SLASHES = 2  # that a wanted word or ending outweighs
 OFTEN = 10  # occurrences in its body that make a page hot
 QUERY_WORDS = 32
-# All pages have these: they alone ask for nothing. The stop list of the index is longer.
+# All pages have these, so a query needs others, too. The stop list of the index is longer.
 COMMONEST = (
     "a an and are as at be but by can do for from have how i if in is it no not of on or so that the their "
     "they this to was we what when where which who will with you"
@@ -33,7 +33,7 @@ def words_of(text: str) -> list[str]:
 
 
 def location(url: str, words: Sequence[str] = (), endings: Sequence[str] = ()) -> int:
-    """IL: 2 for each wanted word in the URL, 2 for a wanted ending of its host, less the slashes of its path.
+    """IL: 2 for each wanted word in the URL, 2 for a wanted ending of its host, minus its slashes.
 
     Source: Cho 1998, 2(5): fewer slashes, ".com", "home".
     """
@@ -71,7 +71,7 @@ class Location(Ordering):
 
 
 class Anchor(Ordering):
-    """Anchor text most like the query first, IS(A, Q); the best anchor that was seen counts.
+    """Anchor text most like the query first, IS(A, Q); the best anchor seen counts.
 
     Source: Cho 1998, section 4.
     """
@@ -104,10 +104,15 @@ class Combined(Ordering):
 
 
 class Hot(Ordering):
-    """Two queues: first what has a query word in anchor or URL, or a hot page less than three links away.
+    """Two queues: first URLs with a query word in anchor or URL, or less than three links from a hot page.
 
-    Both are ordered by `then`, whose priorities count from 0 to BAND - 1. What is known when a URL is
-    discovered decides its queue. Source: Cho 1998, Figure 5.
+    A URL's queue is decided when it is discovered. Source: Cho 1998, Figure 5.
+
+    Args:
+        then: the order within both queues, first found first by default; its priorities count from 0 to
+            BAND - 1.
+    Raises:
+        BadInput: the query has no word to look for, or `then` has classes or turns of its own.
     """
 
     takes_notes = True
@@ -131,7 +136,7 @@ class Hot(Ordering):
         return (BAND if is_hot else 0) + min(BAND - 1, max(0, priority))
 
     def _within(self, source: Source) -> Source:
-        """The page as `then` alone would have leased it."""
+        """The page with the priority that `then` alone would have given it."""
         within = source._replace(priority=source.priority % BAND)
         return self._then.out_of_turn(within) if source.priority >= BAND else within
 
@@ -159,7 +164,11 @@ def _factor(name: str, text: str) -> int:
 
 
 def query_words(query: str) -> list[str]:
-    """Once each, QUERY_WORDS at most. Raises BadInput where there is none, or none but the COMMONEST."""
+    """The different words of a query, QUERY_WORDS at most.
+
+    Raises:
+        BadInput: there is none but the COMMONEST.
+    """
     words = list(dict.fromkeys(words_of(query)))[:QUERY_WORDS]
     if set(words) <= set(words_of(COMMONEST)):
         raise BadInput("this mode wants a query: add -a query=WORDS, other ones than articles and the like")

@@ -1,1 +1,1 @@
-"""The ordering that learns while it crawls: docs/explanation/adaptive-crawling.md."""
+"""The ordering that learns while it crawls. How it was found: docs/explanation/adaptive-crawling.md."""

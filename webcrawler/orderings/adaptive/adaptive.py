@@ -1,4 +1,4 @@
-"""The strategy that learns while it crawls. How it came about: docs/explanation/adaptive-crawling.md."""
+"""The strategy that learns while it crawls. How it was found: docs/explanation/adaptive-crawling.md."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from webcrawler.urls import split
 
 PER_NAT = 2**14  # priorities in a factor of e of a chance: BAND is a chance of 1, 0 one of e^-32
 AHEAD = 400  # candidates whose place in the order is kept up to date
-TURN = 32  # of them, over which those that explore are spread
-EXPLORERS_MOST = 3 / 4  # of a turn
-RELEVANCE = 0.5  # what the best hit of a search of the index counts at least, as a page score
-CANDIDATES_MAX = 200_000  # some 60 MB; the least promising keep the priority that they had
-RECKONED = 8_192  # candidates a plan, at most: some 5 ms
-KEPT = 0.9  # of them, when they are too many
+TURN = 32  # candidates over which explorers are spread
+EXPLORERS_MOST = 3 / 4  # of a turn, at most
+RELEVANCE = 0.5  # the least page score of the best hit of a search of the index
+CANDIDATES_MAX = 200_000  # some 60 MB; the least promising are forgotten, and keep their last priority
+SCORED = 8_192  # candidates scored a plan, at most: some 5 ms
+KEPT = 0.9  # of the candidates, when they are too many
 DECIDED_MAX = 1_000_000  # URL ids, some 60 MB
 
 
@@ -49,7 +49,7 @@ class Adaptive(Ordering):
         self._decided: set[int] = set()  # URL ids
         self._explorers: set[int] = set()  # URL ids
         self._explored, self._owed, self._counted = 0, 0.0, 0  # documents
-        self._turn = 0  # place of the next candidates to reckon
+        self._turn = 0  # index of the next candidates to score
 
     def learn(self, seen: Sequence[Seen]) -> None:
         with self._lock:
@@ -57,7 +57,7 @@ class Adaptive(Ordering):
             for one in seen:
                 self._learn(one)
             rows = self._evidence.candidates.take_changed()
-            self._first = dict(zip(rows.tolist(), self._reckon(rows).tolist(), strict=True))
+            self._first = dict(zip(rows.tolist(), self._score_rows(rows).tolist(), strict=True))
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         if source is None:
@@ -68,7 +68,7 @@ class Adaptive(Ordering):
             if row is None:
                 row = self._evidence.row_of(link)
             if row not in self._first:
-                return int(self._reckon(np.array([row]))[0])
+                return int(self._score_rows(np.array([row]))[0])
             if ours.told.rows[row] == NEVER:
                 ours.told.rows[row] = self._first[row]
             return self._first[row]
@@ -79,7 +79,7 @@ class Adaptive(Ordering):
             rows = ours.rows()
             if not len(rows):
                 return [], []
-            self._reckon(self._to_reckon(rows))
+            self._score_rows(self._to_score(rows))
             found = ours.score.rows[rows]
             wanted = _priorities(found)
             self._explore(rows, found, wanted)
@@ -90,17 +90,17 @@ class Adaptive(Ordering):
                 self._forget(rows[np.argsort(-wanted, kind="stable")[int(CANDIDATES_MAX * KEPT) :]])
             return links, wanted[changed].tolist()
 
-    def _to_reckon(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Those near the front, and some of the rest in turn."""
-        if len(rows) <= RECKONED:
+    def _to_score(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The rows near the front, and some of the others in turn."""
+        if len(rows) <= SCORED:
             return rows
         found = self._evidence.candidates.score.rows[rows]
-        front = rows[np.argpartition(-found, RECKONED // 2)[: RECKONED // 2]]
-        self._turn = (self._turn + RECKONED // 2) % len(rows)
-        return np.union1d(front, rows[self._turn : self._turn + RECKONED // 2])
+        front = rows[np.argpartition(-found, SCORED // 2)[: SCORED // 2]]
+        self._turn = (self._turn + SCORED // 2) % len(rows)
+        return np.union1d(front, rows[self._turn : self._turn + SCORED // 2])
 
-    def _reckon(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """Priorities, from what is known now; the scores are kept."""
+    def _score_rows(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """Priorities by what is known now; keeps the scores."""
         found = scores(self._evidence, rows)
         self._evidence.candidates.score.rows[rows] = found
         return _priorities(found)
@@ -125,26 +125,26 @@ class Adaptive(Ordering):
         for link in one.links:
             if link.id in self._decided:
                 if one.text is None:
-                    evidence.in_vain(link)
+                    evidence.led_nowhere(link)
             elif one.text is not None:
                 evidence.linked(link, evidence.documents, score, server)
             else:
                 evidence.inherited(link, row, server)
 
     def _learn_again(self, one: Seen, score: float) -> None:
-        """A search found it: that may say more for its links than the page itself did."""
+        """A search found a page that is known: it may be more relevant than its own text said."""
         server, _ = self._evidence.servers.of(split(one.url)[0])
         for link in one.links if one.text is not None else ():
             if link.id not in self._decided:
                 self._evidence.linked(link, 0, score, server)
 
     def _score(self, one: Seen) -> float:
-        """Of the page itself, or what a search of the whole index says of it, if that is more."""
+        """The score of the page's text, or by a search of the whole index, if that is higher."""
         own = similarity(self._wanted, one.text) if one.text is not None else 0.0
         return max(own, RELEVANCE * (one.relevance or 0.0))
 
     def _explore(self, rows: NDArray[Any], found: NDArray[Any], wanted: NDArray[Any]) -> None:
-        """Raise candidates that teach to their share of the first places."""
+        """Raises candidates worth exploring to their share of the first places."""
         chosen, worth = explorers(self._evidence, rows, found)
         turn = min(TURN, len(wanted))
         first = np.sort(np.partition(wanted, len(wanted) - turn)[-turn:])[::-1]
@@ -157,14 +157,14 @@ class Adaptive(Ordering):
             self._explorers.update(link.id for link in links)
 
     def _due(self, rate: float, turn: int) -> int:
-        """How many of a turn are to explore; counted in documents, so that dead servers cost no share."""
+        """How many of a turn should explore; counted in documents, so that dead servers cost no share."""
         documents = self._evidence.documents
         self._owed += rate * (documents - self._counted)
         self._counted = documents
         return max(0, min(round(self._owed - self._explored + rate * turn), int(turn * EXPLORERS_MOST)))
 
     def _changed(self, told: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
-        """Places of what belongs to the first ones, or wrongly stands among them, with another priority."""
+        """Indexes of candidates with a new priority that are among the first, or were before."""
         ahead = min(AHEAD, len(wanted))
         least = np.partition(wanted, len(wanted) - ahead)[-ahead]
         matters = (wanted > least) | (told > least)
@@ -179,7 +179,7 @@ class Adaptive(Ordering):
 
 
 def _priorities(scores: NDArray[Any]) -> NDArray[np.int64]:
-    """Of log-odds: 0 to BAND."""
+    """Priorities of log-odds, from 0 to BAND."""
     return np.asarray(np.clip(np.rint(BAND + PER_NAT * log_chance(scores)), 0, BAND), np.int64)
 
 

@@ -1,4 +1,4 @@
-"""URLs that wait, with what speaks for each: numbers side by side, a row a URL."""
+"""What is known of waiting URLs and of their servers: columns of numbers, a row each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from webcrawler.records import Link
 
 TOKENS = 12  # of anchor and URL, kept for each
 PARENTS = 4  # pages that link to it, kept for each
-SPARE = 4_096  # free rows that do no harm
-NEVER = -(2**40)  # told no priority yet
+SPARE = 4_096  # free rows that may stay
+NEVER = -(2**40)  # no priority was told yet
 
 
 class Candidates:
-    """Rows stand in the order in which their URLs were first seen."""
+    """URLs that wait; rows are in the order in which they were first seen."""
 
     def __init__(self) -> None:
         self.links: list[Link | None] = []
@@ -30,7 +30,7 @@ class Candidates:
         self.anchor, self.context, self.url = Column(), Column(), Column()  # matches, 0 to 1: the best
         self.parent = Column()  # the highest score of a page that links to it
         self.hub, self.links_in = Column(), Column()
-        self.score = Column(0, np.float64)  # when it was reckoned last
+        self.score = Column(0, np.float64)  # the last one
         self.told = Column(NEVER, np.int64)  # the priority that the frontier has
         self.waits = Column(False, np.bool_)
         self._columns = [column for column in vars(self).values() if isinstance(column, Column)]
@@ -42,7 +42,7 @@ class Candidates:
         return self._row.get(id)
 
     def add(self, link: Link) -> int:
-        """A row for a URL that has none."""
+        """Adds a row for a URL that has none."""
         row = len(self.links)
         self.links.append(link)
         for column in self._columns:
@@ -53,14 +53,14 @@ class Candidates:
         return row
 
     def drop(self, id: int) -> None:
-        """It waits no longer, or is not looked at any more."""
+        """Removes a URL that waits no longer, or is to be forgotten."""
         row = self._row.pop(id)
         self.links[row] = None
         self.waits.rows[row] = False
         self._changed.discard(row)
 
     def tidy(self) -> None:
-        """Close up the rows, where most are free: all of them get other numbers."""
+        """Removes free rows, if most are free; then all rows get other numbers."""
         if len(self.links) < 2 * len(self._row) + SPARE:
             return
         rows = self.rows()
@@ -71,15 +71,15 @@ class Candidates:
         self._changed.clear()
 
     def rows(self) -> NDArray[Any]:
-        """Of all that wait, first seen first."""
+        """The rows of all URLs that wait, first seen first."""
         return np.flatnonzero(self.waits.rows)
 
     def changed(self, row: int) -> None:
-        """Something speaks for it that did not."""
+        """Notes that something new is known of a URL."""
         self._changed.add(row)
 
     def take_changed(self) -> NDArray[Any]:
-        """The rows that were added or changed since this was asked last, in their order."""
+        """The rows that were added or changed since the last call, in their order."""
         changed, self._changed = self._changed, set()
         return np.array(sorted(changed), np.int64)
 
@@ -87,14 +87,14 @@ class Candidates:
         return [link for row in rows if (link := self.links[row])]
 
     def linked_by(self, row: int, page: int) -> None:
-        """One more page links to it; of many, the last are kept."""
+        """Adds a page that links to a URL; of many, the last PARENTS are kept."""
         count = int(self.links_in.rows[row])
         self.parents.rows[row, count % PARENTS] = page
         self.links_in.rows[row] = count + 1
 
 
 SERVERS_MAX = 100_000
-VAIN = 1 / 3  # of a document: what a failure or a redirect teaches of a server
+VAIN = 1 / 3  # of a document: what a failure or a redirect counts as a visit
 UNKNOWN = 0.5  # chance of an answer where nothing is known
 
 
@@ -107,7 +107,7 @@ class Servers:
         self.answers = Means()  # 1 for each document or redirect, 0 for each failure
         self.reveals = Means()  # by document: servers that it made known
         self.leads = Means()  # of servers that it made known: 1 where the first URL tried answered, else 0
-        self.named = Column()  # how well its name, or a link from another server, names what is wanted
+        self.named = Column()  # how well its name, or a link from another server, matches the query
         self.revealed_by = Column(0, np.int32)  # the server that first linked to it
 
     def of(self, name: str, source: int = 0) -> tuple[int, bool]:
@@ -127,7 +127,7 @@ class Servers:
         self.named.rows[server] = max(self.named.rows[server], match)
 
     def answered(self, server: int, did: bool) -> None:
-        """A URL of it was decided; the first news is news of the server that led to it."""
+        """A URL of a server was decided; the first one also tells of the server that linked to it first."""
         if self.answers.counts.rows[server] == 0:
             self.leads.add(int(self.revealed_by.rows[server]), float(did))
         self.answers.add(server, float(did))
@@ -137,15 +137,15 @@ class Servers:
         self.reveals.counts.rows[server] += 1
 
     def visits(self, servers: NDArray[Any]) -> NDArray[Any]:
-        """Documents, and what came to none counts for VAIN of one."""
+        """Documents fetched from each server, plus VAIN for each other URL that was decided."""
         documents = self.rewards.counts.rows[servers]
         return np.asarray(documents + VAIN * (self.answers.counts.rows[servers] - documents))
 
     def alive(self, servers: NDArray[Any]) -> NDArray[Any]:
-        """The chance of an answer: by its own record, else by that of others from the same source."""
+        """The chance of an answer, by a server's own record, else by that of others from the same source."""
         sources = self.revealed_by.rows[servers]
         return self.answers.of(servers, self.leads.of(sources, UNKNOWN, 1.0), 1.0)
 
     def promise(self, servers: NDArray[Any]) -> NDArray[Any]:
-        """New servers that a further document of each may make known, those that answer."""
+        """How many new servers that answer another document of each may make known."""
         return np.asarray(self.reveals.of(servers, 0.0, 1.0) * self.leads.of(servers, UNKNOWN, 1.0))

@@ -1,4 +1,4 @@
-"""Arrays that grow, and running means in them."""
+"""Columns of numbers that grow, and running means in them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ FLOATS = np.dtype(np.float32)
 
 
 class Column:
-    """An array by row number; `rows` is all of it, rows never set hold `fill`."""
+    """An array with a value for each row; rows that were never set hold `fill`."""
 
     def __init__(self, fill: float = 0, dtype: Any = FLOATS, width: int = 0) -> None:
         self._fill = fill
         self.rows: NDArray[Any] = np.full((FIRST, width) if width else FIRST, fill, dtype)
 
     def reach(self, row: int) -> None:
-        """Make sure that there is such a row."""
+        """Makes sure that there is such a row."""
         if row >= len(self.rows):
             more = np.full_like(self.rows, self._fill, shape=(row + 1, *self.rows.shape[1:]))
             self.rows = np.concatenate([self.rows, more])
 
     def keep(self, rows: NDArray[Any]) -> None:
-        """Only these, from row 0 on."""
+        """Keeps only these rows, which become rows 0, 1, …"""
         kept = np.full_like(self.rows, self._fill)
         kept[: len(rows)] = self.rows[rows]
         self.rows = kept
 
 
 class Numbers:
-    """Gives keys dense numbers, up to a limit; those that come later have number 0, with each other."""
+    """Numbers keys from 1 to a limit; all keys that come later have number 0."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -49,7 +49,7 @@ class Numbers:
 
 
 class Means:
-    """Means of what was seen, by number, drawn towards what was to be expected while few were seen."""
+    """Means of values by number, drawn towards an expected value while there are few."""
 
     def __init__(self) -> None:
         self.counts, self.sums = Column(), Column()
@@ -63,6 +63,6 @@ class Means:
         self.sums.rows[number] += value
 
     def of(self, numbers: NDArray[Any], expected: Any, strength: float) -> NDArray[Any]:
-        """The means, as if `strength` values of `expected` had been seen before."""
+        """The means, as if `strength` values of `expected` had come before."""
         counts, sums = self.counts.rows[numbers], self.sums.rows[numbers]
         return np.asarray((sums + strength * expected) / (counts + strength))

@@ -1,4 +1,4 @@
-"""What speaks for a link, and what was learnt from those that were followed."""
+"""What is known of each link, and what was learnt from those that were followed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from webcrawler.urls import split
 ANCHOR_TOKENS, URL_TOKENS = 6, 6  # the first of an anchor, the last of a path: TOKENS together
 ANCHOR_CHARACTERS = 200  # in which to look for them
 TABLE_MAX = 200_000  # tokens, and directories, that means are kept for
-REDIRECTS_MAX = 10_000  # whose targets are awaited
-DESCRIBED = 0.7  # what the words around a link to another server say of that, beside its anchor
-# Words by which sites call pages that lead on; general knowledge, nothing of a topic.
+REDIRECTS_MAX = 10_000  # whose targets were not fetched yet
+DESCRIBED = 0.7  # weight of the words around a link to another server, where its anchor has 1
+# Names of pages that list others; general knowledge, nothing of a topic.
 HUBS = """index contents content toc sitemap documentation docs doc manual guide reference overview
     modules genindex all list topics glossary"""
 
 
 class Evidence:
-    """Candidates, and the means of page scores over what they have in common."""
+    """Candidates, and mean page scores over what they have in common: server, directory, words, parents."""
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
@@ -39,19 +39,23 @@ class Evidence:
         self._hubs = frozenset(terms(HUBS))
 
     def row_of(self, link: Link, source: int = 0) -> int:
-        """The row of a URL, a new one if need be; `source` is the server of the page that links to it."""
+        """The row of a URL, a new one if it has none; `source` is the server of the page that links to it."""
         row = self.candidates.row(link.id)
         return self._new_row(link, source) if row is None else row
 
     def decided(self, seen: Seen, score: float) -> int:
-        """A URL is decided: what it has in common with others has one more score. Returns its row."""
+        """Learns from a URL that was decided: everything it has in common with others has one more score.
+
+        Returns:
+            Its row.
+        """
         row, ours = self.row_of(Link(seen.url, seen.id, seen.url)), self.candidates
         server, directory = int(ours.server.rows[row]), int(ours.directory.rows[row])
         is_document = seen.text is not None
         self.servers.answered(server, is_document or bool(seen.links))
         came_from = self._redirected.pop(seen.id, 0)
-        if not is_document and seen.links:  # a redirect: its target will tell
-            self._await(seen, came_from or directory)
+        if not is_document and seen.links:  # a redirect: its target decides
+            self._expect_target(seen, came_from or directory)
             return row
         for number in {directory, came_from} - {0} if came_from else (directory,):
             self.directory_answers.add(number, float(is_document))
@@ -64,7 +68,12 @@ class Evidence:
         return row
 
     def linked(self, link: Link, page: int, score: float, server: int) -> None:
-        """A page of a server links to a URL that waits; `page` 0: it did before, and scores more now."""
+        """Notes a link to a URL that waits.
+
+        Args:
+            page: the number of the page with the link; 0: the link is known, but the page scores higher now.
+            server: of that page.
+        """
         row, ours = self.row_of(link, server), self.candidates
         anchor = self._matcher.match(link.anchor) if link.anchor else 0.0
         context = self._matcher.match(link.context) if link.context else 0.0
@@ -79,7 +88,7 @@ class Evidence:
             self.servers.named_as(target, max(anchor, DESCRIBED * context))
 
     def inherited(self, link: Link, row: int, server: int) -> None:
-        """A redirect leads there: what spoke for it speaks for its target."""
+        """Gives the target of a redirect what was known of the redirect, which is in `row`."""
         ours = self.candidates
         from_link = ours.links[row]
         target = self.row_of(link._replace(anchor=from_link.anchor if from_link else ""), server)
@@ -90,8 +99,8 @@ class Evidence:
             ours.parents.rows[target] = ours.parents.rows[row]
             ours.links_in.rows[target] = ours.links_in.rows[row]
 
-    def in_vain(self, link: Link) -> None:
-        """A redirect led to what was decided before."""
+    def led_nowhere(self, link: Link) -> None:
+        """A redirect led to a URL that was decided before."""
         self.directory_answers.add(self._redirected.pop(link.id, 0), 0.0)
 
     def _new_row(self, link: Link, source: int) -> int:
@@ -129,7 +138,7 @@ class Evidence:
         self.rewards += score
         self.pages.reach(self.documents)
 
-    def _await(self, redirect: Seen, directory: int) -> None:
+    def _expect_target(self, redirect: Seen, directory: int) -> None:
         for link in redirect.links:
             self._redirected[link.id] = directory
         for id in list(islice(self._redirected, max(0, len(self._redirected) - REDIRECTS_MAX))):

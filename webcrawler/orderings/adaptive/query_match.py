@@ -1,4 +1,4 @@
-"""How well does a short text name what is looked for: an anchor, the words around it, a URL?"""
+"""How well does a short text match a query: an anchor, the words around it, a URL?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Matcher:
-    """Matches of one query; remembers what it has matched."""
+    """Matches texts with one query; remembers the last ones."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted

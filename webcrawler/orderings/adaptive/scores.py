@@ -1,4 +1,4 @@
-"""How promising is each candidate? A weighted sum of what speaks for it."""
+"""How promising is each candidate, and which are worth a fetch for what they teach?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOKEN_STRENGTH = PARENT_STRENGTH = ANSWER_STRENGTH = 2.0
 ALL = 0.99  # a match from which on all words are there
 EDGE = 0.01  # keeps log-odds finite
 
-# In nats; how they came about: docs/explanation/adaptive-crawling.md
+# In nats; how they were found: docs/explanation/adaptive-crawling.md
 BIAS = -6.1
 WEIGHTS = {
     "anchor": 2.0,
@@ -37,7 +37,7 @@ WEIGHTS = {
 
 
 def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """What WEIGHTS names, for some candidates; what was learnt is how far log-odds are above the usual."""
+    """The features that WEIGHTS names, for some candidates; learnt ones are log-odds above the usual."""
     ours, servers = evidence.candidates, evidence.servers
     server, directory = ours.server.rows[rows], ours.directory.rows[rows]
     usual = (evidence.rewards + EXPECTED * EXPECTED_STRENGTH) / (evidence.documents + EXPECTED_STRENGTH)
@@ -68,7 +68,7 @@ def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 
 def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Log-odds that a candidate is wanted; about right in their order, too low in their height."""
+    """Log-odds that a candidate is relevant; about right in their order, too low in their size."""
     found = features(evidence, rows)
     total = np.full(len(rows), BIAS)
     for name, weight in WEIGHTS.items():
@@ -77,7 +77,7 @@ def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def log_chance(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """The logarithm of the chance that goes with log-odds."""
+    """The logarithm of the chance, from log-odds."""
     return np.asarray(-np.logaddexp(0, -scores))
 
 
@@ -94,9 +94,12 @@ TIE = 0.1  # worth of a candidate's own chance
 
 
 def share(worth: float, chance: float) -> float:
-    """Of the next documents: by the worth of the best explorer, and the chance of what is best otherwise.
+    """The share of the next documents that should explore.
 
-    Where much is promising, as with an index to start from, little is explored.
+    Args:
+        worth: of the best explorer.
+        chance: of the most promising candidates; if they are good, as with an index to start from, little is
+            explored.
     """
     return (SHARE_NEW if worth >= NEW else SHARE_KNOWN) * (1 - chance)
 
@@ -104,10 +107,13 @@ def share(worth: float, chance: float) -> float:
 def explorers(
     evidence: Evidence, rows: NDArray[Any], scores: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Places in `rows`, one a server, and what a fetch of each is worth, the best first.
+    """The candidates most worth exploring, one for each server, the best first.
 
-    Servers fetched least come first. One whose documents make others known, as a link directory's do, is as
-    good as one that was never asked.
+    Servers fetched from least come first. One whose documents make others known, as a link directory's do, is
+    as good as one that was never asked.
+
+    Returns:
+        Indexes into `rows`, and what a fetch of each is worth.
     """
     servers = evidence.servers
     own = evidence.candidates.server.rows[rows]
@@ -120,7 +126,7 @@ def explorers(
 
 
 def _best_of_each(groups: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
-    """The place of the highest score of each group."""
+    """The index of the highest score of each group."""
     highest = np.full(int(groups.max()) + 1, -np.inf)
     np.maximum.at(highest, groups, scores)
     places = np.flatnonzero(scores == highest[groups])

@@ -1,4 +1,4 @@
-"""Pages like the examples first. Source: the survey of crawler types, "Focused Crawler"."""
+"""Pages like the examples first, by a classifier. Source: the survey of crawler types, "Focused Crawler"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webcrawler.errors import BadInput
 from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.orderings.base import BAND, number, whole_number
 from webcrawler.orderings.best_first import FULL, redirected
-from webcrawler.orderings.by_example.examples import Examples, judge_again
+from webcrawler.orderings.by_example.examples import Examples, score_again
 from webcrawler.orderings.by_example.training import Document, Row, Training, row, row_of
 from webcrawler.orderings.topic import SIMILAR, Wanted, similarity
 from webcrawler.records import Lease, Link, Text
@@ -28,15 +28,15 @@ SEED_SIMILAR = 0.1  # from here on a seed is an example of what is looked for
 class Classifier(Ordering):
     """Links of the page most like the examples first, by a classifier that learns while it crawls.
 
-    Seeds are the examples; other pages seen, and general English, are what they are told from. With a query,
-    its words are one more example, and so are pages that are similar to it; seeds only if they have something
-    of it: a directory to start from is no example.
+    Seeds are the examples; it learns to tell them from other pages seen, and from general English. With a
+    query, its words are one more example, and so are pages similar to it; a seed then counts only if it has
+    some of the words, as a directory to start from is no example.
 
-    A page is on topic from a score of `degree` on. Off-topic pages are tunnelled through, `depth` of them in
-    a row: the links of a further one go behind all others, and are fetched when nothing else is left.
+    A page is on topic from a score of `degree` on. Up to `depth` off-topic pages in a row are tunnelled
+    through: the links of the next one go behind all others, and are fetched when nothing else is left.
 
-    Weakness: what was learnt is the process's own, and it knows those seeds only that it was given: where
-    it knows none, links inherit the priority of their page.
+    Weakness: what was learnt is known to this process only, and so are the seeds that it was given; if it
+    knows none, links inherit the priority of their page.
     """
 
     on_repeat = "raise"
@@ -70,7 +70,7 @@ class Classifier(Ordering):
         return source.note // BAND
 
     def page_note(self, text: Text | None, lease: Lease) -> int:
-        """How like the examples it is, and how many off-topic pages in a row may follow: this decides."""
+        """How much it is like the examples, and how many off-topic pages in a row may follow."""
         left = _read(lease.note) if lease.note else self._depth
         with self._lock:
             if text is None or self._model is None:
@@ -94,13 +94,13 @@ class Classifier(Ordering):
                 self._model, self._is_new = self._training.model(), True
 
     def plan(self) -> tuple[list[Link], list[int]]:
-        """The links of what was learnt from, as the newest model sees them."""
+        """Scores the pages that were learnt from again, by the newest model."""
         with self._lock:
             if self._model is None or not self._is_new:
                 return [], []
             self._is_new = False
             score = self._model.score
-            return judge_again(
+            return score_again(
                 self._training.documents(),
                 lambda document: self._priority(score(document.vector), document.left),
                 self._examples,
@@ -113,7 +113,7 @@ class Classifier(Ordering):
         return similarity(self._wanted, text) >= (SEED_SIMILAR if is_seed else SIMILAR)
 
     def _following(self, score: float, left: int) -> int:
-        """How many off-topic pages in a row may be on the way from a page."""
+        """How many off-topic pages in a row may follow a page."""
         return self._depth if score >= self._degree else max(END, left - 1)
 
     def _priority(self, score: float, left: int) -> int:
@@ -121,7 +121,7 @@ class Classifier(Ordering):
 
 
 def _noted(left: int) -> int:
-    """Above 0, as nothing is noted of a seed."""
+    """As a note: above 0, because 0 is the note of a seed."""
     return left - END + 1
 
 

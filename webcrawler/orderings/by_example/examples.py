@@ -1,4 +1,4 @@
-"""Which pages are the examples? The seeds of a crawl, and what these redirect to."""
+"""Pages to compare others with, and pages that are scored again when more is known."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 from webcrawler.orderings import Seen
 from webcrawler.records import Link
 
+UNTOLD = -(2**20)  # no priority was told yet
+
 
 class Examples:
-    """Known by their ids. What was discovered without a source is one.
+    """The seeds of a crawl and the targets of their redirects, by URL id.
 
-    A process that goes on with a crawl knows those seeds only that it is given again.
+    A process that goes on with a crawl knows only those seeds that it is given again.
     """
 
     def __init__(self) -> None:
@@ -25,11 +27,11 @@ class Examples:
 
     @property
     def awaited(self) -> bool:
-        """Is the text of one still to come?"""
+        """Is the text of any of them still to come?"""
         return bool(self._awaited)
 
     def add(self, id: int) -> bool:
-        """Returns whether it is a new one."""
+        """Adds one; returns whether it is new."""
         if id in self._known:
             return False
         self._known.add(id)
@@ -37,7 +39,11 @@ class Examples:
         return True
 
     def decided(self, one: Seen) -> bool:
-        """Nothing is awaited of it any more, but the page that it redirects to. Returns whether it was."""
+        """Stops waiting for a page; waits for the target if it redirects.
+
+        Returns:
+            Was it waited for?
+        """
         for link in one.links if one.id in self._known else ():
             if link.rel == "redirect":
                 self.add(link.id)
@@ -46,46 +52,43 @@ class Examples:
         return was_awaited
 
 
-UNTOLD = -(2**20)  # no priority
-
-
 @dataclass(slots=True)
-class Judged:
+class ScoredPage:
     vector: Any
     links: Sequence[Link]
     told: int = UNTOLD  # the priority that it gave its links
 
     def add(self, links: Sequence[Link]) -> None:
-        """None is taken away: who tells of a page again may know of some of its links only."""
+        """Adds links; none is taken away, as a page told again may come with some of them only."""
         known = {link.id for link in self.links}
         self.links = [*self.links, *(link for link in links if link.id not in known)]
 
     def tell_first(self, priority: int) -> None:
-        """Links that wait are not raised when their page is taken in again: they have the first one still."""
+        """Keeps the first priority told: links that wait are not raised when their page is told again."""
         if self.told == UNTOLD:
             self.told = priority
 
 
-def judge_again(
-    pages: Iterable[Judged], judge: Callable[[Any], int], but: Container[int]
+def score_again(
+    pages: Iterable[ScoredPage], score: Callable[[Any], int], but: Container[int]
 ) -> tuple[list[Link], list[int]]:
-    """Links whose best page gives them another priority than before, as an ordering plans them.
+    """Scores pages again; returns the links whose priority changed, and their new priorities.
 
     Args:
-        judge: what priority a page gives its links now.
-        but: ids of URLs that keep what they have.
+        score: the priority that a page gives its links now; the best page of a link counts.
+        but: ids of URLs that keep their priority.
     """
     pages = list(pages)
     links = {link.id: link for page in pages for link in page.links}
     before = _best(pages)
     for page in pages:
-        page.told = judge(page)
+        page.told = score(page)
     now = _best(pages)
     changes = [id for id in links if now[id] != before[id] and id not in but]
     return [links[id] for id in changes], [now[id] for id in changes]
 
 
-def _best(pages: Iterable[Judged]) -> dict[int, int]:
+def _best(pages: Iterable[ScoredPage]) -> dict[int, int]:
     best: dict[int, int] = {}
     for page in pages:
         for link in page.links:

@@ -1,4 +1,4 @@
-"""What tells examples from other pages? Logistic regression over hashed words, by scikit-learn."""
+"""Telling examples from other pages: logistic regression over hashed words, by scikit-learn."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Model:
 
 
 def train(examples: Sequence[Row], others: Sequence[Row]) -> Model:
-    """A model, the same for the same rows. Takes about 10 ms for 600 of them.
+    """Trains a model; the same rows give the same model. Takes about 10 ms for 600 of them.
 
-    Of the other pages, the half least like the examples stand for what is not wanted: pages on the topic
-    are among them, and the more so the better the crawl. Both sides weigh the same, however many they are.
+    Of the other pages, only the half least like the examples is used: the better the crawl, the more of them
+    are on the topic. Both sides have the same weight, however many they are.
     """
     unlike = [*background(), *_least_like(examples, others)]
     labels = np.repeat([1, 0], [len(examples), len(unlike)])

@@ -1,4 +1,4 @@
-"""Similarity to the seed pages, as an ordering. Source: Mengozzi, "Page importance"."""
+"""Similarity to the seed pages. Source: Mengozzi, "Page importance"."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from threading import Lock
 
 from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.orderings.best_first import FULL, redirected
-from webcrawler.orderings.by_example.examples import Examples, Judged, judge_again
+from webcrawler.orderings.by_example.examples import Examples, ScoredPage, score_again
 from webcrawler.orderings.topic import Wanted, stems_of
 from webcrawler.records import Lease, Link, Text
 
-KEPT = 1_000  # pages that came before the last seed, and are judged again when it is there
+KEPT = 1_000  # pages that came before the last seed, to be scored again when it is there
 
 
 class SeedSimilarity(Ordering):
     """Links of the page most like all seed pages together first; a URL has the score of its best page.
 
-    Similar is the cosine of term frequencies, of stems without stop words: with these, all English is alike.
-    Seeds come first. Until the last of them is there, pages are compared with those that are, and judged
-    again then. Where no seed is known, as in a crawl that goes on without being told them again, links
-    inherit the priority of their page.
+    Similarity is the cosine of term frequencies, over stems without stop words, which make all English alike.
+    Seeds come first. Until the last seed is there, pages are compared with those that are, and scored again
+    then. If no seed is known, as in a crawl that goes on without being given them again, links inherit the
+    priority of their page.
 
-    Weakness: seeds on several topics, or about nothing, make a query on nothing. A long seed outweighs
-    others.
+    Weakness: seeds on several topics, or on none, make a poor query. A long seed outweighs others.
 
     Args:
         query: further words, each as if it stood in the seeds as often as their most frequent one.
@@ -41,7 +40,7 @@ class SeedSimilarity(Ordering):
         self._examples = Examples()
         self._seeds: Counter[str] = Counter()  # the sum of their vectors
         self._wanted = Counter(self._words)
-        self._pages: dict[int, Judged] = {}  # by URL id, while there are seeds to come
+        self._pages: dict[int, ScoredPage] = {}  # by URL id, while there are seeds to come
         self._is_changed = False  # what is wanted, since the last plan
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
@@ -72,23 +71,23 @@ class SeedSimilarity(Ordering):
                 if one.id in self._pages:
                     self._pages[one.id].add(one.links)
                 elif page and len(self._pages) < KEPT:
-                    self._pages[one.id] = Judged(page, one.links)
+                    self._pages[one.id] = ScoredPage(page, one.links)
 
     def plan(self) -> tuple[list[Link], list[int]]:
-        """Pages that came before the last seed, judged by what is known now."""
+        """Scores pages that came before the last seed by what is known now."""
         with self._lock:
             pages = list(self._pages.values()) if self._is_changed else []
             self._is_changed = False
             if not self._are_to_come:
                 self._pages.clear()
-            return judge_again(pages, lambda page: self._score(page.vector), self._examples)
+            return score_again(pages, lambda page: self._score(page.vector), self._examples)
 
     @property
     def _are_to_come(self) -> bool:
         return self._examples.awaited or not self._seeds
 
     def _take(self, one: Seen, page: Counter[str] | None) -> None:
-        """What came of a seed; each counts once."""
+        """Adds a seed's page; each counts once."""
         if self._examples.decided(one) and page:
             self._seeds.update(page)
             often = max(self._seeds.values())

@@ -1,4 +1,4 @@
-"""How much is a page about what is looked for?
+"""How much is a page about a query?
 
 Source: a study of our own, November 2026 (docs/explanation/adaptive-crawling.md): it ranks pages that are
 about a topic twice as well as the cosine, which rewards short pages with one word of the query.
@@ -12,11 +12,11 @@ from webcrawler.orderings.topic.wanted import Wanted
 from webcrawler.records import Text
 from webcrawler.text import terms, tokens
 
-SIMILAR = 0.5  # a document is similar to the query from here on
-TITLE = 0.9  # what a title with all words of the query says
-PHRASE_HALF = 8  # occurrences of the phrase that say half of all there is to say
-IN_TITLE = 0.5  # what some words in the title say
-IN_BODY = 0.8  # what words in the body say
+SIMILAR = 0.5  # from this score on, a document is similar to the query
+TITLE = 0.9  # what a title with all words of the query counts
+PHRASE_HALF = 8  # occurrences of the phrase that count half of what any number does
+IN_TITLE = 0.5  # what some words in the title count
+IN_BODY = 0.8  # what words in the body count
 WORD_HALF = 10  # occurrences of a word that count half
 
 
@@ -54,13 +54,13 @@ def title_of(text: Text) -> str:
 
 
 def share(wanted: Wanted, strengths: dict[str, float]) -> float:
-    """0 to 1: how much of the query is there, where each word is there by its strength of 0 to 1."""
+    """How much of the query is there, 0 to 1; `strengths` says how much of each stem is, 0 to 1."""
     own = sum(part * strengths.get(stem, 0.0) for stem, part in wanted.shares.items())
     return min(1.0, own + sum(part * strengths.get(stem, 0.0) for stem, part in wanted.also.items()))
 
 
 def occurrences(wanted: Wanted, body: list[str], counts: Counter[str]) -> int:
-    """How often the words of the query stand side by side in their order, or joined to one word."""
+    """How often the words of the query stand together in their order, or joined to one word."""
     phrase = list(wanted.phrase)
     found, at = sum(counts[stem] for stem in wanted.joined), -1
     for _ in range(counts[phrase[0]]):

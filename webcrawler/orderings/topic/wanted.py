@@ -1,4 +1,4 @@
-"""What is looked for: the words of a query, and how much each of them counts."""
+"""The words of a query, and how much each of them counts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from webcrawler.errors import BadInput
 from webcrawler.text import english, terms, tokens, words
 from webcrawler.text.query import parse
 
-QUERY_WORDS = 32  # that are looked at
-COMMON = 1e-3  # of all words: one as common as this counts next to nothing
-SIGNS = frozenset(("AND", "OR", "NOT"))  # of the query language, that are words
+QUERY_WORDS = 32  # the first ones count
+COMMON = 1e-3  # of all words: a word this common counts next to nothing
+SIGNS = frozenset(("AND", "OR", "NOT"))  # words that are signs of the query language
 LEAST = 1.0  # what any word counts, in nats
-ALSO = 0.3  # what words of the thesaurus count beside those of the query
+ALSO = 0.3  # what a word of the thesaurus counts, as a share of a word of the query
 
 
 class Wanted(NamedTuple):
@@ -28,7 +28,7 @@ class Wanted(NamedTuple):
 
     @classmethod
     def of(cls, query: str, also: Sequence[str] = ()) -> Wanted:
-        """Read a query, also in the language of searches, and words to add to it.
+        """Reads a query, which may be in the query language, and words to add to it.
 
         Raises:
             BadInput: there is no word in it, or stop words only.
@@ -55,7 +55,7 @@ class Wanted(NamedTuple):
 
     @property
     def stems(self) -> list[str]:
-        """Of the query alone, once each."""
+        """The different stems of the query alone."""
         return list(self.shares)
 
 
@@ -65,7 +65,7 @@ def weight(stem: str) -> float:
 
 
 def asked_for(query: str) -> str:
-    """The query without its signs, where these leave some of the words out: `java -coffee` asks for java."""
+    """The words that a query asks for, if its signs leave some words out: `java` of `java -coffee`."""
     asked = parse(query).asked
     if SIGNS.isdisjoint(words(query)) and sorted(one.term for one in asked) == sorted(terms(query)):
         return query
@@ -73,12 +73,12 @@ def asked_for(query: str) -> str:
 
 
 def _trimmed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Without the stop words before and behind."""
+    """Without leading and trailing stop words."""
     places = [place for place, (stem, _) in enumerate(found) if stem]
     return found[places[0] : places[-1] + 1] if places else []
 
 
 def _joined(spelled: Sequence[str]) -> frozenset[str]:
-    """Two or three words written as one are the same thing: "virtual host", "virtualhost"."""
+    """Stems of two or three neighbouring words written as one: "virtual host" may be "virtualhost"."""
     runs = [spelled[i : i + length] for length in (2, 3) for i in range(len(spelled) - length + 1)]
     return frozenset(stem for run in runs for stem in terms("".join(run)))
