@@ -57,7 +57,7 @@ def arguments(job: str, **more: str) -> dict[str, str]:
 def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
     tmp_path: Path, in_project: None
 ) -> None:
-    children = Children(Config(tmp_path, told=(("FRONTIER_DELAY", "0.2"),)))
+    children = Children(Config(tmp_path, live_settings=(("FRONTIER_DELAY", "0.2"),)))
     (tmp_path / "realtime").mkdir()
 
     children.start("j1", arguments("j1", enough="0"))
@@ -74,7 +74,7 @@ def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
 def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(
     tmp_path: Path, in_project: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    children = Children(Config(tmp_path, told=(("REDIS_URL", "redis://:secret@127.0.0.1:1/0"),)))
+    children = Children(Config(tmp_path, live_settings=(("REDIS_URL", "redis://:secret@127.0.0.1:1/0"),)))
     (tmp_path / "realtime").mkdir()
 
     children.start("j1", arguments("j1", seeds=f"@{tmp_path}/none"))

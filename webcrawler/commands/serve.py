@@ -85,7 +85,7 @@ class Serve(Command):
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),
             live_pages=self.project.getint("SERVE_LIVE_PAGES"),
             scrapyd=self.project.get("SERVE_SCRAPYD"),
-            told=self._told(),
+            live_settings=self._told(),
         )
 
     def _told(self) -> tuple[tuple[str, str], ...]:

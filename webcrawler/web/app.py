@@ -48,7 +48,9 @@ def make_app(config: Config) -> Starlette:
     app.state.overviews = overviews
     app.state.answers, app.state.judge = answers, judge
     app.state.live = live
-    app.middleware_stack = app.build_middleware_stack()  # else a mistake shows with the first request only
+    app.middleware_stack = (
+        app.build_middleware_stack()
+    )  # so that mistakes show at the start, not with the first request
     return app
 
 

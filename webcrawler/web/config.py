@@ -12,23 +12,23 @@ class Config:
 
     crawl_dir: Path
     title: str = "webcrawler"  # what the page calls itself
-    host: str = "127.0.0.1"  # that it listens on
+    host: str = "127.0.0.1"  # to listen on
     engine: str = "whoosh"
     reference: str = ""  # file of reference frequencies; "": general English
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     feedback: bool = False  # may visitors judge results?
-    rate: str = "6000/minute"  # requests of one client; "": any number
+    rate: str = "6000/minute"  # of requests, for one client; "": no limit
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed; "unix": a Unix socket
     hosts: tuple[str, ...] = ()  # names it answers for, beside those of loopback
     metrics_for: tuple[str, ...] = ("127.0.0.0/8", "::1")  # networks that may read /metrics
-    url: str = ""  # where people reach it, "https://search.example.org"; "": as each asks
-    deadline_seconds: float = 1.0  # for one search
-    fresh_seconds: float = 0.5  # that a new commit of the index may be overlooked
-    threads: int = 2  # that search
-    live: str = "loopback"  # who may have the web searched: "loopback", "all" or "off"
+    url: str = ""  # public address, "https://search.example.org"; "": by the Host header
+    deadline_seconds: float = 1.0  # for one search of the index
+    fresh_seconds: float = 0.5  # that a new commit of the index may go unnoticed
+    threads: int = 2  # for searches of the index
+    live: str = "loopback"  # who may start searches of the web: "loopback", "all" or "off"
     live_jobs: int = 2  # such searches at once
-    live_seconds: int = 120  # for one of them, at most
-    live_pages: int = 300  # that one of them may fetch
+    live_seconds: int = 120  # for each of them, at most
+    live_pages: int = 300  # to fetch for each of them, at most
     scrapyd: str = ""  # URL of the Scrapyd that runs them; "": child processes
     scrapyd_project: str = "webcrawler"
-    told: tuple[tuple[str, str], ...] = ()  # settings that such a search has to be given, beside the folder
+    live_settings: tuple[tuple[str, str], ...] = ()  # of the crawl, to be passed on to such a search

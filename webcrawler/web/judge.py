@@ -35,7 +35,7 @@ from webcrawler.web.status import Metrics
 GRADES = {"good": 1, "bad": 0}
 UNDO = "undo"
 MOST = 20_000  # judgments; a file of 2 MB
-MOST_OF_CLIENT = 1_000  # of them, so that nobody takes all the room
+MOST_OF_CLIENT = 1_000  # of them, so that no client takes all the room
 MAX_QUERY = 400  # characters
 STALE = "this form was not sent from our page, or is too old: search again, then judge"
 
@@ -44,11 +44,11 @@ class JudgeForm(NamedTuple):
     """What the buttons of a page of results need."""
 
     token: str
-    fields: list[tuple[str, str]]  # what brings one back to the same results
-    grades: dict[str, int]  # by URL: what was said before
+    fields: list[tuple[str, str]]  # to come back to the same results
+    grades: dict[str, int]  # by URL: earlier judgments
 
     def verdict(self, url: str) -> str:
-        """ "good", "bad", or "" where nobody has judged it."""
+        """ "good", "bad", or "" if nobody has judged it."""
         said = self.grades.get(url)
         return next((name for name, grade in GRADES.items() if grade == said), "")
 
@@ -162,7 +162,7 @@ class Judgments:
             raise NotNow("no more judgments are taken from you: leave room for others")
 
     def _by_query(self) -> dict[str, dict[str, int]]:
-        """All of them, read again when the file was replaced; none where they cannot be read."""
+        """All grades, read again when the file was replaced; none if they cannot be read."""
         try:
             found = self._qrels.stat()
             version = found.st_ino, found.st_mtime_ns

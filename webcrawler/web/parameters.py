@@ -11,7 +11,7 @@ from webcrawler.errors import BadInput
 
 MAX_FIELDS = 64
 MAX_NUMBER = 2**31 - 1  # of a page
-MAX_CHARACTERS = 2_000  # of one value; what of a query is too long for the parser is its own matter
+MAX_CHARACTERS = 2_000  # of one value; the parser of queries has a limit of its own
 
 
 class Parameters:

@@ -22,7 +22,7 @@ from webcrawler.search.rankings import DEFAULT
 from webcrawler.web.readable import FILTERS, without_controls
 
 FOR_A_YEAR = "public, max-age=31536000, immutable"
-FRESH = "private, no-cache"  # the answer of a query is its asker's, and the next crawl changes it
+FRESH = "private, no-cache"  # answers are for one person, and change with the next crawl
 
 
 def page(request: Request, template: str, status: int = 200, **values: object) -> HTMLResponse:

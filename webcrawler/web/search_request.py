@@ -17,7 +17,7 @@ from webcrawler.web.readable import without_controls
 
 HITS = 15  # on a page, as in Figure 3 of Pinkerton 1994
 MAX_LIMIT = 100
-MAX_EXPLAINED = 20  # hits of a page that come with the parts of their scores
+MAX_EXPLAINED = 20  # hits on a page with explanations
 MAX_WITHIN, MAX_ADDED = 5, 20
 _ALTERNATIVES = re.compile(r"\bOR\b")
 
@@ -74,7 +74,7 @@ class SearchRequest:
 
 
 def read_search(given: Parameters) -> SearchRequest:
-    """Raises BadInput: a value that cannot be."""
+    """Raises BadInput: a value is not valid."""
     limit = given.whole("limit", HITS, 1, MAX_LIMIT)
     wanted = SearchRequest(
         q=without_controls(given.one("q")),

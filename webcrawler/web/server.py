@@ -15,9 +15,9 @@ from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.web.config import Config
 from webcrawler.web.guard import TimeoutProtocol, is_loopback
 
-BACKLOG = 2048  # connections that the kernel keeps while we are busy
-IDLE_SECONDS = 15  # of a connection between two requests
-LEAVING_SECONDS = 5  # for answers under way when told to stop
+BACKLOG = 2048  # connections that wait in the kernel
+IDLE_SECONDS = 15  # between two requests of a connection
+LEAVING_SECONDS = 5  # for answers under way, when told to stop
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -60,7 +60,7 @@ def serve(app: Starlette, bound: socket.socket) -> None:
     A second signal does not wait for that.
     """
     _allow_many_files()
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what strangers send wrongly is no warning
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # invalid requests of strangers are no warning
     settings = uvicorn.Config(
         app,
         http=TimeoutProtocol,
@@ -70,7 +70,7 @@ def serve(app: Starlette, bound: socket.socket) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # whom to believe is for limits.py to say
+        proxy_headers=False,  # guard/limits.py decides which are trusted
         backlog=BACKLOG,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=LEAVING_SECONDS,
@@ -79,14 +79,14 @@ def serve(app: Starlette, bound: socket.socket) -> None:
 
 
 def is_public(config: Config) -> bool:
-    """Can other machines ask?"""
+    """Can other machines connect?"""
     return not is_loopback(config.host)
 
 
 class _Server(uvicorn.Server):
     def __init__(self, settings: uvicorn.Config, leave: Callable[[], None]) -> None:
         super().__init__(settings)
-        self._leave = leave  # ends the answers that would never end by themselves
+        self._leave = leave  # ends streams, which would go on
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """uvicorn raises the signal again when it is done; told to stop and stopped is a success here."""

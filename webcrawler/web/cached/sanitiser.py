@@ -1,8 +1,8 @@
 """A stranger's page made harmless: structure, text and links; nothing that runs, loads, sends or covers.
 
-Two sieves, one behind the other. `simplifying` reads the page as our parser did and writes a small language
+Two filters, one behind the other. `simplifier` reads the page as our parser did, and writes a small language
 of its own: few elements, well nested, none deep. nh3 has the last word, and little to do: a megabyte of
-`<ul><li>`, which html5ever would untangle for 80 s, never reaches it.
+`<ul><li>`, which would take html5ever 80 s, never reaches it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webcrawler.parsing import feed, flatten
 from webcrawler.web.cached.simplifier import ATTRIBUTES, HIDDEN, TAGS, Marks, Simplified, valid
 
 MAX_CHARACTERS = 2**20  # of a page; the rest is left out
-MANY_TAGS = 5_000  # open at a time they would cost libxml2 more than it costs to count them
+MANY_TAGS = 5_000  # from so many on, counting open tags costs less than libxml2 would take
 
 _HTML = re.compile(r"<html\b([^>]{0,2000})", re.IGNORECASE)  # the parser gives a page one of its own
 _SAID = re.compile(r"\s(lang|dir)\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)

@@ -11,7 +11,7 @@ from webcrawler.urls import UnfetchableUrl, resolve
 
 MAX_OUTPUT = 4 * 2**20  # characters: links grow when they are resolved
 MAX_DEPTH = 64
-ROBOTS = frozenset({"robots", "webcrawler"})  # names that mean us
+ROBOTS = frozenset({"robots", "webcrawler"})  # names that address us
 
 _SAME = """abbr b bdi bdo blockquote br caption cite code col colgroup dd del dfn div dl dt em figcaption
     figure h1 h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table
@@ -24,7 +24,7 @@ _HIDDEN = """applet audio canvas datalist embed frameset iframe math noembed nof
 _WRITTEN = {name: name for name in _SAME.split()} | dict.fromkeys(_AS_DIV.split(), "div")
 _WRITTEN |= {"strike": "s", "tt": "code", "acronym": "abbr"}
 _VOID = frozenset({"br", "hr", "wbr", "col"})
-# A child of these has to be one of those, or gets the last of them around it: screen readers count them.
+# A child of these has to be one of those items, or is put into the last kind: screen readers count items.
 _CHILDREN = {"ul": ("li",), "ol": ("li",), "dl": ("dt", "dd")}
 _ITEMS = frozenset({"li", "dt", "dd"})
 HIDDEN = frozenset(_HIDDEN.split())
@@ -43,7 +43,7 @@ class Simplified:
     """A target of `parsing.page.feed`."""
 
     def __init__(self, url: str, marks: Marks | None) -> None:
-        self.said = {"lang": "", "dir": ""}  # by body, of all that is in it
+        self.said = {"lang": "", "dir": ""}  # attributes of body, for all that is in it
         self.robots: list[str] = []  # what meta elements tell robots
         self.is_full = False
         self._marks = marks
@@ -52,7 +52,9 @@ class Simplified:
         self._parts: list[str] = []
         self._text: list[str] = []  # since the last tag
         self._length = 0
-        self._open: list[tuple[str, ...]] = []  # what each open element was written as; with an item around
+        self._open: list[
+            tuple[str, ...]
+        ] = []  # what each open element was written as, with a list item added around it
         self._parents = [""]  # the open ones that were written
         self._hidden = 0
         self._in_link = False
@@ -93,7 +95,7 @@ class Simplified:
         while self._open:
             self.end("")
 
-    # What becomes of them.
+    # What is written for them.
 
     def _write_start(self, tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
         if tag == "a":

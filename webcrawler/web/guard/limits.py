@@ -22,14 +22,14 @@ from webcrawler.web.failures import refusal
 # Clients share this many counts by a hash that is another in each process: memory is bounded, and nobody can
 # use up the rate of a client of their choice. Of a hundred clients two or three share one.
 BUCKETS = 4_096
-MAX_AT_ONCE = 60  # requests of one client under way; they take turns with those of others
+MAX_AT_ONCE = 60  # requests of one client under way
 FREE = ("/static/", "/healthz")  # parts of a page; monitors
 FORWARDING = (b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via")  # headers of proxies
 UNIX = "unix"  # a proxy on a Unix socket, which has no address
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-CLIENT = "webcrawler.client"  # key of the scope: whose request it is, as ClientLimits found
+CLIENT = "webcrawler.client"  # key in the scope: the client, as ClientLimits found out
 
 
 class ClientLimits:
@@ -95,7 +95,7 @@ class Proxies:
         peer = scope["client"][0] if scope.get("client") else ""
         client = peer
         while hops and self._trusts(client):
-            if address(hops[-1]) is None:  # whatever stands left of it was not written by the trusted one
+            if address(hops[-1]) is None:  # what stands left of it was not written by a trusted proxy
                 break
             client = hops.pop()
         return str(address(client) or client)

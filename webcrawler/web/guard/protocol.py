@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from webcrawler.web.guard.security import HEADERS
 
-MAX_HEAD_BYTES = 49_152  # before its end was seen; what of a whole head is too much, security.py says
+MAX_HEAD_BYTES = 49_152  # of a head without an end so far; RequestBounds limits whole ones
 HEAD_END = b"\r\n\r\n"
 NO_LINGER = struct.pack("ii", 1, 0)  # the kernel drops what was not read, and sends RST
 
@@ -22,7 +22,7 @@ NO_LINGER = struct.pack("ii", 1, 0)  # the kernel drops what was not read, and s
 class TimeoutProtocol(HttpToolsProtocol):
     """One connection."""
 
-    head_seconds = 10.0  # for the head of a request, from its first byte or from the connection on
+    head_seconds = 10.0  # for the head of a request, from the start of the connection or its first byte
     body_seconds = 10.0  # for its body
     reading_seconds = 30.0  # for the client to read what was sent
 
@@ -45,7 +45,7 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-            self._set_deadline(self.head_seconds)  # also where an empty line begins no message
+            self._set_deadline(self.head_seconds)  # also for an empty line, which begins no message
         super().data_received(data)
         if self._in_head:
             before = data.rfind(HEAD_END) + len(HEAD_END) if HEAD_END in data else 0  # of an earlier request
@@ -69,7 +69,7 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.transport.is_closing():  # with the answer in its buffer still
+        if self.transport.is_closing():  # with the answer still in its buffer
             self.pause_writing()
 
     def timeout_keep_alive_handler(self) -> None:

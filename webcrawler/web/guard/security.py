@@ -39,12 +39,12 @@ HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",  # nobody learns from a click what was searched
+    "Referrer-Policy": "no-referrer",  # no site learns from a click what was searched
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
 }
-NOT_TO_BE_INDEXED = "noindex, nofollow"  # answers are not pages; crawlers that come here would never end
+NOT_TO_BE_INDEXED = "noindex, nofollow"  # results are endless for a crawler
 _log = logging.getLogger(__name__)
 
 

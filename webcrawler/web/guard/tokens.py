@@ -17,9 +17,9 @@ DAY_SECONDS = 86_400
 
 
 class Tokens:
-    """A token is for one client and one query, of today; yesterday's is still good.
+    """Tokens for forms: each for one client and one query, good today and tomorrow.
 
-    A stranger's page cannot read it, and one that it got itself is for another client.
+    A page of another site cannot read ours, and a token that it gets itself is for another client.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -40,7 +40,7 @@ class Tokens:
 
 
 def key_of(path: Path) -> bytes:
-    """The key in a file of its owner's alone, made where there is none; of several that make it one wins.
+    """The key in a file that only its owner may read, made if there is none; of several processes one wins.
 
     Raises:
         OSError: it can neither be read nor made.
@@ -49,7 +49,7 @@ def key_of(path: Path) -> bytes:
     with suppress(FileNotFoundError):
         if len(key := path.read_bytes()) == KEY_BYTES:
             return key
-        path.unlink()  # torn by a power cut: tokens of today are void
+        path.unlink()  # cut off by a power failure; tokens given before are void
     aside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -57,8 +57,8 @@ class Children:
 
     def __init__(self, config: Config) -> None:
         self._crawl_dir = config.crawl_dir.absolute()
-        self._told = dict(config.told)
-        self._folder = Path.cwd()  # of the project
+        self._settings = dict(config.live_settings)
+        self._project = Path.cwd()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
@@ -67,8 +67,8 @@ class Children:
             with self._file(job, "log").open("ab") as log:
                 self._processes[job] = subprocess.Popen(
                     [sys.executable, "-m", "scrapy", "crawl", "realtime", *words],
-                    cwd=self._folder,
-                    env=os.environ | self._told | {"CRAWL_DIR": str(self._crawl_dir)},
+                    cwd=self._project,
+                    env=os.environ | self._settings | {"CRAWL_DIR": str(self._crawl_dir)},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

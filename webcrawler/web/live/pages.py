@@ -27,19 +27,23 @@ from webcrawler.web.render import page, rendered
 
 START = "start"  # what the token of a form is for
 REFRESH_SECONDS = 3  # of the page without scripts
-STILL = "still"  # a parameter: it stays as it is (WCAG 2.2, 2.2.2)
+STILL = "still"  # a parameter: the page does not reload itself (WCAG 2.2, 2.2.2)
 STALE = "this form was not sent from our page, or is too old: go back, load the page anew, and send it again"
 RUNNING = "Your last search of the web is still running: wait for its end, or stop it."
 
 
 class Live:
-    """Raises BadInput: a proxy, a host or the Scrapyd of the settings cannot be understood."""
+    """The pages, the API and the searches of one application.
+
+    Raises:
+        BadInput: a proxy, a host or the Scrapyd of the settings is not valid.
+    """
 
     def __init__(self, config: Config) -> None:
         self._config, self.searches = config, Searches(config)
         self._access = Access(config, self.searches)
         self._streams = Streams(self._snapshot)
-        self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # a server that starts anew asks for forms anew
+        self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # after a restart, forms have to be loaded anew
         self._api = Api(config, self._access, self.searches)
 
     def routes(self) -> list[Route]:
@@ -53,14 +57,14 @@ class Live:
         ]
 
     def form(self, request: Request) -> LiveForm | None:
-        """For the button; None where this client may not search the web."""
+        """What the button needs; None if this client may not search the web."""
         return LiveForm(self._token(request, START)) if self._access.admits(request) else None
 
     async def enter(self) -> None:
         await run_in_threadpool(self.searches.tidy)
 
     def leave_streams(self) -> None:
-        """The server is told to end: it waits for all that is being answered."""
+        """End all streams: a server that is told to end waits for its answers."""
         self._streams.leave()
 
     async def leave(self) -> None:
@@ -94,7 +98,7 @@ class Live:
         line: str = "",
         running: Running | None = None,
     ) -> Response:
-        """The form, with what was given."""
+        """The form, filled with what was given."""
         client = self._access.client(request)
         listed = [(one, state(one)) for one in await run_in_threadpool(self.searches.recent, client)]
         fields = typed(given, self._config)
@@ -145,7 +149,7 @@ class Live:
             raise HTTPException(403, STALE)
 
     def _snapshot(self, job: str) -> Snapshot:
-        """For those who watch it."""
+        """What those who watch the search are sent."""
         now = self.searches.look(job)
         if now is None:
             return Snapshot("", "", True)

@@ -19,7 +19,7 @@ from webcrawler.web.failures import NotNow, log_fault
 SPIDER = "realtime"
 ANSWER_SECONDS = 5.0
 LOOK_SECONDS = 2.0  # between two questions about a job
-GONE = 2  # questions in a row in which it neither waits nor runs: it may lie between the two for one
+GONE = 2  # answers in a row that list it neither as pending nor as running: one may fall between the two
 MAX_ANSWER_BYTES = 1_000_000
 SILENT = "Scrapyd, which runs searches of the web, does not answer: try again later"
 REFUSED = "Scrapyd, which runs searches of the web, refused it; the operator finds more in the log"
@@ -29,14 +29,16 @@ LOST = "Scrapyd ended the search before it began; the operator finds more in its
 class Scrapyd:
     """Raises BadInput: SERVE_SCRAPYD is no URL."""
 
-    patience_seconds = 600.0  # other jobs of it may come first
+    patience_seconds = 600.0  # other jobs of the Scrapyd may come first
 
     def __init__(self, config: Config) -> None:
         self._crawl_dir = str(config.crawl_dir.absolute())
         self._project = config.scrapyd_project
         self._url, self._headers = _address(config.scrapyd)
-        self._open = build_opener(ProxyHandler({})).open  # never by a proxy that is meant for crawls
-        self._seen: dict[str, tuple[float, int]] = {}  # when a job was asked about; misses in a row
+        self._open = build_opener(
+            ProxyHandler({})
+        ).open  # not through the proxy of the environment, which is for crawls
+        self._seen: dict[str, tuple[float, int]] = {}  # when a job was asked about, and misses in a row
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
         """Raises NotNow: it does not answer, or refuses."""
@@ -45,7 +47,7 @@ class Scrapyd:
         self._ask("schedule", {"spider": SPIDER, "jobid": job, "setting": setting, **told})
 
     def is_over(self, job: str) -> bool:
-        """Not by the list of those that have finished: it is short, and without those cancelled early."""
+        """Not by the list of finished jobs, which is short and leaves out those cancelled early."""
         asked, missed = self._seen.get(job, (-LOOK_SECONDS, 0))
         if missed < GONE and time.monotonic() - asked >= LOOK_SECONDS:
             missed = self._missed(job, missed)
@@ -55,7 +57,7 @@ class Scrapyd:
     def _missed(self, job: str, before: int) -> int:
         try:
             found = self._ask("listjobs", {}, post=False)
-        except NotNow:  # who does not answer has not said so
+        except NotNow:  # no answer says nothing
             return before
         listed = [*found.get("pending", []), *found.get("running", [])]
         return 0 if any(one["id"] == job for one in listed) else before + 1
@@ -93,7 +95,7 @@ class Scrapyd:
 
 
 def _address(url: str) -> tuple[str, dict[str, str]]:
-    """Where it is, and headers with the name and password that stood in the URL."""
+    """The URL without name and password, and headers with them."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadInput("SERVE_SCRAPYD is no address; write http://127.0.0.1:6800")

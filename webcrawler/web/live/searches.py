@@ -59,7 +59,7 @@ class Searches:
         """
         self._check(await run_in_threadpool(self._running), client)
         new = Started(journal.new_job(), client)
-        self._started[new.job] = new  # before anything is waited for: the next one counts it
+        self._started[new.job] = new  # before the first await, so that the next request counts it
         try:
             await run_in_threadpool(self._launch, new, read)
         except BaseException:
@@ -73,7 +73,7 @@ class Searches:
         """What is known of a search, whoever started it; None if there is none. Reads a file."""
         try:
             found = journal.read(self._crawl_dir, job)
-        except BadInput:  # no name of any
+        except BadInput:  # not a name that a search can have
             return None
         one = self._started.get(job)
         if one is None:

@@ -21,10 +21,10 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT
 
 LOOK_SECONDS = 0.4  # between two readings of a search, for all who watch it
-HEARTBEAT_SECONDS = 10.0  # a proxy takes a line that is silent for long for a dead one
-LONGEST_SECONDS = 900.0  # then the browser comes again
+HEARTBEAT_SECONDS = 10.0  # proxies close connections that are silent for long
+LONGEST_SECONDS = 900.0  # of one stream; the browser then connects again
 AGAIN_MS = 2_000
-MOST, MOST_OF_CLIENT = 50, 4  # streams; of six connections that a browser keeps, two are for all else
+MOST, MOST_OF_CLIENT = 50, 4  # streams; a browser has six connections, so two are left for everything else
 BUSY = "too many watch searches of the web: reload the page now and then"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the latter is for nginx
 

@@ -14,9 +14,11 @@ from webcrawler.web.failures import log_fault
 from webcrawler.web.live.launchers import Launcher, delete_lists
 from webcrawler.web.live.request import LiveRequest
 
-NOT_READ = LiveRequest()  # while what is asked for is being read
-WATCH_SECONDS = 0.5  # between two looks
-GRACE_SECONDS = journal.CAUGHT_UP_SECONDS + 10.0  # to end in when asked to, then when told to
+NOT_READ = LiveRequest()  # until what was asked for is read
+WATCH_SECONDS = 0.5  # between two checks
+GRACE_SECONDS = (
+    journal.CAUGHT_UP_SECONDS + 10.0
+)  # to end in after being asked to, and again after being told to
 MAX_ATTEMPTS = 3  # to end it: in good order, at once, and then it is left alone
 NEVER_BEGAN = "it did not begin within {:.0f} s"
 

@@ -21,9 +21,9 @@ from webcrawler.web.search_request import SearchRequest
 from webcrawler.web.status import Metrics
 
 T = TypeVar("T")
-MAX_LETTERS = 200  # of a query that is completed: longer ones nobody completes
-REMEMBERED = 256  # answers
-MAX_REMEMBERED_HITS = 20  # of one of them, without explanations: about 20 kB
+MAX_LETTERS = 200  # of a query to complete: nobody needs that for a longer one
+REMEMBERED = 256  # answers, at most
+MAX_REMEMBERED_HITS = 20  # of a remembered answer, without explanations: about 20 kB
 MAX_WAITING = 200  # requests
 LATE_SECONDS = 5.0  # that a request may wait for a thread
 FIRST = "the first search opens index, vocabulary and tables"
@@ -131,7 +131,7 @@ class Answers:
         return made
 
     def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:
-        key = (wanted, searcher.generation)  # answers of older generations drop out, as nobody asks for them
+        key = (wanted, searcher.generation)  # old generations are asked for no more, and drop out
         with self._recent_lock:
             if known := self._recent.get(key):
                 self._recent.move_to_end(key)
@@ -147,7 +147,7 @@ class Answers:
             expand=wanted.expand,
             explain=wanted.explain,
         )
-        if not results.indexed:  # its own note names the folder
+        if not results.indexed:  # the note of the searcher names the folder
             results = replace(results, note=NOTHING)
         if results.partial:  # the next try may give more
             self._metrics.searches_partial.inc()

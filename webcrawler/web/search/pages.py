@@ -40,7 +40,7 @@ async def search(request: Request) -> Response:
         return await _home(request, wanted)
     results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
     judge = await request.app.state.judge.form(request, wanted)
-    # a hundred hits take some 20 ms to write: others are answered meanwhile
+    # in a thread: a hundred hits take some 20 ms to render
     return await run_in_threadpool(_page, request, wanted, results, judge)
 
 

@@ -11,10 +11,10 @@ from webcrawler.web.readable import count
 
 BIN_SECONDS = 5
 HOUR_SECONDS = 3_600
-CHANGES = 200_000  # that the first look reads at most: an hour of 55 pages/s, 0.3 s
+CHANGES = 200_000  # to read at first, at most: an hour of 55 pages/s, 0.3 s
 MANY_DOWNLOADED = 400  # two batches: more than that waits for parsers or for the disk
 FEW_SERVERS = 8
-SOON_SECONDS = 0.1  # not worth a word
+SOON_SECONDS = 0.1  # too soon to mention
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ SILENT = "Redis does not answer now"
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """At one time; what cannot be known is None or empty."""
+    """How everything is at one time; what is unknown is None or empty."""
 
     time: float
     crawling: bool
@@ -78,7 +78,7 @@ class Overviews:
         return await loop.run_in_executor(self._threads[0], self._read, frontier, unknown)
 
     async def _ask_frontier(self) -> tuple[Standing | None, str]:
-        """A Redis that hangs costs a second, then again only when it has answered the last question."""
+        """Wait a second for Redis. One that hangs is asked again only after it has answered."""
         if self._pending is None:
             self._pending = self._threads[1].submit(self._frontiers.look)
         done, _ = await asyncio.wait([asyncio.wrap_future(self._pending)], timeout=REDIS_SECONDS)
@@ -122,7 +122,7 @@ class _Frontiers:
         self._connection: Connection | None = None
 
     def look(self) -> tuple[Standing | None, str]:
-        """What there is, or why it cannot be told."""
+        """How the frontier is, or why that is unknown."""
         try:
             if self._connection is None:
                 self._connection = connection.visit(self._settings)

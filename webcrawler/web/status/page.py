@@ -50,16 +50,16 @@ class Bar:
     width: float
     height: float
     value: float
-    partial: bool  # still going on
+    partial: bool  # of a stretch that has not ended
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    label: str  # what is plotted, for who cannot see it
+    label: str  # what is plotted, also for people who cannot see it
     top: float  # value at the upper edge
     most: float
-    last: float  # of the stretch before the one that is still going on
-    from_when: str  # where it begins
+    last: float  # of the last stretch that has ended
+    from_when: str  # at the left edge
     bars: list[Bar]
     width: int = WIDTH
     height: int = HEIGHT

@@ -17,14 +17,14 @@ PARTS = ("redis", "pages", "index", "anchors", "ranks", "vocabulary", "feedback"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    documents: int | None = 0  # None: it does not say
-    lag: int | None = None  # changes of the catalog that it does not know of; None: it does not say
-    age_seconds: float | None = None  # since it was written last; None: it is not there
+    documents: int | None = 0  # None: unknown
+    lag: int | None = None  # changes of the catalog that are not in it; None: unknown
+    age_seconds: float | None = None  # since it was written; None: it does not exist
     rebuilding: bool = False
 
 
 def view_of(crawl_dir: Path, name: str, last_seq: int, now: float) -> View:
-    """A few small files are read; a view that is being exchanged may look as if it were not there."""
+    """Reads a few small files. A view that is being replaced may seem not to exist."""
     folder = crawl_dir / name
     written = _written(folder)
     if written is None:
@@ -60,12 +60,12 @@ def _known(folder: Path) -> tuple[int | None, int | None]:
 
 
 def _is_rebuilt(crawl_dir: Path, name: str) -> bool:
-    """A folder alone may be what a rebuilding left behind that was killed."""
+    """The folder alone may be left over from a rebuild that was killed."""
     return (crawl_dir / f"{name}.new").is_dir() and is_held(crawl_dir / f"{FOLLOWER.name}.lock")
 
 
 def _written(folder: Path) -> float | None:
-    """When its newest file was; locks and what is being written aside do not count."""
+    """Time of its newest file, without locks and files that are still being written."""
     times = [0.0]
     with suppress(OSError):
         for path in folder.iterdir():
