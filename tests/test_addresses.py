@@ -269,7 +269,7 @@ def test_name_that_is_bound_anew_at_each_question_never_leads_to_a_special_addre
         guard.resolveHostName(dns, f"h{number}.example")
 
         assert dns.passed == [ip for ip in dns.answers if ip in public]
-        assert (f"h{number}.example" in guard.refused) is (dns.answers != [] and dns.passed == [])
+        assert guard.has_refused(f"http://h{number}.example/") is (dns.answers != [] and dns.passed == [])
 
 
 # --- schemes: S6 ---

@@ -23,11 +23,12 @@ from webcrawler.crawl.worker import Refused
 from webcrawler.crawl.worker.answers import (
     RETRY_AFTER_MAX_SECONDS,
     headers_of,
+    is_document,
+    is_other_type,
     reason_of,
     reason_of_error,
     retry_after_seconds,
 )
-from webcrawler.crawl.worker.types import is_document, is_other_type
 from webcrawler.job import seed_link
 from webcrawler.records import Lease
 

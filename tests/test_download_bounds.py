@@ -22,8 +22,8 @@ from twisted.web._newclient import ParseError
 from twisted.web.client import HTTPConnectionPool
 
 from webcrawler.crawl.middlewares import CompressedMiddleware
+from webcrawler.crawl.middlewares.bodies import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
 from webcrawler.crawl.middlewares.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
-from webcrawler.crawl.middlewares.large import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
 from webcrawler.crawl.worker import Refused
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"

@@ -20,12 +20,11 @@ from scrapy.http import Response
 from scrapy.utils.asyncio import is_asyncio_available
 
 from webcrawler import connection
+from webcrawler.crawl.dropin.decisions import Decisions
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
-from webcrawler.crawl.dropin.outcome import BROKE, failure_of, report_of
-from webcrawler.crawl.dropin.reports import Settling
 from webcrawler.crawl.dropin.seeds import SeedKey
-from webcrawler.crawl.dropin.visits import Handler, Visit, bare
+from webcrawler.crawl.dropin.visits import BROKE, Handler, Visit, bare, failure_of, report_of
 from webcrawler.crawl.worker import Member, Worker, bury_the_dead, parts
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
@@ -41,24 +40,24 @@ LEASE_SECONDS = 7 * 24 * 3600.0  # of a worker that lives: a dead one's are take
 
 NUMBER = "frontier_number"  # of a download, in its request's meta
 SEEDS_SECONDS = 1.0  # between looks at the seeds' key
-RIDE_SECONDS = 300.0  # that a lease waits for requests in memory; it would end after 900
+MEMORY_SECONDS = 300.0  # that a lease waits for requests in memory; it would end after 900
 
 # The visit whose callback the running code belongs to: whatever is yielded or breaks there is its.
 _current: ContextVar[Visit | None] = ContextVar("visit", default=None)
 
 
 class SpiderWorker(Worker):
-    """Callbacks are called by stand-ins, which learn what arrives, and when all that follows is done."""
+    """Replaces callbacks by handlers, which see what arrives and when all that follows from it is done."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._numbers = itertools.count(1)
         self._visits: dict[int, Visit] = {}  # by number of the download that is under way
-        self._unsure: set[int] = set()  # those that Scrapy is about to hand back, or has dropped
-        self._riding: dict[Visit, None] = {}  # with requests in memory
+        self._rescheduled: set[int] = set()  # those that Scrapy enqueues again, or drops
+        self._with_memory: dict[Visit, None] = {}  # with requests in memory
         self._in_memory: set[bytes] = set()  # fingerprints of requests that were not kept, and are done
-        self._said: set[str] = set()
-        self._starting: Counter[bytes] = Counter()
+        self._warned: set[str] = set()
+        self._start_counts: Counter[bytes] = Counter()
         self._expected_until = self._seeds_after = 0.0
 
     @classmethod
@@ -102,13 +101,13 @@ class SpiderWorker(Worker):
         key = getattr(spider, "redis_key", None) or self.crawler.settings.get("REDIS_START_URLS_KEY")
         key = (key or "%(name)s:start_urls") % {"name": spider.name}
         self._seeds = SeedKey(self.connection.client, key, spider, self._seed)
-        self._settling = Settling(self.frontier, self._settled)
-        self._say_where_it_stands()
+        self._decisions = Decisions(self.frontier, self._count_later)
+        self._log_state()
 
     def leave(self) -> None:
-        self._settling.gather()
-        if self._settling:
-            parts.insist(self._settling.settle, self.connection.revive)
+        self._decisions.gather()
+        if self._decisions:
+            parts.insist(self._decisions.send, self.connection.revive)
         parts.insist(lambda: self.frontier.discover(self.new_links, False), self.connection.revive)
         self._opened.close()
 
@@ -116,7 +115,7 @@ class SpiderWorker(Worker):
         is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
         return Keeper(spider, self.crawler.request_fingerprinter.fingerprint, is_custom, NUMBER)
 
-    def _say_where_it_stands(self) -> None:
+    def _log_state(self) -> None:
         states = inspect.stats(self.frontier)
         if states["seen"]:
             logger.info(
@@ -128,22 +127,22 @@ class SpiderWorker(Worker):
     # ---- what the scheduler asks
 
     def before_request(self) -> None:
-        """No download may begin in a callback's name; what was not handed back was dropped."""
+        """Leaves the visit of a callback, and closes redirects and retries that Scrapy has dropped."""
         _current.set(None)
-        for number in list(self._unsure):
-            self._unsure.discard(number)
+        for number in list(self._rescheduled):
+            self._rescheduled.discard(number)
             visit = self._visits.pop(number)
             self.leases.downloads.end(number)
             if visit.lease and not visit.is_reported:
                 self.leases.report(Report(visit.lease, 0.0))
             visit.reason = "redirect"  # to where a middleware, like that of allowed_domains, did not let it
             self._over(visit)
-        self._let_go()
+        self._close_oldest()
 
     def request(self, lease: Lease) -> Request | None:
         visit = Visit(lease)
         try:
-            return self._hand_out(self._keeper.request(lease), visit)
+            return self._handed_out(self._keeper.request(lease), visit)
         except Exception as error:  # the project's own code makes it
             logger.error("cannot make the request for %s: %s", lease.url, error)
             visit.failure = BROKE
@@ -154,7 +153,7 @@ class SpiderWorker(Worker):
         """Redirects and retries go on; others are links of the page whose callback yields them, or seeds."""
         number = request.meta.get(NUMBER)
         if number in self._visits:
-            self._unsure.discard(number)
+            self._rescheduled.discard(number)
             self.resumed.append(request)
             return True
         visit = _current.get()
@@ -173,15 +172,15 @@ class SpiderWorker(Worker):
         return True
 
     def take_reports(self) -> list[Report]:
-        self._settling.gather()
+        self._decisions.gather()
         return super().take_reports()
 
     def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
         """In the scheduler's thread. Downloads are reported before their leases are decided."""
-        if self._settling:
+        if self._decisions:
             self.frontier.fetched(reports)
             reports = ()
-            self._settling.settle()
+            self._decisions.send()
         taken = self._take_seeds()
         found = super().lease(limit, reports, doubtful)
         if taken or found.queued or found.leased:
@@ -194,7 +193,7 @@ class SpiderWorker(Worker):
 
     # ---- downloads and callbacks
 
-    def _hand_out(self, request: Request, visit: Visit) -> Request:
+    def _handed_out(self, request: Request, visit: Visit) -> Request:
         number = next(self._numbers)
         self._visits[number] = visit
         visit.under_way += 1
@@ -224,7 +223,7 @@ class SpiderWorker(Worker):
         return handler.original(failure) if handler.original else failure
 
     def _enter(self, number: int, request: Request, result: Response | BaseException) -> None:
-        """From here on, the running task and those that it starts are the visit's."""
+        """From here on the running task, and those that it starts, belong to the visit."""
         visit = self._visits.pop(number, None)
         if visit is None:
             return  # a spider calls its callback by itself
@@ -251,21 +250,21 @@ class SpiderWorker(Worker):
         visit.under_way -= 1
         if not visit.under_way:
             self._in_memory |= visit.in_memory
-            self._riding.pop(visit, None)
+            self._with_memory.pop(visit, None)
             if visit.lease:
                 self._decide(visit)
 
     def _decide(self, visit: Visit) -> None:
         if visit.lease:
             self.leases.downloading.discard(visit.lease.url)
-            self._settling.put(visit)
+            self._decisions.put(visit)
             self.leases.changed.set()
 
-    def _settled(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
-        """In the scheduler's thread."""
-        self._loop.call_soon_threadsafe(self._forget, outcomes, new)
+    def _count_later(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
+        """Called in the scheduler's thread."""
+        self._loop.call_soon_threadsafe(self._count, outcomes, new)
 
-    def _forget(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
+    def _count(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
         for lease, outcome in outcomes:
             self.leases.close(lease)
             self.crawler.stats.inc_value(f"webcrawler/{outcome}")
@@ -276,7 +275,7 @@ class SpiderWorker(Worker):
         """Handlers of this signal may drop a redirect without a word."""
         number = request.meta.get(NUMBER)
         if number in self._visits:
-            self._unsure.add(number)
+            self._rescheduled.add(number)
 
     # ---- seeds
 
@@ -287,8 +286,8 @@ class SpiderWorker(Worker):
         if visit or self.crawler.engine._start is None:
             return secrets.token_hex(8)
         digest = self.crawler.request_fingerprinter.fingerprint(request)
-        self._starting[digest] += 1
-        return f"start {self._starting[digest]}"
+        self._start_counts[digest] += 1
+        return f"start {self._start_counts[digest]}"
 
     def _seed(self, request: Request) -> Link:
         return self._keeper.link(request, secrets.token_hex(8))
@@ -305,24 +304,24 @@ class SpiderWorker(Worker):
 
     def _keep_in_memory(self, request: Request, visit: Visit | None, why: str) -> bool:
         """Downloaded from here; the page that yielded it is done when this is, so a crash repeats both."""
-        if why not in self._said:
-            self._said.add(why)
+        if why not in self._warned:
+            self._warned.add(why)
             logger.warning("in memory only, and its page is not done before: %s: %s", request, why)
         visit = visit or Visit(None)
         digest = self.crawler.request_fingerprinter.fingerprint(request)
         if not request.dont_filter and digest in (visit.in_memory | self._in_memory):
             return False
         visit.in_memory.add(digest)
-        self._riding[visit] = None
+        self._with_memory[visit] = None
         self.crawler.stats.inc_value("webcrawler/in_memory")
-        self.resumed.append(self._hand_out(request, visit))
+        self.resumed.append(self._handed_out(request, visit))
         return True
 
-    def _let_go(self) -> None:
-        """A lease does not wait for ever: what is left of its requests in memory goes on without."""
-        while self._riding:
-            oldest = next(iter(self._riding))
-            if time.monotonic() - oldest.began < RIDE_SECONDS:
+    def _close_oldest(self) -> None:
+        """A lease is decided after a while; what is left of its requests in memory goes on without it."""
+        while self._with_memory:
+            oldest = next(iter(self._with_memory))
+            if time.monotonic() - oldest.began < MEMORY_SECONDS:
                 return
-            del self._riding[oldest]
+            del self._with_memory[oldest]
             self._decide(oldest.split())

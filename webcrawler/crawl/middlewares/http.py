@@ -23,7 +23,7 @@ from twisted.web._newclient import ParseError
 from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
-from webcrawler.crawl.middlewares.large import LARGE_BYTES, POLL_SECONDS, Room
+from webcrawler.crawl.middlewares.bodies import LARGE_BYTES, POLL_SECONDS, Room
 from webcrawler.parsing import free_large_blocks
 
 if TYPE_CHECKING:

@@ -3,16 +3,16 @@
 from webcrawler.crawl.worker import parts
 from webcrawler.crawl.worker.answers import (
     SLOW_DOWN,
+    Refused,
     headers_of,
+    is_other_type,
     reason_of,
     reason_of_error,
     retry_after_seconds,
 )
 from webcrawler.crawl.worker.leases import Leases
 from webcrawler.crawl.worker.member import Member, bury_searches, bury_the_dead
-from webcrawler.crawl.worker.refused import Refused
 from webcrawler.crawl.worker.resolver import GuardedResolver
-from webcrawler.crawl.worker.types import is_other_type
 from webcrawler.crawl.worker.worker import Worker
 
 __all__ = [

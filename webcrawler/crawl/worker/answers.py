@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -14,14 +15,41 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from webcrawler.crawl.worker.refused import Refused
-from webcrawler.crawl.worker.types import is_document
 from webcrawler.records import Lease, Link
 
 SLOW_DOWN = frozenset({429, 503})
 WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 507, 509, *range(520, 528)})
 RETRY_AFTER_MAX_SECONDS = 24 * 3600.0
 _RETRY_AFTER_BYTES = 64  # twice what a date takes; the rest of a longer one is garbage or more digits
+
+DOCUMENT_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
+
+# WHATWG MIME Sniffing, 7.1: tags by which an unlabelled body is known as HTML, after white space.
+_HTML = re.compile(
+    rb"[\t\n\x0c\r ]*"
+    rb"<(?:!--|(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P)"
+    rb"[\t\n\x0c\r >])",
+    re.IGNORECASE,
+)
+# Binary data under the name of HTML: the signatures of 6.1, 6.2 and 7.1 that the web really mislabels.
+_BINARY = re.compile(
+    rb"\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF....WEBP|BM....\0{4}|%PDF-|%!PS-Adobe|PK\x03\x04|\x1f\x8b\x08"
+    rb"|Rar!\x1a|\x7fELF",
+    re.DOTALL,
+)
+# WHATWG MIME Sniffing, 3: "binary data bytes". Without NUL, of which UTF-16 is full.
+_BINARY_BYTES = bytes([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
+_BINARY_SHARE = 0.03  # of the first bytes; noise has 0.1, pages none, or a few by mistake
+_SNIFFED_BYTES = 1_445  # the standard's resource header
+
+
+class Refused(IgnoreRequest):
+    """Raised before a download; `reason` is one of the table of states."""
+
+    def __init__(self, reason: str, retry: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.retry = reason, retry
 
 
 def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[str, str, bool]:
@@ -80,3 +108,22 @@ def _timestamp(text: str) -> float:
     if date.tzinfo is None:  # asctime's format names no zone, and HTTP knows GMT alone (RFC 9110, 5.6.7)
         date = date.replace(tzinfo=UTC)
     return date.timestamp()
+
+
+def is_other_type(content_type: str) -> bool:
+    """Is it called something that is never a document, whatever it looks like?"""
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind not in DOCUMENT_TYPES and kind not in UNKNOWN_TYPES
+
+
+def is_document(content_type: str, body: bytes) -> bool:
+    """By Content-Type where there is one, but never binary data; by sniffing where there is none."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind in DOCUMENT_TYPES:
+        return not (_BINARY.match(body) or _is_noise(body[:_SNIFFED_BYTES]))
+    return kind in UNKNOWN_TYPES and bool(_HTML.match(body[:_SNIFFED_BYTES].lstrip(b"\xef\xbb\xbf")))
+
+
+def _is_noise(start: bytes) -> bool:
+    binary = len(start) - len(start.translate(None, _BINARY_BYTES))
+    return binary > _BINARY_SHARE * len(start)

@@ -1,4 +1,4 @@
-"""Tells the frontier what came of visits, many in one call."""
+"""What came of visits, on its way to the frontier: many in one call."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from webcrawler.crawl.dropin.visits import Visit
 from webcrawler.frontier import Done, Failed, Frontier
 from webcrawler.records import Lease
 
-Settled = Callable[[list[tuple[Lease, str]], int], None]
+Decided = Callable[[list[tuple[Lease, str]], int], None]
 
 
-class Settling:
-    """Visits are put and gathered on the event loop, settled in the scheduler's thread.
+class Decisions:
+    """`put` and `gather` are for the event loop, `send` is for the scheduler's thread.
 
     Args:
-        settled: called there with leases and what became of them, as in `Batch`, and the number of links that
-            were new.
+        decided: called by `send` with leases and what became of them, as in `Batch`, and the number of links
+            that were new.
     """
 
-    def __init__(self, frontier: Frontier, settled: Settled) -> None:
-        self._frontier, self._settled = frontier, settled
-        self._decided: list[Visit] = []
+    def __init__(self, frontier: Frontier, decided: Decided) -> None:
+        self._frontier, self._decided = frontier, decided
+        self._waiting: list[Visit] = []
         self._gathered: list[Visit] = []
 
     def put(self, visit: Visit) -> None:
-        self._decided.append(visit)
+        self._waiting.append(visit)
 
     def gather(self) -> None:
-        """Those decided by now are settled next: their downloads have been reported."""
-        self._gathered += self._decided
-        self._decided = []
+        """Has those put by now be sent next: their downloads have been reported."""
+        self._gathered += self._waiting
+        self._waiting = []
 
     def __bool__(self) -> bool:
         return bool(self._gathered)
 
-    def settle(self) -> None:
-        """May be repeated when it fails: what was decided before is not decided twice."""
+    def send(self) -> None:
+        """May be repeated when it fails: nothing is decided twice."""
         visits = {visit.lease: visit for visit in self._gathered if visit.lease}
         done = {lease: visit for lease, visit in visits.items() if not visit.failure}
         failed = {lease: visit for lease, visit in visits.items() if visit.failure}
@@ -44,7 +44,7 @@ class Settling:
         outcomes = {**{lease: f"done/{done[lease].reason}" for lease in done}, **self._fail(failed)}
         outcomes.update({lease: "stale" for lease, number in new.items() if number < 0})
         self._gathered = []
-        self._settled(list(outcomes.items()), sum(number for number in new.values() if number > 0))
+        self._decided(list(outcomes.items()), sum(number for number in new.values() if number > 0))
 
     def _complete(self, visits: dict[Lease, Visit]) -> dict[Lease, int]:
         done = [

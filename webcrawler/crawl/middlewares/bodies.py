@@ -1,4 +1,7 @@
-"""Inflates bodies: bounded, and off the event loop where it may take long."""
+"""Bodies that are large, or become so when inflated: bounded in number, and inflated off the event loop.
+
+32 bodies of 10 MiB at a time, and as many waiting for a parser, would fill the memory.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import asyncio
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, HttpCompressionMiddleware
 from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
-from webcrawler.crawl.middlewares.large import POLL_SECONDS, Room
 from webcrawler.crawl.worker import Refused
 
 if TYPE_CHECKING:
@@ -22,6 +25,33 @@ KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
 CODINGS_MAX = 3  # one upon the other; nobody in earnest has two
 WAIT_SECONDS = 30.0  # for room, where a request has no deadline
 SMALL_BODY_BYTES = 64 * 1024  # inflated within milliseconds, up to DOWNLOAD_MAXSIZE
+
+LARGE_BYTES = 2**20  # from here on a body is received only while there is room
+PLACES = 4  # of large bodies that are received, or inflated, at a time
+HELD_BYTES_MAX = 32 * 2**20  # of those that are there, and wait for the spider and the pipelines
+POLL_SECONDS = 0.05
+
+
+class Room:
+    """Says whether there is room for another large body."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._held: WeakSet[Response] = WeakSet()
+
+    def take(self) -> bool:
+        """Takes a place, if there is room; `give` gives it back."""
+        has_room = self._taken < PLACES and sum(len(one.body) for one in self._held) < HELD_BYTES_MAX
+        self._taken += has_room
+        return has_room
+
+    def give(self) -> None:
+        self._taken -= 1
+
+    def hold(self, response: Response) -> None:
+        """Counts a response, where it is large, for as long as anybody needs it."""
+        if len(response.body) > LARGE_BYTES:
+            self._held.add(response)
 
 
 class CompressedMiddleware(HttpCompressionMiddleware):
