@@ -25,6 +25,7 @@ HASHES = (
     "repeats",
     "leases",
     "alone",
+    "quarantined",
 )
 BESIDE = ("tries", "deaths", "spelling", "request", "note")
 SORTED_SETS = ("queue", "retry", "ready", "doubtful", "wait", "ends", "workers")
@@ -80,6 +81,7 @@ class Keys:
         self.priorities(model)
         self.leases(model)
         self.beside_urls(model)
+        self.quarantined(model)
         self.standing(model)
         self.budgets(model)
         for server in model.servers.values():
@@ -143,6 +145,9 @@ class Keys:
         assert self.hash("request") == {_member(u): u.link.request for u in left if u.link.request}
         spelled = [url for url in left if url.link.spelling != url.link.url]
         assert self.hash("spelling") == {_member(url): url.link.spelling for url in spelled}
+
+    def quarantined(self, model: Model) -> None:
+        assert self.hash("quarantined").keys() == {url.link.url for url in model.in_state("quarantined")}
 
     def standing(self, model: Model) -> None:
         """A server with a queue stands in one place, the right one, in the right order; others in none."""

@@ -128,6 +128,6 @@ class Pair(Ends):
         stats = inspect.stats(frontier)
         assert stats["seen"] == stats["done"] + stats["failed"] + stats["quarantined"]
         kinds = {key.decode().split(":")[3] for key in self.client.keys("*}:index:*")}
-        assert kinds <= {"meta", "counts", "seen", "raised", "site", *COUNTED}
+        assert kinds <= {"meta", "counts", "seen", "raised", "site", "quarantined", *COUNTED}
         assert maintenance.clear(frontier) == stats["seen"]
         assert self.client.keys("*") == []

@@ -9,12 +9,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import networkx
 import pytest
-from frontiers import done, fail, lease_one, links, page
+from frontiers import done, fail, lease_one, let_pass, links, page
 from localweb import PROJECT, scrapy, sites
 from localweb import page as page_with_links
 from pyarrow import parquet
@@ -215,6 +216,28 @@ def test_frontier_peek_shows_what_comes_next(run: Run, filled: Path) -> None:
 
     assert answer == (0, f"{A}x\nhttp://d.test/\n", "")
     assert json.loads(run("frontier", "peek", "--json", folder=filled).out)[2] == "http://e.test/"
+
+
+def test_frontier_quarantined_shows_what_killed_workers_when_and_how_often(run: Run, tmp_path: Path) -> None:
+    assert run("frontier", "quarantined").out == "nothing is quarantined\n"
+    with connect(None, tmp_path) as connection:
+        for n in range(4):
+            worker = Frontier(connection.client, ordering("fifo"), worker=f"worker{n}")
+            worker.open("fifo")
+            worker.discover(links(A))
+            worker.expire(alive_seconds=5)
+            lease_one(worker)
+            let_pass(worker, 6)  # it says nothing more
+            worker.expire()
+
+        (found,) = json.loads(run("frontier", "quarantined", "--json", folder=tmp_path).out)
+        shown = run("frontier", "quarantined", folder=tmp_path).out
+        state = json.loads(run("frontier", "explain", A, "--json", folder=tmp_path).out)["state"]
+
+    when = datetime.fromtimestamp(found["quarantined_ms"] // 1000, UTC)
+    assert (found["url"], found["times"]) == (A, 4)
+    assert shown == f"{when:%Y-%m-%d %H:%M:%S}+00:00 4 times {A}\n"
+    assert state == "quarantined"
 
 
 def test_frontier_explain_joins_what_redis_and_the_catalog_know(run: Run, filled: Path) -> None:

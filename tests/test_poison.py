@@ -81,6 +81,11 @@ def test_the_fourth_death_quarantines_it_and_nothing_beside_it(make_frontier: Ma
 
     stats = inspect.stats(frontier)
     assert (stats["quarantined"], stats["queued"]) == (1, 1)
+    (found,) = inspect.quarantined(frontier)
+    assert (found["url"], found["times"]) == (A, 4)
+    seconds, microseconds = frontier.client.time()  # type: ignore[misc]
+    assert 0 < found["quarantined_ms"] <= seconds * 1000 + microseconds // 1000
+    assert inspect.explain(frontier, A)["state"] == "quarantined"
     assert leased(frontier) == [B]
 
 

@@ -15,7 +15,11 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import follower
 
-USAGE = "say `scrapy frontier stats`, `peek`, `explain URL`, `block SERVER`, `unblock SERVER` or `clear`"
+USAGE = (
+    "say `scrapy frontier stats`, `peek`, `quarantined`, `explain URL`, `block SERVER`, `unblock SERVER`"
+    " or `clear`"
+)
+ALONE = ("stats", "peek", "quarantined", "clear")
 WITH_ONE = ("explain", "block", "unblock")
 
 MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in a unit
@@ -23,7 +27,7 @@ MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in 
 
 class FrontierCommand(Command):
     def syntax(self) -> str:
-        return "[options] stats | peek | explain URL | block SERVER | unblock SERVER | clear"
+        return "[options] stats | peek | quarantined | explain URL | block SERVER | unblock SERVER | clear"
 
     def short_desc(self) -> str:
         return "Show, empty or stop the frontier: the URLs known and not yet fetched"
@@ -36,7 +40,7 @@ class FrontierCommand(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         verb, rest = (args[0], args[1:]) if args else ("", [])
-        if verb not in ("stats", "peek", "clear", *WITH_ONE) or len(rest) != (verb in WITH_ONE):
+        if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(USAGE)
         if opts.limit < 0:
             raise BadInput(f"-n wants a number of URLs, not {opts.limit}")
@@ -49,9 +53,13 @@ class FrontierCommand(Command):
                 _print(inspect.stats(frontier), opts.json)
             elif verb == "peek":
                 _print(inspect.peek(frontier, opts.limit), opts.json)
+            elif verb == "quarantined":
+                found = inspect.quarantined(frontier)
+                lines = list(map(_quarantined, found)) or ["nothing is quarantined"]
+                _print(found if opts.json else lines, opts.json)
             elif verb == "explain":
-                found = self._explain(frontier, rest[0])
-                _print(found if opts.json else readable(found), opts.json)
+                explained = self._explain(frontier, rest[0])
+                _print(explained if opts.json else readable(explained), opts.json)
             elif verb in ("block", "unblock"):
                 _print(self._block(frontier, rest[0], verb == "block"), opts.json)
             else:
@@ -104,6 +112,14 @@ def servers_named(name: str) -> list[str]:
         raise BadInput(f"{name[:200]!r} is no server: write http://host or https://host:port") from None
 
 
+def _quarantined(found: dict[str, Any]) -> str:
+    return f"{_moment(found['quarantined_ms'] * 0.001)} {found['times']} times {found['url']}"
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+
+
 def _print(answer: Any, as_json: bool) -> None:
     if as_json:
         print(json.dumps(answer, indent=2))
@@ -120,8 +136,7 @@ def readable(found: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict):
             shown[name] = readable(value)
         elif name in MOMENTS and value:
-            when = datetime.fromtimestamp(value * MOMENTS[name], UTC)
-            shown[name.removesuffix("_ms")] = when.isoformat(sep=" ", timespec="seconds")
+            shown[name.removesuffix("_ms")] = _moment(value * MOMENTS[name])
         elif value or name == "waiting":
             shown[name] = str(value) if name in ("id", "offset") else value
     return shown

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import msgpack
@@ -98,6 +99,19 @@ class _Queue:
         return self.server + str(self.entries.pop(0)[0].decode())
 
 
+def quarantined(frontier: Frontier) -> list[dict[str, Any]]:
+    """The URLs that were set aside because they kill workers or parsers, oldest first."""
+    found = [
+        (url.decode(), *map(int, value.split()))
+        for partition in frontier.partitions
+        for url, value in frontier.client.hgetall(partition.prefix + "quarantined").items()
+    ]
+    return [
+        {"url": url, "quarantined_ms": when_ms, "times": times}
+        for url, when_ms, times in sorted(found, key=itemgetter(1))
+    ]
+
+
 def explain(frontier: Frontier, url: str) -> dict[str, Any]:
     """The state of a URL, and how its server is treated; if `state` is "decided", the catalog knows more."""
     target = urls.outlink(url, url)
@@ -114,7 +128,8 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
     elif retry is not None or score is not None:
         state = "queued"
     elif client.sismember(f"{prefix}seen:{shard}", target.id):
-        state = "decided"
+        is_poison = client.hexists(prefix + "quarantined", target.url)
+        state = "quarantined" if is_poison else "decided"
     politeness = {
         k.decode(): int(float(v)) for k, v in client.hgetall(f"{partition.base}server:{server}").items()
     }

@@ -7,9 +7,9 @@ costs about 40 ns where nobody listens. `environment` makes a child process list
 before its first import.
 
 Several failpoints are separated by commas. Actions: `kill` (SIGKILL to itself), `stop` (SIGSTOP to itself),
-`exit` (at once, status 70), `enospc` (an OSError as of a full disk), `unavailable` (as of a part that is away),
-or a number of seconds to sleep. With FAILPOINTS_ONCE=FOLDER each of them strikes once among all processes that
-name this folder, and leaves a file of its name there.
+`exit` (at once, status 70), `enospc` (an OSError as of a full disk), `unavailable` (as of a part that is
+away), or a number of seconds to sleep. With FAILPOINTS_ONCE=FOLDER each of them strikes once among all
+processes that name this folder, and leaves a file of its name there.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@
 --   retry       zset  "S path" -> ms when it may be tried again         (queued, too)
 --   tries       hash  "S path" -> "tries score" of what failed before   (also while leased)
 --   deaths      hash  "S path" -> workers that died holding it
+--   quarantined hash  U -> "ms times": when that was, and how many workers or parsers it had killed
 --   spelling    hash  "S path" -> the URL as first written, where it differs from the canonical one
 --   request     hash  "S path" -> JSON of what is sent, where it is no plain GET
 --   note        hash  "S path" -> what the ordering notes of it: the highest number of all links to it

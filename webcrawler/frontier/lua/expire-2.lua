@@ -7,13 +7,15 @@ local now, turns, expired = now_ms(), by_turn(), 0
 if ARGV[1] ~= '' then call('ZADD', key('workers'), now + tonumber(ARGV[2]), ARGV[1]) end
 
 local function take_back(lease, died, alone)
+  local url, member = lease[3] .. lease[4], lease[3] .. ' ' .. lease[4]
   expired = expired + 1
-  if died and alone == lease[3] .. lease[4] then
+  if died and alone == url then
     tally('quarantined', 1)
+    call('HSET', key('quarantined'), url, now .. ' ' .. tonumber(call('HGET', key('deaths'), member) or 0) + 1)
     decide(lease)
     no_document(lease[3], now, turns)
   else
-    if died then call('HINCRBY', key('deaths'), lease[3] .. ' ' .. lease[4], 1) end
+    if died then call('HINCRBY', key('deaths'), member, 1) end
     requeue(lease, now, turns)
   end
 end
