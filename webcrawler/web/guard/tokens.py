@@ -53,11 +53,10 @@ def key_of(path: Path) -> bytes:
     aside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        try:
-            os.write(descriptor, secrets.token_bytes(KEY_BYTES))
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+            file.flush()
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
         with suppress(FileExistsError):
             os.link(aside, path)
     finally:

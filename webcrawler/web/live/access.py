@@ -1,4 +1,4 @@
-"""Who may have the web searched? It fetches pages in this machine's name, so by default who sits at it."""
+"""Who may start searches of the web? They fetch in this machine's name, so by default only its own users."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ UNKNOWN = "there is no such search of the web; the oldest are forgotten"
 
 
 class Access:
-    """Raises BadInput: a proxy or host of the settings cannot be understood."""
+    """Decides for each request.
+
+    Raises:
+        BadInput: a proxy or host of the settings is not valid.
+    """
 
     def __init__(self, config: Config, searches: Searches) -> None:
         self._who, self._searches = config.live, searches
@@ -34,11 +38,11 @@ class Access:
             raise HTTPException(403, NOBODY if self._who == "off" else NOT_YOU)
 
     def is_here(self, request: Request) -> bool:
-        """Does it come from this machine for certain?
+        """True if it certainly comes from this machine.
 
-        A proxy of this machine speaks for others: it is known by its headers, or by the name that it was
-        asked for. That name is the visitor's to choose: where a public one is configured there is a proxy,
-        and nobody is here until it is named, too. A named one has to say whom it speaks for.
+        A proxy on this machine forwards for others. It shows by its headers, or by the host name of the
+        request; but visitors choose that name. So where a public name is configured we assume a proxy, and
+        nobody counts as here unless the proxy is configured, too, and says whom it forwards for.
         """
         if self._is_public and not self._names_proxy:
             return False
@@ -47,11 +51,11 @@ class Access:
         return visitor is not None and visitor.is_loopback and is_loopback(asked_for)
 
     def client(self, request: Request) -> str | None:
-        """Whose searches it sees and may stop; None: all. Who cannot be told from others ("") has none."""
+        """Whose searches it sees and may stop: None for all, "" (cannot be told from others) for none."""
         return None if self.is_here(request) else str(request.scope[CLIENT])
 
     async def known(self, request: Request) -> Journal:
-        """The search that is asked for by its name, which is hard to guess."""
+        """The search that the address names. Names are hard to guess."""
         self.check(request)
         found = await run_in_threadpool(self._searches.look, request.path_params["job"])
         if found is None:

@@ -51,7 +51,8 @@ class Overviews:
 
     def __init__(self, config: Config) -> None:
         self._crawl_dir = config.crawl_dir
-        self._frontiers = _Frontiers(config)
+        self._redis = {"REDIS_URL": config.redis_url, "CRAWL_DIR": str(config.crawl_dir)}
+        self._connection: Connection | None = None  # kept while it answers
         self._activity = Activity()
         self._threads = ThreadPoolExecutor(1, "status"), ThreadPoolExecutor(1, "status-redis")
         self._pending: Future[tuple[Standing | None, str]] | None = None
@@ -80,7 +81,7 @@ class Overviews:
     async def _ask_frontier(self) -> tuple[Standing | None, str]:
         """Wait a second for Redis. One that hangs is asked again only after it has answered."""
         if self._pending is None:
-            self._pending = self._threads[1].submit(self._frontiers.look)
+            self._pending = self._threads[1].submit(self._read_frontier)
         done, _ = await asyncio.wait([asyncio.wrap_future(self._pending)], timeout=REDIS_SECONDS)
         if not done:
             return None, SILENT
@@ -113,19 +114,11 @@ class Overviews:
             catalog_unknown=wrong,
         )
 
-
-class _Frontiers:
-    """A connection that is kept while it answers. For one thread."""
-
-    def __init__(self, config: Config) -> None:
-        self._settings = {"REDIS_URL": config.redis_url, "CRAWL_DIR": str(config.crawl_dir)}
-        self._connection: Connection | None = None
-
-    def look(self) -> tuple[Standing | None, str]:
+    def _read_frontier(self) -> tuple[Standing | None, str]:
         """How the frontier is, or why that is unknown."""
         try:
             if self._connection is None:
-                self._connection = connection.visit(self._settings)
+                self._connection = connection.visit(self._redis)
         except (BadInput, Unavailable):
             return None, NOT_HERE
         try:
