@@ -1,7 +1,7 @@
-"""What a real-time search has found so far: a small file, so that any process may look on, or end it.
+"""What a real-time search has found so far, in a small file that any process may read; and how to end it.
 
-In CRAWL_DIR/realtime: JOB.json is replaced whole; JOB.lock is held for as long as the run lives; JOB.stop is
-obeyed within a second.
+In CRAWL_DIR/realtime: JOB.json is replaced as a whole; JOB.lock is held as long as the run lives; JOB.stop ends
+it within a second.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from webcrawler.errors import BadInput
 logger = logging.getLogger(__name__)
 
 CHANGED = object()  # Scrapy's signal, with `journal`, on the event loop
-LOOKERS = 10  # at the same moment
+LOCK_TRIES = 10  # who tests whether a run is alive holds its lock for a moment
 KEPT = 100  # journals of runs that are over
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
@@ -83,24 +83,24 @@ def _is_name(job: str) -> bool:
 
 
 def read(crawl_dir: Path, job: str) -> Journal | None:
-    """None where there is no such run; one whose process died says so."""
+    """The journal of a run, None where there is none; that of a run whose process died says "failed"."""
     found = _read(crawl_dir, job)
     if found and found["state"] == "running" and not is_alive(crawl_dir, job):
-        found = _read(crawl_dir, job) or found  # it may have come to its end in this moment
+        found = _read(crawl_dir, job) or found  # it may have ended just now
         if found["state"] == "running":
             found["state"], found["reason"] = "finished", "failed"
     return found
 
 
 def jobs(crawl_dir: Path) -> list[Journal]:
-    """Those that are known, the newest first."""
+    """All journals, the newest first."""
     names = (path.stem for path in (crawl_dir / "realtime").glob("*.json"))
     found = (read(crawl_dir, name) for name in names if _is_name(name))
     return sorted((one for one in found if one), key=lambda one: -one["started"])
 
 
 def stop(crawl_dir: Path, job: str) -> None:
-    """Asks a run to end, also one that is about to start; what it found is kept."""
+    """Has a run end, also one that is about to start; what it found is kept."""
     path = _path(crawl_dir, job, "stop")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
@@ -111,7 +111,7 @@ def is_alive(crawl_dir: Path, job: str) -> bool:
 
 
 class Writer:
-    """The run's own hold on its journal.
+    """Writes the journal of a run, and holds its lock.
 
     Raises:
         BadInput: another run has this name.
@@ -121,24 +121,24 @@ class Writer:
         self._crawl_dir, self._job = crawl_dir, check_name(job)
         (crawl_dir / "realtime").mkdir(parents=True, exist_ok=True)
         self._lock = self._locked()
-        self._forget_old_stop()
+        self._remove_old_stop()
 
     def _locked(self) -> IO[str]:
-        for _ in range(LOOKERS):  # who looks whether it is held holds it for a moment
+        for _ in range(LOCK_TRIES):
             if lock := try_lock(_path(self._crawl_dir, self._job, "lock")):
                 return lock
             time.sleep(0.01)
         raise BadInput(f"a search with job={self._job} is going on: choose another name")
 
-    def _forget_old_stop(self) -> None:
-        """One that is older than a journal was for a run before this one; others are for this one."""
+    def _remove_old_stop(self) -> None:
+        """Removes a stop file that is older than the last journal: it was for an earlier run."""
         with suppress(FileNotFoundError):
             stop = _path(self._crawl_dir, self._job, "stop")
             if stop.stat().st_mtime_ns <= _path(self._crawl_dir, self._job, "json").stat().st_mtime_ns:
                 stop.unlink()
 
     def write(self, journal: Journal) -> None:
-        """A full disk costs those who look on, not the search."""
+        """Replaces the journal; on a full disk the search goes on without."""
         aside = _path(self._crawl_dir, self._job, "new")
         try:
             aside.write_text(json.dumps(journal, ensure_ascii=False), "utf-8")
@@ -150,7 +150,7 @@ class Writer:
         return _path(self._crawl_dir, self._job, "stop").exists()
 
     def close(self) -> None:
-        """Also forgets the oldest runs."""
+        """Releases the lock, and removes the oldest runs."""
         for suffix in ("lock", "stop"):
             _path(self._crawl_dir, self._job, suffix).unlink(missing_ok=True)
         self._lock.close()
@@ -158,11 +158,11 @@ class Writer:
         for old in over[KEPT:]:
             for suffix in SUFFIXES:
                 _path(self._crawl_dir, old, suffix).unlink(missing_ok=True)
-        _forget_leftovers(self._crawl_dir / "realtime")
+        _remove_leftovers(self._crawl_dir / "realtime")
 
 
-def _forget_leftovers(folder: Path) -> None:
-    """Of runs that were killed, or did not come so far as to have a journal."""
+def _remove_leftovers(folder: Path) -> None:
+    """Removes files of runs that were killed, or ended before they had a journal."""
     for suffix in SUFFIXES:
         for path in folder.glob(f"*.{suffix}"):
             has_journal = path.with_suffix(".json").exists() or is_held(path.with_suffix(".lock"))

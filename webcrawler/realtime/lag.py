@@ -1,4 +1,4 @@
-"""How far is the index behind the catalog?"""
+"""How far behind the catalog is the index?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Lag:
     def __init__(self, crawl_dir: Path, engine: str) -> None:
         self._crawl_dir, self._engine = crawl_dir, engine
         self._stopped = Event()
-        self._known: int | None = None  # the last change when the crawl had come to rest
+        self._last_at_rest: int | None = None  # the last change when the crawl came to rest
 
     def applied(self) -> int:
         """The last change that searchers can see."""
@@ -32,16 +32,16 @@ class Lag:
         """Is that change as new as the last one of this crawl?
 
         Args:
-            is_at_rest: has this crawl nothing to do? What others crawl from then on does not count.
+            is_at_rest: has this crawl nothing left to do? Changes by other crawls from then on do not count.
         """
         if not is_at_rest:
-            self._known = None
-        elif self._known is None:
-            self._known = self._last()
-        return self._known is not None and seq >= self._known
+            self._last_at_rest = None
+        elif self._last_at_rest is None:
+            self._last_at_rest = self._last()
+        return self._last_at_rest is not None and seq >= self._last_at_rest
 
     def wait(self, seconds: float) -> None:
-        """Until the index has what the catalog has now, for so long at most."""
+        """Waits, that many seconds at most, until the index has what the catalog has now."""
         last, deadline = self._last(), time.monotonic() + seconds
         if self.applied() < last:
             logger.info("the last list waits for the index, up to %.0f s", seconds)

@@ -30,7 +30,7 @@ class Listing:
         self._known: dict[int, tuple[float, Via | None]] = {}
 
     def forget(self) -> None:
-        """Something else is looked for: what was known of pages is so no longer."""
+        """Something else is looked for: similarities are computed anew."""
         self._known.clear()
 
     def hits(self, query: str, found: Container[str]) -> tuple[list[Found], Results]:

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 # What ends a search, by what ends a crawl; Scrapy's own limits are "closespider_…".
 REASONS = {"finished": "nothing_left", "shutdown": "stopped", "cancelled": "stopped"}
 OWN_REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped")
-JUDGED_AGAIN = 1_000  # texts that are kept where what is looked for becomes clear by and by
+JUDGED_AGAIN = 1_000  # texts that are kept to be judged by later examples
 
 
 class Fetched(NamedTuple):
@@ -43,12 +43,12 @@ class Fetched(NamedTuple):
 
 
 class RealtimeSearch:
-    """What it found so far, and what it is still to look at.
+    """What a search has found so far.
 
     Args:
         engine: of the index.
     Raises:
-        BadInput: another search goes by this name.
+        BadInput: another search has this name.
     """
 
     def __init__(self, crawl_dir: Path, job: RealtimeJob, engine: str) -> None:
@@ -64,8 +64,8 @@ class RealtimeSearch:
         self._path = crawl_dir / "catalog.sqlite"
         self._listing = Listing(self._path, self._searcher, self._similarity, [seed.url for seed in seeds])
         self._loop: QueryLoop | None = None
-        self._generation: object = None
-        self._asked = 0  # the last seq of the catalog that the index had when it was asked last
+        self._generation: object = None  # of the index that was searched last
+        self._searched_seq = 0  # the last change that the index held when it was searched last
         self._examples: list[Text] = []
         self._texts: list[Text] = []
         self._urls: set[str] = set()
@@ -74,7 +74,7 @@ class RealtimeSearch:
         self._waiting, self._about = 0, ""  # of the crawl
 
     def begin(self) -> str:
-        """The answer of the index; returns the mode to crawl in, with what the thesaurus adds."""
+        """Searches the index; returns the mode to crawl in, with words that the thesaurus adds."""
         if not self._query:
             return self.job.mode
         try:
@@ -88,7 +88,7 @@ class RealtimeSearch:
         return self.job.with_words(also) if also and "also" in takes else self.job.mode
 
     def join(self, frontier: Frontier, admits: Callable[[Link], bool]) -> None:
-        """Takes what the best documents of the index lead to into the frontier; once more is no harm."""
+        """Takes the links of the best documents in the index into the frontier; may be repeated."""
         self._loop = QueryLoop(self._path, self._searcher, frontier, admits)
         generation = self._searcher.generation
         is_answered = self._loop.step(self._query)
@@ -115,25 +115,25 @@ class RealtimeSearch:
                 self._texts.append(one.text)
 
     def step(self) -> int:
-        """The query is run again where the index knows more; returns how many documents became candidates."""
+        """Runs the query again where the index has changed; returns how many documents became candidates."""
         assert self._loop is not None, "it joins a frontier first"
         applied, generation, candidates = self._lag.applied(), self._searcher.generation, 0
         if generation != self._generation and self._query:
             candidates = self._loop.step(self._query)
             self._hits, _ = self._listing.hits(self._query, self._urls)
             self._generation = generation
-        self._asked = applied
+        self._searched_seq = applied
         return candidates
 
     def has_seen_all(self, is_at_rest: bool) -> bool:
-        """Is the crawl at rest, does the index hold all that it fetched, and was it asked since?"""
-        return self._lag.covers(self._asked, is_at_rest)
+        """Is the crawl at rest, and has an index been searched that holds all it fetched?"""
+        return self._lag.covers(self._searched_seq, is_at_rest)
 
     def is_enough(self) -> bool:
         return 0 < self.job.enough <= self.similar
 
     def is_stopped(self) -> bool:
-        """Has somebody asked for the end, in whatever process?"""
+        """Has any process asked for the end?"""
         return self._writer.is_stopped()
 
     def stop_waiting(self) -> None:
@@ -141,19 +141,19 @@ class RealtimeSearch:
         self._lag.stop_waiting()
 
     def end(self, reason: str) -> Journal:
-        """The last list, when the index holds all that was found; `reason` is the crawl's."""
+        """Makes the last list once the index holds all that was found; `reason` is why the crawl ended."""
         try:
             self._lag.wait(CAUGHT_UP_SECONDS)
             if self._query:
                 self._hits, _ = self._listing.hits(self._query, self._urls)
-        except Exception:  # whatever it is, how the search ended is told
+        except Exception:  # whatever it is, the journal says how the search ended
             logger.exception("the last list is the one before")
         journal = self.journal("finished", _reason(reason))
         self._writer.close()
         return journal
 
     def journal(self, state: str = "running", reason: str = "") -> Journal:
-        """How things stand, written down."""
+        """Writes down how the search stands, and returns it."""
         now = time.time()
         journal = Journal(
             job=self.job.name,
@@ -175,7 +175,7 @@ class RealtimeSearch:
         return journal
 
     def _is_example(self, one: Fetched) -> bool:
-        """Is it what a seed, or a URL that a seed redirects to, stands for?"""
+        """Is it the page of a seed, or one that a seed redirects to?"""
         if one.id in self._seeds:
             return True
         if not self._path.exists():
@@ -184,14 +184,14 @@ class RealtimeSearch:
             return not self._seeds.isdisjoint(catalog.links.redirecting_to(one.id))
 
     def _learn_words(self, example: Text) -> None:
-        """Another example: what is looked for is clearer, and what was found is judged by it."""
+        """Learns from one more example what is looked for, and judges again what was found."""
         before = sum(map(self._is_similar, self._texts))
         self._examples.append(example)
         self._query = typical_words(self._examples)
         self._wanted = Wanted.of(self._query) if self._query else None
         self.similar += sum(map(self._is_similar, self._texts)) - before
         self._listing.forget()
-        self._generation = None  # the index is asked anew, whether it knows more or not
+        self._generation = None  # the index is searched again, changed or not
 
     def _similarity(self, text: Text) -> float:
         return similarity(self._wanted, text) if self._wanted else 0.0
