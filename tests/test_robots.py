@@ -11,7 +11,7 @@ from protego import Protego
 from testdata import archive
 
 from webcrawler.robots import ALLOW_ALL, MAX_BYTES, Rules, product_token, verdict
-from webcrawler.robots._lines import read
+from webcrawler.robots._rules import read
 from webcrawler.urls import resolve
 
 UA = "FooBot/1.0 (+https://foo.example/bot; mail@foo.example)"

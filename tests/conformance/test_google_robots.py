@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from webcrawler.robots import Rules, product_token
-from webcrawler.robots._lines import decode, lines, records
-from webcrawler.robots._matching import spelling
+from webcrawler.robots._matcher import spelling
+from webcrawler.robots._rules import decode, lines, records
 from webcrawler.urls import resolve, split
 
 EXCLUDED = {

@@ -1,11 +1,10 @@
 """May I fetch this? The Robots Exclusion Protocol, RFC 9309; sections in this room are its.
 
-`verdict` turns an answer to /robots.txt into the `Rules` for one crawler. `_lines` reads which rules speak to
-it, `_matching` says which of them decides on a path.
+`verdict` turns an answer to /robots.txt into the `Rules` for one crawler: `_rules` reads those that speak to it,
+`_matcher` says which of them decides on a path.
 Pure: any bytes may come, and are bounded by `MAX_BYTES`. Where the RFC leaves it open, as Google's parser.
 """
 
-from webcrawler.robots._lines import MAX_BYTES, product_token
-from webcrawler.robots._rules import ALLOW_ALL, Rules, verdict
+from webcrawler.robots._rules import ALLOW_ALL, MAX_BYTES, Rules, product_token, verdict
 
 __all__ = ["ALLOW_ALL", "MAX_BYTES", "Rules", "product_token", "verdict"]

@@ -1,12 +1,42 @@
-"""What an answer to /robots.txt means for one crawler."""
+"""From the bytes of a robots.txt, or another answer, to what holds for one crawler."""
 
 from __future__ import annotations
 
-from webcrawler import urls
-from webcrawler.robots._lines import read
-from webcrawler.robots._matching import Matcher
+import codecs
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
+from webcrawler import urls
+from webcrawler.robots._matcher import Matcher
+
+MAX_BYTES = 500 * 1024  # 2.5: at least 500 kibibytes are parsed
+MAX_LINE = 8 * 2_083 - 1  # characters; what Google's parser keeps of a line
 COSTLY = 1_000  # parts of patterns; about half a millisecond a question
+MAX_CRAWL_DELAY = 86_400.0  # seconds; who asks for more than a day means "never", and says so by Disallow
+
+# The field of a line and what parts it from the value; Disallow also as people misspell it, a colon left out.
+_FIELD = re.compile(
+    r"(?:(?P<agent>user[- ]?agent)|(?P<delay>crawl[- ]delay)|(?P<sitemap>site-?maps?)|(?P<allow>allow)"
+    r"|(?P<disallow>disallow|dissallow|dissalow|disalow|diasllow|disallaw))\s*[:\s]",
+    re.IGNORECASE,
+)
+# 2.2.1 has letters, "_" and "-" only; digits are taken as well, for names such as MJ12bot.
+_AGENT = re.compile(r"\*(?=\s|$)|[A-Za-z0-9_-]+")
+_COMPATIBLE = re.compile(r"\(compatible;\s*([A-Za-z0-9_-]+)")
+# A byte order mark, even half of one, then what the charset of a mark says.
+_BROKEN_MARK = re.compile(rb"\xef(?:\xbb\xbf?)?")
+_LINE_END = re.compile(r"\r\n?|\n")  # 2.2, NL; str.splitlines knows more
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """All that a robots.txt says to one crawler."""
+
+    is_named: bool = False
+    rules: list[tuple[bool, str]] = field(default_factory=list)  # (allow?, pattern)
+    delays: list[float] = field(default_factory=list)  # seconds
 
 
 class Rules:
@@ -56,6 +86,89 @@ def verdict(status: int | None, body: bytes, user_agent: str) -> Rules | None:
     if 200 <= status < 300:
         return Rules(body, user_agent)
     return ALLOW_ALL if 300 <= status < 500 else None
+
+
+def product_token(user_agent: str) -> str:
+    """Return the name by which robots.txt files call a crawler, lower case: "foobot" of "FooBot/1.0 (+…)".
+
+    Source: 2.2.1; browser-like texts, "Mozilla/5.0 (compatible; FooBot/1.0)", have it behind "compatible;".
+    """
+    found = _COMPATIBLE.search(user_agent)
+    if found:
+        return found[1].lower()
+    found = _AGENT.match(user_agent.strip())
+    return found[0].lower() if found else ""
+
+
+def read(body: bytes, user_agent: str) -> tuple[Group, tuple[str, ...]]:
+    """Return the group that speaks to a crawler, and the sitemaps, which are named to all (2.2.4).
+
+    Lines that are no rules are passed over (2.3.1.5). Groups of one name are one; `*` counts only where no
+    group has the name (2.2.1). Crawl-delay is no part of the RFC and does not end a group of rules; it is for
+    the User-agent lines above it, back to the rule or Crawl-delay that stands before them.
+    """
+    ours, everyones = Group(), Group()
+    groups = {"*": everyones, product_token(user_agent) or None: ours}
+    ruled: list[Group] = []  # to which an Allow or Disallow speaks
+    delayed: list[Group] = []  # to which a Crawl-delay speaks
+    sitemaps: list[str] = []
+    before = "agent"  # the last line that was no sitemap
+    has_rules = False  # since the group began
+    for name, value in records(lines(decode(body))):
+        if name == "sitemap":
+            sitemaps.append(value)
+            continue
+        if name == "agent":
+            if before != "agent":
+                delayed = []
+            if has_rules:
+                ruled, has_rules = [], False
+            if group := groups.get(product_token(value)):
+                group.is_named = True
+                ruled += [group] if group not in ruled else []
+                delayed += [group] if group not in delayed else []
+        elif name == "delay":
+            for group in delayed:
+                group.delays.extend(_delay(value))
+        else:
+            has_rules = True
+            for group in ruled:
+                group.rules.append((name == "allow", value))
+        before = name
+    return (ours if ours.is_named else everyones), tuple(sitemaps)
+
+
+def decode(body: bytes) -> str:
+    whole_lines = len(body) <= MAX_BYTES
+    body = body[:MAX_BYTES]
+    if not whole_lines:  # half a line could be "Disallow: /"
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1] or body
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return body.decode("utf-16", "replace")
+    mark = _BROKEN_MARK.match(body)
+    text = body[mark.end() if mark else 0 :].decode("utf-8", "replace")
+    return text.replace("\0", "")  # UTF-16 without a mark reads as ASCII then
+
+
+def lines(text: str) -> list[str]:
+    return _LINE_END.split(text)
+
+
+def records(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield "agent", "allow", "disallow", "delay" or "sitemap", with the value; no other parts groups."""
+    for line in lines:
+        line = line.strip()[:MAX_LINE].partition("#")[0]
+        found = _FIELD.match(line)
+        if found:
+            yield found.lastgroup or "", line[found.end() :].strip()
+
+
+def _delay(value: str) -> list[float]:
+    try:
+        delay = float(value)
+    except ValueError:
+        return []
+    return [min(delay, MAX_CRAWL_DELAY)] if math.isfinite(delay) and delay >= 0 else []
 
 
 ALLOW_ALL = Rules(b"", "")

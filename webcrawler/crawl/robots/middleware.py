@@ -76,7 +76,7 @@ class RobotsMiddleware:
         return robots
 
     def stop_when_long_enough(self, data: bytes, request: Request) -> None:
-        """What is over the part that is read (RFC 9309 2.5) is not downloaded."""
+        """Stop a download behind the part that is read (RFC 9309 2.5)."""
         if "robots" in request.meta:
             request.meta["robots"] += len(data)
             if request.meta["robots"] > BODY_MAX:
@@ -107,7 +107,7 @@ class RobotsMiddleware:
             raise Refused("robots-disallowed")
 
     async def _allows(self, rules: Rules, url: str) -> bool:
-        """In a thread, where there are so many wildcards that the event loop would stand still."""
+        """Decide in a thread where so many wildcards would hold up the event loop."""
         return await asyncio.to_thread(rules.allowed, url) if rules.is_costly else rules.allowed(url)
 
     async def _robots(self, server: str) -> Answer:
@@ -120,13 +120,13 @@ class RobotsMiddleware:
         return await asyncio.shield(task)
 
     async def _ask(self, server: str) -> Answer:
-        """From Redis, else from the server. What is slow in it, reading the rules too, is done in threads."""
+        """Ask Redis, else the server. What is slow in it, such as reading the rules, is done in threads."""
         frontier = self._crawl.frontier
         retries = Retries(frontier.politeness.tries, frontier.politeness.backoff)
         cache = RobotsCache(
             frontier.client, partial(frontier.shared_key, "robots"), self._user_agent, retries
         )
-        robots, now = await self._insist(cache.get, server)
+        robots, now = await self._with_redis(cache.get, server)
         asked = time.monotonic()
         if robots is None or robots.is_old(now):
             sys.audit("webcrawler.robots.asking")
@@ -135,15 +135,15 @@ class RobotsMiddleware:
             now += time.monotonic() - asked
             robots = await asyncio.to_thread(judge, status, body, self._user_agent, robots, now, retries)
             asked = time.monotonic()
-            await self._insist(cache.put, server, robots, now)
+            await self._with_redis(cache.put, server, robots, now)
             sys.audit("webcrawler.robots.stored")
-            await self._insist(self._slow_down, server, robots, now)
+            await self._with_redis(self._slow_down, server, robots, now)
             sys.audit("webcrawler.robots.told")
         self._rules_kept += robots.rules.size if robots.rules else 0
         return Answer(robots.rules, robots.settled, asked + robots.until - now)
 
     def _slow_down(self, asked: str, robots: Robots, now: float) -> None:
-        """Tells the frontier of a Crawl-delay, or when a server that was not reached may be asked again."""
+        """Tell the frontier of a Crawl-delay, or when a server that was not reached may be asked again."""
         server = urls.server(urls.canonical(asked + "/"))  # as leases name it: without a root's dot
         if robots.rules is not None:
             self._crawl.frontier.postpone(server, 0.0, robots.rules.crawl_delay or 0.0)
@@ -180,8 +180,8 @@ class RobotsMiddleware:
             logger.debug("no %s: %s", url, error)
             return None
 
-    async def _insist(self, function: Callable[..., T], *arguments: object) -> T:
-        """In a thread, again and again while Redis is away: that is no fault of the page."""
+    async def _with_redis(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call in a thread, again and again while Redis is away: that is no fault of the page."""
         while True:
             try:
                 return await asyncio.to_thread(function, *arguments)
