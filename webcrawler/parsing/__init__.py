@@ -5,8 +5,7 @@ these?), `reader` (which text, headings and links stand there?), `links` (where 
 Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds, and never raise.
 """
 
-from webcrawler.parsing.nesting import flatten
-from webcrawler.parsing.page import feed, markup, parse
+from webcrawler.parsing.page import feed, flatten, markup, parse
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
 
 __all__ = ["ParserPool", "feed", "flatten", "free_large_blocks", "markup", "parse"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Iterator
 
 from w3lib.encoding import http_content_type_encoding, resolve_encoding, to_unicode
-
-from webcrawler.parsing.prescan import declared_labels
 
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"}
 
@@ -36,9 +36,28 @@ _LABELS = {
     "x-user-defined": "cp1252",
 }
 
+_HEAD_BYTES = 16_384  # the standard names 1,024 and lets the parser correct itself later; ours does not
+
+_MARKUP = re.compile(
+    r"""<!--(?:(?<=<!--)-?>|.*?(?:-->|\Z))     # a comment, to its end
+    | <(?P<tag>/?[a-z][^\s>]*)                 # a tag, up to its attributes
+    | <[!/?][^>]*>?                            # other declarations
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_ATTRIBUTE = re.compile(
+    r"""[\s/]*(?P<name>[^\s/>][^\s/>=]*)
+    (?:\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s>"'][^\s>]*)|(?P<none>(?=>))))?
+    (?!\s*=)""",
+    re.VERBOSE,
+)
+_CHARSET = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
+_IS_LABEL = re.compile(r"[a-z0-9_.:-]+").fullmatch
+_XML = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*(?:"([^"\x00-\x20]+)"|'([^'\x00-\x20]+)')""")
+
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """The text of an HTML body: byte order mark, HTTP charset, meta prescan, then a guess.
+    """Return the text of an HTML body, by its byte order mark, HTTP charset, meta elements, or else a guess.
 
     Bytes that are invalid in the encoding become U+FFFD; NUL is left out.
 
@@ -55,13 +74,13 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 
 def declared_encoding(body: bytes, content_type: str = "") -> str:
-    """What Python calls the encoding that server or page name, or ""."""
+    """Return Python's name of the encoding that the server or the page declares, or ""."""
     for bom, encoding in _BOMS.items():
         if body.startswith(bom):
             return encoding
     if charset := _known(http_content_type_encoding(content_type)):
         return "utf-16-le" if charset == "utf-16" else charset
-    for label in declared_labels(body):
+    for label in _declared_labels(body):
         if encoding := _known(resolve_encoding(_LABELS.get(label, label))):
             return "utf-8" if encoding.startswith("utf-16") else encoding  # what names it is ASCII
     return ""
@@ -69,3 +88,41 @@ def declared_encoding(body: bytes, content_type: str = "") -> str:
 
 def _known(encoding: str | None) -> str:
     return encoding if encoding in _STANDARD and encoding else ""
+
+
+def _declared_labels(body: bytes) -> Iterator[str]:
+    """Yield the encoding labels of a page, lower case, meta elements first; also such that no standard knows.
+
+    Source: HTML Standard, 13.2.3.2, "prescan a byte stream to determine its encoding" and "get an XML
+    encoding". w3lib's own prescan departs from it in a fifth of the html5lib encoding cases.
+    """
+    head = body[:_HEAD_BYTES].decode("latin-1")
+    if "charset" not in (lower := head.lower()) and "encoding" not in lower:
+        return  # saves up to 5 ms
+    at = 0
+    while found := _MARKUP.search(head, at):
+        at = found.end()
+        if tag := found["tag"]:
+            attributes, at = _attributes(head, at)
+            label = _label(attributes).strip().lower() if tag.lower() == "meta" else ""
+            if _IS_LABEL(label):
+                yield label
+    if declaration := _XML.match(head):
+        yield (declaration[1] or declaration[2]).lower()
+
+
+def _attributes(head: str, at: int) -> tuple[dict[str, str], int]:
+    attributes: dict[str, str] = {}
+    while found := _ATTRIBUTE.match(head, at):
+        value = found["double"] or found["single"] or found["bare"] or ""
+        attributes.setdefault(found["name"].lower(), value)
+        at = found.end()
+    return attributes, at
+
+
+def _label(attributes: dict[str, str]) -> str:
+    if "charset" in attributes:
+        return attributes["charset"]
+    pragma = attributes.get("http-equiv", "").lower() == "content-type"
+    found = _CHARSET.search(attributes.get("content", "")) if pragma else None
+    return next(filter(None, found.groups()), "") if found else ""

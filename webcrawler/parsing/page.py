@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
@@ -11,10 +12,18 @@ from lxml import etree
 
 from webcrawler.parsing.encoding import decode
 from webcrawler.parsing.links import base_url, merge
-from webcrawler.parsing.nesting import flatten
 from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page
 from webcrawler.text import simhash
+
+MAX_DEPTH = 1_000
+_FEW_TAGS = 50_000  # a page with fewer costs libxml2 1.5 s at worst, and flattening is not free
+
+_TAG_NAME = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
+# Void, raw text (ends by itself), or of a meaning that must not get lost and closed by its own kind.
+_NEVER_DEEP = """area base br col embed frame hr img input link meta param source track wbr
+    a body head html iframe noembed noframes plaintext script style textarea title xmp"""
+_KEPT = frozenset(_NEVER_DEEP.split())
 
 
 class Target(Protocol):
@@ -36,7 +45,7 @@ _EMPTY_XHTML = re.compile(r"<(script|style|title|textarea|iframe|noscript|a)\b([
 def parse(
     body: bytes, url: str, content_type: str = "", protocols: Collection[str] = ("http", "https")
 ) -> Page:
-    """What a document says and links to.
+    """Return what a document says and links to.
 
     Never raises, whatever the bytes; time and memory grow with their number, about 2 ms for 60 KB.
 
@@ -49,8 +58,11 @@ def parse(
 
     Weakness: all is read as HTML; CDATA sections of XHTML are taken for comments, as browsers do in HTML.
     """
-    reader = _read(markup(body, content_type))
-    text = reader.text
+    reader = Reader()
+    feed(markup(body, content_type), reader)
+    if not reader.is_complete:  # out of memory, libxml2 stops in the middle and may not say so
+        raise MemoryError
+    flow, text = reader.flow, reader.flow.text
     links, refused = merge(reader.outlinks, text, base_url(reader.base, url), protocols)
     if reader.links_left_out:
         refused["too-many"] = reader.links_left_out
@@ -58,9 +70,9 @@ def parse(
         title=reader.title,
         description=reader.description,
         keywords=reader.keywords,
-        headings=tuple(" ".join(text[start:end].split()) for start, end in reader.headings),
+        headings=tuple(" ".join(text[start:end].split()) for start, end in flow.headings),
         text=text,
-        emphasis=tuple(reader.spans),
+        emphasis=tuple(flow.spans),
         links=links,
         refused=dict(refused),
         noindex=not reader.robots.isdisjoint(("noindex", "none")),
@@ -70,11 +82,43 @@ def parse(
 
 
 def markup(body: bytes, content_type: str = "") -> str:
-    """The characters of a document, as they are parsed: as HTML, and not nested too deep."""
+    """Return the characters of a document as they are parsed: as HTML, and not nested too deep."""
     html = decode(body, content_type)
     if "xhtml" in content_type.lower():
         html = _EMPTY_XHTML.sub(r"<\1\2></\1>", html)
     return flatten(html)
+
+
+def flatten(html: str, few_tags: int = _FEW_TAGS) -> str:
+    """Return the same page for a reader, with no more than about `MAX_DEPTH` elements open at a time.
+
+    For every end tag libxml2 searches all open elements: quadratic where many are open and none fits. So
+    a start tag that lies too deep becomes a `<br>`, an end tag of nothing a comment; names only, so that
+    comments, scripts and attributes end where they ended. A page with less than `few_tags` stays as it is.
+    """
+    if html.count("<") < few_tags:
+        return html
+    opened: Counter[str] = Counter()
+    depth = 0
+
+    def rename(tag: re.Match[str]) -> str:
+        nonlocal depth
+        slash, name = tag[1], tag[2].lower()
+        if name in _KEPT:
+            return tag[0]
+        if slash:
+            if not opened[name]:
+                return f"<!{name}"
+            opened[name] -= 1
+            depth -= 1
+            return tag[0]
+        if depth >= MAX_DEPTH:
+            return "<br"
+        opened[name] += 1
+        depth += 1
+        return tag[0]
+
+    return _TAG_NAME.sub(rename, html)
 
 
 def feed(html: str, target: Target) -> None:
@@ -84,11 +128,3 @@ def feed(html: str, target: Target) -> None:
     with contextlib.suppress(etree.LxmlError):
         parser.feed(b"<html>" + html.encode("utf-8", "replace"))
         parser.close()
-
-
-def _read(html: str) -> Reader:
-    reader = Reader()
-    feed(html, reader)
-    if not reader.is_complete:  # out of memory, libxml2 stops in the middle and may not say so
-        raise MemoryError
-    return reader

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from webcrawler.parsing.text import BLOCKS, CELLS, HEADINGS, HIDDEN, SIZES, Attributes, TextFlow, plain
+from webcrawler.parsing.text import TextFlow, plain
 
 MAX_LINKS = 50_000  # different ones a page; more is an attack, the rest is counted only
 
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
+
+Attributes = Mapping[str, str]
 
 
 class Outlink(NamedTuple):
@@ -24,7 +26,7 @@ class Outlink(NamedTuple):
     labels: tuple[tuple[int, str], ...] = ()  # (offset, img alt) within the anchor
 
 
-class Reader(TextFlow):
+class Reader:
     """Takes lxml's events and keeps what the page says.
 
     Events, not a tree: libxml2's trees lose all below level 2,048, its events do not, and cost less.
@@ -32,7 +34,7 @@ class Reader(TextFlow):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        self.flow = TextFlow()
         self.title = self.description = self.keywords = self.base = ""
         self.is_complete = False  # the end of the document was seen
         self.robots: set[str] = set()
@@ -50,51 +52,56 @@ class Reader(TextFlow):
 
     def start(self, tag: str, attributes: Attributes) -> None:
         if opened := _OPENED.get(tag):
-            opened(self, tag, attributes)
+            opened(self, attributes)
+        elif flowed := TextFlow.STARTS.get(tag):
+            flowed(self.flow, tag)
 
     def end(self, tag: str) -> None:
         if closed := _CLOSED.get(tag):
-            closed(self, tag)
+            closed(self)
+        elif flowed := TextFlow.ENDS.get(tag):
+            flowed(self.flow, tag)
 
     def data(self, chunk: str) -> None:
         if self._title is not None:
             self._title.append(chunk)
             return
-        if self._anchor_start is not None and self._anchor_end == self.length and not self._hidden:
-            self._space("a")  # links beside one another: words of a menu
-        self.write(chunk)
+        flow = self.flow
+        if self._anchor_start is not None and self._anchor_end == flow.length and not flow.hidden:
+            flow.space()  # links beside one another: words of a menu
+        flow.write(chunk)
 
     def close(self) -> None:
-        self._close_link("a")
+        self._close_link()
 
     # The head.
 
-    def _close_html(self, _tag: str) -> None:
+    def _close_html(self) -> None:
         self.is_complete = True
 
-    def _open_svg(self, _tag: str, _attributes: Attributes) -> None:
+    def _open_svg(self, _attributes: Attributes) -> None:
         self._foreign += 1
 
-    def _close_svg(self, _tag: str) -> None:
+    def _close_svg(self) -> None:
         self._foreign -= 1
 
-    def _open_title(self, _tag: str, _attributes: Attributes) -> None:
+    def _open_title(self, _attributes: Attributes) -> None:
         if self.title or self._foreign or self._title is not None:
-            self._hidden += 1
+            self.flow.hidden += 1
         else:
             self._title = []
 
-    def _close_title(self, _tag: str) -> None:
+    def _close_title(self) -> None:
         if self._title is None:
-            self._hidden -= 1
+            self.flow.hidden -= 1
         else:
             self.title = plain("".join(self._title))
             self._title = None
 
-    def _base(self, _tag: str, attributes: Attributes) -> None:
+    def _base(self, attributes: Attributes) -> None:
         self.base = self.base or attributes.get("href", "")
 
-    def _meta(self, _tag: str, attributes: Attributes) -> None:
+    def _meta(self, attributes: Attributes) -> None:
         name, content = attributes.get("name", "").strip().lower(), attributes.get("content", "")
         if name == "description":
             self.description = self.description or plain(content)
@@ -113,39 +120,39 @@ class Reader(TextFlow):
 
     # Links.
 
-    def _open_link(self, _tag: str, attributes: Attributes) -> None:
-        self._close_link("a")
-        self._anchor_start, self._labels = self.length, []
+    def _open_link(self, attributes: Attributes) -> None:
+        self._close_link()
+        self._anchor_start, self._labels = self.flow.length, []
         self._anchor = attributes if "href" in attributes else None
 
-    def _close_link(self, _tag: str) -> None:
+    def _close_link(self) -> None:
         if (start := self._anchor_start) is None:
             return
         if anchor := self._anchor:
             nofollow, labels = _is_nofollow(anchor), tuple(self._labels)
-            self._add(Outlink(anchor["href"], start, self.length, nofollow, labels))
-        if self.length > start:
-            self._anchor_end = self.length
+            self._add(Outlink(anchor["href"], start, self.flow.length, nofollow, labels))
+        if self.flow.length > start:
+            self._anchor_end = self.flow.length
         self._anchor = self._anchor_start = None
 
-    def _image(self, _tag: str, attributes: Attributes) -> None:
+    def _image(self, attributes: Attributes) -> None:
         if self._anchor is not None and (label := attributes.get("alt")):
-            self._labels.append((self.length, label))
+            self._labels.append((self.flow.length, label))
 
-    def _area(self, _tag: str, attributes: Attributes) -> None:
+    def _area(self, attributes: Attributes) -> None:
         if "href" in attributes:
             self._add_here(attributes["href"], attributes.get("alt", ""), _is_nofollow(attributes))
 
-    def _frame(self, _tag: str, attributes: Attributes) -> None:
+    def _frame(self, attributes: Attributes) -> None:
         if "src" in attributes:
             self._add_here(attributes["src"], attributes.get("title", ""))
 
-    def _open_iframe(self, tag: str, attributes: Attributes) -> None:
-        self._frame(tag, attributes)
-        self._hidden += 1
+    def _open_iframe(self, attributes: Attributes) -> None:
+        self._frame(attributes)
+        self.flow.hidden += 1
 
     def _add_here(self, href: str, label: str = "", nofollow: bool = False) -> None:
-        at = self.length
+        at = self.flow.length
         self._add(Outlink(href, at, at, nofollow, ((at, label),) if label else ()))
 
     def _add(self, outlink: Outlink) -> None:
@@ -161,12 +168,7 @@ def _is_nofollow(attributes: Attributes) -> bool:
     return "nofollow" in attributes.get("rel", "").lower().split()
 
 
-_OPENED: dict[str, Callable[[Reader, str, Attributes], None]] = {
-    **dict.fromkeys(BLOCKS, Reader._break),
-    **dict.fromkeys(CELLS, Reader._space),
-    **dict.fromkeys(HIDDEN, Reader._hide),
-    **dict.fromkeys(SIZES, Reader._open_size),
-    **dict.fromkeys(HEADINGS, Reader._open_heading),
+_OPENED: dict[str, Callable[[Reader, Attributes], None]] = {
     "a": Reader._open_link,
     "area": Reader._area,
     "base": Reader._base,
@@ -177,12 +179,7 @@ _OPENED: dict[str, Callable[[Reader, str, Attributes], None]] = {
     "svg": Reader._open_svg,
     "title": Reader._open_title,
 }
-_CLOSED: dict[str, Callable[[Reader, str], None]] = {
-    **dict.fromkeys(BLOCKS, Reader._break),
-    **dict.fromkeys(CELLS, Reader._space),
-    **dict.fromkeys(HIDDEN, Reader._unhide),
-    **dict.fromkeys(SIZES, Reader._close_size),
-    **dict.fromkeys(HEADINGS, Reader._close_heading),
+_CLOSED: dict[str, Callable[[Reader], None]] = {
     "a": Reader._close_link,
     "html": Reader._close_html,
     "svg": Reader._close_svg,

@@ -1,11 +1,8 @@
-"""What does a page say? Its visible text, with the headings and the relative size of words."""
+"""What a page says: its visible text, with the headings and the relative size of words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-
-Attributes = Mapping[str, str]
 
 # Relative size (GO, "Hit Lists": font size relative to the rest of the document); 0 is plain.
 SIZES = {"h1": 6, "h2": 5, "h3": 4, "h4": 3, "h5": 2, "h6": 2}
@@ -16,7 +13,7 @@ CELLS = ("td", "th", "button", "select", "textarea")  # stand beside each other,
 _BLOCKS = """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
     figcaption figure footer form frameset header hgroup hr html legend li main menu nav ol optgroup option
     p pre search section summary table tbody tfoot thead tr ul"""
-BLOCKS = tuple(_BLOCKS.split())
+BLOCKS = _BLOCKS.split()
 
 # C0, DEL and C1, which terminals obey and browsers do not show, but for what separates words in `str.split`.
 _CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
@@ -29,15 +26,22 @@ def plain(text: str) -> str:
 
 
 class TextFlow:
-    """Puts words one after the other: a space between words, a newline between blocks."""
+    """Puts words one after the other: a space between words, a newline between blocks.
+
+    Attributes:
+        length: of the text so far.
+        spans: (start, end, size) of words that are larger or smaller than the rest.
+        headings: (start, end) of each.
+        hidden: open elements that hide their text.
+    """
 
     def __init__(self) -> None:
-        self.spans: list[tuple[int, int, int]] = []  # start, end, size
+        self.length = 0
+        self.spans: list[tuple[int, int, int]] = []
         self.headings: list[tuple[int, int]] = []
-        self.length = 0  # of the text so far
+        self.hidden = 0
         self._parts: list[str] = []
         self._gap = ""  # what separates the next word from the last: "", " " or "\n"
-        self._hidden = 0  # open elements that hide their text
         self._sizes: list[int] = []  # of the open elements that have one
         self._heading = 0  # where the open heading began
 
@@ -47,19 +51,19 @@ class TextFlow:
 
     def write(self, chunk: str) -> None:
         """Add characters; a word may come in several chunks."""
-        if self._hidden:
+        if self.hidden:
             return
         words = " ".join(chunk.split())
         if not words.isprintable():
             chunk = _CONTROL.sub("", chunk)
             words = " ".join(chunk.split())
         if words:
-            self._write(words, self._gap or (" " if chunk[0].isspace() else ""))
+            self._add(words, self._gap or (" " if chunk[0].isspace() else ""))
             self._gap = " " if chunk[-1].isspace() else ""
         elif chunk:
-            self._gap = self._gap or " "
+            self.space()
 
-    def _write(self, words: str, gap: str) -> None:
+    def _add(self, words: str, gap: str) -> None:
         end = self.length
         if not end:
             gap = ""
@@ -71,28 +75,29 @@ class TextFlow:
                 start = self.spans.pop()[0]
             self.spans.append((start, self.length, size))
 
-    def _break(self, _tag: str, _attributes: Attributes | None = None) -> None:
-        self._gap = "\n"
-
-    def _space(self, _tag: str, _attributes: Attributes | None = None) -> None:
+    def space(self, _tag: str = "") -> None:
+        """Part the next word from the last."""
         self._gap = self._gap or " "
 
-    def _hide(self, _tag: str, _attributes: Attributes) -> None:
-        self._hidden += 1
+    def _new_line(self, _tag: str) -> None:
+        self._gap = "\n"
+
+    def _hide(self, _tag: str) -> None:
+        self.hidden += 1
 
     def _unhide(self, _tag: str) -> None:
-        self._hidden -= 1
+        self.hidden -= 1
 
-    def _open_size(self, tag: str, _attributes: Attributes) -> None:
+    def _open_size(self, tag: str) -> None:
         size = SIZES[tag]
         self._sizes.append(max(size, self._sizes[-1]) if self._sizes else size)
 
     def _close_size(self, _tag: str) -> None:
         self._sizes.pop()
 
-    def _open_heading(self, tag: str, attributes: Attributes) -> None:
+    def _open_heading(self, tag: str) -> None:
         self._gap = "\n"
-        self._open_size(tag, attributes)
+        self._open_size(tag)
         self._heading = self.length
 
     def _close_heading(self, _tag: str) -> None:
@@ -101,3 +106,19 @@ class TextFlow:
         if self._heading < self.length:
             self.headings.append((self._heading, self.length))
             self._heading = self.length
+
+    # What the start and the end of an element do to the text.
+    STARTS = (
+        dict.fromkeys(BLOCKS, _new_line)
+        | dict.fromkeys(CELLS, space)
+        | dict.fromkeys(HIDDEN, _hide)
+        | dict.fromkeys(SIZES, _open_size)
+        | dict.fromkeys(HEADINGS, _open_heading)
+    )
+    ENDS = (
+        dict.fromkeys(BLOCKS, _new_line)
+        | dict.fromkeys(CELLS, space)
+        | dict.fromkeys(HIDDEN, _unhide)
+        | dict.fromkeys(SIZES, _close_size)
+        | dict.fromkeys(HEADINGS, _close_heading)
+    )

@@ -1,7 +1,7 @@
 """May I fetch this? The Robots Exclusion Protocol, RFC 9309; sections in this room are its.
 
-`verdict` turns an answer to /robots.txt into the `Rules` for one crawler: `_rules` reads those that speak to it,
-`_matcher` says which of them decides on a path.
+`verdict` turns an answer to /robots.txt into the `Rules` for one crawler: `_rules` reads those that speak
+to it, `_matcher` says which of them decides on a path.
 Pure: any bytes may come, and are bounded by `MAX_BYTES`. Where the RFC leaves it open, as Google's parser.
 """
 
