@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.frontier import ordering
+from webcrawler.orderings import number, ordering, whole_number
 from webcrawler.records import Link
+
+MOST = 10**12 - 1  # pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,16 @@ class Job:
             )
         mode = _mode(words)
         ordering(mode or "breadth")
+        max_pages = max_time = None
+        if text := words.get("max_pages"):
+            max_pages = whole_number("max_pages", text, 1, MOST, "of at least 1")
+        if text := words.get("max_time"):
+            max_time = number("max_time", text, lambda seconds: 0 < seconds < inf, "of seconds above 0")
         return cls(
             mode,
             read_seeds(words.get("seeds", "")),
-            _whole("max_pages", words["max_pages"]) if "max_pages" in words else None,
-            _seconds("max_time", words["max_time"]) if "max_time" in words else None,
+            max_pages,
+            max_time,
             tuple(_domain(part.strip()) for part in words.get("domains", "").split(",") if part.strip()),
             words.get("query", ""),
             words.get("then", ""),
@@ -57,7 +65,7 @@ class Job:
 
     @property
     def is_search(self) -> bool:
-        """Is it a real-time search? Then it fetches nothing that the catalog has, and writes small batches."""
+        """Is it a real-time search? Then it fetches nothing that the catalog has, in small batches."""
         return False
 
     def admits(self, server: str) -> bool:
@@ -124,19 +132,3 @@ def _mode(words: Mapping[str, str]) -> str:
             "query and then belong to a mode that looks for words: add -a mode=adaptive, hot, anchor …"
         )
     return f"{mode}{'&' if '?' in mode else '?'}{arguments}" if arguments else mode
-
-
-def _whole(name: str, text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise BadInput(f"{name}={text} is no whole number of at least 1")
-    return int(text)
-
-
-def _seconds(name: str, text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise BadInput(f"{name}={text} is no number of seconds above 0")
-    return seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,14 +19,6 @@ KNOWN_MAX = 1_000_000  # ids remembered in this process, about 60 MB
 WATCHED_MAX = 100_000  # servers
 COUNTED_FROM = 1_000  # URLs of a server, as WATCHED in _4_intake.lua; smaller budgets are exact
 NO_LIMITS = wire.limits(Budgets())
-
-
-class _Everything:
-    def __contains__(self, _: object) -> bool:
-        return True
-
-
-EVERYTHING: Container[str] = _Everything()
 
 
 class Discovery:
@@ -85,7 +77,8 @@ class Discovery:
 
     def columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
         counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
-        return wire.columns(links, self.ordering, EVERYTHING if counts_all else self.watched, source)
+        is_watched = self.watched.__contains__
+        return wire.columns(links, self.ordering, lambda server: counts_all or is_watched(server), source)
 
     def unknown(self, links: Sequence[Link]) -> list[Link]:
         """Those that this process has not seen taken in yet: most links of a page are old ones."""

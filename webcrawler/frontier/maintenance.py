@@ -58,7 +58,7 @@ def clear(frontier: Frontier, with_servers: bool = True) -> int:
     if with_servers and not any(key.endswith(":meta") for key in frontier.keys_of("{crawl:")):
         for partition in frontier.partitions:
             servers = frontier.keys_of(partition.base + "server:")
-            _unlink(frontier, (key for key in servers if not _is_blocked(frontier, key)))
+            _unlink(frontier, (key for key in servers if not frontier.client.hexists(key, "blocked")))
     return int(seen)
 
 
@@ -75,10 +75,6 @@ def _is_own(partition: Partition, key: str) -> bool:
     """False for keys of a frontier whose name begins like this one's (`shop:eu`, when this is `shop`)."""
     kind, _, rest = key.removeprefix(partition.prefix).partition(":")
     return kind in NAMED if rest else True
-
-
-def _is_blocked(frontier: Frontier, key: str) -> bool:
-    return bool(frontier.client.hexists(key, "blocked"))
 
 
 def _unlink(frontier: Frontier, keys: Iterable[str]) -> None:

@@ -29,7 +29,7 @@ class Partitions(tuple[Partition, ...]):
         return cls(Partition(f"{{crawl:{n}}}:", f"{{crawl:{n}}}:{name}:") for n in range(number))
 
     def of_server(self, server: str) -> Partition:
-        return self[0] if len(self) == 1 else self[_hashed(urls.registrable_domain(server), len(self))]
+        return self[0] if len(self) == 1 else self[_place(urls.registrable_domain(server), len(self))]
 
     def split(self, things: Iterable[T], server_of: Callable[[T], str]) -> dict[Partition, list[T]]:
         """Sorts things by the partition of their server; those of one partition stay in their order."""
@@ -43,7 +43,7 @@ class Partitions(tuple[Partition, ...]):
 
 
 @lru_cache(maxsize=16_384)
-def _hashed(domain: str, number: int) -> int:
+def _place(domain: str, number: int) -> int:
     return int.from_bytes(blake2b(domain.encode(), digest_size=8).digest()) % number
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -21,12 +21,12 @@ pack = msgpack.Packer(autoreset=True).pack
 
 
 def columns(
-    links: Sequence[Link], ordering: Ordering, watched: Container[str], source: Source | None = None
+    links: Sequence[Link], ordering: Ordering, is_watched: Callable[[str], bool], source: Source | None = None
 ) -> list[Any]:
     """Links as columns, for _4_intake.lua: grouped by server; each score holds its link's place among all.
 
     Args:
-        watched: servers whose links are sent with their path prefixes.
+        is_watched: are links of a server sent with their path prefixes?
         source: the page that the links stand on; without one they raise nothing that waits.
     """
     if not links:
@@ -43,33 +43,25 @@ def columns(
     ]
     first = 1
     for group in groups:
-        if group[0] in watched:
+        if is_watched(group[0]):
             group += [[urls.path_prefix(split[place][1]) for place in places[group[0]]], first]
         first += group[2]
     order = list(chain.from_iterable(places.values()))
-    priority = ordering.first_priority
+    ordered = list(enumerate([links[place] for place in order], 1))
+    priority, notes = ordering.first_priority, {}
+    if source is not None and ordering.takes_notes:
+        notes = {n: note for n, link in ordered if (note := ordering.note(link, source))}
     return [
         groups,
-        [str(links[place].id) for place in order],
+        [str(link.id) for _, link in ordered],
         [split[place][1] for place in order],
         [place + 1 - priority(links[place], source) * PRIORITY_STEP for place in order],
-        {
-            n: links[place].spelling
-            for n, place in enumerate(order, 1)
-            if links[place].spelling != links[place].url
-        },
-        {n: links[place].request for n, place in enumerate(order, 1) if links[place].request},
-        _notes([links[place] for place in order], ordering, source),
+        {n: link.spelling for n, link in ordered if link.spelling != link.url},
+        {n: link.request for n, link in ordered if link.request},
+        notes,
         ordering.on_repeat if source else "",
         ordering.band,
     ]
-
-
-def _notes(links: Sequence[Link], ordering: Ordering, source: Source | None) -> dict[int, int]:
-    if source is None or not ordering.takes_notes:
-        return {}
-    notes = ((n, ordering.note(link, source)) for n, link in enumerate(links, 1))
-    return {n: note for n, note in notes if note}
 
 
 def priorities(some: Iterable[tuple[Link, int]]) -> list[list[Any]]:
@@ -85,35 +77,15 @@ def priorities(some: Iterable[tuple[Link, int]]) -> list[list[Any]]:
 
 def done(one: Done, columns: list[Any]) -> bytes:
     """A lease that is decided, with the columns of its links, for complete-2.lua."""
-    lease = one.lease
-    prefix = urls.path_prefix(lease.url[len(lease.server) :])
-    return pack(  # type: ignore[no-any-return]
-        [
-            lease.url,
-            lease.token,
-            one.reason,
-            one.is_document,
-            one.repeats,
-            prefix,
-            dict(one.refused),
-            columns,
-        ]
-    )
+    prefix = urls.path_prefix(one.lease.url[len(one.lease.server) :])
+    told = (one.reason, one.is_document, one.repeats, prefix, dict(one.refused), columns)
+    return pack([one.lease.url, one.lease.token, *told])  # type: ignore[no-any-return]
 
 
 def limits(budgets: Budgets) -> bytes:
     """Budgets, for _4_intake.lua."""
-    return pack(  # type: ignore[no-any-return]
-        [
-            budgets.server,
-            budgets.domain,
-            budgets.domain_servers,
-            budgets.prefix,
-            budgets.share,
-            budgets.share_of,
-            budgets.queued,
-        ]
-    )
+    of_urls = (budgets.server, budgets.domain, budgets.domain_servers, budgets.prefix)
+    return pack([*of_urls, budgets.share, budgets.share_of, budgets.queued])  # type: ignore[no-any-return]
 
 
 def leases(values: Sequence[bytes | int]) -> list[Lease]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from math import sqrt
+from math import prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 from webcrawler.errors import BadInput
@@ -45,10 +45,14 @@ def location(url: str, words: Sequence[str] = (), endings: Sequence[str] = ()) -
 
 def similarity(text: str, query: Counter[str]) -> float:
     """IS of a short text: the cosine of the term frequencies of both, without idf."""
-    terms = Counter(words_of(text))
-    product = sum(n * terms[word] for word, n in query.items())
-    lengths = sum(n * n for n in query.values()) * sum(n * n for n in terms.values())
-    return product / sqrt(lengths) if product else 0.0
+    return cosine(query, Counter(words_of(text)))
+
+
+def cosine(one: Counter[str], other: Counter[str]) -> float:
+    """The cosine of two vectors of frequencies, 0 to 1; 0 if one is empty."""
+    product = sum(n * other[word] for word, n in one.items())
+    squares = (sum(n * n for n in vector.values()) for vector in (one, other))
+    return product / sqrt(prod(squares)) if product else 0.0
 
 
 def is_hot_page(text: Text, words: Sequence[str]) -> bool:

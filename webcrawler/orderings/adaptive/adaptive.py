@@ -148,7 +148,8 @@ class Adaptive(Ordering):
         chosen, worth = explorers(self._evidence, rows, found)
         turn = min(TURN, len(wanted))
         first = np.sort(np.partition(wanted, len(wanted) - turn)[-turn:])[::-1]
-        rate = share(float(worth[0]), float(_chances(first).mean()))
+        chance = float(np.exp(np.minimum(first - BAND, 0) / PER_NAT).mean())
+        rate = share(float(worth[0]), chance)
         chosen = chosen[: self._due(rate, turn)]
         if len(chosen):
             places = np.arange(len(chosen)) * turn // len(chosen)
@@ -181,7 +182,3 @@ class Adaptive(Ordering):
 def _priorities(scores: NDArray[Any]) -> NDArray[np.int64]:
     """Priorities of log-odds, from 0 to BAND."""
     return np.asarray(np.clip(np.rint(BAND + PER_NAT * log_chance(scores)), 0, BAND), np.int64)
-
-
-def _chances(priorities: NDArray[Any]) -> NDArray[np.float64]:
-    return np.asarray(np.exp(np.minimum(priorities - BAND, 0) / PER_NAT))

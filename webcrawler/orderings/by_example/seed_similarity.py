@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
+from collections.abc import Sequence
 from threading import Lock
 
 from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.orderings.best_first import FULL, redirected
 from webcrawler.orderings.by_example.examples import Examples, ScoredPage, score_again
 from webcrawler.orderings.topic import Wanted, stems_of
+from webcrawler.orderings.words import cosine
 from webcrawler.records import Lease, Link, Text
 
 KEPT = 1_000  # pages that came before the last seed, to be scored again when it is there
@@ -96,12 +96,3 @@ class SeedSimilarity(Ordering):
 
     def _score(self, page: Counter[str]) -> int:
         return round(cosine(page, self._wanted) * FULL)
-
-
-def cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
-    product = sum(times * other.get(term, 0) for term, times in one.items())
-    return product / sqrt(_square(one.values()) * _square(other.values())) if product else 0.0
-
-
-def _square(values: Iterable[int]) -> int:
-    return sum(value * value for value in values)

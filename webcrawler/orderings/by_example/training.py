@@ -107,7 +107,7 @@ class Training:
             self._seen += 1
             self._others[id] = document
             if len(self._others) > OTHERS:
-                del self._others[max(self._others, key=_drawn)]
+                del self._others[max(self._others, key=lambda id: draw(id, 0))]
 
     def get(self, id: int) -> Document | None:
         return self._examples.get(id) or self._others.get(id)
@@ -129,7 +129,3 @@ class Training:
         self._learnt = len(self._examples), self._seen
         examples = [*self._query, *(document.vector for document in self._examples.values())]
         return train(examples, [document.vector for document in self._others.values()])
-
-
-def _drawn(id: int) -> float:
-    return draw(id, 0)
