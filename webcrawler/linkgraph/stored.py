@@ -22,6 +22,7 @@ from webcrawler.linkgraph.pagerank import DAMPING, pagerank
 
 NAME = "ranks.json"
 READS = 10  # tries: a writer may swap the array after the head was read
+GROWTH = 1.1  # of the changes, from which on ranks are due again
 
 
 class Ranks(NamedTuple):
@@ -100,9 +101,6 @@ def _sweep(folder: Path) -> None:
     for array in folder.glob("*.npy"):
         if array.name != named:
             array.unlink(missing_ok=True)
-
-
-GROWTH = 1.1
 
 
 class RankRenewal(Renewal):

@@ -15,6 +15,9 @@ TOKENS = 12  # of anchor and URL, kept for each
 PARENTS = 4  # pages that link to it, kept for each
 SPARE = 4_096  # free rows that may stay
 NEVER = -(2**40)  # no priority was told yet
+SERVERS_MAX = 100_000  # those beyond share number 0
+VAIN = 1 / 3  # of a document: what a failure or a redirect counts as a visit
+UNKNOWN = 0.5  # chance of an answer where nothing is known
 
 
 class Candidates:
@@ -91,11 +94,6 @@ class Candidates:
         count = int(self.links_in.rows[row])
         self.parents.rows[row, count % PARENTS] = page
         self.links_in.rows[row] = count + 1
-
-
-SERVERS_MAX = 100_000
-VAIN = 1 / 3  # of a document: what a failure or a redirect counts as a visit
-UNKNOWN = 0.5  # chance of an answer where nothing is known
 
 
 class Servers:

@@ -35,6 +35,13 @@ WEIGHTS = {
     "unseen_directory": 0.8,
 }
 
+# Of exploration.
+SHARE_NEW, SHARE_KNOWN = 0.5, 0.15  # of the documents: while there are servers not asked yet, and then
+NEW = 0.3  # what an explorer of the first kind is worth at least
+PROMISE = 0.4  # worth of each new server that a document may make known
+HUB = 2.0  # nats for tables of contents and the like, where one page of a server is chosen
+TIE = 0.1  # worth of a candidate's own chance
+
 
 def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """The features that WEIGHTS names, for some candidates; learnt ones are log-odds above the usual."""
@@ -84,13 +91,6 @@ def log_chance(scores: NDArray[Any]) -> NDArray[np.float64]:
 def odds(mean: Any) -> NDArray[np.float64]:
     """Log-odds of a mean page score."""
     return np.asarray(np.log((mean + EDGE) / (1 + EDGE - mean)))
-
-
-SHARE_NEW, SHARE_KNOWN = 0.5, 0.15  # of the documents: while there are servers not asked yet, and then
-NEW = 0.3  # what an explorer of the first kind is worth at least
-PROMISE = 0.4  # worth of each new server that a document may make known
-HUB = 2.0  # nats for tables of contents and the like, where one page of a server is chosen
-TIE = 0.1  # worth of a candidate's own chance
 
 
 def share(worth: float, chance: float) -> float:

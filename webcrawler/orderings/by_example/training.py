@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 FEATURES = 2**15
 BACKGROUND = 20  # documents of
 COMMON = 5_000  # words
+EXAMPLES = 300  # the first ones
+OTHERS = 300  # a sample of all that was seen, drawn by their ids
+GROWTH = 1.5  # of either; then the model is trained again
 
 
 class Row(NamedTuple):
@@ -66,11 +69,6 @@ def background() -> list[Row]:
 @lru_cache(maxsize=200_000)
 def _feature(stem: str) -> tuple[int, float]:
     return crc32(stem.encode()) % FEATURES, weight(stem)
-
-
-EXAMPLES = 300  # the first ones
-OTHERS = 300  # a sample of all that was seen, drawn by their ids
-GROWTH = 1.5  # of either; then the model is trained again
 
 
 @dataclass(slots=True)
