@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import stat
 import threading
 from collections.abc import Iterator
@@ -32,9 +33,17 @@ PAGES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+    publish(folder, map(entry, PAGES))
+    return folder
+
+
 @pytest.fixture
-def crawl_dir(tmp_path: Path) -> Path:
-    publish(tmp_path, map(entry, PAGES))
+def crawl_dir(published: Path, tmp_path: Path) -> Path:
+    """A copy of its own for each test."""
+    shutil.copytree(published, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
