@@ -8,7 +8,7 @@ import pytest
 import redis
 from conftest import MakeFrontier
 
-from webcrawler.crawl.worker import parts
+from webcrawler.connection import retry
 from webcrawler.job import seed_link
 
 LINKS = [seed_link(f"http://a.example/{number}") for number in range(50)]
@@ -26,7 +26,7 @@ def test_a_start_waits_until_redis_has_room(make_frontier: MakeFrontier, client:
     frontier = make_frontier()
     client.config_set("maxmemory", 1)
 
-    fresh = parts.wait_out(lambda: frontier.discover(LINKS), lambda: client.config_set("maxmemory", 0))
+    fresh = retry(lambda: frontier.discover(LINKS), lambda: client.config_set("maxmemory", 0))
 
     assert fresh == len(LINKS)
 
@@ -38,7 +38,7 @@ def test_a_start_gives_up_where_redis_goes_on_to_refuse(
     request.getfixturevalue("full")
 
     with pytest.raises(redis.exceptions.OutOfMemoryError):
-        parts.wait_out(lambda: frontier.discover(LINKS), lambda: None, seconds=0.0)
+        retry(lambda: frontier.discover(LINKS), lambda: None, seconds=0.0)
 
 
 def test_what_redis_refused_leaves_nothing_half_done(

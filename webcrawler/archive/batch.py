@@ -21,7 +21,8 @@ from redis.exceptions import RedisError
 
 from webcrawler.archive.catalog import Catalog, Verdict
 from webcrawler.archive.pages import PageStore
-from webcrawler.errors import Unavailable, WebcrawlerError
+from webcrawler.connection import FOREVER, retry
+from webcrawler.errors import Unavailable
 from webcrawler.frontier import Done, Failed, Frontier, Reports, Seen
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
@@ -60,7 +61,7 @@ class Batch:
             somebody else holds it by now.
         reports: of downloads that are over; told before what came of them.
         broken: called in the thread when it ends by an error of ours.
-        revive: called when Redis does not answer, before the next try.
+        revive: called when something does not answer, before the next try.
         documents, seconds: a batch is written at so many entries, or so long after its first.
         limit: entries waiting, from which on `full` is true; 0: two batches.
         only_new: links to what the catalog has explored are not followed; counted as refused.
@@ -168,9 +169,9 @@ class Batch:
     def _write_all(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Each step is repeated until it succeeds: what it did before, it does not do twice."""
         sys.audit("webcrawler.batch.gathered")
-        places = self._insist(lambda: self._keep(entries))
+        places = self._until_done(lambda: self._keep(entries))
         sys.audit("webcrawler.batch.stored")
-        verdict = self._insist(lambda: catalog.write(list(zip(entries, places, strict=True))))
+        verdict = self._until_done(lambda: catalog.write(list(zip(entries, places, strict=True))))
         sys.audit("webcrawler.batch.catalogued")
         sys.audit("webcrawler.batch.settled")
         outlinks = self._outlinks(catalog, entries)
@@ -178,10 +179,10 @@ class Batch:
         ordering = self._frontier.ordering
         if ordering.learns:
             ordering.learn([_seen(*one) for one in decisions if one[0].fetch.state == "done"])
-        outcomes = self._insist(lambda: self._decide(decisions, verdict, next(tries) > 0))
+        outcomes = self._until_done(lambda: self._decide(decisions, verdict, next(tries) > 0))
         if ordering.learns:
             ordering.learn(_lost(outcomes))
-            self._insist(self._frontier.replan)
+            self._until_done(self._frontier.replan)
         self._settled(outcomes)
 
     def _outlinks(self, catalog: Catalog, entries: list[Entry]) -> list[Outlinks]:
@@ -234,23 +235,16 @@ class Batch:
     def _note(self, entry: Entry) -> int:
         return self._frontier.ordering.page_note(entry.text, entry.fetch.lease)
 
-    def _insist(self, step: Callable[[], T]) -> T:
-        pause = 0.1
-        while True:
-            try:
-                return step()
-            except (OSError, Unavailable, RedisError) as error:
-                logger.error("cannot write a batch, trying again in %.1f s: %s", pause, error)
-                time.sleep(pause)
-                pause = min(pause * 2, PAUSE_MAX_SECONDS)
-                if isinstance(error, RedisError):
-                    self._try_to_revive()
-
-    def _try_to_revive(self) -> None:
-        try:
-            self._revive()
-        except WebcrawlerError as error:
-            logger.error("Redis is still away: %s", error)
+    def _until_done(self, step: Callable[[], T]) -> T:
+        return retry(
+            step,
+            self._revive,
+            seconds=FOREVER,
+            pause=0.1,
+            longest_pause=PAUSE_MAX_SECONDS,
+            is_passing=lambda error: isinstance(error, OSError | Unavailable | RedisError),
+            on_failure=lambda error: logger.error("cannot write a batch, trying again: %s", error),
+        )
 
 
 def broken(fetch: Fetch, error: str) -> Fetch:

@@ -16,7 +16,7 @@ from spiders.realtime import RealtimeSpider
 from webcrawler import connection
 from webcrawler.commands import _realtime
 from webcrawler.commands.base import Command
-from webcrawler.connection import Connection
+from webcrawler.connection import Connection, retry
 from webcrawler.crawl import run
 from webcrawler.crawl.worker import parts
 from webcrawler.errors import BadInput, Unavailable
@@ -116,4 +116,4 @@ class Crawl(Command, BaseRunSpiderCommand):
         frontier = Frontier(held.client, ordering(mode), partitions=partitions)
         if rescore:
             maintenance.rescore(frontier, mode)
-        parts.wait_out(lambda: frontier.open(mode), held.revive)
+        retry(lambda: frontier.open(mode), held.revive)

@@ -8,5 +8,6 @@ they mean there.
 from webcrawler.connection import remote
 from webcrawler.connection.connection import Connection, connect, from_settings, visit
 from webcrawler.connection.remote import told
+from webcrawler.connection.retry import FOREVER, attempt, retry
 
-__all__ = ["Connection", "connect", "from_settings", "remote", "told", "visit"]
+__all__ = ["FOREVER", "Connection", "attempt", "connect", "from_settings", "remote", "retry", "told", "visit"]

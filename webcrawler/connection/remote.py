@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import re
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from webcrawler.connection.cluster import Cluster
+from webcrawler.connection.retry import retry
 from webcrawler.errors import BadInput, Unavailable
 
 SETTINGS = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_ENCODING", "REDIS_PARAMS")
@@ -116,15 +116,14 @@ def check(live: redis.Redis | Cluster) -> None:
 
 def _wait(ask: Callable[[], object]) -> None:
     """Until it no longer says that it will be there soon."""
-    deadline = time.monotonic() + LOADING_SECONDS
-    while True:
-        try:
-            ask()
-            return
-        except (redis.exceptions.BusyLoadingError, redis.exceptions.ClusterDownError):
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
+    soon = redis.exceptions.BusyLoadingError, redis.exceptions.ClusterDownError
+    retry(
+        ask,
+        seconds=LOADING_SECONDS,
+        pause=0.1,
+        is_passing=lambda error: isinstance(error, soon),
+        on_failure=lambda error: None,
+    )
 
 
 def _is_in_cluster(probe: redis.Redis) -> bool:

@@ -17,6 +17,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from webcrawler.connection.binaries import first_that_runs
+from webcrawler.connection.retry import retry
 from webcrawler.errors import Unavailable
 
 LOADING_SECONDS = 300.0  # a log of tens of millions of URLs takes minutes
@@ -84,23 +85,24 @@ class Server:
         Raises:
             Unavailable: it loads for longer than 300 s, or gives no answer for 10 s.
         """
-        deadline = time.monotonic() + LOADING_SECONDS
         with self.client() as client:
-            while True:
-                try:
-                    client.ping()
-                except redis.exceptions.BusyLoadingError as error:
-                    if time.monotonic() > deadline:
-                        raise Unavailable(f"the embedded server still loads {self._folder}") from error
-                    time.sleep(POLL_SECONDS)
-                except redis.exceptions.TimeoutError as error:
-                    raise Unavailable(f"the embedded server of {self._folder} hangs") from error
-                except redis.exceptions.ConnectionError:
-                    return False
-                except redis.exceptions.ResponseError:
-                    return True  # busy with a script
-                else:
-                    return True
+            try:
+                retry(
+                    client.ping,
+                    seconds=LOADING_SECONDS,
+                    pause=POLL_SECONDS,
+                    is_passing=lambda error: isinstance(error, redis.exceptions.BusyLoadingError),
+                    on_failure=lambda error: None,
+                )
+            except redis.exceptions.BusyLoadingError as error:
+                raise Unavailable(f"the embedded server still loads {self._folder}") from error
+            except redis.exceptions.TimeoutError as error:
+                raise Unavailable(f"the embedded server of {self._folder} hangs") from error
+            except redis.exceptions.ConnectionError:
+                return False
+            except redis.exceptions.ResponseError:
+                return True  # busy with a script
+            return True
 
     def lives(self) -> bool:
         """Whether its process is there: the flock is held, and not only by a child of who started it."""

@@ -6,14 +6,14 @@ import json
 import logging
 import re
 import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from webcrawler.connection import retry
 from webcrawler.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ WAIT_SECONDS = 10.0  # of them, before it is said who holds the catalog, and the
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
-OPENING_TRIES = 100  # a tenth of a second each
+OPENING_SECONDS = 10.0
 logger = logging.getLogger(__name__)
 
 
@@ -50,23 +50,18 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
             path.parent.mkdir(parents=True, exist_ok=True)
         elif not path.exists():
             raise BadInput(f"There is no catalog at {path}: crawl something first.")
-        return _patiently(lambda: _prepared(path, readonly))
+        # While another process opens or recovers the file SQLite does not wait by itself.
+        return retry(
+            lambda: _prepared(path, readonly),
+            seconds=OPENING_SECONDS,
+            pause=0.1,
+            is_passing=_is_busy,
+            on_failure=lambda error: None,
+        )
     except (sqlite3.DatabaseError, OSError) as error:
         raise BadInput(
             f"The catalog {path} cannot be {'read' if readonly else 'written'}: {error}."
         ) from error
-
-
-def _patiently(step: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
-    """Again while another process opens or recovers the file: for that SQLite does not wait by itself."""
-    for left in reversed(range(OPENING_TRIES)):
-        try:
-            return step()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or not left:
-                raise
-            time.sleep(0.1)
-    raise AssertionError("unreachable")
 
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
@@ -131,17 +126,17 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _begin(db: sqlite3.Connection) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            db.execute("BEGIN IMMEDIATE")  # waits for WAIT_SECONDS
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                raise
-            logger.warning("waiting for the catalog: %s is writing it", _holder(db))
-            if time.monotonic() > deadline:
-                raise
+    retry(
+        lambda: db.execute("BEGIN IMMEDIATE"),  # waits for WAIT_SECONDS
+        seconds=BUSY_SECONDS,
+        pause=0.0,
+        is_passing=_is_busy,
+        on_failure=lambda error: logger.warning("waiting for the catalog: %s is writing it", _holder(db)),
+    )
+
+
+def _is_busy(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _holder(db: sqlite3.Connection) -> str:

@@ -20,6 +20,7 @@ from scrapy.http import Response
 from scrapy.utils.asyncio import is_asyncio_available
 
 from webcrawler import connection
+from webcrawler.connection import attempt, retry
 from webcrawler.crawl.dropin.decisions import Decisions
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
@@ -87,7 +88,7 @@ class SpiderWorker(Worker):
         with ExitStack() as opened:
             self.connection = opened.enter_context(connection.from_settings(settings))
             name, mode = settings["FRONTIER_NAME"], settings["FRONTIER_MODE"]
-            parts.wait_out(lambda: bury_the_dead(self.connection, name), self.connection.revive)
+            retry(lambda: bury_the_dead(self.connection, name), self.connection.revive)
             if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
                 maintenance.clear(Frontier(self.connection.client, ordering(mode), name))
             shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
@@ -107,8 +108,8 @@ class SpiderWorker(Worker):
     def leave(self) -> None:
         self._decisions.gather()
         if self._decisions:
-            parts.insist(self._decisions.send, self.connection.revive)
-        parts.insist(lambda: self.frontier.discover(self.new_links, False), self.connection.revive)
+            attempt(self._decisions.send, self.connection.revive)
+        attempt(lambda: self.frontier.discover(self.new_links, False), self.connection.revive)
         self._opened.close()
 
     def _make_keeper(self, spider: Spider) -> Keeper:

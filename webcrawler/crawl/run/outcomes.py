@@ -17,8 +17,9 @@ from scrapy.statscollectors import StatsCollector
 from twisted.python.failure import Failure
 
 from webcrawler.archive import DOCUMENTS, broken
+from webcrawler.connection import attempt
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
-from webcrawler.crawl.worker import Leases, parts, reason_of_error
+from webcrawler.crawl.worker import Leases, reason_of_error
 from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease
 
@@ -99,7 +100,7 @@ class Outcomes:
             lease = entry.fetch.lease
             release = partial(self._stores.frontier.release, [lease])
             sys.audit("webcrawler.release.before")
-            await asyncio.to_thread(parts.insist, release, self._stores.connection.revive)
+            await asyncio.to_thread(attempt, release, self._stores.connection.revive)
             sys.audit("webcrawler.release.after")
             self._leases.open.pop(lease.url, None)
             self._leases.changed.set()

@@ -17,6 +17,7 @@ from webcrawler.archive import Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_search
+from webcrawler.connection import retry
 from webcrawler.crawl.run.demo import Demo
 from webcrawler.crawl.worker import GuardedResolver, Member, bury_searches, bury_the_dead, parts
 from webcrawler.errors import BadInput
@@ -58,8 +59,8 @@ class Stores:
             if self._is_search:
                 opened.enter_context(hold_search(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
-            parts.wait_out(lambda: bury_the_dead(self.connection, name), self.connection.revive)
-            parts.wait_out(lambda: bury_searches(self.connection), self.connection.revive)
+            retry(lambda: bury_the_dead(self.connection, name), self.connection.revive)
+            retry(lambda: bury_searches(self.connection), self.connection.revive)
             if self._is_search:
                 opened.callback(self._forget_search, name)
             self.demo = None if job is None else self._demo(job)
@@ -72,13 +73,11 @@ class Stores:
             self._member = opened.enter_context(Member(self.connection, mode, polite, *shape, name))
             self.frontier = self._member.frontier
             if self._is_search:
-                parts.wait_out(lambda: searches.enter(self.connection.client, name), self.connection.revive)
+                retry(lambda: searches.enter(self.connection.client, name), self.connection.revive)
             seeds = self._seeds(job) if job else ()
             sys.audit("webcrawler.discover.before")
             links = [seed_link(seed) for seed in seeds]
-            parts.wait_out(
-                lambda: self.frontier.discover(links, within_budgets=False), self.connection.revive
-            )
+            retry(lambda: self.frontier.discover(links, within_budgets=False), self.connection.revive)
             sys.audit("webcrawler.discover.after")
             self._recall()
             self.parsers = parts.parser_pool(settings)

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from types import TracebackType
 from typing import Self
 
-from webcrawler.connection import Connection
+from webcrawler.connection import Connection, attempt, retry
 from webcrawler.crawl.worker import parts
 from webcrawler.crawl.worker.heartbeat import Heartbeat
 from webcrawler.frontier import Budgets, Client, Frontier, Politeness, ordering, searches
@@ -55,11 +55,11 @@ class Member:
                 budgets,
                 partitions,
             )
-            parts.wait_out(lambda: self.frontier.open(mode), connection.revive)
+            retry(lambda: self.frontier.open(mode), connection.revive)
             own = self.new_frontier(opened)
-            heartbeat = parts.wait_out(lambda: Heartbeat(own, connection.revive), connection.revive)
+            heartbeat = retry(lambda: Heartbeat(own, connection.revive), connection.revive)
             opened.callback(sys.audit, "webcrawler.leave.after")
-            opened.callback(parts.insist, self.frontier.leave, connection.revive)
+            opened.callback(attempt, self.frontier.leave, connection.revive)
             opened.callback(sys.audit, "webcrawler.leave.before")
             opened.callback(heartbeat.stop)
             self._opened = opened.pop_all()

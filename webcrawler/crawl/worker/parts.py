@@ -7,17 +7,15 @@ import os
 import resource
 import secrets
 import socket
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TypeVar
 
-from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler.background import hold_crawl
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import BadInput
 from webcrawler.frontier import Budgets, Politeness
 from webcrawler.parsing import ParserPool
 
@@ -112,36 +110,3 @@ def crawl_lock(folder: Path) -> IO[str]:
         return hold_crawl(folder)
     except OSError as error:
         raise BadInput(f"cannot write the data folder {folder}: {error.strerror}; set CRAWL_DIR") from None
-
-
-def wait_out(step: Callable[[], T], mend: Callable[[], object], seconds: float = START_SECONDS) -> T:
-    """What it gives, at a start: tried again while Redis is away, loads, or takes no writes. Blocks.
-
-    Raises:
-        RedisError, Unavailable: it is so all that time.
-    """
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return step()
-        except (RedisError, Unavailable) as error:
-            if time.monotonic() > deadline:
-                raise
-            logger.warning("the crawl waits for Redis: %s", error)
-        time.sleep(0.5)
-        with suppress(RedisError, Unavailable):
-            mend()
-
-
-def insist(step: Callable[[], object], mend: Callable[[], object] | None = None, tries: int = 20) -> None:
-    """Does it again while Redis is away, some ten seconds long. Blocks: not for the event loop."""
-    for left in reversed(range(tries)):
-        try:
-            step()
-            return
-        except (RedisError, Unavailable) as error:
-            logger.warning("Redis is away, %d tries left: %s", left, error)
-            time.sleep(0.5)
-            if mend:
-                with suppress(RedisError, Unavailable):
-                    mend()

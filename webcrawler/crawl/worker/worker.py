@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
 
-from webcrawler.connection import Connection
-from webcrawler.crawl.worker import parts
+from webcrawler.connection import Connection, attempt
 from webcrawler.crawl.worker.leases import Leases
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
@@ -97,13 +96,13 @@ class Worker(ABC):
 
     def revive(self) -> None:
         """Brings Redis back after an error; blocks."""
-        parts.insist(self.connection.revive)
+        attempt(self.connection.revive)
 
     def close(self) -> None:
         """Sends the last reports and leaves, when nothing is in flight; blocks."""
         sys.audit("webcrawler.close.before")
         last = self.leases.reports.take()
-        parts.insist(lambda: self.frontier.fetched(last), self.connection.revive)
+        attempt(lambda: self.frontier.fetched(last), self.connection.revive)
         sys.audit("webcrawler.close.after")
         self.leave()
 

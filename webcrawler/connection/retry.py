@@ -1,0 +1,71 @@
+"""What is done when Redis or a disk does not answer: the same again, for a while."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import TypeVar
+
+from redis.exceptions import RedisError
+
+from webcrawler.errors import Unavailable, WebcrawlerError
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+FOREVER = math.inf
+START_SECONDS = 30.0  # that a start waits for a Redis that answers and refuses
+END_TRIES = 20
+
+
+def is_passing(error: Exception) -> bool:
+    """Is it a fault of Redis, or one that says so itself?"""
+    return isinstance(error, RedisError | Unavailable)
+
+
+def retry(
+    step: Callable[[], T],
+    revive: Callable[[], object] = lambda: None,
+    *,
+    seconds: float = START_SECONDS,
+    tries: float = math.inf,
+    pause: float = 0.5,
+    longest_pause: float = 0.0,
+    is_passing: Callable[[Exception], bool] = is_passing,
+    on_failure: Callable[[Exception], object] = lambda error: logger.warning("trying again: %s", error),
+) -> T:
+    """Call `step` until it succeeds. Blocks: not for the event loop.
+
+    Args:
+        revive: called after each pause; its own failures do not count.
+        seconds: since the first call, after which the error is raised.
+        tries: the most calls, after which it is raised as well.
+        pause: seconds between two calls; it doubles up to `longest_pause`.
+        is_passing: which errors are worth another call; others are raised at once.
+        on_failure: called with each error after which there is another call.
+    Returns:
+        What `step` returned.
+    """
+    deadline = time.monotonic() + seconds
+    for calls in count(1):
+        try:
+            return step()
+        except Exception as error:
+            if not is_passing(error) or calls >= tries or time.monotonic() > deadline:
+                raise
+            on_failure(error)
+        time.sleep(pause)
+        pause = max(pause, min(2 * pause, longest_pause))
+        with suppress(RedisError, WebcrawlerError):
+            revive()
+    raise AssertionError("unreachable")
+
+
+def attempt(step: Callable[[], object], revive: Callable[[], object] = lambda: None) -> None:
+    """Retry some ten seconds long, then give up: others find out when the leases of this worker end."""
+    with suppress(RedisError, Unavailable):
+        retry(step, revive, seconds=FOREVER, tries=END_TRIES)
