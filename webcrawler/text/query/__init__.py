@@ -12,8 +12,8 @@ Any text is a query and `parse` never raises: it is pure, takes linear time, and
 out. Signs, quotes, parentheses and fields that make no sense are read as plain words.
 """
 
+from webcrawler.text.query.grammar import Query, expanded, parse
 from webcrawler.text.query.nodes import AllOf, AnyOf, Link, Node, Not, Nothing, Phrase, Prefix, Site, Word
-from webcrawler.text.query.query import Query, expanded, parse
 from webcrawler.text.query.scanner import MAX_CHARACTERS, MAX_DEPTH
 from webcrawler.text.query.words import MAX_WITHIN, MAX_WORDS, Asked
 

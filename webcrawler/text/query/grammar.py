@@ -1,4 +1,4 @@
-"""From tokens to the tree.
+"""From text to a query: the grammar, and the tree that it makes.
 
 group        clause …                        all that is demanded; else some of what is welcome
 clause       conjunction OR conjunction …    demanded where its first unit is
@@ -25,11 +25,46 @@ from webcrawler.text.query.nodes import (
     leaves,
     negated,
 )
-from webcrawler.text.query.scanner import Token, scan
+from webcrawler.text.query.scanner import MAX_CHARACTERS, Token, scan
 from webcrawler.text.query.words import Asked, Budget, Words
 
 _END = Token(")")
 _JOINS = ("OR", "AND")
+
+
+class Query(NamedTuple):
+    text: str  # what was read of it
+    root: Node
+    asked: tuple[Asked, ...]  # words to weigh, in the order typed, repeats kept, none that is excluded
+    notes: tuple[str, ...]  # one line each: what was left out, or is missing
+    capitals_are_words: bool = False  # whether AND, OR and NOT were read as words
+
+
+def parse(text: str, capitals_are_words: bool = False) -> Query:
+    """Read what a person typed: any text, also one with surrogates or of a megabyte. Pure; linear time.
+
+    Args:
+        capitals_are_words: read AND, OR and NOT as words, for a text that is all in capitals.
+    """
+    cut = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
+    parser = _Parser(cut, capitals_are_words)
+    root = parser.root()
+    notes = [f"only the first {MAX_CHARACTERS:,} characters were read"] if len(text) > MAX_CHARACTERS else []
+    notes += parser.notes
+    if root == Nothing():
+        notes.append(_missing(cut, parser))
+    return Query(cut, root, tuple(parser.asked), tuple(notes), capitals_are_words)
+
+
+def expanded(query: Query, added: Sequence[Asked]) -> Query:
+    """The query with words added: they are weighed, and where plain words may match, they may match too."""
+    known = {asked.term for asked in query.asked}
+    new = {asked.term: asked._replace(added=True) for asked in added if asked.term not in known}
+    if query.root == Nothing() or not new:
+        return query
+    asked = (*query.asked, *new.values())
+    more = [Word(one.term, "", one.spelled) for one in asked if one.added]
+    return query._replace(root=_Parser(query.text, query.capitals_are_words).root(more), asked=asked)
 
 
 class _Unit(NamedTuple):
@@ -41,7 +76,7 @@ class _Unit(NamedTuple):
         return negated(any_of(self.nodes)) if self.sign == "-" else any_of(self.nodes)
 
 
-class Parser:
+class _Parser:
     """Reads one text once, from left to right, never deeper than MAX_DEPTH; never raises."""
 
     def __init__(self, text: str, capitals_are_words: bool = False) -> None:
@@ -165,3 +200,11 @@ def _has_word(node: Node) -> bool:
 def _is_restriction(node: Node) -> bool:
     """Whether all of it carries fields: (site:a.test OR site:b.test) is demanded as site:a.test is."""
     return all(isinstance(leaf, Site | Link) or leaf.field for leaf, _ in leaves(node))
+
+
+def _missing(text: str, parser: _Parser) -> str:
+    if not text.strip():
+        return "the query is empty: type a word to look for"
+    if parser.excludes:
+        return "the query only says what to leave out: add a word to look for"
+    return f"the query has no word to look for that is not too common: {text.strip()[:60]}"
