@@ -19,7 +19,8 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from lxml import etree, html
 
-from webcrawler.demo import DemoWeb, topics
+from webcrawler.demo import DemoWeb
+from webcrawler.demo.sites import load
 from webcrawler.demo.web import SERVERS, _first_free
 from webcrawler.errors import BadInput
 
@@ -40,7 +41,7 @@ def fetch(url: str, method: str = "GET", **headers: str) -> tuple[http.client.HT
 
 
 def origin(web: DemoWeb, slug: str) -> str:
-    return f"http://127.0.0.1:{web.ports[1 + [topic.slug for topic in topics.load()].index(slug)]}"
+    return f"http://127.0.0.1:{web.ports[1 + [topic.slug for topic in load()].index(slug)]}"
 
 
 # What stands there
@@ -61,7 +62,7 @@ def test_molecular_biology_and_its_neighbour_fill_more_than_25_pages(web: DemoWe
 
 
 def test_every_article_has_several_sentences_of_its_own() -> None:
-    articles = [article for topic in topics.load() for _, article in topic.articles]
+    articles = [article for topic in load() for _, article in topic.articles]
 
     assert len({article.text for article in articles}) == len(articles) == 132
     assert all(article.text.count(". ") >= 2 and article.text.endswith(".") for article in articles)

@@ -8,7 +8,7 @@ from collections import Counter
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from webcrawler.demo.html import NOT_FOUND, Answer, bullets, heading, link, page, plain, redirect
+from webcrawler.demo.pages import NOT_FOUND, Answer, bullets, heading, link, page, plain, redirect
 from webcrawler.demo.server import HttpThread
 from webcrawler.demo.truth import Truth, walk
 

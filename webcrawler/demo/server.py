@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 
-from webcrawler.demo.html import LAST_MODIFIED, Answer
+from webcrawler.demo.pages import LAST_MODIFIED, Answer
 
 MAX_HEAD_BYTES = 64 * 1024
 

@@ -1,10 +1,93 @@
-"""The ordinary pages of one server: home, sections, articles, pairs of articles, a glossary."""
+"""The ordinary servers: their texts, one file for each topic, and the pages that are made of them.
+
+A file holds the name, the motto, then `# Section`, `## Article` and its paragraph.
+"""
 
 from __future__ import annotations
 
-from webcrawler.demo.html import Answer, bullets, description, heading, link, page, paragraph, plain
-from webcrawler.demo.oddities import EXTRAS
-from webcrawler.demo.topics import Article, Section, Topic
+import re
+from importlib import resources
+from typing import NamedTuple
+
+from webcrawler.demo.pages import (
+    EXTRAS,
+    Answer,
+    bullets,
+    description,
+    heading,
+    link,
+    page,
+    paragraph,
+    plain,
+)
+
+# Whom the pages of a topic point to.
+NEIGHBOURS = {
+    "astronomy": "sailing",
+    "birds": "gardening",
+    "computing": "molecular-biology",
+    "cooking": "gardening",
+    "gardening": "genetics",
+    "genetics": "molecular-biology",
+    "geology": "astronomy",
+    "molecular-biology": "genetics",
+    "music": "computing",
+    "railways": "geology",
+    "sailing": "astronomy",
+}
+
+
+class Article(NamedTuple):
+    title: str
+    slug: str
+    text: str
+
+    @property
+    def summary(self) -> str:
+        return self.text.split(". ")[0].rstrip(".") + "."
+
+
+class Section(NamedTuple):
+    title: str
+    slug: str
+    articles: tuple[Article, ...]
+
+
+class Topic(NamedTuple):
+    name: str
+    slug: str
+    motto: str
+    sections: tuple[Section, ...]
+
+    @property
+    def articles(self) -> list[tuple[str, Article]]:
+        """Each with its path."""
+        return [(f"/{s.slug}/{a.slug}.html", a) for s in self.sections for a in s.articles]
+
+
+def load() -> list[Topic]:
+    """All topics, in alphabetical order of their files."""
+    folder = resources.files("webcrawler.demo") / "topics"
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name
+    )
+    return [_parse(file.name.removesuffix(".txt"), file.read_text("utf-8")) for file in files]
+
+
+def slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'", "")).strip("-")
+
+
+def _parse(file_name: str, text: str) -> Topic:
+    head, *sections = text.split("\n# ")
+    name, motto = head.strip().split("\n")
+    return Topic(name, file_name, motto, tuple(_parse_section(section) for section in sections))
+
+
+def _parse_section(text: str) -> Section:
+    title, *articles = text.split("\n## ")
+    pairs = (article.strip().split("\n") for article in articles)
+    return Section(title, slug(title), tuple(Article(name, slug(name), body) for name, body in pairs))
 
 
 def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:

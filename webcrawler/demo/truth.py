@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
-from webcrawler.demo.html import Answer
+from webcrawler.demo.pages import Answer
 
 
 class Truth(NamedTuple):

@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from webcrawler.demo import topics
-from webcrawler.demo.html import NOT_FOUND, Answer
-from webcrawler.demo.oddities import calendar, oddities
+from webcrawler.demo.pages import NOT_FOUND, Answer, calendar, oddities
 from webcrawler.demo.server import HttpThread
-from webcrawler.demo.sites import directory, site
+from webcrawler.demo.sites import NEIGHBOURS, directory, load, site
 from webcrawler.demo.truth import Truth, walk
 from webcrawler.errors import BadInput
 
@@ -113,14 +111,14 @@ class DemoWeb:
             raise BadInput(f"another program holds a port of {self._ports[0]}-{self._ports[-1]}{where}")
 
     def _build(self) -> None:
-        texts = topics.load()
+        texts = load()
         if len(self._ports) != SERVERS:
             raise BadInput(f"the demo web needs {SERVERS} ports, not {len(self._ports)}")
         origins = [f"http://127.0.0.1:{port}" for port in self._ports[1:]]
         served = {topic.slug: (topic, origin) for topic, origin in zip(texts, origins, strict=True)}
         self._pages = {self._ports[0]: directory(texts, origins) | oddities("directory", {})}
         for topic, port in zip(texts, self._ports[1:], strict=True):
-            pages = site(topic, *served[topics.NEIGHBOURS[topic.slug]])
+            pages = site(topic, *served[NEIGHBOURS[topic.slug]])
             self._pages[port] = pages | oddities(topic.slug, pages)
 
     def _answer(self, port: int, path: str) -> Answer:
