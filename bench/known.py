@@ -1,15 +1,14 @@
 """Known items: who asks for a page by the name that it gives itself, does that page come first?
 
-    python bench/known.py CRAWL_DIR [--tantivy] [--half even|odd] [--misses] [--json FILE]
+    python bench/known.py CRAWL_DIR [--half even|odd] [--misses] [--json FILE]
 
 CRAWL_DIR is any crawl, with index and ranks. The queries are made of its titles by rule: the head of a title
 is what stands before the first dash, bar or colon that divides it ("string" of "string — Common string
 operations — Python"), or all of it. A head of one to three words, that does not begin with a digit and that
 no other page's title has, wants its page: so no copies. A seed chooses among them.
 
-MRR is the mean of 1 / place of the wanted page, 0 behind the first 1,000 hits. `--tantivy` asks that engine
-too: its index is made in a copy of the crawl, a minute for 30,000 documents. Constants of bm25f were tuned on
-the even half of the queries of seed 1.
+MRR is the mean of 1 / place of the wanted page, 0 behind the first 1,000 hits. Constants of bm25f
+were tuned on the even half of the queries of seed 1.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ import argparse
 import json
 import random
 import re
-import shutil
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
@@ -30,7 +27,6 @@ from rich.console import Console
 from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index.follower import wait_until_caught_up
 from webcrawler.index.reader import Live
 from webcrawler.search import Searcher
 from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
@@ -75,23 +71,12 @@ def main() -> None:
     items = known_items(arguments.crawl_dir, arguments.queries, arguments.seed)[HALVES[arguments.half]]
     searcher = Searcher(arguments.crawl_dir)
     places = {ranking: _places(searcher, items, ranking) for ranking in RANKINGS}
-    if arguments.tantivy:
-        with tempfile.TemporaryDirectory() as folder:
-            copy = _indexed_by_tantivy(arguments.crawl_dir, Path(folder) / "crawl")
-            places["tantivy"] = _places(Searcher(copy, engine="tantivy"), items, DEFAULT)
     rows = [{"ranking": ranking, **_figures(found)} for ranking, found in places.items()]
     _print(rows, len(items))
     if arguments.misses:
         _print_misses(arguments.crawl_dir, items, places[DEFAULT])
     if arguments.json:
         arguments.json.write_text(json.dumps({"queries": len(items), "rankings": rows}, indent=2) + "\n")
-
-
-def _indexed_by_tantivy(crawl_dir: Path, copy: Path) -> Path:
-    others = shutil.ignore_patterns("pages", "index", "anchors", "*.lock", "redis")
-    shutil.copytree(crawl_dir, copy, ignore=others)
-    wait_until_caught_up(copy, engine="tantivy")
-    return copy
 
 
 def _places(searcher: Searcher, items: list[tuple[str, int]], ranking: str) -> list[int]:
@@ -132,7 +117,6 @@ def _print_misses(crawl_dir: Path, items: list[tuple[str, int]], places: list[in
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("crawl_dir", type=Path, metavar="CRAWL_DIR")
-    parser.add_argument("--tantivy", action="store_true", help="that engine too")
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--half", choices=HALVES, default="all", help="of the queries, by their places")

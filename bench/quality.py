@@ -1,4 +1,4 @@
-"""Our rankings on judged collections, beside Whoosh's BM25F, tantivy's BM25 and bm25s, in one run.
+"""Our rankings on judged collections, beside Whoosh's BM25F and bm25s, in one run.
 
     python bench/quality.py DATA [--json FILE]
 

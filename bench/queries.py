@@ -1,6 +1,6 @@
 """Odd queries, one after the other: no exception, none too slow, and no memory that grows.
 
-    python bench/queries.py CRAWL_DIR [--queries 100000] [--seed 1] [--engine whoosh] [--json FILE]
+    python bench/queries.py CRAWL_DIR [--queries 100000] [--seed 1] [--json FILE]
 
 A hundred of the worst by hand, with each ranking, then fuzzed ones (see oddqueries.py), each with a ranking,
 a result page, added words, an explanation and a search within as it comes. One Searcher; memory is its
@@ -26,7 +26,7 @@ from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.search import Searcher
-from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
+from webcrawler.search.rankings.registry import RANKINGS
 from webcrawler.text.analysis import terms
 
 _SHOWN = 8  # of the slowest
@@ -63,9 +63,9 @@ class Tally:
 
 def main() -> None:
     arguments = _arguments()
-    searcher = Searcher(arguments.crawl_dir, engine=arguments.engine)
+    searcher = Searcher(arguments.crawl_dir)
     common, hosts = _words(arguments.crawl_dir)
-    rankings = list(RANKINGS) if arguments.engine == "whoosh" else [DEFAULT]
+    rankings = list(RANKINGS)
     worst, fuzzed = Tally(), Tally()
     for name, text in worst_queries(common, hosts).items():
         for ranking in rankings:
@@ -91,7 +91,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("crawl_dir", type=Path, help="a data folder with an index")
     parser.add_argument("--queries", type=int, default=100_000, help="fuzzed ones (100,000)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--engine", default="whoosh")
     parser.add_argument("--json", type=Path, metavar="FILE")
     return parser.parse_args()
 

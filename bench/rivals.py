@@ -9,7 +9,6 @@ from itertools import repeat
 
 import bm25s
 import Stemmer
-import tantivy
 from whoosh.analysis import StemmingAnalyzer
 from whoosh.fields import ID, TEXT, Schema
 from whoosh.index import create_in
@@ -41,25 +40,6 @@ def whoosh(papers: Sequence[Paper], queries: Queries) -> Runs:
             }
 
 
-def tantivy_bm25(papers: Sequence[Paper], queries: Queries) -> Runs:
-    """BM25, any word, its English stemmer; title and text in one field, which is better than in two."""
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("id", stored=True, tokenizer_name="raw")
-    builder.add_text_field("text", tokenizer_name="en_stem")
-    index = tantivy.Index(builder.build())
-    writer = index.writer()
-    for paper in papers:
-        writer.add_document(tantivy.Document(id=[paper.id], text=[f"{paper.title} {paper.text}"]))
-    writer.commit()
-    index.reload()
-    searcher = index.searcher()
-    found = {
-        query: searcher.search(index.parse_query(words(text), ["text"]), MOST).hits
-        for query, text in queries.items()
-    }
-    return {query: [searcher.doc(at)["id"][0] for _, at in hits] for query, hits in found.items()}
-
-
 def bm25s_lucene(papers: Sequence[Paper], queries: Queries) -> Runs:
     """Lucene's BM25, k1 1.5, b .75 (its defaults), Porter2 and its English stop words, one field."""
     quiet = {"stopwords": "en", "stemmer": Stemmer.Stemmer("english"), "show_progress": False}
@@ -81,6 +61,5 @@ def words(text: str) -> str:
 
 RIVALS: dict[str, Callable[[Sequence[Paper], Queries], Runs]] = {
     "Whoosh BM25F": whoosh,
-    "tantivy BM25": tantivy_bm25,
     "bm25s": bm25s_lucene,
 }

@@ -11,7 +11,6 @@ processor time: what counts on a busy machine.
 
 - `page`: the application of `scrapy serve`, called without a socket: parsing, matching, ranking, folding,
   snippets, suggestions of words, HTML.
-- `page (tantivy)`: the same with INDEX_ENGINE=tantivy; left out where that is not installed.
 - `ranked`: matching and ranking alone, up to 1,000 page numbers.
 - `stock Whoosh, shown`: on the same index, with its own reading of segments: MultifieldParser on title, body,
   words and meta, OR group, its BM25F, its snippets of the top 10 from the same texts; no HTML, no links.
@@ -42,7 +41,6 @@ from whoosh.index import open_dir
 from whoosh.qparser import MultifieldParser, OrGroup, QueryParser
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.errors import BadInput
 from webcrawler.index.changes import Follower
 from webcrawler.index.whoosh.mapped import MappedSegment
 from webcrawler.records import Entry, Fetch, Lease, Text
@@ -104,11 +102,11 @@ def _collect(source: Path, folder: Path, n: int, chance: random.Random) -> None:
             catalog.write([(entry, None) for entry in copies[start : start + AT_ONCE]])
         known = _originals(catalog)
     catalog.close()
-    _follow(folder, "whoosh")
+    _follow(folder)
 
 
-def _follow(folder: Path, engine: str) -> None:
-    with Follower(folder, engine) as follower:
+def _follow(folder: Path) -> None:
+    with Follower(folder) as follower:
         follower.catch_up()
         follower.optimize()
 
@@ -170,27 +168,11 @@ def _query(text: Text, chance: random.Random) -> str:
 
 
 def _rows(folder: Path, queries: list[str]) -> Iterator[Row]:
-    yield _figures("page", _page(folder, "whoosh"), queries)
-    yield from _by_tantivy(folder, queries)
+    yield _figures("page", _page(folder), queries)
     yield _figures("ranked", Searcher(folder).rank, queries)
     MappedSegment.open_compound_file = W3Segment.open_compound_file  # type: ignore[method-assign]
     yield _figures("stock Whoosh, shown", _stock_shown(folder), queries)
     yield _figures("stock Whoosh, body", _stock(folder), queries)
-
-
-def _by_tantivy(folder: Path, queries: list[str]) -> Iterator[Row]:
-    beside = folder / "tantivy"
-    try:
-        if not beside.exists():
-            beside.mkdir()
-            for name in ("catalog.sqlite", "ranks", "vocabulary"):
-                if (folder / name).exists():
-                    (beside / name).symlink_to((folder / name).absolute())
-            _follow(beside, "tantivy")
-        yield _figures("page (tantivy)", _page(beside, "tantivy"), queries)
-    except BadInput as missing:
-        shutil.rmtree(beside)
-        Console(stderr=True).print(str(missing))
 
 
 def _figures(name: str, answer: Callable[[str], object], queries: list[str]) -> Row:
@@ -214,8 +196,8 @@ def _figures(name: str, answer: Callable[[str], object], queries: list[str]) -> 
     }
 
 
-def _page(folder: Path, engine: str) -> Callable[[str], bytes]:
-    app = make_app(Config(folder, engine=engine, rate="", threads=1))
+def _page(folder: Path) -> Callable[[str], bytes]:
+    app = make_app(Config(folder, rate="", threads=1))
     loop = asyncio.new_event_loop()
 
     def answer(query: str) -> bytes:

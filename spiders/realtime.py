@@ -51,7 +51,7 @@ class RealtimeSpider(IndexSpider):
         settings = self.crawler.settings
         folder = Path(settings["CRAWL_DIR"]).absolute()
         job = self.job.with_judged(folder)
-        self._search = RealtimeSearch(folder, job, str(settings["INDEX_ENGINE"]))
+        self._search = RealtimeSearch(folder, job)
         self.job = replace(job, mode=self._search.begin())
         self._driver = Driver(self._search, self._show, PASSING)
         self._show(self._search.journal())

@@ -34,13 +34,13 @@ class Web(NamedTuple):
     linking: Callable[[str], NDArray[np.int64]]
 
 
-def make_crawl(folder: Path, pages: Iterable[Page], engine: str = "whoosh") -> None:
+def make_crawl(folder: Path, pages: Iterable[Page]) -> None:
     """Write the pages in two commits and let the follower catch up after each."""
     documents = [page for page in pages if page.body is not None]
     with closing(Catalog(folder / "catalog.sqlite")) as catalog:
         for some in (documents[::2], documents[1::2]):
             catalog.write([(_entry(page), None) for page in some])
-            with Follower(folder, engine) as follower:
+            with Follower(folder) as follower:
                 follower.catch_up()
 
 

@@ -18,9 +18,8 @@ from whoosh.query import Phrase
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index import anchors, follower
 from webcrawler.index.changes import Follower
-from webcrawler.index.engine import Anchored
 from webcrawler.index.reader import Live, Reading
-from webcrawler.index.whoosh import hitlists
+from webcrawler.index.whoosh import Anchored, hitlists
 from webcrawler.index.whoosh.folder import applied_seq
 from webcrawler.index.whoosh.values import flat
 from webcrawler.records import Entry, Fetch, Lease, Link

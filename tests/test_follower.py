@@ -17,7 +17,6 @@ from whoosh.query import Phrase, Term
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_search
-from webcrawler.errors import BadInput
 from webcrawler.index import follower
 from webcrawler.index.changes import BATCH, Follower
 from webcrawler.index.whoosh.engine import WhooshEngine
@@ -371,11 +370,6 @@ def test_what_is_found_is_committed_at_once_while_a_real_time_search_waits_for_i
         )
 
     assert len(found(tmp_path, "word")) == 1
-
-
-def test_an_engine_that_does_not_exist_is_said_to_be_wrong(tmp_path: Path, catalog: Catalog) -> None:
-    with pytest.raises(BadInput, match="choose one of whoosh"):
-        Follower(tmp_path, engine="no-such")
 
 
 def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Catalog) -> None:

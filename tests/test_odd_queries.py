@@ -10,7 +10,7 @@ import pytest
 from small_web import Page, make_crawl
 
 from webcrawler.search import Results, Searcher
-from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
+from webcrawler.search.rankings.registry import RANKINGS
 
 ODD = run_path(str(Path(__file__).parent.parent / "bench" / "oddqueries.py"))
 WORDS = [f"{first}{vowel}{last}" for first in "bdgklmnprst" for vowel in "aeiou" for last in "mn"]
@@ -19,17 +19,15 @@ WORST = ODD["worst_queries"](WORDS, HOSTS)
 
 
 @pytest.fixture(scope="module")
-def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Searcher:
-    if request.param == "tantivy":
-        pytest.importorskip("tantivy", reason="the extra [tantivy] is not installed")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     folder = tmp_path_factory.mktemp("odd")
     urls = [f"http://{HOSTS[n % 2]}/{n}" for n in range(30)]
     pages = [
         Page(url, " ".join(WORDS[n : n + 3]), " ".join(WORDS[n:] + WORDS), links=((urls[n - 1], WORDS[n]),))
         for n, url in enumerate(urls)
     ]
-    make_crawl(folder, pages, request.param)
-    return Searcher(folder, deadline_seconds=60, engine=request.param)
+    make_crawl(folder, pages)
+    return Searcher(folder, deadline_seconds=60)
 
 
 def check(results: Results) -> None:
@@ -45,17 +43,12 @@ def test_there_are_a_hundred_of_the_worst() -> None:
     assert len(WORST) == 100
 
 
-@pytest.mark.parametrize(
-    ("searcher", "ranking"),
-    [*(("whoosh", name) for name in RANKINGS), ("tantivy", DEFAULT)],
-    indirect=["searcher"],
-)
+@pytest.mark.parametrize("ranking", RANKINGS)
 def test_worst_queries_get_an_answer(searcher: Searcher, ranking: str) -> None:
     for text in WORST.values():
         check(searcher.search(text, ranking=ranking))
 
 
-@pytest.mark.parametrize("searcher", ["whoosh", "tantivy"], indirect=True)
 def test_fuzzed_queries_get_an_answer(searcher: Searcher) -> None:
     for text in islice(ODD["odd_queries"](1, WORDS, HOSTS), 500):
         check(

@@ -15,9 +15,8 @@ from whoosh.index import open_dir
 from whoosh.reading import SegmentReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index.engine import Anchored
 from webcrawler.index.reader import Live, Reading
-from webcrawler.index.whoosh import codec, mapped
+from webcrawler.index.whoosh import Anchored, codec, mapped
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.hitlists import HitList, PlainHit, encode, hit_lists
 from webcrawler.index.whoosh.packed import packed, unpacked

@@ -126,6 +126,7 @@ def test_port_in_use_is_one_line_and_exit_status_1(crawl_dir: Path) -> None:
         ("-s", "SERVE_RATE=0/minute"),
         ("-s", "SERVE_FEEDBACK=maybe"),
         ("-s", "INDEX_ENGINE=lucene"),
+        ("-s", "INDEX_ENGINE=tantivy"),
         ("--host", "192.0.2.1"),
     ],
 )

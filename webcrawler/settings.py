@@ -129,8 +129,8 @@ BATCH_DOCUMENTS = given("BATCH_DOCUMENTS", 200, "documents", 1)
 BATCH_SECONDS = given("BATCH_SECONDS", 1.0, "seconds", 0.01)
 # PageRank, for orderings that follow it and for search.
 RANKER_ENABLED = given("RANKER_ENABLED", True, "yes or no")
-# Whoosh needs nothing more; tantivy grows further.
-INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh|tantivy")
+# The one engine there is.
+INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh")
 # Lines of `word frequency`, in place of general English.
 SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
 
@@ -190,7 +190,7 @@ REMOVED = {
     "SERVE_SCRAPYD_PROJECT": "the project is called webcrawler in a Scrapyd, too",
 }
 SCHEMES = {"http", "https"}
-CHOICES = {"INDEX_ENGINE": ("whoosh", "tantivy"), "SERVE_LIVE": ("loopback", "all", "off")}
+CHOICES = {"INDEX_ENGINE": ("whoosh",), "SERVE_LIVE": ("loopback", "all", "off")}
 
 
 def is_yes(value: object) -> bool:

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.settings import removed
+from webcrawler.settings import complaint, removed
 
 
 class Command(ScrapyCommand):
@@ -43,6 +43,8 @@ class Command(ScrapyCommand):
         for line in removed(self.project):
             print(f"warning: {line}", file=sys.stderr)
         try:
+            if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
+                raise BadInput(f"{why}; after tantivy, `scrapy reindex` builds the index anew")
             self.answer(_positional(args), opts)
         except WebcrawlerError as error:
             self._fail(error, 2 if isinstance(error, BadInput) else 1)

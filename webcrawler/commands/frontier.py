@@ -77,7 +77,7 @@ class FrontierCommand(Command):
                         removed += catalog.block(server)
                     else:
                         catalog.unblock(server)
-            follower.wait_until_caught_up(self.crawl_dir, engine=str(self.project["INDEX_ENGINE"]))
+            follower.wait_until_caught_up(self.crawl_dir)
         return {
             "blocked" if blocked else "unblocked": servers,
             "urls_decided": decided,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from webcrawler.commands import _interrupts, _targets
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
-from webcrawler.search.rankings import DEFAULT, RANKINGS
+from webcrawler.search.rankings import RANKINGS
 from webcrawler.text import Reference, english, load
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
@@ -52,7 +52,7 @@ class Judge(Command):
             raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
         from webcrawler.evaluation.judged import check, means, per_query
 
-        rankings = _rankings(opts.rankings or self._all())
+        rankings = _rankings(opts.rankings or ALL)
         check()
         if opts.json:
             _targets.check_file(Path(opts.json))
@@ -82,7 +82,7 @@ class Judge(Command):
 
         papers, judgments = read(folder)
         with tempfile.TemporaryDirectory(prefix="webcrawler-") as name:
-            ids = build(papers, Path(name), progress, self._engine)
+            ids = build(papers, Path(name), progress)
             return judge(self._searcher(Path(name)), judgments, rankings, lambda numbers: ids, progress)
 
     def _feedback(self, rankings: Sequence[str], progress: Progress) -> Verdict:
@@ -92,18 +92,10 @@ class Judge(Command):
         with closing(self.catalog()) as catalog:
             return judge(self._searcher(self.crawl_dir), judgments, rankings, catalog.urls.of, progress)
 
-    def _all(self) -> str:
-        """That the engine has."""
-        return ALL if self._engine == "whoosh" else DEFAULT
-
-    @property
-    def _engine(self) -> str:
-        return str(self.project.get("INDEX_ENGINE"))
-
     def _searcher(self, crawl_dir: Path) -> Searcher:
         from webcrawler.search import Searcher
 
-        return Searcher(crawl_dir, self._reference(), engine=self._engine)
+        return Searcher(crawl_dir, self._reference())
 
     def _reference(self) -> Reference:
         file = self.project.get("SEARCH_REFERENCE")

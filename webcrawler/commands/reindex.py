@@ -14,7 +14,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.commands._interrupts import made_of
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.index import engine_type, reindex
+from webcrawler.index import reindex
 from webcrawler.search.vocabulary import remake
 
 
@@ -32,21 +32,20 @@ class Reindex(Command):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise BadInput(f"reindex takes no arguments, not {args[0][:60]!r}")
-        path, engine = self.crawl_dir / "catalog.sqlite", str(self.project["INDEX_ENGINE"])
+        path = self.crawl_dir / "catalog.sqlite"
         if not path.exists():
             raise BadInput(f"there is no catalog in {self.crawl_dir}: `scrapy crawl index` makes one")
-        engine_type(engine)  # a name that is wrong is said before anything is done
         with closing(Catalog(path)):  # open for writing: an older version's gets the tables of this one
             pass
         try:
             with made_of(signal.SIGTERM, signal.SIGHUP):
                 print(f"building the index in {printable(str(self.crawl_dir))} anew …", file=sys.stderr)
-                self._build(engine)
+                self._build()
         except KeyboardInterrupt:
             raise WebcrawlerError("interrupted: what was not complete is as it was before") from None
         print(f"the index in {self.crawl_dir} is built anew, and the vocabulary")
 
-    def _build(self, engine: str) -> None:
+    def _build(self) -> None:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("changes", total=None)
@@ -56,6 +55,6 @@ class Reindex(Command):
                 if applied == last:
                     bar.add_task("anchors", total=None)
 
-            reindex(self.crawl_dir, show, engine)
+            reindex(self.crawl_dir, show)
             bar.add_task("words", total=None)
             remake(self.crawl_dir)

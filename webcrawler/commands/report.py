@@ -29,8 +29,7 @@ class Report(Command):
         path = self.crawl_dir / "catalog.sqlite"
         if not path.exists():
             raise BadInput(f"nothing was crawled into {self.crawl_dir} yet: run `scrapy crawl index` first")
-        engine = str(self.project["INDEX_ENGINE"])
-        _wait(self.crawl_dir, engine)
+        _wait(self.crawl_dir)
         with closing(Catalog(path, readonly=True)) as catalog:
             stats, query = catalog.stats(), _sample_query(self.crawl_dir, catalog)
         print(
@@ -38,19 +37,19 @@ class Report(Command):
             f"{stats['servers']:,} servers, with {stats['links']:,} links. All are in {self.crawl_dir}/\n"
         )
         if query:
-            print(as_text(Searcher(self.crawl_dir, engine=engine).search(query, HITS)))
+            print(as_text(Searcher(self.crawl_dir).search(query, HITS)))
             print(_next_commands(query))
         else:
             print("No page with a title was found. Why? Try\n  .venv/bin/scrapy frontier stats")
             print("  .venv/bin/scrapy frontier explain URL")
 
 
-def _wait(crawl_dir: Path, engine: str) -> None:
+def _wait(crawl_dir: Path) -> None:
     """Until index and vocabulary hold what was crawled; says so where that takes a while."""
     console = Console(stderr=True)
     with console.status("indexing …") as status:
         wait_until_caught_up(
-            crawl_dir, lambda done, last: status.update(f"indexing … {done:,} of {last:,}"), engine
+            crawl_dir, lambda done, last: status.update(f"indexing … {done:,} of {last:,}")
         )
         status.update("gathering words for suggestions …")
         wait_until_made(crawl_dir)

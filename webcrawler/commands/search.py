@@ -45,7 +45,6 @@ class Search(Command):
         searcher = Searcher(
             self.crawl_dir,
             load(Path(reference)) if reference else None,
-            engine=self.project.get("INDEX_ENGINE"),
         )
         text = _utf8(" ".join(args))
         if not text.strip():

@@ -12,7 +12,6 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput
-from webcrawler.index import engine_type
 from webcrawler.settings import SETTINGS, complaint, is_yes
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
@@ -62,7 +61,6 @@ class Serve(Command):
         for name in SETTINGS:
             if name.startswith("SERVE_") and (why := complaint(name, self.project[name])):
                 raise BadInput(why)
-        engine_type(str(self.project["INDEX_ENGINE"]))  # there is such a one, and it is installed
 
     def _config(self, host: str) -> Config:
         from webcrawler.web import Config
@@ -71,7 +69,6 @@ class Serve(Command):
             crawl_dir=self.crawl_dir,
             host=host,
             title=self.project.get("SERVE_TITLE"),
-            engine=self.project.get("INDEX_ENGINE"),
             reference=self.project.get("SEARCH_REFERENCE"),
             redis_url=self.project.get("REDIS_URL"),
             feedback=is_yes(self.project.get("SERVE_FEEDBACK")),

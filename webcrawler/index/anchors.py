@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index.engine import Anchored, Engine
+from webcrawler.index.whoosh import Anchored, WhooshEngine
 
 MAX_TEXTS = 200  # different ones of a page, those of the most servers first
 MAX_CHARACTERS = 200  # of a text
@@ -24,7 +24,7 @@ class AnchorsFollower:
     what a crash cuts off is done again.
     """
 
-    def __init__(self, catalog: Catalog, engine: Engine) -> None:
+    def __init__(self, catalog: Catalog, engine: WhooshEngine) -> None:
         self._catalog, self._engine = catalog, engine
         self._left: list[int] = []  # pages of this round, ascending
         self._until = engine.anchors_applied

@@ -12,8 +12,7 @@ from types import TracebackType
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import is_searched
 from webcrawler.index.anchors import AnchorsFollower
-from webcrawler.index.engine import DEFAULT, engine_type
-from webcrawler.index.whoosh import discard
+from webcrawler.index.whoosh import WhooshEngine, discard
 from webcrawler.records import Document
 
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")
@@ -32,15 +31,14 @@ class Follower:
     Changes of documents that are no longer to be found (gone, duplicates, noindex, without text) remove them.
     """
 
-    def __init__(self, crawl_dir: Path, engine: str = DEFAULT, aside: bool = False) -> None:
-        made = engine_type(engine)
+    def __init__(self, crawl_dir: Path, aside: bool = False) -> None:
         self._catalog = Catalog(crawl_dir / "catalog.sqlite", readonly=True)
-        self._engine = made(crawl_dir, self._catalog.identity, aside)
+        self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         if self.is_ahead():
             self._engine.close()
             _log.warning("index and anchors know more than the catalog, as of a backup: they are made anew")
             discard(crawl_dir, aside)
-            self._engine = made(crawl_dir, self._catalog.identity, aside)
+            self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         self._anchors = AnchorsFollower(self._catalog, self._engine)
         self._crawl_dir = crawl_dir
         self._anchors_due = 0.0  # on the monotonic clock

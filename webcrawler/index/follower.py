@@ -21,8 +21,7 @@ from webcrawler.background import (
     when_made,
 )
 from webcrawler.index.changes import POLL_SECONDS, Follower
-from webcrawler.index.engine import DEFAULT, engine_type
-from webcrawler.index.whoosh import applied_seq, discard
+from webcrawler.index.whoosh import WhooshEngine, applied_seq, discard
 
 __all__ = [
     "Follower",
@@ -40,23 +39,23 @@ Progress = Callable[[int, int], None]  # applied, last seq
 _log = logging.getLogger(__name__)
 
 
-def start(crawl_dir: Path, engine: str = DEFAULT) -> None:
-    FOLLOWER.start(crawl_dir, b"", "--engine", engine)
+def start(crawl_dir: Path) -> None:
+    FOLLOWER.start(crawl_dir)
 
 
-def ensure_started(crawl_dir: Path, engine: str = DEFAULT) -> None:
+def ensure_started(crawl_dir: Path) -> None:
     """Starts one where none is at work; cheap enough to ask every few seconds."""
-    FOLLOWER.ensure_started(crawl_dir, b"", "--engine", engine)
+    FOLLOWER.ensure_started(crawl_dir)
 
 
-def lag(crawl_dir: Path, engine: str = DEFAULT) -> int:
+def lag(crawl_dir: Path) -> int:
     """How many changes of the catalog the index has not applied yet."""
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        last, applied = catalog.last_seq(), engine_type(engine).applied_in(crawl_dir)[0]
+        last, applied = catalog.last_seq(), WhooshEngine.applied_in(crawl_dir)[0]
     return last - applied if applied <= last else last
 
 
-def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False, engine: str = DEFAULT) -> bool:
+def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool:
     """Follows in this process until all is applied and no crawl is alive.
 
     Returns:
@@ -66,26 +65,23 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False, engine:
         if lock is None:
             return False
         sys.audit("webcrawler.index.locked")
-        while follower := when_made(lambda: Follower(crawl_dir, engine), crawl_dir, stopped):
+        while follower := when_made(lambda: Follower(crawl_dir), crawl_dir, stopped):
             with follower:
                 if _follow(follower, crawl_dir, lock, stopped):
                     break
     return True
 
 
-def wait_until_caught_up(
-    crawl_dir: Path, progress: Progress = lambda applied, last: None, engine: str = DEFAULT
-) -> None:
+def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
     """Returns when the index holds what the catalog held at the call; follows itself where nobody does.
 
     Where nobody follows, the index is opened and checked even if it says that it holds everything.
     """
-    applied_in = engine_type(engine).applied_in
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, identity = catalog.last_seq(), catalog.identity
         checked = False
         while True:
-            applied = applied_in(crawl_dir, identity)
+            applied = WhooshEngine.applied_in(crawl_dir, identity)
             # Ahead of the catalog is the view of one that a backup has replaced.
             caught_up = last <= min(applied) <= max(applied) <= catalog.last_seq()
             progress(applied[0], last)
@@ -93,13 +89,13 @@ def wait_until_caught_up(
                 return
             if lock := FOLLOWER.lock(crawl_dir):
                 with lock:
-                    _build(crawl_dir, progress, engine)
+                    _build(crawl_dir, progress)
             elif not caught_up:
                 time.sleep(POLL_SECONDS)
             checked = True  # by us, or by the follower that is at work
 
 
-def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None, engine: str = DEFAULT) -> None:
+def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
     """Follows the catalog from the start into a new index; searchers see the old one until it is complete.
 
     However it ends, nothing half built stays, and a crawl that is alive has a follower again.
@@ -108,23 +104,22 @@ def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None, en
         with FOLLOWER.take_over(crawl_dir):
             discard(crawl_dir, aside=True)
             try:
-                _build(crawl_dir, progress, engine, aside=True)
-                engine_type(engine).exchange(crawl_dir)
+                _build(crawl_dir, progress, aside=True)
+                WhooshEngine.exchange(crawl_dir)
             finally:
                 discard(crawl_dir, aside=True)
     finally:
         if is_crawling(crawl_dir):
-            start(crawl_dir, engine)
+            start(crawl_dir)
 
 
 def main(arguments: list[str]) -> int:
-    """python -m webcrawler.index.follower CRAWL_DIR [--once] [--engine NAME]; SIGTERM ends it."""
+    """python -m webcrawler.index.follower CRAWL_DIR [--once]; SIGTERM ends it."""
     crawl_dir = Path(arguments[0])
     stopped = settle_in("follower", gives_way=not is_searched(crawl_dir))
-    engine = arguments[arguments.index("--engine") + 1] if "--engine" in arguments else DEFAULT
     if "--once" in arguments:
-        wait_until_caught_up(crawl_dir, engine=engine)
-    elif not follow(crawl_dir, stopped, engine):
+        wait_until_caught_up(crawl_dir)
+    elif not follow(crawl_dir, stopped):
         _log.info("another follower is at work")
     return 0
 
@@ -142,8 +137,8 @@ def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callabl
             return True
 
 
-def _build(crawl_dir: Path, progress: Progress, engine: str, aside: bool = False) -> None:
-    with Follower(crawl_dir, engine, aside) as follower:
+def _build(crawl_dir: Path, progress: Progress, aside: bool = False) -> None:
+    with Follower(crawl_dir, aside) as follower:
         follower.catch_up(progress)
         if not is_crawling(crawl_dir):
             follower.optimize()

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index import engine_type
+from webcrawler.index.whoosh import applied_seq
 
 logger = logging.getLogger(__name__)
 
@@ -19,14 +19,14 @@ POLL_SECONDS = 0.05
 class Lag:
     """Counted in changes of the catalog. For one thread, except `stop_waiting`."""
 
-    def __init__(self, crawl_dir: Path, engine: str) -> None:
-        self._crawl_dir, self._engine = crawl_dir, engine
+    def __init__(self, crawl_dir: Path) -> None:
+        self._crawl_dir = crawl_dir
         self._stopped = Event()
         self._last_at_rest: int | None = None  # the last change when the crawl came to rest
 
     def applied(self) -> int:
         """The last change that searchers can see."""
-        return engine_type(self._engine).applied_in(self._crawl_dir)[0]
+        return applied_seq(self._crawl_dir / "index")
 
     def covers(self, seq: int, is_at_rest: bool) -> bool:
         """Is that change as new as the last one of this crawl?

@@ -46,17 +46,16 @@ class RealtimeSearch:
     """What a search has found so far.
 
     Args:
-        engine: of the index.
     Raises:
         BadInput: another search has this name.
     """
 
-    def __init__(self, crawl_dir: Path, job: RealtimeJob, engine: str) -> None:
+    def __init__(self, crawl_dir: Path, job: RealtimeJob) -> None:
         self.job = job
         self._writer = Writer(crawl_dir, job.name)
         self._started = time.time()
-        self._searcher = Searcher(crawl_dir, engine=engine)
-        self._lag = Lag(crawl_dir, engine)
+        self._searcher = Searcher(crawl_dir)
+        self._lag = Lag(crawl_dir)
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
         seeds = [seed_link(seed) for seed in job.seeds]

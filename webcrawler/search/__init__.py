@@ -1,8 +1,8 @@
 """Which hits first, and why? Query language, rankings, thesaurus, snippets.
 
-`Searcher` answers queries over one data folder; `Results` is what it gives back. A query (`query`) is matched
-and weighed by an engine (`engines`), in page numbers; `folding` and `showing` make hits of the best. A
-ranking is a file in `rankings` and a line in its `names`.
+`Searcher` answers queries over one data folder; `Results` is what it gives back. A query is matched
+and weighed by `engine`, in page numbers; `fold` and `display` make hits of the best. A ranking is a file in
+`rankings` and a row in its `registry`.
 """
 
 from webcrawler.search.matches import Part

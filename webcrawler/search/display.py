@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Hit, Text
-from webcrawler.search.engines import Answer
+from webcrawler.search.engine import Answer
 from webcrawler.search.fold import Ranked, Shown
 from webcrawler.search.opened import BEGINNING_BYTES, Opened
 from webcrawler.search.snippets import Snippets

@@ -9,7 +9,7 @@ from time import monotonic
 
 from webcrawler.errors import BadInput
 from webcrawler.search import display
-from webcrawler.search.engines import Answer, SearchEngine, make_engine
+from webcrawler.search.engine import Answer, Engine
 from webcrawler.search.fold import PAGES, Ranked, fold, result_page
 from webcrawler.search.matches import Part
 from webcrawler.search.opened import Opened, readable
@@ -38,7 +38,6 @@ class Searcher:
         crawl_dir: Path,
         reference: Reference | None = None,
         deadline_seconds: float = DEADLINE_SECONDS,
-        engine: str = "whoosh",
         fresh_seconds: float = 0.0,
     ) -> None:
         """What is read of the index by the deadline gives a partial answer, and a note says so.
@@ -47,8 +46,7 @@ class Searcher:
         """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
         self._opened = Opened(crawl_dir)
-        words = reference or english()
-        self._engine: SearchEngine = make_engine(engine, crawl_dir, self._opened, words, fresh_seconds)
+        self._engine = Engine(crawl_dir, self._opened, reference or english(), fresh_seconds)
 
     @property
     @readable()

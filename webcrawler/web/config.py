@@ -13,7 +13,6 @@ class Config:
     crawl_dir: Path
     title: str = "webcrawler"  # what the page calls itself
     host: str = "127.0.0.1"  # to listen on
-    engine: str = "whoosh"
     reference: str = ""  # file of reference frequencies; "": general English
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     feedback: bool = False  # may visitors judge results?

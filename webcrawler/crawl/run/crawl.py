@@ -92,7 +92,7 @@ class Crawl(Worker):
         has_ranker = "link graph" in feeds and is_yes(self.settings["RANKER_ENABLED"])
         return Watch(
             self.folder,
-            str(self.settings["INDEX_ENGINE"]) if "index" in feeds else None,
+            "index" in feeds,
             connection.told(self.settings, self.job.mode) if has_ranker else None,
             self.frontier.ordering.follows_ranks,
         )

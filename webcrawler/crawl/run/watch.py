@@ -21,15 +21,15 @@ class Watch:
     """A thread that starts another process where one has ended or was killed, until `close`.
 
     Args:
-        engine: of the index; None: nothing is indexed, so neither follower nor vocabulary are needed.
+        is_indexed: False: nothing is indexed, so neither follower nor vocabulary are needed.
         ranker_input: what a ranker reads from its standard input; None: none is needed.
         ranks_at_once: does the order of the crawl depend on ranks?
     """
 
     def __init__(
-        self, folder: Path, engine: str | None, ranker_input: bytes | None, ranks_at_once: bool
+        self, folder: Path, is_indexed: bool, ranker_input: bytes | None, ranks_at_once: bool
     ) -> None:
-        self._folder, self._engine, self._ranker_input = folder, engine, ranker_input
+        self._folder, self._is_indexed, self._ranker_input = folder, is_indexed, ranker_input
         self._ranks_at_once = ranks_at_once
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
@@ -45,9 +45,9 @@ class Watch:
         self._thread.join()
         self._start_ranker()
         self._start_vocabulary()
-        if self._engine is None:
+        if not self._is_indexed:
             return None
-        lag = follower.lag(self._folder, self._engine)
+        lag = follower.lag(self._folder)
         logger.info("the index follows with %d changes to go", lag)
         return lag
 
@@ -63,15 +63,15 @@ class Watch:
             self._end.wait(WATCH_SECONDS)
 
     def _start_follower(self) -> None:
-        if self._engine is not None:
-            _try("follower", follower.ensure_started, self._folder, self._engine)
+        if self._is_indexed:
+            _try("follower", follower.ensure_started, self._folder)
 
     def _start_ranker(self) -> None:
         if self._ranker_input is not None:
             _try("ranker", RANKER.ensure_started, self._folder, self._ranker_input)
 
     def _start_vocabulary(self) -> None:
-        if self._engine is not None:
+        if self._is_indexed:
             _try("lexicographer", VOCABULARY.ensure_started, self._folder)
 
 

@@ -22,7 +22,6 @@ def build(
     papers: Sequence[Paper],
     crawl_dir: Path,
     progress: Progress = lambda what, done, all: None,
-    engine: str = "whoosh",
 ) -> dict[int, str]:
     """Write a catalog and an index of the documents; citations become links with the citing title as anchor.
 
@@ -38,7 +37,7 @@ def build(
             catalog.write([(_entry(paper, urls), None) for paper in papers[start : start + BATCH]])
             progress("writing", min(start + BATCH, len(papers)), len(papers))
         numbers = {url: number for number, url in catalog.urls.all()}
-    wait_until_caught_up(crawl_dir, lambda done, last: progress("indexing", done, last), engine=engine)
+    wait_until_caught_up(crawl_dir, lambda done, last: progress("indexing", done, last))
     return {numbers[url]: id for id, url in urls.items()}
 
 

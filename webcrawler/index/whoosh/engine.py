@@ -1,4 +1,4 @@
-"""The embedded engine: two Whoosh indexes, `index/` and `anchors/`."""
+"""What the follower writes through: two Whoosh indexes, `index/` and `anchors/`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from webcrawler.index.engine import Anchored
 from webcrawler.index.whoosh.folder import applied_seq, exchange, open_index
 from webcrawler.index.whoosh.merge_policy import FEW_SEGMENTS, tiered
-from webcrawler.index.whoosh.schema import anchors_document, index_document, make_anchors_schema, make_schema
+from webcrawler.index.whoosh.schema import (
+    Anchored,
+    anchors_document,
+    index_document,
+    make_anchors_schema,
+    make_schema,
+)
 from webcrawler.index.whoosh.writer import BulkWriter
 from webcrawler.records import Document, Text
 
@@ -20,13 +25,23 @@ _MOST_MERGED_ANCHORS = 50_000  # they are short
 
 
 class WhooshEngine:
-    """As `engine.Engine` says."""
+    """Two views of a catalog: its documents, and the anchors of its links. One writer for a data folder.
+
+    Each commit is all or nothing, and holds the seq of the last change it has applied: what a crash cuts off
+    is committed again. What is given replaces what was there of the same page number.
+    """
 
     def __init__(self, crawl_dir: Path, catalog: str, aside: bool = False) -> None:
+        """Opens both, made new where they are damaged, of another version or of another catalog.
+
+        Args:
+            catalog: its identity.
+            aside: build new ones beside those that are searched.
+        """
         ending = ".new" if aside else ""
         self._index = open_index(crawl_dir / f"index{ending}", catalog, make_schema)
         self._anchors = open_index(crawl_dir / f"anchors{ending}", catalog, make_anchors_schema)
-        self.applied = int(self._index.schema.applied_seq)
+        self.applied = int(self._index.schema.applied_seq)  # in a durable commit of documents
         self.anchors_applied = int(self._anchors.schema.applied_seq)
 
     def commit(self, gone: Collection[int], documents: Sequence[tuple[Document, Text]], seq: int) -> None:
@@ -55,10 +70,12 @@ class WhooshEngine:
 
     @staticmethod
     def applied_in(crawl_dir: Path, catalog: str | None = None) -> tuple[int, int]:
+        """`applied` and `anchors_applied` of what searchers see; 0 where there is none of this catalog."""
         return applied_seq(crawl_dir / "index", catalog), applied_seq(crawl_dir / "anchors", catalog)
 
     @staticmethod
     def exchange(crawl_dir: Path) -> None:
+        """Puts what was built aside in place of what is searched."""
         for name in ("index", "anchors"):
             exchange(crawl_dir / f"{name}.new", crawl_dir / name)
 

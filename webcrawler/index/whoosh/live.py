@@ -10,8 +10,7 @@ from whoosh.index import TOC, EmptyIndexError, FileIndex
 from whoosh.reading import IndexReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index.tantivy import state as by_tantivy
-from webcrawler.index.whoosh.folder import NAME, check_segments, read_toc
+from webcrawler.index.whoosh.folder import NAME, OTHER_ENGINE, check_segments, is_of_other_engine, read_toc
 from webcrawler.index.whoosh.pickles import SafeStorage
 from webcrawler.index.whoosh.schema import VERSION
 
@@ -39,11 +38,11 @@ class LiveIndex:
             _patiently(self._refresh)
         except EmptyIndexError:
             self._reader = None
-            if by_tantivy.is_here(self._folder):
-                raise Unavailable(
-                    f"the index {self._folder} was made by tantivy: set INDEX_ENGINE=tantivy, "
-                    "or `scrapy reindex` builds it anew by whoosh"
-                ) from None
+            if is_of_other_engine(self._folder):
+                message = (
+                    f"cannot read the index {self._folder} ({OTHER_ENGINE}): `scrapy reindex` builds it anew"
+                )
+                raise Unavailable(message) from None
         except Unavailable:
             if self._reader is None:
                 raise

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from whoosh.columns import NumericColumn
 from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
-from webcrawler.index.engine import Anchored
 from webcrawler.index.whoosh.hitlists import HitList, anchor_lists, hit_lists
 from webcrawler.index.whoosh.pickles import FACE
 from webcrawler.records import Document, Text
 from webcrawler.text import terms
 
 VERSION = 2  # of fields, analysis and hit lists together; another one in a folder means: follow again
+
+
+class Anchored(NamedTuple):
+    """A page that others link to, fetched or not, and what they call it."""
+
+    number: int
+    url: str
+    server: str
+    texts: tuple[tuple[str, int], ...]  # anchor texts and how often each counts, the most used first
+    cited: tuple[tuple[str, int], ...] = ()  # the same of what pages of other servers say
 
 
 class Hits(FieldType):  # type: ignore[misc]

@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Lock, local
 from typing import NamedTuple, TypeVar
 
-from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
 from webcrawler.text import load
@@ -118,16 +117,12 @@ class Answers:
         made: Searcher | None = getattr(self._own, "searcher", None)
         if made is None:
             config = self._config
-            try:
-                made = self._own.searcher = Searcher(
-                    config.crawl_dir,
-                    self._reference,
-                    config.deadline_seconds,
-                    config.engine,
-                    config.fresh_seconds,
-                )
-            except BadInput as error:  # no visitor chose the engine
-                raise Unavailable(str(error)) from error
+            made = self._own.searcher = Searcher(
+                config.crawl_dir,
+                self._reference,
+                config.deadline_seconds,
+                config.fresh_seconds,
+            )
         return made
 
     def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webcrawler.background import FOLLOWER, is_held
-from webcrawler.index.tantivy import state as tantivy_state
-from webcrawler.index.whoosh import folder as whoosh_folder
+from webcrawler.index.whoosh import applied_seq, indexed_documents
 from webcrawler.linkgraph import stored
 
 PARTS = ("redis", "pages", "index", "anchors", "ranks", "vocabulary", "feedback")
@@ -55,8 +54,7 @@ def _known(folder: Path) -> tuple[int | None, int | None]:
         return None, None
     if folder.name == "vocabulary":
         return None, None
-    engine = tantivy_state if tantivy_state.is_here(folder) else whoosh_folder
-    return engine.indexed_documents(folder), engine.applied_seq(folder)
+    return indexed_documents(folder), applied_seq(folder)
 
 
 def _is_rebuilt(crawl_dir: Path, name: str) -> bool:

@@ -1,26 +1,43 @@
-"""The engine over Whoosh's index: posting lists become arrays, and rankings count on those."""
+"""From a query to page numbers, best first: posting lists become arrays, and rankings count on those."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from webcrawler.errors import Unavailable
 from webcrawler.index import Live, Reading
-from webcrawler.search.engines.engine import Answer, best, check_catalog
 from webcrawler.search.masks import ENOUGH, FIELDS, match
 from webcrawler.search.matches import Matches, Part
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import make_ranking
 from webcrawler.text import Reference
-from webcrawler.text.query import Query
+from webcrawler.text.query import Asked, Query
 
 MAX_RANKED = 4_000  # pages that are put in order; no one pages further
 
 
-class ArrayEngine:
+class Answer(NamedTuple):
+    """Best first; of equal scores the older page number."""
+
+    total: int  # pages that satisfy the query
+    pages: NDArray[np.int32]  # page numbers, maybe only the best of them
+    scores: NDArray[np.float64]
+    explain: Callable[[int], list[Part]]  # of a page number among them
+    partial: bool = False  # the deadline cut the search short
+    short: bool = False  # titles and anchors were enough: there are more than `total`
+    asked: tuple[Asked, ...] = ()  # words that prefix* stood for
+    missing: tuple[str, ...] = ()  # words as they were typed that no page has
+
+
+class Engine:
+    """For one thread."""
+
     def __init__(
         self, crawl_dir: Path, opened: Opened, reference: Reference, fresh_seconds: float = 0.0
     ) -> None:
@@ -30,14 +47,30 @@ class ArrayEngine:
 
     @property
     def generation(self) -> object:
+        """Of the newest commit that can be read; None where nothing is indexed.
+
+        Raises:
+            Unavailable: there is an index, and no commit of it can be read, or it is of another catalog.
+        """
         self._reading = self._live.reading()
         if self._reading:
-            check_catalog(self._live.catalog, self._opened.catalog)
+            catalog = self._opened.catalog
+            if catalog is not None and catalog.identity != self._live.catalog:
+                # page numbers of one catalog are other pages in another
+                raise Unavailable("the index is of another catalog: `scrapy reindex` builds it anew")
         return self._reading.generation if self._reading else None
 
     def answer(
         self, query: Query, ranking: str, late: Callable[[], bool], within: Sequence[Query] = ()
     ) -> Answer:
+        """Search the commit whose generation was asked for last.
+
+        Args:
+            late: whether the deadline has passed.
+            within: queries that a page has to satisfy, too; they weigh nothing.
+        Raises:
+            BadInput: there is no such ranking.
+        """
         order, reading = make_ranking(ranking, self._reference), self._reading
         assert reading is not None, "the generation says whether there is anything to search"
         all_there_is = sys.maxsize if within else ENOUGH
@@ -58,6 +91,17 @@ class ArrayEngine:
         return Answer(
             len(pages), first, highest, explain, partial, found.short, found.asked, _missing(query, reading)
         )
+
+
+def best(
+    pages: NDArray[np.int32], scores: NDArray[np.float64], limit: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The `limit` pages with the highest scores in their order; sorts no more than it must."""
+    if len(scores) > limit:
+        kept = scores >= np.partition(scores, -limit)[-limit]
+        pages, scores = pages[kept], scores[kept]
+    order = np.lexsort((pages, -scores))[:limit]
+    return pages[order], scores[order]
 
 
 def _missing(query: Query, reading: Reading) -> tuple[str, ...]:
