@@ -1,8 +1,8 @@
 """All that must hold, stage by stage: `python .ci/stages.py`.
 
-Stages that do not disturb each other run two at a time, the longest first; faults have time bounds and run
-alone. Every stage runs whatever became of the others, shows its output at its end, and says its result and
-time. The last line sums up all tests as pytest does.
+Stages that do not disturb each other run two at a time, the longest first; faults have time bounds, so only
+what mostly waits runs beside them. Every stage runs whatever became of the others, shows its output at its
+end, and says its result and time. The last line sums up all tests as pytest does.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def tests(name: str, marks: str, *options: str) -> Stage:
     return Stage(name, (("pytest", "-rs", "-m", marks, *options),))
 
 
-FIRST = (
+ONE_AT_A_TIME = (
     Stage("style", (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     Stage("types", (("mypy",),)),
     Stage("contracts", (("lint-imports",),)),
@@ -53,10 +53,8 @@ TWO_AT_A_TIME = (
     tests("zoo", "zoo"),
     tests("slow", "slow and not (browser or cluster or docweb or faults or scrapyd or zoo)"),
     tests("browser", "browser and not docweb"),
-    tests("scrapyd", "scrapyd"),
-    tests("cluster", "cluster"),
 )
-ALONE = tests("faults", "faults")
+BESIDE_FAULTS = (tests("faults", "faults"), tests("scrapyd", "scrapyd"), tests("cluster", "cluster"))
 
 
 def run(stage: Stage) -> Result:
@@ -79,10 +77,10 @@ def run(stage: Stage) -> Result:
 
 def main() -> int:
     began = time.monotonic()
-    results = [run(stage) for stage in FIRST]
-    with ThreadPoolExecutor(2) as two:
-        results += two.map(run, TWO_AT_A_TIME)
-    results.append(run(ALONE))
+    results = [run(stage) for stage in ONE_AT_A_TIME]
+    for stages in (TWO_AT_A_TIME, BESIDE_FAULTS):
+        with ThreadPoolExecutor(2) as two:
+            results += two.map(run, stages)
     print("", *results, sep="\n")
     counts = sum((result.counts for result in results), Counter[str]())
     seconds = time.monotonic() - began
