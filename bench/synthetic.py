@@ -16,7 +16,7 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from webcrawler.connection import Connection
-from webcrawler.crawl.worker import parts
+from webcrawler.crawl.worker import read_budgets
 from webcrawler.frontier import Frontier, Politeness, ordering
 from webcrawler.records import Link
 from webcrawler.settings import SETTINGS
@@ -35,7 +35,7 @@ def open_frontier(connection: Connection, worker: str) -> Frontier:
         ordering("breadth"),
         politeness=Politeness(delay=0.0),
         worker=worker,
-        budgets=parts.budgets(BaseSettings({name: SETTINGS[name].default for name in SETTINGS})),
+        budgets=read_budgets(BaseSettings({name: SETTINGS[name].default for name in SETTINGS})),
     )
     frontier.open("breadth")
     return frontier

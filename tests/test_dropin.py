@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localweb import Answer, Route, Site, environment, redirect, robots, sites
+from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, sites
 from test_scheduler import dead_server, wait_until
 
 from webcrawler.connection import connect
@@ -410,3 +410,11 @@ def test_with_one_request_at_a_time_the_highest_priority_is_first(start: Start, 
 
     words = [asked.body for asked in site.received if asked.path == "/search"]
     assert words == ["word=green", "word=blue", "word=red"]
+
+
+def test_the_add_on_imports_neither_numpy_nor_whoosh_nor_sqlite3() -> None:
+    code = "import sys, webcrawler.addon; print({'numpy', 'whoosh', 'sqlite3'} & sys.modules.keys())"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT)
+
+    assert done.stdout == "set()\n"

@@ -18,7 +18,7 @@ from webcrawler.commands import _realtime
 from webcrawler.commands.base import Command
 from webcrawler.connection import Connection, retry
 from webcrawler.crawl import run
-from webcrawler.crawl.worker import parts
+from webcrawler.crawl.worker import read_words
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
@@ -99,8 +99,8 @@ class Crawl(Command, BaseRunSpiderCommand):
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
-        AddressRules(parts.words(self.project["ADDRESSES_ALLOWED"]))
-        parts.crawl_lock(self.crawl_dir).close()
+        AddressRules(read_words(self.project["ADDRESSES_ALLOWED"]))
+        run.lock_folder(self.crawl_dir).close()
         held = connection.from_settings(self.project)
         try:
             if job:

@@ -1,7 +1,7 @@
 """What a real-time search has found so far, in a small file that any process may read; and how to end it.
 
-In CRAWL_DIR/realtime: JOB.json is replaced as a whole; JOB.lock is held as long as the run lives; JOB.stop ends
-it within a second.
+In CRAWL_DIR/realtime: JOB.json is replaced as a whole; JOB.lock is held as long as the run lives; JOB.stop
+ends it within a second.
 """
 
 from __future__ import annotations

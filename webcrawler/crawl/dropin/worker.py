@@ -26,7 +26,7 @@ from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.seeds import SeedKey
 from webcrawler.crawl.dropin.visits import BROKE, Handler, Visit, bare, failure_of, report_of
-from webcrawler.crawl.worker import Member, Worker, bury_the_dead, parts
+from webcrawler.crawl.worker import Member, Worker, read_budgets, read_politeness, release_dead_workers
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease, Link
@@ -88,15 +88,13 @@ class SpiderWorker(Worker):
         with ExitStack() as opened:
             self.connection = opened.enter_context(connection.from_settings(settings))
             name, mode = settings["FRONTIER_NAME"], settings["FRONTIER_MODE"]
-            retry(lambda: bury_the_dead(self.connection, name), self.connection.revive)
+            retry(lambda: release_dead_workers(self.connection, name), self.connection.revive)
             if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
                 maintenance.clear(Frontier(self.connection.client, ordering(mode), name))
-            shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
+            shape = read_budgets(settings), settings.getint("FRONTIER_PARTITIONS")
             # A callback may take long, and there is no parser that could lose its page.
-            polite = replace(parts.politeness(settings), lease=LEASE_SECONDS)
-            member = Member(self.connection, mode, polite, *shape, name)
-            opened.enter_context(member)
-            self.frontier = member.frontier
+            polite = replace(read_politeness(settings), lease=LEASE_SECONDS)
+            self.frontier = Member(opened, self.connection, mode, polite, *shape, name).frontier
             self._opened = opened.pop_all()
         self._keeper = self._make_keeper(spider)
         key = getattr(spider, "redis_key", None) or self.crawler.settings.get("REDIS_START_URLS_KEY")

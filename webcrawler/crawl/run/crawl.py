@@ -20,7 +20,7 @@ from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
-from webcrawler.crawl.worker import Worker, parts
+from webcrawler.crawl.worker import Worker, read_user_agent
 from webcrawler.errors import BadUrl
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Lease
@@ -51,7 +51,7 @@ class Crawl(Worker):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
         settings = crawler.settings
-        settings.set("USER_AGENT", parts.user_agent(settings), priority="cmdline")
+        settings.set("USER_AGENT", read_user_agent(settings), priority="cmdline")
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
         logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler)

@@ -8,7 +8,7 @@ from typing import Self
 from scrapy.settings import BaseSettings
 
 from webcrawler import urls
-from webcrawler.crawl.worker import parts
+from webcrawler.crawl.worker import read_words
 from webcrawler.job import Job
 from webcrawler.records import Link
 
@@ -23,7 +23,7 @@ class LinkRules:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, job: Job) -> Self:
-        protocols, trap_paths = parts.words(settings["PROTOCOLS"]), parts.words(settings["TRAP_PATHS"])
+        protocols, trap_paths = read_words(settings["PROTOCOLS"]), read_words(settings["TRAP_PATHS"])
         return cls(job, frozenset(protocols), tuple(trap_paths))
 
     def apply(self, link: Link) -> Link:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+import resource
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
@@ -16,13 +18,22 @@ from webcrawler import connection
 from webcrawler.archive import Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import hold_search
+from webcrawler.background import hold_crawl, hold_search
 from webcrawler.connection import retry
 from webcrawler.crawl.run.demo import Demo
-from webcrawler.crawl.worker import GuardedResolver, Member, bury_searches, bury_the_dead, parts
+from webcrawler.crawl.worker import (
+    GuardedResolver,
+    Member,
+    read_budgets,
+    read_politeness,
+    read_words,
+    release_dead_searches,
+    release_dead_workers,
+)
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Reports, maintenance, ordering, searches
 from webcrawler.job import Job, seed_link
+from webcrawler.parsing import ParserPool
 from webcrawler.urls import AddressRules
 
 logger = logging.getLogger(__name__)
@@ -54,23 +65,23 @@ class Stores:
         name = job.frontier if job else "index"
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
         with ExitStack() as opened:
-            parts.raise_file_limit()
-            opened.enter_context(parts.crawl_lock(self._folder))
+            _raise_file_limit()
+            opened.enter_context(lock_folder(self._folder))
             if self._is_search:
                 opened.enter_context(hold_search(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
-            retry(lambda: bury_the_dead(self.connection, name), self.connection.revive)
-            retry(lambda: bury_searches(self.connection), self.connection.revive)
+            retry(lambda: release_dead_workers(self.connection, name), self.connection.revive)
+            retry(lambda: release_dead_searches(self.connection), self.connection.revive)
             if self._is_search:
                 opened.callback(self._forget_search, name)
             self.demo = None if job is None else self._demo(job)
             if self.demo:
                 opened.callback(self.demo.stop)
             self.resolver = self._guard_addresses()
-            polite = parts.politeness(settings, no_delay=self.demo is not None)
+            polite = read_politeness(settings, no_delay=self.demo is not None)
             mode = maintenance.mode_of(self.connection.client, job.mode, name) if job else "fifo"
-            shape = parts.budgets(settings), settings.getint("FRONTIER_PARTITIONS")
-            self._member = opened.enter_context(Member(self.connection, mode, polite, *shape, name))
+            shape = read_budgets(settings), settings.getint("FRONTIER_PARTITIONS")
+            self._member = Member(opened, self.connection, mode, polite, *shape, name)
             self.frontier = self._member.frontier
             if self._is_search:
                 retry(lambda: searches.enter(self.connection.client, name), self.connection.revive)
@@ -80,7 +91,7 @@ class Stores:
             retry(lambda: self.frontier.discover(links, within_budgets=False), self.connection.revive)
             sys.audit("webcrawler.discover.after")
             self._recall()
-            self.parsers = parts.parser_pool(settings)
+            self.parsers = _parser_pool(settings)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(opened, settled, broken)
             opened.callback(self.batch.close)
@@ -155,8 +166,36 @@ class Stores:
     def _guard_addresses(self) -> GuardedResolver:
         from twisted.internet import reactor  # importing it installs it: not before the crawl runs
 
-        allowed = parts.words(self._settings["ADDRESSES_ALLOWED"])
+        allowed = read_words(self._settings["ADDRESSES_ALLOWED"])
         rules = self.demo.addresses if self.demo else AddressRules(allowed)
         resolver = GuardedResolver(reactor.nameResolver, rules)
         reactor.installNameResolver(resolver)
         return resolver
+
+
+def lock_folder(folder: Path) -> IO[str]:
+    """Says, as long as it is open, that a crawl of this data folder is alive.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return hold_crawl(folder)
+    except OSError as error:
+        raise BadInput(f"cannot write the data folder {folder}: {error.strerror}; set CRAWL_DIR") from None
+
+
+def _raise_file_limit() -> None:
+    """As many descriptors as we may have: a broad crawl keeps connections to many servers open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft < wanted:
+        with suppress(ValueError, OSError):  # macOS has a limit of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _parser_pool(settings: BaseSettings) -> ParserPool:
+    """As many parsers as the machine has cores beside the crawl's own."""
+    workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) - 1)
+    return ParserPool(workers, settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY"))

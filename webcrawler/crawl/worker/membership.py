@@ -1,0 +1,136 @@
+"""A process as a worker of a frontier: from its first heartbeat to the return of its leases."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from itertools import count
+
+from redis.exceptions import RedisError
+
+from webcrawler.connection import Connection, attempt, retry
+from webcrawler.errors import WebcrawlerError
+from webcrawler.frontier import Budgets, Client, Frontier, Politeness, ordering, searches
+from webcrawler.orderings import guarded
+
+logger = logging.getLogger(__name__)
+
+BEAT_SECONDS = 1.5
+ALIVE_SECONDS = 6.0  # a dead worker's leases are back within 10 s
+SEARCHES_EVERY = 4  # beats
+
+
+class Member:
+    """One worker of a frontier. Closing `opened` gives back what is leased, and blocks as long as that takes.
+
+    Args:
+        partitions: as for Frontier.
+    Raises:
+        BadInput: there is no such mode, or the frontier was filled with another one.
+    """
+
+    def __init__(
+        self,
+        opened: ExitStack,
+        connection: Connection,
+        mode: str,
+        politeness: Politeness,
+        budgets: Budgets,
+        partitions: int,
+        name: str = "index",
+    ) -> None:
+        self._connection = connection
+        # Of this process and no other: a restarted container has the host and process id of the one before.
+        worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.frontier = Frontier(
+            self._new_client(opened), guarded(mode), name, politeness, worker, budgets, partitions
+        )
+        retry(lambda: self.frontier.open(mode), connection.revive)
+        own = self.new_frontier(opened)
+        heartbeat = retry(lambda: Heartbeat(own, connection.revive), connection.revive)
+        opened.callback(sys.audit, "webcrawler.leave.after")
+        opened.callback(attempt, self.frontier.leave, connection.revive)
+        opened.callback(sys.audit, "webcrawler.leave.before")
+        opened.callback(heartbeat.stop)
+
+    def new_frontier(self, opened: ExitStack) -> Frontier:
+        """The same frontier for another thread, with connections of its own."""
+        return self.frontier.on(self._new_client(opened))
+
+    def _new_client(self, opened: ExitStack) -> Client:
+        # Not sent twice: URLs leased by a call of which the answer was lost would be nobody's.
+        return opened.enter_context(closing(self._connection.new_client(retries=0)))
+
+
+class Heartbeat:
+    """Says that this worker lives, from a thread of its own, as a busy event loop must not lose leases.
+
+    It beats at once and then until `stop`; each beat also takes back the leases of dead workers.
+    """
+
+    def __init__(self, frontier: Frontier, revive: Callable[[], object]) -> None:
+        self._frontier, self._revive = frontier, revive
+        self._end = threading.Event()
+        self._beats = count(1)
+        self._beat()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._end.wait(BEAT_SECONDS):
+            try:
+                self._beat()
+            except (RedisError, WebcrawlerError) as error:
+                logger.warning("no heartbeat: %s", error)
+                self._try_to_revive()
+
+    def _beat(self) -> None:
+        sys.audit("webcrawler.heartbeat.before")
+        expired = self._frontier.expire(ALIVE_SECONDS)
+        if next(self._beats) % SEARCHES_EVERY == 0:
+            searches.look_after(self._frontier.client)
+        sys.audit("webcrawler.heartbeat.after")
+        if expired:
+            logger.info("%d leases of workers that died are back in the queue", expired)
+
+    def _try_to_revive(self) -> None:
+        try:
+            self._revive()
+        except WebcrawlerError as error:
+            logger.warning("Redis is still away: %s", error)
+
+
+def release_dead_workers(connection: Connection, name: str = "index") -> None:
+    """Takes back what dead processes of this machine hold, where all workers are of this machine."""
+    if connection.embedded:
+        Frontier(connection.client, ordering("fifo"), name).expire_dead(is_dead_process)
+
+
+def release_dead_searches(connection: Connection) -> None:
+    """The same for real-time searches, which have frontiers of their own."""
+    known = {"is_dead": is_dead_process} if connection.embedded else {}
+    searches.look_after(connection.client, **known)
+
+
+def is_dead_process(worker: str) -> bool:
+    """Has the process of a worker of this machine ended? False where that cannot be told."""
+    host, _, rest = worker.rpartition("-")[0].rpartition("-")
+    if host != socket.gethostname() or not rest.isdecimal():
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
