@@ -35,7 +35,7 @@ def redirect(location: str, status: int) -> Answer:
 
 
 def page(title: str, *body: str, head: str = "", charset: str = "utf-8") -> Answer:
-    """An HTML page; an empty title leaves the element out."""
+    """Return an HTML page, without a title element where the title is empty."""
     name = f"<title>{escape(title)}</title>\n" if title else ""
     text = (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="{charset}">\n'
@@ -53,7 +53,7 @@ def heading(size: int, text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """The first sentence stands out, as in a magazine."""
+    """Return a paragraph whose first sentence is bold, as in a magazine."""
     first, stop, rest = text.partition(". ")
     return f"<p><strong>{escape(first + stop.rstrip())}</strong> {escape(rest)}</p>" if rest else plain(text)
 
@@ -125,7 +125,7 @@ COPIES = {
 
 
 def oddities(slug: str, pages: dict[str, Answer]) -> dict[str, Answer]:
-    """The special pages of a topic's server; `pages` are its ordinary ones."""
+    """Return the special pages of a topic's server; `pages` are its ordinary ones."""
     odd = {copy: pages[original] for copy, original in COPIES.get(slug, {}).items()}
     odd |= _special().get(slug, {})
     rules = ROBOTS.get(slug, ROBOTS_OF_OTHERS)
@@ -135,7 +135,7 @@ def oddities(slug: str, pages: dict[str, Answer]) -> dict[str, Answer]:
 
 
 def calendar(path: str) -> Answer | None:
-    """A page per month for ever: a trap for crawlers that do not read robots.txt."""
+    """Return a page for any month: an endless trap for crawlers that do not read robots.txt."""
     if not (found := re.fullmatch(r"/calendar/(\d{4,9})/(0[1-9]|1[0-2])/", path)):
         return None
     year, month = int(found[1]), int(found[2])

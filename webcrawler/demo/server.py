@@ -27,7 +27,7 @@ class HttpThread:
         self._answer = answer
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True, name="demo-web")
-        self._lines: weakref.WeakSet[asyncio.BaseTransport] = weakref.WeakSet()
+        self._connections: weakref.WeakSet[asyncio.BaseTransport] = weakref.WeakSet()
         _close_in_children(listeners)
         self._ready = threading.Event()
         self._thread.start()
@@ -47,30 +47,30 @@ class HttpThread:
         loop.run_forever()
         for server in servers:
             server.close()
-        for line in list(self._lines):
-            line.close()
-        loop.run_until_complete(asyncio.sleep(0))  # lets the lines close
+        for connection in list(self._connections):
+            connection.close()
+        loop.run_until_complete(asyncio.sleep(0))  # lets them close
         loop.close()
 
     def _protocol(self, listener: socket.socket) -> Callable[[], asyncio.Protocol]:
         port: int = listener.getsockname()[1]
-        return lambda: _Conversation(lambda path: self._answer(port, path), self._lines)
+        return lambda: _Conversation(lambda path: self._answer(port, path), self._connections)
 
 
 class _Conversation(asyncio.Protocol):
     """One connection: GET and HEAD, keep-alive, conditional requests."""
 
     def __init__(
-        self, answer: Callable[[str], Answer], lines: weakref.WeakSet[asyncio.BaseTransport]
+        self, answer: Callable[[str], Answer], connections: weakref.WeakSet[asyncio.BaseTransport]
     ) -> None:
         self._answer = answer
-        self._lines = lines
+        self._connections = connections
         self._unread = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._lines.add(transport)
+        self._connections.add(transport)
 
     def data_received(self, data: bytes) -> None:
         *heads, self._unread = (self._unread + data).split(b"\r\n\r\n")
@@ -115,7 +115,7 @@ class _Conversation(asyncio.Protocol):
 
 
 def _close_in_children(listeners: Sequence[socket.socket]) -> None:
-    """A forked worker that outlives us must not keep the ports."""
+    """Close the listeners in forked processes: one that outlives us must not keep the ports."""
     known = [weakref.ref(listener) for listener in listeners]
 
     def close() -> None:

@@ -66,7 +66,7 @@ class Topic(NamedTuple):
 
 
 def load() -> list[Topic]:
-    """All topics, in alphabetical order of their files."""
+    """Read all topics, in alphabetical order of their files."""
     folder = resources.files("webcrawler.demo") / "topics"
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name
@@ -91,7 +91,7 @@ def _parse_section(text: str) -> Section:
 
 
 def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:
-    """The pages of the server from which all others can be reached."""
+    """Return the pages of the server from which all others can be reached."""
     servers = [f"{link(o + '/', t.name)}: {t.motto}" for t, o in zip(topics, origins, strict=True)]
     titles = sorted(
         (article.title, origin + path)
@@ -120,7 +120,7 @@ def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:
 
 
 def site(topic: Topic, other: Topic, other_origin: str) -> dict[str, Answer]:
-    """The pages of a topic, which point to the server of another."""
+    """Return the pages of a topic, which link to the server of another one."""
     pages = {"/": _home(topic, other, other_origin), "/glossary.html": _glossary(topic)}
     for section in topic.sections:
         pages[f"/{section.slug}/"] = _section(topic, section)
@@ -194,7 +194,7 @@ def _both(first: Article, second: Article) -> str:
 
 
 def _pairs(topic: Topic) -> list[tuple[tuple[str, Article], tuple[str, Article]]]:
-    """Each article of a section with its like in the next one; the path is the pair's."""
+    """Pair each article of a section with that in the same place of the next one; the path is the pair's."""
     articles = [article for _, article in topic.articles]
     size = len(topic.sections[0].articles)
     return [

@@ -41,7 +41,7 @@ class DemoWeb:
 
     @classmethod
     def for_folder(cls, crawl_dir: Path) -> DemoWeb:
-        """The demo web of a data folder: its ports are remembered there, so that a resumed crawl finds it."""
+        """Return the demo web of a data folder, which remembers its ports: a resumed crawl finds it."""
         web = cls()
         web._file = crawl_dir / "demo.json"
         return web
@@ -52,7 +52,7 @@ class DemoWeb:
 
     @property
     def seeds(self) -> list[str]:
-        """Where to begin; known from the start on."""
+        """Where a crawl begins; known once the web is started."""
         return [f"http://127.0.0.1:{self._ports[0]}/"] if self._ports else []
 
     def start(self) -> None:
@@ -89,12 +89,12 @@ class DemoWeb:
         self.stop()
 
     def answer(self, url: str) -> Answer | None:
-        """What is served at an absolute URL; None where no server listens."""
+        """Return what is served at an absolute URL; None where no server listens."""
         parts = urlsplit(url)
         return self._answer(parts.port or 80, parts.path) if parts.port in self._pages else None
 
     def truth(self) -> Truth:
-        """What a crawl from the seeds must find within robots.txt."""
+        """Return what a crawl from the seeds must find within robots.txt."""
         return walk(self.seeds, self.answer)
 
     def _listen(self) -> None:
@@ -149,7 +149,7 @@ class DemoWeb:
 
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[list[int]]:
-    """The ports that the file remembers, while no other process looks at it."""
+    """Lock the file against other processes, and yield the ports that it remembers."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -166,7 +166,7 @@ def _first_free() -> list[socket.socket]:
 
 
 def _bind(ports: Sequence[int]) -> list[socket.socket]:
-    """A listener for each port; none at all when one of them is taken."""
+    """Return a listener for each port, or no listener at all where one of the ports is taken."""
     listeners: list[socket.socket] = []
     try:
         for port in ports:

@@ -18,7 +18,7 @@ _CONTEXT_CHARACTERS = 200  # in which to look for them: bounds the work per link
 
 @dataclass(slots=True)
 class _Draft:
-    """A link while its occurrences are collected."""
+    """One target, while the links to it are collected."""
 
     target: Target
     first: Outlink
@@ -27,7 +27,7 @@ class _Draft:
 
 
 def base_url(href: str, url: str) -> str:
-    """What relative links are relative to. Source: HTML Standard, 4.2.3, "set the frozen base URL"."""
+    """Return what relative links are relative to. Source: HTML Standard, 4.2.3, "set the frozen base URL"."""
     try:
         return resolve(href, url) if href else url
     except UnfetchableUrl as bad:
@@ -38,7 +38,7 @@ def base_url(href: str, url: str) -> str:
 def merge(
     outlinks: Iterable[Outlink], text: str, base: str, protocols: Collection[str]
 ) -> tuple[tuple[Link, ...], Counter[str]]:
-    """One link per target, in the order of the page, and a count of what is no link, by reason.
+    """Return one link for each target, in the order of the page, and a count of what is no link, by reason.
 
     Distinct anchors are joined; a target is nofollow only where every link to it is.
     """

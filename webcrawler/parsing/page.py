@@ -27,7 +27,7 @@ _KEPT = frozenset(_NEVER_DEEP.split())
 
 
 class Target(Protocol):
-    """What `feed` calls."""
+    """Receives the events of `feed`."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
 
@@ -122,7 +122,7 @@ def flatten(html: str, few_tags: int = _FEW_TAGS) -> str:
 
 
 def feed(html: str, target: Target) -> None:
-    """Have the target called for each element and text of `markup`; the elements nest properly."""
+    """Call the target for each element and text of what `markup` returned; the elements nest properly."""
     # lxml does without comment(), its stub does not
     parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)  # type: ignore[arg-type]
     with contextlib.suppress(etree.LxmlError):

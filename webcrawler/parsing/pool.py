@@ -1,4 +1,4 @@
-"""Who parses a page safely? Processes of their own (WC), each page with a deadline and a memory limit.
+"""Parses pages in processes of their own (WC), each page with a deadline and a memory limit.
 
 A worker ends itself when its page goes too far: the kernel's timer and the kernel's limit hold inside C
 libraries too, and cannot hit another page. Pebble notices and starts the next worker.
@@ -31,7 +31,9 @@ from webcrawler.records import Page
 _OUT_OF_MEMORY, _GROWN = 77, 78  # exit statuses of a worker
 _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
-_ANSWERS = 2  # that may stay out: the worker's own timers did not strike, so it may be no fault of the page
+_ANSWERS = (
+    2  # tries of a page whose worker stays silent: its own timers did not fire, so the page may be fine
+)
 _PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
 _M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>
 _WALL = 2  # times the processor time that a page may take
@@ -115,9 +117,9 @@ class ParserPool:
         except RuntimeError:
             self._renew(pool)
         else:
-            task.add_done_callback(partial(self._settle, job, pool))
+            task.add_done_callback(partial(self._finish, job, pool))
 
-    def _settle(self, job: _Job, pool: ProcessPool, task: Future[Page]) -> None:
+    def _finish(self, job: _Job, pool: ProcessPool, task: Future[Page]) -> None:
         if pool is not self._pool:
             return  # it broke, and the job went to the next one
         error = None if task.cancelled() else task.exception()
@@ -158,7 +160,7 @@ class ParserPool:
             job.future.set_exception(error)
 
     def _renew(self, broken: ProcessPool) -> None:
-        """Start anew: pebble gives up when a worker dies outside of a task."""
+        """Start a new pool: pebble gives up when a worker dies outside of a task."""
         with self._lock:
             if self._pool is not broken or self._closed:
                 return
@@ -194,21 +196,21 @@ def _prepare_worker(memory_mb: int) -> None:
 
 
 def free_large_blocks() -> None:
-    """Has large blocks of this process go back to the system when they are freed: else holes add up."""
+    """Make large blocks of memory go back to the system when they are freed, instead of leaving holes."""
     with contextlib.suppress(AttributeError, OSError):  # a C library without it
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
 def _size() -> int:
-    """Bytes of this process' address space."""
+    """Return the size of this process' address space, in bytes."""
     return int(_STATM.read_text().split()[0]) * resource.getpagesize()
 
 
 def _work(timeout_s: float, *page: Any) -> Page:
-    """Parse under the limits, which end with the page: taking and handing over must not fail."""
+    """Parse a page under the limits. They hold for it alone: to receive and to return it must not fail."""
     global _is_used
     if _is_used and _STATM.exists() and _size() > _grown:
-        os._exit(_GROWN)  # what pages before have left must not count against this one
+        os._exit(_GROWN)  # memory left by earlier pages must not count against this one
     _is_used = True
     _limit(timeout_s, _address_space)
     try:

@@ -27,7 +27,7 @@ class Outlink(NamedTuple):
 
 
 class Reader:
-    """Takes lxml's events and keeps what the page says.
+    """Receives lxml's events and keeps what the page says.
 
     Events, not a tree: libxml2's trees lose all below level 2,048, its events do not, and cost less.
     The events of one element nest properly, whatever the tags do.

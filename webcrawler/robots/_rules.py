@@ -16,7 +16,7 @@ MAX_LINE = 8 * 2_083 - 1  # characters; what Google's parser keeps of a line
 COSTLY = 1_000  # parts of patterns; about half a millisecond a question
 MAX_CRAWL_DELAY = 86_400.0  # seconds; who asks for more than a day means "never", and says so by Disallow
 
-# The field of a line and what parts it from the value; Disallow also as people misspell it, a colon left out.
+# The name of a field and what separates it from the value. People misspell Disallow, and leave the colon out.
 _FIELD = re.compile(
     r"(?:(?P<agent>user[- ]?agent)|(?P<delay>crawl[- ]delay)|(?P<sitemap>site-?maps?)|(?P<allow>allow)"
     r"|(?P<disallow>disallow|dissallow|dissalow|disalow|diasllow|disallaw))\s*[:\s]",
@@ -139,6 +139,7 @@ def read(body: bytes, user_agent: str) -> tuple[Group, tuple[str, ...]]:
 
 
 def decode(body: bytes) -> str:
+    """Return the text of the first MAX_BYTES, up to the last whole line."""
     whole_lines = len(body) <= MAX_BYTES
     body = body[:MAX_BYTES]
     if not whole_lines:  # half a line could be "Disallow: /"
@@ -155,7 +156,7 @@ def lines(text: str) -> list[str]:
 
 
 def records(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield "agent", "allow", "disallow", "delay" or "sitemap", with the value; no other parts groups."""
+    """Yield "agent", "allow", "disallow", "delay" or "sitemap" with its value; other lines are skipped."""
     for line in lines:
         line = line.strip()[:MAX_LINE].partition("#")[0]
         found = _FIELD.match(line)

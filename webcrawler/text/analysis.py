@@ -18,7 +18,7 @@ _WORD = re.compile(r"[\w\u0300-\u036f]+(?:['’][\w\u0300-\u036f]+)*")
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in their order, stop words left out.
+    """Return the terms of a text in their order, without stop words.
 
     Weakness: scripts that write without spaces (Chinese, Japanese, Thai) give one term a run of letters.
     """
@@ -26,17 +26,17 @@ def terms(text: str) -> list[str]:
 
 
 def tokens(text: str) -> list[tuple[str, int]]:
-    """(term, 1 where the word began with a capital letter) by position; "" keeps the place of a stop word."""
+    """Return (term, 1 where the word began with a capital) by position; a stop word is "" in its place."""
     return list(tokens_of(words(text)))
 
 
 def tokens_of(spelled: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """As `tokens`, of words that are cut already."""
+    """Do the same as `tokens` for words that were split before."""
     return map(_token, spelled)
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as they are spelled, at most MAX_TOKENS, each cut at MAX_TERM_CHARACTERS."""
+    """Return the words of a text as they are spelled, at most MAX_TOKENS, each cut at MAX_TERM_CHARACTERS."""
     found = _WORD.findall(text.replace("_", " "))[:MAX_TOKENS]
     if max(map(len, found), default=0) > MAX_TERM_CHARACTERS:
         found = [word[:MAX_TERM_CHARACTERS] for word in found]
@@ -44,7 +44,7 @@ def words(text: str) -> list[str]:
 
 
 def is_word_character(character: str) -> bool:
-    """Whether a word could go on with this character."""
+    """Tell whether a word could go on with this character."""
     return character.isalnum() or "\u0300" <= character <= "\u036f" or character in "'’"
 
 

@@ -25,7 +25,7 @@ _HASH_BYTES = range(4, 12)  # of a lane
 
 
 def simhash(text: str) -> int:
-    """The fingerprint of a text as a signed number; 0 where the text is too short to have one.
+    """Return the fingerprint of a text as a signed 64-bit number; 0 where the text is too short for one.
 
     Order within three words counts, order of the text does not; each repeat counts. About 0.4 ms for 1,000
     words; an edit of one of those moves 1.5 bits on average, and more than NEAR in one case of twelve.
@@ -37,12 +37,12 @@ def simhash(text: str) -> int:
 
 
 def distance(one: int, other: int) -> int:
-    """The number of bits, 0 to 64, in which two fingerprints differ."""
+    """Return the number of bits, 0 to 64, in which two fingerprints differ."""
     return ((one ^ other) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
 
 
 def majority(columns: Sequence[bytes]) -> int:
-    """The number, signed, that has each bit which more than half of the hashes have.
+    """Return the signed number whose bits are those that more than half of the hashes have.
 
     `columns[i]` holds byte i of every hash, the lowest first: a bit is counted over all hashes in one step.
     """
@@ -56,7 +56,7 @@ def majority(columns: Sequence[bytes]) -> int:
 
 
 def _shingle_hashes(words: Sequence[str]) -> list[bytes]:
-    """The hashes of all runs of SHINGLE_WORDS words, as columns."""
+    """Return the hashes of all runs of SHINGLE_WORDS words, as columns."""
     if max(map(len, words)) > MAX_WORD_CHARACTERS:  # they stay in memory below
         words = [word[:MAX_WORD_CHARACTERS] for word in words]
     lanes = int.from_bytes(b"".join(map(_lane, words)), "little")
@@ -68,6 +68,6 @@ def _shingle_hashes(words: Sequence[str]) -> list[bytes]:
 
 @lru_cache(maxsize=50_000)  # some 15 MB
 def _lane(word: str) -> bytes:
-    """A word's hash, the same in every process, in a lane of its own."""
+    """Return a word's hash, the same in every process, in a lane of its own."""
     digest = blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
     return digest.ljust(_LANE_BYTES, b"\0")

@@ -32,16 +32,16 @@ class Reference:
         self._unlisted = unlisted
 
     def frequency(self, stem: str) -> float:
-        """Positive; a share of all words where the source gives shares."""
+        """Return how often a stem occurs, more than 0: a share of all words where the source gives shares."""
         return self._sums.get(stem) or max(self._unlisted(stem), self.floor)
 
 
 @cache
 def english() -> Reference:
-    """General English by wordfreq's small list: 29,000 words of one in a million and more.
+    """Return general English by wordfreq's small list: 29,000 words, each one in a million or more.
 
     Its large list goes down to one in a hundred million: 11 times as many words to analyse.
-    Numbers are not listed one by one: wordfreq reckons them.
+    Numbers are not listed one by one: wordfreq computes them.
     """
     import wordfreq  # takes 0.2 s: only a search has to wait for it
 

@@ -78,7 +78,7 @@ def split(url: str) -> tuple[str, str]:
 
 
 def host_and_port(server: str) -> tuple[str, int]:
-    """Return the host of a server, IPv6 without brackets, and its port, default ones too."""
+    """Return the host of a server, IPv6 without brackets, and its port, also where it is the default."""
     scheme, _, authority = server.partition("://")
     found = _PORT.search(authority)
     host = authority[: found.start()] if found else authority

@@ -22,7 +22,7 @@ _NESTED = re.compile(r"(?::|%3A)(?:/|%2F){1,2}")
 
 
 def is_at(url: str, locations: Collection[str]) -> bool:
-    """Does the path of a resolved URL hold one of these texts? They are lower case, the path any."""
+    """Tell whether the path of a resolved URL holds one of these lower-case texts, in any case."""
     path = url[url.index("/", 8) :].partition("?")[0].lower()
     return any(location in path for location in locations)
 
@@ -32,7 +32,7 @@ def _has_too_many_segments(path: str, query: str) -> bool:
 
 
 def _repeats(path: str, query: str) -> bool:
-    """One segment again and again (/a/a/a/a, /a/b/a/c/a/d/a), or some (/a/b/a/b/a/b); or a parameter."""
+    """Tell whether a segment (/a/a/a/a), some in turn (/a/b/a/b/a/b) or a parameter comes again and again."""
     segments, parameters = path.removesuffix("/").split("/")[1:], query.split("&")
     return _most(segments) > MAX_REPEATS or _most(parameters) > MAX_REPEATS or bool(_PERIODIC.search(path))
 
@@ -72,7 +72,7 @@ def trap(url: str) -> str:
 
 
 def _is_suspicious(url: str) -> bool:
-    """May it break a rule? Cheap, and wrong only where it says yes."""
+    """Tell quickly whether a URL may break a rule; only a yes can be wrong."""
     if url.count("&") >= MAX_REPEATS or "%25" in url or "%2F" in url or "%3A/" in url:
         return True
     slashes = url.count("/")  # two of them before the host

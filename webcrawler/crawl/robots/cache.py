@@ -58,14 +58,14 @@ class Robots:
         return now >= self.until
 
     def outlives_failure(self, now: float) -> bool:
-        """Is it a robots.txt young enough to hold while its server is unreachable?"""
+        """Tell whether it is a robots.txt young enough to hold while its server is unreachable."""
         return self.status is not None and 200 <= self.status < 300 and now < self.fetched + COPY_SECONDS
 
 
 def judge(
     status: int | None, body: bytes, user_agent: str, known: Robots | None, now: float, retries: Retries
 ) -> Robots:
-    """What holds after an answer, or none (status None); `known` is what held before. Blocks up to 0.3 s."""
+    """Return what holds after an answer (no answer: status None); `known` held before. Blocks up to 0.3 s."""
     rules = verdict(status, body, user_agent)
     if rules is not None:
         return Robots(rules, status, body[:BODY_MAX], now, now + DAY_SECONDS)
@@ -79,7 +79,12 @@ def judge(
 
 
 class RobotsCache:
-    """Blocking calls: one round trip each, for a thread; `key` is that of a server."""
+    """Reads and writes in Redis what is known of servers. Its calls block for a round trip each.
+
+    Args:
+        key: gives the Redis key of a server.
+        retries: as `judge` has them: what is stored is never valid for longer than they allow.
+    """
 
     def __init__(self, client: Client, key: Callable[[str], str], user_agent: str, retries: Retries) -> None:
         self._client, self._key = client, key

@@ -57,7 +57,7 @@ def parse(text: str, capitals_are_words: bool = False) -> Query:
 
 
 def expanded(query: Query, added: Sequence[Asked]) -> Query:
-    """The query with words added: they are weighed, and where plain words may match, they may match too."""
+    """Return the query with words added: they count for the relevance, and match where plain words may."""
     known = {asked.term for asked in query.asked}
     new = {asked.term: asked._replace(added=True) for asked in added if asked.term not in known}
     if query.root == Nothing() or not new:
@@ -92,7 +92,7 @@ class _Parser:
         return [*self._notes, *self._budget.notes]
 
     def root(self, added: Sequence[Node] = ()) -> Node:
-        """The tree; Nothing where it demands nothing. Added words are welcome beside the plain ones."""
+        """Return the tree; Nothing where it demands nothing. Added words are optional, like plain ones."""
         root = self._group("", added)
         self.excludes = root != Nothing()
         return root if any(wanted for _, wanted in leaves(root)) else Nothing()
@@ -108,7 +108,7 @@ class _Parser:
         return all_of(demanded)
 
     def _clause(self, field: str) -> list[_Unit]:
-        """One unit; where AND alone joins, each of its parts, demanded."""
+        """Return one unit; where only AND joins, each of its parts, demanded."""
         choices = [self._conjunction(field)]
         while self._is("OR"):
             choices.append(self._conjunction(field))
@@ -156,7 +156,7 @@ class _Parser:
         return star or self._plain(token.text, field, demanded)
 
     def _plain(self, text: str, field: str, demanded: bool) -> tuple[Node, ...]:
-        """Punctuation in a plain word is a space; where it is demanded or excluded, a phrase: -e-mail.
+        """Read a plain word: punctuation in it is a space, or makes a phrase where it is demanded or excluded.
 
         a~5 b~3 c is one proximity, of the larger distance; stop words in between are passed over.
         """
@@ -198,7 +198,7 @@ def _has_word(node: Node) -> bool:
 
 
 def _is_restriction(node: Node) -> bool:
-    """Whether all of it carries fields: (site:a.test OR site:b.test) is demanded as site:a.test is."""
+    """Tell whether all of it carries fields: (site:a.test OR site:b.test) is demanded, as site:a.test is."""
     return all(isinstance(leaf, Site | Link) or leaf.field for leaf, _ in leaves(node))
 
 

@@ -55,7 +55,7 @@ class Site:
     host: str  # "example.org", or with its port: "example.org:8080"
 
     def covers(self, server: str) -> bool:
-        """Whether "http://host:port" is that host or below it; with a port: is that server."""
+        """Tell whether "http://host:port" is that host or below it, or with a port, that server."""
         if self.host.partition(":")[0] not in server:  # quick: there are many servers
             return False
         host, port = host_and_port(server)
@@ -111,7 +111,7 @@ Node = Leaf | AllOf | AnyOf | Not | Nothing
 
 
 def all_of(nodes: Iterable[Node]) -> Node:
-    """Exclusions stand last."""
+    """Return a node that demands all of these, exclusions last."""
     flat = [one for node in nodes for one in (node.nodes if isinstance(node, AllOf) else (node,))]
     parts = tuple(dict.fromkeys(sorted(flat, key=lambda node: isinstance(node, Not))))
     return parts[0] if len(parts) == 1 else AllOf(parts) if parts else Nothing()
@@ -128,7 +128,7 @@ def negated(node: Node) -> Node:
 
 
 def leaves(node: Node, wanted: bool = True) -> Iterable[tuple[Leaf, bool]]:
-    """Each leaf, with whether it is wanted: not excluded."""
+    """Yield each leaf, and whether it is wanted, that is not excluded."""
     if isinstance(node, Not):
         yield from leaves(node.node, not wanted)
     elif isinstance(node, AllOf | AnyOf):
@@ -150,7 +150,7 @@ def _atom(node: Node) -> str:
 
 
 def _choice(node: Node) -> str:
-    """As one of the choices that OR joins."""
+    """Write a node as one of the choices that OR joins."""
     if isinstance(node, AllOf):
         flat = not any(isinstance(leaf, AllOf | AnyOf) for part in node.nodes for leaf in _bare(part))
         return " AND ".join(map(str, node.nodes)) if flat else f"({node})"
@@ -162,7 +162,7 @@ def _bare(node: Node) -> tuple[Node, ...]:
 
 
 def _demand(node: Node) -> str:
-    """As a clause that is demanded."""
+    """Write a node as a clause that is demanded."""
     if isinstance(node, Not):
         return str(node)
     first, *others = node.nodes if isinstance(node, AnyOf) else (node,)

@@ -33,7 +33,7 @@ class Token(NamedTuple):
 
 
 def scan(text: str, capitals_are_words: bool = False) -> tuple[list[Token], list[str]]:
-    """The tokens, in which each parenthesis has its partner, and notes on what that took."""
+    """Return the tokens, with every parenthesis paired, and notes on what was changed for that."""
     operators = frozenset[str]() if capitals_are_words else _OPERATORS
     tokens, quoted = list(_tokens(text.translate(_QUOTES).strip(), operators)), True
     if tokens and tokens[-1].kind == "open phrase":
@@ -67,7 +67,7 @@ def _tokens(text: str, operators: Container[str]) -> Iterator[Token]:
 
 
 def _without_partner(value: str) -> str:
-    """A URL up to the parenthesis that closes what was opened before it: (link:http://a.example/)."""
+    """Return a URL up to a parenthesis that was opened before it: (link:http://a.example/)."""
     depth = 0
     for place, character in enumerate(value):
         depth += (character == "(") - (character == ")")
@@ -77,7 +77,7 @@ def _without_partner(value: str) -> str:
 
 
 def _paired(tokens: Iterable[Token]) -> tuple[list[Token], list[str]]:
-    """Parentheses without a partner, or too deep, are left out, or closed at the end."""
+    """Drop parentheses without a partner or too deep, and close at the end those that are open."""
     kept, depth, deepest, stray = list[Token](), 0, 0, False
     for token in tokens:
         stray |= token.kind == ")" and not depth

@@ -36,7 +36,7 @@ class Words(NamedTuple):
 
 
 class Budget:
-    """How many words may still be read, and notes on what was not."""
+    """Counts how many words may still be read, and keeps notes on what was not read."""
 
     def __init__(self) -> None:
         self._left = MAX_WORDS
@@ -52,7 +52,7 @@ class Budget:
         self.notes[line] = None
 
     def read(self, text: str) -> Words:
-        """The words of a text, as many as are left."""
+        """Return the words of a text, as many as may still be read."""
         spelled = words(text)
         read = [(term, word) for (term, _), word in zip(tokens_of(spelled), spelled, strict=True)]
         kept = [place for place, (term, _) in enumerate(read) if term and self.take()]
@@ -61,12 +61,12 @@ class Budget:
 
 
 def each(found: Words, field: str) -> tuple[Node, ...]:
-    """The words, each by itself."""
+    """Return a leaf for each word."""
     return tuple(Word(term, field, word) for term, word in zip(*found, strict=True) if term)
 
 
 def phrase(found: Words, field: str, within: int = 0) -> tuple[Node, ...]:
-    """Nothing, a word or a phrase."""
+    """Return no leaf, a word or a phrase."""
     if within:
         once = {term: word for term, word in zip(*found, strict=True) if term}
         found = Words(tuple(once), tuple(once.values()))
@@ -76,7 +76,7 @@ def phrase(found: Words, field: str, within: int = 0) -> tuple[Node, ...]:
 
 
 def distance(digits: str, budget: Budget) -> int:
-    """The number of words; 0 where none is given."""
+    """Return the distance in words; 0 where none is given."""
     number = int(digits[:9] or 0)
     if number > MAX_WITHIN:
         budget.note(f"~{digits[:9]} was read as ~{MAX_WITHIN}")
@@ -84,13 +84,13 @@ def distance(digits: str, budget: Budget) -> int:
 
 
 def reach(text: str) -> tuple[str, str]:
-    """Of `word~5`, the word and the digits; all of the text and none where it is not written so."""
+    """Split `word~5` into word and digits; the whole text and no digits where it is written otherwise."""
     head, _, digits = text.rpartition("~")
     return (head, digits) if head and digits.isascii() and digits.isdecimal() else (text, "")
 
 
 def prefix(text: str, field: str, budget: Budget) -> tuple[Node, ...]:
-    """Of `genom*`; nothing where what stands before the star is no single word, or too short."""
+    """Return the leaf of `genom*`; none where the part before the star is no single word, or too short."""
     letters = normalize("NFKC", text.removesuffix("*").lower()).replace("’", "'")
     if words(letters) != [letters]:
         return ()
@@ -101,7 +101,7 @@ def prefix(text: str, field: str, budget: Budget) -> tuple[Node, ...]:
 
 
 def site(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Of a host, "host:port", or a URL on it; nothing where it is none."""
+    """Return the leaf of a host, of "host:port", or of a URL on it; none where it is something else."""
     place = text.rpartition("://")[2] if "://" in text else text
     authority, *path = re.split(r"[/?#\\]", place, maxsplit=1)
     authority = authority.rpartition("@")[2].removeprefix("*").lstrip(".")
@@ -121,7 +121,7 @@ def site(text: str, budget: Budget) -> tuple[Node, ...]:
 
 
 def link(text: str, budget: Budget) -> tuple[Node, ...]:
-    """Of a URL; without its scheme there are two."""
+    """Return the leaves of a URL: two where it has no scheme."""
     spellings = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
     try:
         urls = [canonical(spelling) for spelling in spellings]
