@@ -149,3 +149,10 @@ def _is_at_home(module: str, target: str) -> bool:
     package = target.rpartition(".")[0]
     outside = package in ROOTS  # `spiders` and `pipelines` are entered by Scrapy, module by module
     return outside or module == package or module.startswith(f"{package}.")
+
+
+def test_the_frontier_is_imported_without_numpy_and_databases() -> None:
+    """Modes that need arrays are imported when they are asked for."""
+    code = "import sys, webcrawler.frontier; print(*{'numpy', 'scipy', 'sqlite3', 'whoosh'} & {*sys.modules})"
+
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "\n"

@@ -63,9 +63,9 @@ class Discovery:
             source: the page that they stand on; then they raise what waits, where the ordering wants that.
             part: a name for these links of the page: the same part raises what waits only once.
         """
-        split = self._slots.partitions.split(links, lambda link: urls.server(link.url))
-        if not split:
+        if not links:
             return 0
+        split = self._slots.partitions.split(links, lambda link: urls.server(link.url))
         limits = self.limits if within_budgets else NO_LIMITS
         answers = self._slots.run(
             Call(partition, "discover", (limits, wire.pack(self.columns(own, source)), part))
