@@ -36,12 +36,12 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "redis.started": ("webcrawler/connection/server.py", "it answers"),
     "discover.before": ("webcrawler/crawl/run/stores.py", "seeds are read, none is taken in"),
     "discover.after": ("webcrawler/crawl/run/stores.py", "seeds are in the frontier, nothing is leased"),
-    "heartbeat.before": ("webcrawler/crawl/worker/heartbeat.py", "the worker is about to say that it lives"),
-    "heartbeat.after": ("webcrawler/crawl/worker/heartbeat.py", "leases of the dead are back"),
+    "heartbeat.before": ("webcrawler/crawl/worker/membership.py", "the worker is about to say that it lives"),
+    "heartbeat.after": ("webcrawler/crawl/worker/membership.py", "leases of the dead are back"),
     # leased
-    "lease.before": ("webcrawler/crawl/worker/worker.py", "downloads are over, and not reported"),
-    "lease.after": ("webcrawler/crawl/worker/worker.py", "leased in Redis, nobody here knows"),
-    "lease.known": ("webcrawler/crawl/worker/worker.py", "known here, not yet handed to the scheduler"),
+    "lease.before": ("webcrawler/crawl/worker/leases.py", "downloads are over, and not reported"),
+    "lease.after": ("webcrawler/crawl/worker/leases.py", "leased in Redis, nobody here knows"),
+    "lease.known": ("webcrawler/crawl/worker/leases.py", "known here, not yet handed to the scheduler"),
     "lease.request": ("webcrawler/scheduler.py", "a lease becomes a request"),
     # fetched
     "robots.asking": ("webcrawler/crawl/robots/middleware.py", "robots.txt is not in Redis"),
@@ -50,15 +50,15 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "robots.told": ("webcrawler/crawl/robots/middleware.py", "the frontier knows of the Crawl-delay"),
     "download.before": ("webcrawler/crawl/middlewares/outcome.py", "permitted, not connected"),
     "download.after": ("webcrawler/crawl/middlewares/outcome.py", "an answer is here"),
-    "download.failed": ("webcrawler/crawl/middlewares/outcome.py", "none is"),
+    "download.failed": ("webcrawler/crawl/run/outcomes.py", "none is"),
     # parsed
-    "parse.before": ("webcrawler/crawl/run/crawl.py", "a document, no parser has it"),
+    "parse.before": ("spiders/index.py", "a document, no parser has it"),
     "parser.before": ("webcrawler/parsing/pool.py", "in the parser's process: it has a page"),
     "parser.after": ("webcrawler/parsing/pool.py", "in the parser's process: parsed, not handed over"),
     "parse.after": ("spiders/index.py", "the page is back"),
     "duplicates.hinted": ("pipelines/duplicates.py", "its digest is remembered here, no row has it"),
-    "release.before": ("webcrawler/crawl/run/crawl.py", "a lease is to be given back"),
-    "release.after": ("webcrawler/crawl/run/crawl.py", "it is queued again, and still in hand here"),
+    "release.before": ("webcrawler/crawl/run/outcomes.py", "a lease is to be given back"),
+    "release.after": ("webcrawler/crawl/run/outcomes.py", "it is queued again, and still in hand here"),
     # batched
     "batch.before-put": ("webcrawler/archive/batch.py", "decided, in no batch"),
     "batch.after-put": ("webcrawler/archive/batch.py", "in the batch's queue"),
@@ -115,8 +115,8 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
         "webcrawler/crawl/worker/worker.py",
         "they are in Redis, the last batch may not be written",
     ),
-    "leave.before": ("webcrawler/crawl/worker/member.py", "the worker still holds what it has not used"),
-    "leave.after": ("webcrawler/crawl/worker/member.py", "it holds nothing, its connections are open"),
+    "leave.before": ("webcrawler/crawl/worker/membership.py", "the worker still holds what it has not used"),
+    "leave.after": ("webcrawler/crawl/worker/membership.py", "it holds nothing, its connections are open"),
 }
 
 _armed: dict[str, _Armed] = {}  # by audit event
