@@ -156,7 +156,7 @@ class _Parser:
         return star or self._plain(token.text, field, demanded)
 
     def _plain(self, text: str, field: str, demanded: bool) -> tuple[Node, ...]:
-        """Read a plain word: punctuation in it is a space, or makes a phrase where it is demanded or excluded.
+        """Read a plain word: punctuation in it is a space, or a phrase where it is demanded or excluded.
 
         a~5 b~3 c is one proximity, of the larger distance; stop words in between are passed over.
         """
