@@ -20,8 +20,7 @@ from serving import ROOT
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, VOCABULARY
-from webcrawler.evaluation.focused import Judge, Run, Topic
-from webcrawler.evaluation.focused.comparison import mode_of
+from webcrawler.evaluation.focused import RelevanceRules, Run, Topic, mode_of
 from webcrawler.records import Text
 
 AT_ONCE = 1000  # documents in memory
@@ -108,7 +107,7 @@ def _tried(file: Path) -> int:
 
 def judged(catalog: Catalog, numbers: Sequence[int], topics: Sequence[Topic]) -> dict[str, set[int]]:
     """The relevant ones of these documents by query."""
-    return Judge(topics).relevant(_texts(catalog, numbers))
+    return RelevanceRules(topics).relevant(_texts(catalog, numbers))
 
 
 def _texts(catalog: Catalog, numbers: Sequence[int]) -> Iterator[tuple[int, Text]]:

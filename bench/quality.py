@@ -29,8 +29,7 @@ from rich.table import Table
 from rivals import MOST, RIVALS, Queries, Runs
 from smart import COLLECTIONS, convert
 
-from webcrawler.evaluation.judged import MEASURES, Collection, build, measure, read
-from webcrawler.evaluation.judged.collection import Paper
+from webcrawler.evaluation.judged import MEASURES, Collection, Paper, build, measure, read
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Matches, Part, Ranking
 from webcrawler.search.rankings.bm25f import BM25F

@@ -14,7 +14,7 @@ from whoosh.fields import ID, TEXT, Schema
 from whoosh.index import create_in
 from whoosh.qparser import MultifieldParser, OrGroup
 
-from webcrawler.evaluation.judged.collection import Paper
+from webcrawler.evaluation.judged import Paper
 
 MOST = 1000  # hits that are measured
 

@@ -161,7 +161,7 @@ def test_without_matplotlib_plots_are_refused_at_once(
     answer = run(graph, "--plots", tmp_path / "p")
 
     assert answer == Answer(
-        2, "", "error: --plots wants matplotlib: run `make dev`, or pip install matplotlib\n"
+        2, "", "error: --plots needs matplotlib: run `make dev`, or pip install matplotlib\n"
     )
 
 
@@ -236,27 +236,27 @@ BAD = [
     (("no/such/graph",), "there is no graph at no/such/graph"),
     (("GRAPH", "more"), "name one graph"),
     (("GRAPH", "--orderings", "fifo,deepest"), "unknown mode 'deepest': choose one of"),
-    (("GRAPH", "--orderings", "hot:fifo"), "hot:fifo wants a query: add --query"),
-    (("GRAPH", "--orderings", ","), "--orderings wants at least one"),
+    (("GRAPH", "--orderings", "hot:fifo"), "hot:fifo needs a query: add --query"),
+    (("GRAPH", "--orderings", ","), "--orderings needs at least one"),
     (("GRAPH", "--start", "17"), "the graph has no page '17'; it has pages 0 to 5"),
-    (("GRAPH", "--seeds", "one"), "--seeds wants whole numbers, not 'one'"),
+    (("GRAPH", "--seeds", "one"), "--seeds must be a whole number from 0, not 'one'"),
     (("GRAPH", "--hot", "xx:3"), "--hot=xx:3: say metric:threshold"),
     (("GRAPH", "--hot", "is:biology"), "want texts"),
     (("GRAPH", "--hot", "ir:0%"), "--hot=ir:0%: percentages are above 0 %"),
     (("GRAPH", "--hot", "ic"), "compare pages with a query: add --query"),
     (("GRAPH", "--start", "0,17"), "the graph has no page '17'"),
-    (("GRAPH", "--query", "\udcff"), "--query wants UTF-8 text"),
-    (("GRAPH", "--start", "\udcff"), "--start wants UTF-8 text"),
-    (("GRAPH", "--orderings", "hot\udcff", "--query", "a"), "--orderings wants UTF-8 text"),
+    (("GRAPH", "--query", "\udcff"), "--query must be UTF-8 text"),
+    (("GRAPH", "--start", "\udcff"), "--start must be UTF-8 text"),
+    (("GRAPH", "--orderings", "hot\udcff", "--query", "a"), "--orderings must be UTF-8 text"),
     (("GRAPH", "--orderings", "random?seed=" + "9" * 5000), "seed=999"),
     (("GRAPH", "--json", "."), "cannot write to .: Is a directory"),
     (("GRAPH", "--json", "/proc/figures.json"), "cannot write to /proc"),
     (("GRAPH", "--plots", "/proc"), "cannot write to /proc"),
-    (("GRAPH", "--buffer", "10"), "--buffer wants a number from 0 to 1"),
-    (("GRAPH", "--buffer", "nan"), "--buffer wants a number"),
+    (("GRAPH", "--buffer", "10"), "--buffer must be a number from 0 to 1"),
+    (("GRAPH", "--buffer", "nan"), "--buffer must be a number"),
     (("GRAPH", "--flush", "worst"), "--flush=worst: choose one of ir, ib, fifo"),
-    (("GRAPH", "--reorder", "0"), "--reorder wants a percentage above 0"),
-    (("GRAPH", "--max-pages", "-3"), "--max-pages wants whole numbers"),
+    (("GRAPH", "--reorder", "0"), "--reorder must be above 0 percent"),
+    (("GRAPH", "--max-pages", "-3"), "--max-pages must be a whole number"),
     (("GRAPH", "--json", "/dev/null/figures.json"), "cannot write to /dev/null"),
     (("GRAPH", "--plots", "/dev/null/plots"), "cannot write to /dev/null/plots"),
     (("GRAPH", "--order", "fifo", "--bogus"), "unknown option --bogus"),
@@ -401,5 +401,5 @@ def test_orderings_by_words_are_refused_on_a_graph_without_anchors(run: Run, gra
     assert answer.status == 2
     assert (
         answer.err
-        == "error: hot:fifo needs anchors, which this graph has none of: name a crawl's data folder\n"
+        == "error: hot:fifo needs anchors, which this graph lacks: name the data folder of a crawl\n"
     )

@@ -15,12 +15,20 @@ from recordedweb import page, recorded
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import private_redis
-from webcrawler.evaluation.focused import Asked, Judge, Recording, Run, Topic, read_topics, runs, tables
-from webcrawler.evaluation.focused.comparison import mode_of
-from webcrawler.evaluation.focused.known import best, sample
-from webcrawler.evaluation.focused.measures import Pooled, marks_of, pooled
-from webcrawler.evaluation.focused.report import times_baseline
-from webcrawler.evaluation.focused.virtual import crawl
+from webcrawler.evaluation.focused import (
+    Experiments,
+    Recording,
+    RelevanceRules,
+    Run,
+    Topic,
+    mode_of,
+    read_topics,
+    runs,
+    sample,
+    tables,
+)
+from webcrawler.evaluation.focused.crawl import best, crawl
+from webcrawler.evaluation.focused.report import Pooled, marks_of, pooled, times_baseline
 from webcrawler.frontier import Ordering, Seen, Source
 from webcrawler.records import Lease, Link, Text
 from webcrawler.urls import server, url_id
@@ -57,13 +65,13 @@ def redis() -> Iterator[Connection]:
 def test_a_page_is_relevant_by_its_title_or_by_often_enough_in_its_body(
     title: str, body: str, is_relevant: bool
 ) -> None:
-    assert bool(Judge([TOPIC]).queries(Text(title, "", "", "", body))) is is_relevant
+    assert bool(RelevanceRules([TOPIC]).queries(Text(title, "", "", "", body))) is is_relevant
 
 
 def test_headings_and_descriptions_do_not_count() -> None:
     text = Text("", "gene gene gene gene", "gene gene gene", "gene gene gene", "")
 
-    assert Judge([TOPIC]).queries(text) == set()
+    assert RelevanceRules([TOPIC]).queries(text) == set()
 
 
 def test_topics_are_read_from_a_file(tmp_path: Path) -> None:
@@ -357,9 +365,9 @@ def test_strategies_are_given_the_query_where_they_take_one() -> None:
 
 def test_runs_are_judged_by_the_topics_rule(tmp_path: Path, redis: Connection) -> None:
     recording = Recording(recorded(tmp_path, SMALL, indexed=True))
-    asked = Asked([TOPIC], ["fifo", WATCHING], pages=3)
+    experiments = Experiments([TOPIC], ["fifo", WATCHING], pages=3)
 
-    ((fifo, watching),) = runs(recording, asked, redis, lambda *told: None)
+    ((fifo, watching),) = runs(recording, experiments, redis, lambda *told: None)
 
     assert (fifo.relevant, fifo.fetched, fifo.found) == (1, 3, (3,))
     assert (watching.relevant, watching.fetched, watching.found) == (1, 3, (2,))
@@ -370,9 +378,9 @@ def test_runs_are_judged_by_the_topics_rule(tmp_path: Path, redis: Connection) -
 def test_what_is_known_is_not_fetched_and_does_not_count(tmp_path: Path, redis: Connection) -> None:
     pages = web(1) | {"http://a.example/gene": page("Gene", "gene gene gene", *list(web(1))[:10])}
     recording = Recording(recorded(tmp_path, pages, indexed=True))
-    asked = Asked([TOPIC], [WATCHING], pages=1000, known=20, seeds=(1, 2))
+    experiments = Experiments([TOPIC], [WATCHING], pages=1000, known=20, seeds=(1, 2))
 
-    ((first, second),) = runs(recording, asked, redis, lambda *told: None)
+    ((first, second),) = runs(recording, experiments, redis, lambda *told: None)
 
     assert (first.seed, second.seed) == (1, 2)
     for run in (first, second):

@@ -147,13 +147,13 @@ def test_without_an_archive_it_says_so(run: Run, topics: Path, tmp_path: Path) -
     [
         ("--strategies nobody", "unknown mode 'nobody'"),
         ("--strategies blend", "blend follows ranks: compare it by --orderings"),
-        ("--strategies ,", "--strategies wants at least one item"),
+        ("--strategies ,", "--strategies needs at least one item"),
         ("--strategies shark?d=x", "d=x"),
-        ("--strategies fifo --pages 0", "--pages wants a whole number from 1"),
-        ("--strategies fifo --pages many", "--pages wants a whole number"),
-        ("--strategies fifo --known 32", "--known wants 1 to 31 of the 32 documents"),
-        ("--strategies fifo --known -1", "--known wants a whole number"),
-        ("--strategies fifo --seeds one", "--seeds wants whole numbers"),
+        ("--strategies fifo --pages 0", "--pages must be a whole number from 1"),
+        ("--strategies fifo --pages many", "--pages must be a whole number"),
+        ("--strategies fifo --known 32", "--known must be 1 to 31 of the 32 documents"),
+        ("--strategies fifo --known -1", "--known must be a whole number"),
+        ("--strategies fifo --seeds one", "--seeds must be a whole number"),
         ("--strategies fifo --start http://c.example/", "--start: the crawl has no document"),
         ("--strategies fifo --start nowhere", "--start=nowhere"),
         ("--strategies fifo --json /proc/no/file", "there is no folder /proc/no"),
@@ -188,8 +188,8 @@ def test_crawls_that_fetched_everything_are_told_of(run: Run, topics: Path, craw
     some = run("--focused", topics, crawl_dir, "--strategies", "fifo", "--pages", "20")
     all = run("--focused", topics, crawl_dir, "--strategies", "fifo")
 
-    assert "fetched all that they could reach" not in some.out
-    assert "fetched all that they could reach" in all.out
+    assert "fetched everything they could reach" not in some.out
+    assert "fetched everything they could reach" in all.out
 
 
 def test_a_query_of_stop_words_is_refused(run: Run, tmp_path: Path, crawl_dir: Path) -> None:

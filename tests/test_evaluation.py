@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import (
+    Evaluator,
     Experiment,
-    Judge,
+    Metrics,
     Recorded,
-    Wanted,
     Web,
     crawl,
     experiments,
@@ -130,11 +130,11 @@ def test_a_crawl_may_stop_early(redis: Connection) -> None:
 
 
 def test_progress_is_told(redis: Connection) -> None:
-    told: list[int] = []
+    told: list[tuple[int, int]] = []
 
-    crawl(FIGURE_3, "fifo", 0, redis, 1, progress=told.append)
+    crawl(FIGURE_3, "fifo", 0, redis, 1, progress=lambda visits, pages: told.append((visits, pages)))
 
-    assert told == list(range(1, 16))
+    assert told == [(visits, 15) for visits in range(1, 16)]
 
 
 outlinks = st.integers(2, 12).flatmap(
@@ -216,7 +216,7 @@ def test_arguments_that_were_written_out_stay() -> None:
     ("name", "line"),
     [
         ("deepest", "unknown mode 'deepest': choose one of"),
-        ("hot", "hot wants a query: add --query"),
+        ("hot", "hot needs a query: add --query"),
         ("fifo:backlink", "fifo takes no other ordering after a colon"),
         ("fifo?seed=1", "mode=fifo knows no seed"),
     ],
@@ -283,7 +283,7 @@ def test_ranks_find_more_on_the_part_of_the_domain(part: Recorded, redis: Connec
 
     Where ten backlinks do, pagerank's 95.4 is no better than chance makes some of blend's runs.
     """
-    wanted = Wanted(("ib:10", "ib:100"))
+    wanted = Metrics(("ib:10", "ib:100"))
 
     made = list(
         runs(part, ["286670"], experiments(["pagerank", "blend"], [1, 2, 3]), wanted, redis, lambda *_: None)
@@ -299,7 +299,7 @@ def test_ranks_find_more_on_the_part_of_the_domain(part: Recorded, redis: Connec
 
 def test_what_is_wrong_is_said_before_the_first_crawl(redis: Connection) -> None:
     web, crawls = web_of([1], [0], []), list[int]()
-    tell = lambda one, start, pages, visits: crawls.append(visits)  # noqa: E731
+    tell = lambda what, visits, pages: crawls.append(visits)  # noqa: E731
 
     for starts, hot, line in (
         (["0", "9"], "ib:1", "has no page '9'"),
@@ -307,14 +307,14 @@ def test_what_is_wrong_is_said_before_the_first_crawl(redis: Connection) -> None
         (["0", "1"], "is:biology", "want texts"),
     ):
         with pytest.raises(BadInput, match=line):
-            list(runs(web.recorded, starts, experiments(["fifo"], [1]), Wanted((hot,)), redis, tell))
+            list(runs(web.recorded, starts, experiments(["fifo"], [1]), Metrics((hot,)), redis, tell))
 
     assert crawls == []
 
 
 @pytest.mark.parametrize(("mode", "least"), [("pagerank", 75.9 - 0.2), ("blend", 77)])
 def test_ranks_find_more_on_a_small_domain(mode: str, least: float, redis: Connection) -> None:
-    whole, wanted = read(testdata.data("webgraph-hollins")), Wanted(("ib:5",))
+    whole, wanted = read(testdata.data("webgraph-hollins")), Metrics(("ib:5",))
 
     made = list(runs(whole, [HOLLINS], experiments([mode], [1, 2, 3]), wanted, redis, lambda *_: None))
 
@@ -324,7 +324,7 @@ def test_ranks_find_more_on_a_small_domain(mode: str, least: float, redis: Conne
 
 def test_hot_pages_of_the_domain_are_those_that_are_known() -> None:
     whole, _ = recorded("webgraph-cnr-2000", "286670")
-    judge = Judge(whole, Wanted(("ib:3", "ib:10", "ib:100", "ir:13")))
+    judge = Evaluator(whole, Metrics(("ib:3", "ib:10", "ib:100", "ir:13")))
 
     assert {name: int(hot.sum()) for name, hot in judge.hot.items()} == {
         "ib:3": 106_587,

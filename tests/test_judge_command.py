@@ -98,8 +98,8 @@ def test_feedback_judges_the_index_as_it_is(run: Run, tmp_path: Path) -> None:
         ([], "name one folder, or `feedback`"),
         (["one", "two"], "name one folder, or `feedback`"),
         (["nowhere"], "cannot read nowhere/docs.jsonl: No such file"),
-        (["nowhere", "--rankings", "best"], "no ranking is called 'best': choose out of"),
-        (["nowhere", "--rankings", ","], "--rankings wants names"),
+        (["nowhere", "--rankings", "best"], "no ranking is called 'best': choose from"),
+        (["nowhere", "--rankings", ","], "--rankings needs at least one item"),
         (["feedback"], "nothing was judged in"),
     ],
 )
@@ -120,7 +120,7 @@ def test_without_ir_measures_one_line_says_what_to_do(
 
     assert answer.status == 2
     assert answer.err == (
-        "error: `scrapy judge` measures with ir-measures: make dev, or pip install ir-measures\n"
+        "error: `scrapy judge` needs ir-measures: run `make dev`, or pip install ir-measures\n"
     )
 
 

@@ -17,10 +17,10 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.judged import (
     MEASURES,
+    Comparison,
     Judgments,
-    Verdict,
     build,
-    judge,
+    compare,
     measure,
     read,
     read_feedback,
@@ -179,39 +179,40 @@ def test_judging_asks_every_query_in_every_ranking(tmp_path: Path) -> None:
     papers, judgments = read(dolphins(tmp_path / "dolphins"))
     ids = build(papers, tmp_path / "crawl")
 
-    verdict = judge(Searcher(tmp_path / "crawl"), judgments, ["peculiarity", "bm25f"], lambda numbers: ids)
+    searcher = Searcher(tmp_path / "crawl")
+    comparison = compare(searcher, judgments, ["peculiarity", "bm25f"], lambda numbers: ids)
 
-    assert list(verdict.scores) == ["peculiarity", "bm25f"]
-    assert all(of["tuna"]["R@100"] == pytest.approx(0.8) for of in verdict.scores.values())
+    assert list(comparison.scores) == ["peculiarity", "bm25f"]
+    assert all(of["tuna"]["R@100"] == pytest.approx(0.8) for of in comparison.scores.values())
     assert len(DOLPHINS) == 2 * len(ABOUT_DOLPHINS)
 
 
-def _verdict(**ndcg: list[float]) -> Verdict:
+def _comparison(**ndcg: list[float]) -> Comparison:
     """Of queries 0, 1, …: the nDCG@10 that each ranking reached."""
     scores = {
         name: {str(place): dict.fromkeys(MEASURES, 0.0) | {"nDCG@10": one} for place, one in enumerate(of)}
         for name, of in ndcg.items()
     }
-    return Verdict({query: f"query {query}" for query in next(iter(scores.values()))}, scores)
+    return Comparison({query: f"query {query}" for query in next(iter(scores.values()))}, scores)
 
 
 def test_the_ranking_with_the_best_ndcg_has_won_a_query() -> None:
-    verdict = _verdict(a=[0.5, 0.2, 0.3], b=[0.5, 0.4, 0.1])
+    comparison = _comparison(a=[0.5, 0.2, 0.3], b=[0.5, 0.4, 0.1])
 
-    assert [verdict.won(query) for query in "012"] == ["", "b", "a"]
-    assert verdict.against("b", "a") == (1, 1, 1)
-    assert verdict.means()["a"]["nDCG@10"] == pytest.approx(1 / 3)
+    assert [comparison.won(query) for query in "012"] == ["", "b", "a"]
+    assert comparison.against("b", "a") == (1, 1, 1)
+    assert comparison.means()["a"]["nDCG@10"] == pytest.approx(1 / 3)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))
 def test_what_is_better_one_way_is_worse_the_other_way(pairs: list[tuple[float, float]]) -> None:
-    verdict = _verdict(a=[mine for mine, _ in pairs], b=[others for _, others in pairs])
+    comparison = _comparison(a=[mine for mine, _ in pairs], b=[others for _, others in pairs])
 
-    better, worse, same = verdict.against("a", "b")
+    better, worse, same = comparison.against("a", "b")
 
     assert better + worse + same == len(pairs)
-    assert verdict.against("b", "a") == (worse, better, same)
-    assert verdict.against("a", "a") == (0, 0, len(pairs))
+    assert comparison.against("b", "a") == (worse, better, same)
+    assert comparison.against("a", "a") == (0, 0, len(pairs))
 
 
 def test_feedback_that_nobody_gave_is_said(tmp_path: Path) -> None:

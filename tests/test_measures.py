@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.evaluation import Recorded, Wanted, conditions, measures
-from webcrawler.evaluation.figures import Judge
+from webcrawler.evaluation import Evaluator, Metrics, Recorded, conditions, measures
 from webcrawler.evaluation.hotness import Importance
 from webcrawler.evaluation.hotness import check as check_hot
 from webcrawler.evaluation.measures import check_flush, kept
@@ -280,7 +279,7 @@ def test_a_query_is_wanted_before_there_is_a_graph(text: str) -> None:
 
 
 def test_the_figures_of_a_crawl() -> None:
-    judge = Judge(RECORDED, Wanted(("ib:2", "ib:9", "if"), buffer=0.5, flush="ib", reorder_percent=25))
+    judge = Evaluator(RECORDED, Metrics(("ib:2", "ib:9", "if"), buffer=0.5, flush="ib", reorder_percent=25))
 
     figures = judge.figures(ORDER)
 
@@ -293,7 +292,7 @@ def test_the_figures_of_a_crawl() -> None:
 
 
 def test_the_figures_of_a_crawl_that_stopped() -> None:
-    figures = Judge(RECORDED, Wanted(("ib:2",))).figures(ORDER[:2])
+    figures = Evaluator(RECORDED, Metrics(("ib:2",))).figures(ORDER[:2])
 
     assert figures.auc == {"ib:2": 25}  # of the visits made
     assert figures.p_st["ib:2"][50] == 50

@@ -1,20 +1,24 @@
-"""`scrapy crawl`: Scrapy's own, that checks what was asked before anything starts."""
+"""`scrapy crawl`: Scrapy's own command, which here checks its options before anything starts."""
 
 from __future__ import annotations
 
 import argparse
-from contextlib import ExitStack, suppress
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import ClassVar
 
 from scrapy import Spider
 from scrapy.commands import BaseRunSpiderCommand
-from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.spiderloader import get_spider_loader
 
 from spiders.index import IndexSpider
 from spiders.realtime import RealtimeSpider
 from webcrawler import connection
-from webcrawler.commands import _realtime
+from webcrawler.commands._output import check_file, write_json
+from webcrawler.commands._results_table import ResultsTable, console
 from webcrawler.commands.base import Command
 from webcrawler.connection import Connection, retry
 from webcrawler.crawl import run
@@ -22,10 +26,12 @@ from webcrawler.crawl.worker import read_words
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
+from webcrawler.realtime import CHANGED, RealtimeJob, as_json, is_alive, read
 from webcrawler.settings import SETTINGS, complaint
 from webcrawler.urls import AddressRules
 
 BROKEN = ("batch_failed", "scheduler_failed")
+STDOUT = "-"
 
 
 class Crawl(Command, BaseRunSpiderCommand):
@@ -39,12 +45,13 @@ class Crawl(Command, BaseRunSpiderCommand):
         )
 
     def short_desc(self) -> str:
-        return "Crawl; without seeds go on where the last crawl stopped, or crawl the demo web"
+        return "Crawl; without seeds continue the last crawl, or crawl the demo web"
 
     def long_desc(self) -> str:
         return (
-            f"{self.short_desc()}. `scrapy crawl realtime -a query=WORDS` answers from the index, then from "
-            "what its best pages lead to. docs/reference/commands.md lists the arguments (-a) of both."
+            f"{self.short_desc()}. `scrapy crawl realtime -a query=WORDS` searches the web: it answers "
+            "from the index first, then from pages that the best answers lead to. "
+            "docs/reference/commands.md lists the arguments (-a) of both spiders."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -52,29 +59,29 @@ class Crawl(Command, BaseRunSpiderCommand):
         parser.add_argument(
             "--rescore",
             action="store_true",
-            help="go on in another mode: recompute the priorities of what waits",
+            help="continue in another mode: recompute the priorities of waiting URLs",
         )
         parser.add_argument(
             "--json",
             metavar="FILE",
             nargs="?",
-            const=_realtime.STDOUT,
-            help="what realtime has found, for programs; without FILE on standard output",
+            const=STDOUT,
+            help="write the results of realtime as JSON; without FILE to standard output",
         )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(args, opts)
-        search = _realtime.Search(self.crawl_dir, opts) if issubclass(spider, RealtimeSpider) else None
+        search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(spider, RealtimeSpider) else None
         with ExitStack() as held:
             if search or issubclass(spider, IndexSpider):
                 held.enter_context(self._check(opts, None if search else Job.read(**opts.spargs)))
             self.crawler_process = AsyncCrawlerProcess(self.project)
             crawler = self._create_crawler(spider)
             if search:
-                held.enter_context(search.on_screen(crawler))
+                held.enter_context(search.shown_live(crawler))
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
-            with suppress(RuntimeError):  # it did not come so far as to have extensions
+            with suppress(RuntimeError):  # it ended before it had extensions
                 run.Crawl.of(crawler).abandon()
         if self.crawler_process.bootstrap_failed:
             raise Unavailable("the crawl could not start, the log says why")
@@ -95,25 +102,78 @@ class Crawl(Command, BaseRunSpiderCommand):
         return spider
 
     def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
-        """Opens all that can be asked wrongly; the connection keeps an embedded server up for the crawl."""
+        """Open everything that may be configured wrongly; the connection keeps an embedded server running."""
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
         AddressRules(read_words(self.project["ADDRESSES_ALLOWED"]))
         run.lock_folder(self.crawl_dir).close()
-        held = connection.from_settings(self.project)
-        try:
+        with ExitStack() as on_error:
+            held = on_error.enter_context(connection.from_settings(self.project))
             if job:
-                self._check_mode(held, job, opts.rescore)
-        except BaseException:
-            held.close()
-            raise
+                mode = maintenance.mode_of(held.client, job.mode)
+                partitions = self.project.getint("FRONTIER_PARTITIONS")
+                frontier = Frontier(held.client, ordering(mode), partitions=partitions)
+                if opts.rescore:
+                    maintenance.rescore(frontier, mode)
+                retry(lambda: frontier.open(mode), held.revive)
+            on_error.pop_all()
         return held
 
-    def _check_mode(self, held: Connection, job: Job, rescore: bool) -> None:
-        partitions = self.project.getint("FRONTIER_PARTITIONS")
-        mode = maintenance.mode_of(held.client, job.mode)
-        frontier = Frontier(held.client, ordering(mode), partitions=partitions)
-        if rescore:
-            maintenance.rescore(frontier, mode)
-        retry(lambda: frontier.open(mode), held.revive)
+
+class _RealtimeSearch:
+    """One run of the spider `realtime`: its options, its list on the terminal, its journal as JSON.
+
+    Raises:
+        BadInput: an option is wrong; nothing was changed.
+    """
+
+    def __init__(self, crawl_dir: Path, opts: argparse.Namespace) -> None:
+        if opts.rescore:
+            raise BadInput("--rescore is for index: a search has a frontier of its own")
+        self._crawl_dir, self._json = crawl_dir, opts.json
+        feeds = [*(opts.output or ()), *(opts.overwrite_output or ())]
+        feeds_stdout = any(feed.partition(":")[0] == STDOUT for feed in feeds)
+        if feeds_stdout and opts.json == STDOUT:
+            raise BadInput("--json and the feed would both go to standard output: write --json FILE")
+        job = RealtimeJob.read(**opts.spargs).with_judged(crawl_dir)
+        self._job = opts.spargs["job"] = job.name  # the spider's, too
+        if is_alive(crawl_dir, self._job):
+            raise BadInput(f"a search with job={self._job} is going on: choose another name")
+        if opts.json not in (None, STDOUT):
+            check_file(Path(opts.json))
+        self._console = console(on_stderr=feeds_stdout or opts.json == STDOUT)
+
+    @contextmanager
+    def shown_live(self, crawler: Crawler) -> Iterator[None]:
+        """Show what the crawler finds until the block ends."""
+
+        def is_ending() -> bool:  # the index answers before there is an engine
+            slot = crawler._engine and crawler._engine._slot
+            return bool(slot and slot.closing)
+
+        self._table = ResultsTable(self._console, is_ending)
+        crawler.signals.connect(self._table.update, CHANGED)
+        try:
+            yield
+        finally:
+            self._table.close()
+
+    def conclude(self) -> None:
+        """Print the final table, and write the journal as JSON.
+
+        Raises:
+            Unavailable: the search broke.
+        """
+        journal = read(self._crawl_dir, self._job)
+        if journal is None:
+            raise Unavailable("the search could not start, the log says why")
+        if journal["state"] == "running":  # a second Ctrl-C
+            journal |= {"state": "finished", "reason": "stopped"}
+        self._table.end(journal)
+        if self._json == STDOUT:
+            print(json.dumps(as_json(journal), indent=2))
+        elif self._json:
+            write_json(Path(self._json), as_json(journal))
+        if journal["reason"] == "failed":
+            raise Unavailable("the search broke, the log says why")

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import math
-import signal
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from webcrawler.commands import _focused, _interrupts, _targets
-from webcrawler.commands.base import Command, printable
-from webcrawler.errors import BadInput
+from webcrawler import urls
+from webcrawler.commands._output import check_file, check_folder, progress_bars, write_json
+from webcrawler.commands.base import Command, comma_separated, fraction, printable, utf8, whole_number
+from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import strategies
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
-    from webcrawler.evaluation import Experiment, Progress, Recorded, Run, Wanted
+    from webcrawler.evaluation import Metrics, Run, focused
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
 STRATEGIES = ",".join(mode.name for mode in strategies() if not mode.library)
+PAGES, PAGES_MAX = "1000", 10**6
+FOCUSED_ONLY = {
+    "strategies": "",
+    "known": "0",
+    "pages": "",
+}  # options and their defaults
 
 
 class Evaluate(Command):
@@ -29,203 +32,150 @@ class Evaluate(Command):
         return "[options] GRAPH"
 
     def short_desc(self) -> str:
-        return "Compare URL orderings on a recorded graph"
+        return "Compare URL orderings on a recorded graph, or strategies of focused crawling"
 
     def long_desc(self) -> str:
         return (
             "GRAPH is the data folder of a crawl (CRAWL_DIR), a *.graph-txt file, an edge list, or a folder "
-            "with one of them. Virtual crawlers visit what can be reached from the start page in each order. "
-            "With --focused they look for the pages of topics, in a recorded crawl."
+            "with one of them. Virtual crawlers visit all pages that the start page leads to, in each order. "
+            "With --focused they look for pages about given topics, in a recorded crawl."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument(
-            "--orderings", default=ORDERINGS, help=f"modes of a crawl; hot:MODE with --query ({ORDERINGS})"
-        )
-        parser.add_argument(
-            "--start", default="", help="number or URL of the start page, or several (the first with links)"
-        )
-        parser.add_argument("--seeds", default="1", help="of orderings with chance in them, as 1,2,3 (1)")
-        parser.add_argument(
-            "--hot", default=HOT, help=f"which pages are hot: ib:10, ir:1%%, is:WORD+ib:5 … ({HOT})"
-        )
-        parser.add_argument(
-            "--buffer", default="0", help="share of pages that can be kept, as 0.1, for P_BC (all)"
-        )
-        parser.add_argument(
-            "--flush", default="ir", help="what leaves a full buffer first: least ir, least ib, or fifo (ir)"
-        )
-        parser.add_argument(
-            "--reorder", default="1", help="percent of pages between two updates of ranks (1)"
-        )
-        parser.add_argument(
-            "--query", default="", help="words of a topic, for orderings and metrics that want one"
-        )
-        parser.add_argument("--max-pages", default="0", help="stop each crawl after so many pages (all)")
-        parser.add_argument(
-            "--focused", metavar="TOPICS.json", help="compare strategies of focused crawling on these topics"
-        )
-        parser.add_argument(
-            "--strategies", default="", help=f"modes that look for a topic's query ({STRATEGIES})"
-        )
-        parser.add_argument("--pages", default="", help="documents that each focused crawl fetches (1000)")
-        parser.add_argument(
-            "--known",
-            default="0",
-            help="so many random documents are indexed beforehand; --seeds draws them (0)",
-        )
-        parser.add_argument("--plots", metavar="DIR", help="draw the curves as SVG files")
-        parser.add_argument("--json", metavar="FILE", help="write all figures")
+        add = parser.add_argument
+        add("--orderings", default=ORDERINGS, help=f"modes to compare; hot:MODE needs --query ({ORDERINGS})")
+        add("--start", default="", help="numbers or URLs of start pages (the first page with links)")
+        add("--seeds", default="1", help="seeds of orderings that use chance, as 1,2,3 (1)")
+        add("--hot", default=HOT, help=f"which pages are hot: ib:10, ir:1%%, is:WORD+ib:5 … ({HOT})")
+        add("--buffer", default="0", help="share of the pages that can be kept, as 0.1, for P_BC (all)")
+        add("--flush", default="ir", help="what leaves a full buffer first: least ir, least ib, or fifo (ir)")
+        add("--reorder", default="1", help="percent of the pages between two updates of ranks (1)")
+        add("--query", default="", help="words of a topic, for orderings and metrics that need them")
+        add("--max-pages", default="0", help="stop each crawl after this many pages (all)")
+        add("--focused", metavar="TOPICS.json", help="compare strategies of focused crawling on these topics")
+        add("--strategies", default="", help=f"modes to compare with --focused ({STRATEGIES})")
+        add("--pages", default="", help=f"documents that each focused crawl fetches ({PAGES})")
+        add("--known", default="0", help="random documents known beforehand, chosen by --seeds (0)")
+        add("--plots", metavar="DIR", help="draw the curves as SVG files")
+        add("--json", metavar="FILE", help="write all figures as JSON")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
+        seeds = [whole_number(seed, "--seeds") for seed in comma_separated(opts.seeds, "--seeds")]
         if opts.focused is not None:
-            self._answer_focused(Path(args[0]), opts)
+            self._compare_strategies(Path(args[0]), opts, seeds)
             return
-        _focused.refuse_without(opts)
+        for name, default in FOCUSED_ONLY.items():
+            if getattr(opts, name) != default:
+                raise BadInput(f"--{name} belongs to --focused TOPICS.json")
+        self._compare_orderings(Path(args[0]), opts, seeds)
+
+    def _compare_orderings(self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int]) -> None:
         from webcrawler import evaluation
 
-        seeds = [_whole(seed, "--seeds") for seed in _items(opts.seeds, "--seeds")]
-        wanted, pages_max = _wanted(opts), _whole(opts.max_pages, "--max-pages")
-        wanted_experiments = evaluation.experiments(_items(opts.orderings, "--orderings"), seeds, opts.query)
-        starts = _items(opts.start, "--start") if opts.start else [""]
-        _check_targets(opts)
+        metrics, pages_max = _metrics(opts), whole_number(opts.max_pages, "--max-pages")
+        orderings = comma_separated(opts.orderings, "--orderings")
+        experiments = evaluation.experiments(orderings, seeds, opts.query)
+        starts = comma_separated(opts.start, "--start") if opts.start else [""]
+        _check_files(opts)
         runs: list[Run] = []
-        with self._until_interrupted(runs):
-            recorded = evaluation.read(Path(args[0]))
-            with evaluation.private_redis() as connection, _bars() as progress:
+        with self.interruptible(lambda: _over(runs)):
+            recorded = evaluation.read(graph)
+            with evaluation.private_redis() as connection, progress_bars() as progress:
                 for run in evaluation.runs(
-                    recorded, starts, wanted_experiments, wanted, connection, progress, pages_max
+                    recorded, starts, experiments, metrics, connection, progress, pages_max
                 ):
                     runs.append(run)
-        if runs:
-            self._show(recorded, runs, opts)
-
-    def _answer_focused(self, crawl_dir: Path, opts: argparse.Namespace) -> None:
-        from webcrawler.evaluation import private_redis
-
-        seeds = [_whole(seed, "--seeds") for seed in _items(opts.seeds, "--seeds")]
-        _check_targets(opts)
-        _unicode(opts.start, "--start")
-        strategies = _items(opts.strategies or STRATEGIES, "--strategies")
-        focused = _focused.Focused(crawl_dir, opts, strategies, seeds)
-        with self._until_interrupted(focused.runs), private_redis() as connection, _tasks() as progress:
-            focused.crawl(connection, progress)
-        if focused.runs:
-            focused.show()
-
-    @contextmanager
-    def _until_interrupted(self, runs: Sequence[object]) -> Iterator[None]:
-        """By Ctrl-C, `kill`, or a terminal that is gone: the private Redis has to be ended in any case."""
-        try:
-            with _interrupts.made_of(signal.SIGTERM, signal.SIGHUP):
-                yield
-        except KeyboardInterrupt:
-            self.exitcode = 1
-            over = "these crawls were over" if runs else "no crawl was over"
-            print(f"interrupted: {over}", file=sys.stderr)
-
-    def _show(self, recorded: Recorded, runs: list[Run], opts: argparse.Namespace) -> None:
-        """Tables first: they are safe when a file cannot be written after all."""
-        from webcrawler.evaluation import tables
-
+        if not runs:
+            return
+        pages, links = recorded.graph.pages, recorded.graph.links
         for start, run in {run.start: run for run in runs}.items():
-            print(f"From {start}: {run.pages:,} of {recorded.graph.pages:,} pages can be reached.", end="")
             hot = "; ".join(f"{name} {number:,}" for name, number in run.hot.items())
-            print(f" Hot pages: {hot}." if hot else "")
-        print("\n" + tables(runs), flush=True)
-        if opts.json:
-            figures = {"pages": recorded.graph.pages, "links": recorded.graph.links}
-            _targets.write_json(Path(opts.json), {"graph": figures, "runs": [run.as_json() for run in runs]})
-        if opts.plots:
-            from webcrawler.evaluation import plots
+            reached = f"From {start}: {run.pages:,} of {pages:,} pages can be reached."
+            print(f"{reached} Hot pages: {hot}." if hot else reached)
+        print("\n" + evaluation.tables(runs), flush=True)  # before files, which may fail
+        figures = {"graph": {"pages": pages, "links": links}, "runs": [run.as_json() for run in runs]}
+        plots = evaluation.plots.draw(recorded, runs, Path(opts.plots)) if opts.plots else []
+        _write(opts, figures, plots)
 
-            for file in plots.draw(recorded, runs, Path(opts.plots)):
-                print(f"{printable(str(file))}")
+    def _compare_strategies(self, crawl_dir: Path, opts: argparse.Namespace, seeds: Sequence[int]) -> None:
+        from webcrawler.evaluation import focused, private_redis
+
+        _check_files(opts)
+        experiments = _experiments(opts, seeds)
+        recording = focused.Recording(crawl_dir)
+        experiments.check()
+        runs: list[focused.Run] = []
+        with (
+            self.interruptible(lambda: _over(runs)),
+            private_redis() as connection,
+            progress_bars() as progress,
+        ):
+            for of_topic in focused.runs(recording, experiments, connection, progress):
+                runs += of_topic
+        if not runs:
+            return
+        pages, topics = experiments.pages, [topic.query for topic in experiments.topics]
+        print(focused.summary(runs, pages, experiments.known, topics, recording))
+        print("\n" + focused.tables(runs, pages), flush=True)  # before files, which may fail
+        figures = {
+            "documents": len(recording.documents),
+            "not_archived": len(recording.not_archived),
+            "pages": pages,
+            "known": experiments.known,
+            "runs": [run.as_json(pages) for run in runs],
+        }
+        _write(opts, figures, focused.draw(runs, pages, Path(opts.plots)) if opts.plots else [])
 
 
-def _check_targets(opts: argparse.Namespace) -> None:
-    """Raises BadInput: what was asked for could not be written."""
+def _check_files(opts: argparse.Namespace) -> None:
+    """Raises BadInput: the files that are asked for could not be written."""
     if opts.plots:
         from webcrawler.evaluation import plots
 
         plots.check()
-        _targets.check_folder(Path(opts.plots))
+        check_folder(Path(opts.plots))
     if opts.json:
-        _targets.check_file(Path(opts.json))
+        check_file(Path(opts.json))
 
 
-def _wanted(opts: argparse.Namespace) -> Wanted:
-    from webcrawler.evaluation import Wanted, check_flush, hotness
+def _metrics(opts: argparse.Namespace) -> Metrics:
+    from webcrawler.evaluation import Metrics, check_flush, hotness
 
-    hot = tuple(_items(opts.hot, "--hot"))
-    hotness.check(hot, _unicode(opts.query, "--query"))
+    hot = tuple(comma_separated(opts.hot, "--hot"))
+    hotness.check(hot, utf8(opts.query, "--query"))
     check_flush(opts.flush)
-    share, percent = _share(opts.buffer, "--buffer", 1.0), _share(opts.reorder, "--reorder", 100.0)
+    percent = fraction(opts.reorder, "--reorder", 100)
     if not percent:
-        raise BadInput("--reorder wants a percentage above 0, as 0.2")
-    return Wanted(hot, share, opts.flush, percent, opts.query)
+        raise BadInput("--reorder must be above 0 percent, as 0.2")
+    return Metrics(hot, fraction(opts.buffer, "--buffer"), opts.flush, percent, opts.query)
 
 
-def _items(text: str, option: str) -> list[str]:
-    found = [item.strip() for item in _unicode(text, option).split(",") if item.strip()]
-    if not found:
-        raise BadInput(f"{option} wants at least one item")
-    return found
+def _experiments(opts: argparse.Namespace, seeds: Sequence[int]) -> focused.Experiments:
+    from webcrawler.evaluation.focused import Experiments, read_topics
+
+    starts = [_canonical(url) for url in utf8(opts.start, "--start").split(",") if url]
+    strategies = comma_separated(opts.strategies or STRATEGIES, "--strategies")
+    pages = whole_number(opts.pages or PAGES, "--pages", 1, PAGES_MAX)
+    known = whole_number(opts.known, "--known", 0, PAGES_MAX)
+    return Experiments(read_topics(Path(opts.focused)), strategies, pages, starts, known, seeds)
 
 
-def _unicode(text: str, option: str) -> str:
-    """The text; the bytes of an argument that were none arrive as surrogates."""
+def _canonical(url: str) -> str:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise BadInput(f"{option} wants UTF-8 text: other bytes are in it") from None
-    return text
+        return urls.canonical(url.strip())
+    except BadUrl:
+        raise BadInput(f"--start={url[:200]}: the crawl has no such document; write its URL") from None
 
 
-def _whole(text: str, option: str) -> int:
-    if not (text.isdecimal() and len(text) < 18):
-        raise BadInput(f"{option} wants whole numbers, not {text[:60]!r}")
-    return int(text)
+def _over(runs: Sequence[object]) -> str:
+    return "these crawls were over" if runs else "no crawl was over"
 
 
-def _share(text: str, option: str, most: float) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found <= most:
-        raise BadInput(f"{option} wants a number from 0 to {most:g}, not {text[:60]!r}")
-    return found
-
-
-@contextmanager
-def _bars() -> Iterator[Progress]:
-    """A bar for each crawl."""
-    with _tasks() as show:
-
-        def progress(one: Experiment, start: str, pages: int, visits: int) -> None:
-            show(" ".join(filter(None, (one.mode, start))), visits, pages)
-
-        yield progress
-
-
-@contextmanager
-def _tasks() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each thing that is told of, on a terminal; what is over makes room for the next."""
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
-        tasks: dict[str, Any] = {}
-
-        def progress(what: str, done: int, all: int) -> None:
-            if what not in tasks:
-                for over in tasks.values():
-                    bars.update(over, visible=False)
-                tasks[what] = bars.add_task(what, total=all)
-            bars.update(tasks[what], completed=done)
-
-        yield progress
+def _write(opts: argparse.Namespace, figures: Mapping[str, Any], plots: Sequence[Path]) -> None:
+    if opts.json:
+        write_json(Path(opts.json), figures)
+    for file in plots:
+        print(printable(str(file)))

@@ -1,4 +1,4 @@
-"""`scrapy frontier`: what waits, what is out, what has become of the rest."""
+"""`scrapy frontier`: which URLs wait or are leased, and what became of the others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.base import Command, printable
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
-from webcrawler.index import follower
+from webcrawler.index import wait_until_caught_up
 
 USAGE = (
-    "say `scrapy frontier stats`, `peek`, `quarantined`, `explain URL`, `block SERVER`, `unblock SERVER`"
+    "use `scrapy frontier stats`, `peek`, `quarantined`, `explain URL`, `block SERVER`, `unblock SERVER`"
     " or `clear`"
 )
 ALONE = ("stats", "peek", "quarantined", "clear")
@@ -30,43 +30,50 @@ class FrontierCommand(Command):
         return "[options] stats | peek | quarantined | explain URL | block SERVER | unblock SERVER | clear"
 
     def short_desc(self) -> str:
-        return "Show, empty or stop the frontier: the URLs known and not yet fetched"
+        return "Show the URLs not yet fetched, block servers, or clear the frontier"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("-n", dest="limit", type=int, default=20, help="URLs that peek shows (20)")
-        parser.add_argument("--name", default="index", help="of another spider's frontier (index)")
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("-n", dest="limit", type=int, default=20, help="how many URLs peek shows (20)")
+        parser.add_argument("--name", default="index", help="whose frontier: the name of a spider (index)")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         verb, rest = (args[0], args[1:]) if args else ("", [])
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(USAGE)
         if opts.limit < 0:
-            raise BadInput(f"-n wants a number of URLs, not {opts.limit}")
+            raise BadInput(f"-n must not be negative: {opts.limit}")
         with connection.from_settings(self.project) as connected:
             frontier = Frontier(connected.client, ordering("fifo"), opts.name)
-            if not frontier.stored_partitions():  # it will be made so: a block is to be found then
-                wanted = self.project.getint("FRONTIER_PARTITIONS")
-                frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=wanted)
-            if verb == "stats":
-                _print(inspect.stats(frontier), opts.json)
-            elif verb == "peek":
-                _print(inspect.peek(frontier, opts.limit), opts.json)
-            elif verb == "quarantined":
-                found = inspect.quarantined(frontier)
-                lines = list(map(_quarantined, found)) or ["nothing is quarantined"]
-                _print(found if opts.json else lines, opts.json)
-            elif verb == "explain":
-                explained = self._explain(frontier, rest[0])
-                _print(explained if opts.json else readable(explained), opts.json)
-            elif verb in ("block", "unblock"):
-                _print(self._block(frontier, rest[0], verb == "block"), opts.json)
-            else:
-                _print({"forgotten": maintenance.clear(frontier)}, opts.json)
+            if not frontier.stored_partitions():  # a block has to be where the first crawl will look for it
+                partitions = self.project.getint("FRONTIER_PARTITIONS")
+                frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=partitions)
+            found = self._found(frontier, verb, rest, opts)
+        if opts.json:
+            print(json.dumps(found, indent=2))
+        elif verb == "peek":
+            print("\n".join(map(printable, found)) or "nothing waits")
+        elif verb == "quarantined":
+            print("\n".join(map(_quarantined, found)) or "nothing is quarantined")
+        else:
+            print("\n".join(_rows(readable(found) if verb == "explain" else found, "")))
+
+    def _found(self, frontier: Frontier, verb: str, rest: list[str], opts: argparse.Namespace) -> Any:
+        if verb == "stats":
+            return inspect.stats(frontier)
+        if verb == "peek":
+            return inspect.peek(frontier, opts.limit)
+        if verb == "quarantined":
+            return inspect.quarantined(frontier)
+        if verb == "explain":
+            return self._explain(frontier, rest[0])
+        if verb == "clear":
+            return {"forgotten": maintenance.clear(frontier)}
+        return self._block(frontier, rest[0], verb == "block")
 
     def _block(self, frontier: Frontier, name: str, blocked: bool) -> dict[str, Any]:
-        """In Redis for all workers; in the catalog of this machine, from where the index follows."""
+        """Block or unblock in Redis for all workers, and in the catalog and index of this data folder."""
         servers = servers_named(name)
         decided = sum(frontier.block(server, blocked) for server in servers)
         removed = 0
@@ -77,7 +84,7 @@ class FrontierCommand(Command):
                         removed += catalog.block(server)
                     else:
                         catalog.unblock(server)
-            follower.wait_until_caught_up(self.crawl_dir)
+            wait_until_caught_up(self.crawl_dir)
         return {
             "blocked" if blocked else "unblocked": servers,
             "urls_decided": decided,
@@ -85,13 +92,12 @@ class FrontierCommand(Command):
         }
 
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
-        """What Redis says, and the newest fetch that the catalog knows."""
+        """The URL's state in Redis, and its last fetch according to the catalog."""
         found = inspect.explain(frontier, url)
         path = self.crawl_dir / "catalog.sqlite"
         if path.exists():
-            catalog = Catalog(path, readonly=True)
-            fetch = catalog.fetches.last(found["url"])
-            catalog.close()
+            with closing(Catalog(path, readonly=True)) as catalog:
+                fetch = catalog.fetches.last(found["url"])
             if fetch is not None:
                 found["last_fetch"] = {**fetch._asdict(), "place": fetch.place and fetch.place._asdict()}
                 if found["state"] == "decided":
@@ -100,37 +106,28 @@ class FrontierCommand(Command):
 
 
 def servers_named(name: str) -> list[str]:
-    """The servers that a person means by http://host:port, or by a host: those of http and https.
+    """The server http://host:port, or for a host alone its http and https servers.
 
     Raises:
-        BadInput: with one line on what to write instead.
+        BadInput: the name is neither.
     """
-    meant = [name] if "://" in name else [f"http://{name}", f"https://{name}"]
+    origins = [name] if "://" in name else [f"http://{name}", f"https://{name}"]
     try:
-        return [urls.server(urls.canonical(url)) for url in meant]
+        return [urls.server(urls.canonical(url)) for url in origins]
     except BadUrl:
         raise BadInput(f"{name[:200]!r} is no server: write http://host or https://host:port") from None
 
 
 def _quarantined(found: dict[str, Any]) -> str:
-    return f"{_moment(found['quarantined_ms'] * 0.001)} {found['times']} times {found['url']}"
+    return printable(f"{_moment(found['quarantined_ms'] * 0.001)} {found['times']} times {found['url']}")
 
 
 def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
 
 
-def _print(answer: Any, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(answer, indent=2))
-    elif isinstance(answer, list):
-        print("\n".join(map(printable, answer)) or "nothing waits")
-    else:
-        print("\n".join(_rows(answer, "")))
-
-
 def readable(found: dict[str, Any]) -> dict[str, Any]:
-    """For people: times as such, and only what says something."""
+    """For people: times as text, and nothing that is empty."""
     shown: dict[str, Any] = {}
     for name, value in found.items():
         if isinstance(value, dict):
@@ -147,12 +144,9 @@ def _rows(table: dict[str, Any], indent: str) -> list[str]:
     for name, value in table.items():
         if isinstance(value, dict):
             rows += [f"{indent}{name}:", *_rows(value, indent + "  ")]
-        else:
-            rows.append(f"{indent}{name:<{20 - len(indent)}} {printable(_shown(value))}")
+            continue
+        if isinstance(value, list):
+            value = ", ".join(map(str, value))
+        text = f"{value:,}" if isinstance(value, int) else str(value)
+        rows.append(f"{indent}{name:<{20 - len(indent)}} {printable(text)}")
     return rows
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,19 +1,25 @@
-"""`scrapy graph`: who links to whom, as figures or as a file."""
+"""`scrapy graph`: who links to whom, as numbers or as a file."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from contextlib import suppress
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands import _parquet
+from webcrawler.commands._output import replaced
 from webcrawler.commands.base import Command
 from webcrawler.errors import BadInput
 
 FORMATS = ("graphml", "edgelist", "parquet")
-USAGE = "say `scrapy graph stats`, or `scrapy graph export --format graphml FILE`"
+USAGE = "use `scrapy graph stats`, or `scrapy graph export --format graphml FILE`"
+
+PARQUET_COLUMNS = ("source", "target", "source_url", "target_url", "anchor", "rel")
+ROW_GROUP = 100_000  # edges: some 20 MB while they are written
+
+Edge = tuple[int, int, str, str, str, str]
 
 
 class Graph(Command):
@@ -21,45 +27,57 @@ class Graph(Command):
         return "[options] stats | export FILE"
 
     def short_desc(self) -> str:
-        return "Figures of the link graph, or the graph itself"
+        return "Show the size of the link graph, or export the graph"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--format", default="graphml", help=f"of export: {', '.join(FORMATS)} (graphml)")
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("--json", action="store_true", help="print stats as JSON")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args == ["stats"]:
-            _show(self.catalog(), opts.json)
+            stats = self.catalog().stats()
+            rows = (f"{name:<12}{number:>12,}" for name, number in stats.items())
+            print(json.dumps(stats) if opts.json else "\n".join(rows))
         elif len(args) == 2 and args[0] == "export":
             if opts.format not in FORMATS:
                 raise BadInput(f"no format {opts.format!r}: choose one of {', '.join(FORMATS)}")
-            _export(self.catalog(), opts.format, Path(args[1]))
+            catalog = self.catalog()
+            with replaced(Path(args[1])) as file:
+                _export(catalog, opts.format, file)
         else:
             raise BadInput(USAGE)
 
 
-def _show(catalog: Catalog, as_json: bool) -> None:
-    stats = catalog.stats()
-    print(json.dumps(stats) if as_json else "\n".join(f"{name:<12}{n:>12,}" for name, n in stats.items()))
-
-
 def _export(catalog: Catalog, kind: str, file: Path) -> None:
-    """Written aside and swapped in: readers see no half a graph."""
-    aside = file.with_name(file.name + ".part")
-    try:
-        if kind == "graphml":
-            import networkx  # slow to import, and each `scrapy` command imports all of them
+    if kind == "graphml":
+        import networkx  # slow to import, and each `scrapy` command imports all of them
 
-            networkx.write_graphml(catalog.links.to_networkx(), aside)
-        elif kind == "parquet":
-            _parquet.write(catalog.links.with_urls(), aside)
-        else:
-            with aside.open("w", encoding="ascii") as out:
-                out.writelines(f"{link.source}\t{link.target}\n" for link in catalog.links.all())
-        aside.replace(file)
-    except OSError as error:
-        raise BadInput(f"cannot write {file}: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            aside.unlink()
+        networkx.write_graphml(catalog.links.to_networkx(), file)
+    elif kind == "parquet":
+        write_parquet(catalog.links.with_urls(), file)
+    else:
+        with file.open("w", encoding="ascii") as out:
+            out.writelines(f"{link.source}\t{link.target}\n" for link in catalog.links.all())
+
+
+def write_parquet(edges: Iterable[Edge], file: Path) -> None:
+    """Write one row group after the other: memory does not grow with the graph.
+
+    Raises:
+        BadInput: pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise BadInput("Parquet needs pyarrow: run `make dev`, or pip install pyarrow") from None
+    types = [pyarrow.int64()] * 2 + [pyarrow.string()] * 4
+    schema = pyarrow.schema(list(zip(PARQUET_COLUMNS, types, strict=True)))
+    rest = iter(edges)
+    # Each row group keeps its URLs once, as a dictionary: pyarrow's default for all columns.
+    with parquet.ParquetWriter(file, schema, compression="zstd") as out:
+        while group := list(islice(rest, ROW_GROUP)):
+            columns = zip(*group, strict=True)
+            arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+            out.write_batch(pyarrow.record_batch(arrays, schema=schema))

@@ -1,4 +1,4 @@
-"""`scrapy rank`: the most important pages and servers, by the links of the catalog."""
+"""`scrapy rank`: the most important pages and servers, by the links in the catalog."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import Command, printable
+from webcrawler.commands.base import Command, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.orderings import location
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of th
 
     Scores = NDArray[np.float64] | NDArray[np.int64]
 
-SHOWN = {  # how a score is written
+FORMATS = {  # of a score
     "pagerank": ",.2f",  # the mean is 1
     "hits": ".6f",  # the sum is 1
     "backlink": ",d",
@@ -26,7 +26,6 @@ SHOWN = {  # how a score is written
     "location": ",d",
 }
 WORDS, ENDINGS = ("home",), (".com",)  # of location (Cho 1998, 2 (5))
-DIGITS = 18  # of --top
 
 
 class Rank(Command):
@@ -37,60 +36,57 @@ class Rank(Command):
         return "Show the most important pages and servers"
 
     def long_desc(self) -> str:
-        return "Every URL that was fetched or linked to counts; a server has the sum of its pages."
+        return (
+            "Every URL that was fetched or linked to counts. The score of a server is the sum of its pages."
+        )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         from webcrawler.linkgraph import DAMPING
 
         super().add_options(parser)
-        parser.add_argument("--algorithm", default="pagerank", help=f"{', '.join(SHOWN)} (pagerank)")
+        parser.add_argument("--algorithm", default="pagerank", help=f"{', '.join(FORMATS)} (pagerank)")
         parser.add_argument("--damping", default=str(DAMPING), help=f"of pagerank, 0 to 1 ({DAMPING})")
         parser.add_argument("--engine", default="scipy", help="of pagerank and hits: scipy, networkx (scipy)")
         parser.add_argument("--top", default="20", metavar="N", help="how many to show (20)")
-        parser.add_argument("--servers", action="store_true", help="servers alone, no pages")
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("--servers", action="store_true", help="show servers only")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        top = _top(args, opts)
-        damping = _damping(opts.damping)
+        _check(args, opts)
+        top, damping = whole_number(opts.top, "--top", 1), _damping(opts.damping)
+        found: dict[str, Any] = {"algorithm": opts.algorithm}
         with closing(self.catalog()) as catalog:
             scores, hubs = _scores(catalog, opts.algorithm, damping, opts.engine)
-            found: dict[str, Any] = {"algorithm": opts.algorithm}
             if not opts.servers:
                 found["pages"] = _pages(catalog, scores, hubs, top)
             if opts.algorithm != "location":
                 found["servers"] = _servers(catalog, scores, top)
-        print(json.dumps(found, indent=2) if opts.json else _table(found, SHOWN[opts.algorithm]))
+        print(json.dumps(found, indent=2) if opts.json else _tables(found, FORMATS[opts.algorithm]))
 
 
-def _top(args: list[str], opts: argparse.Namespace) -> int:
-    """The number to show, when all that can be said by words is right."""
+def _check(args: list[str], opts: argparse.Namespace) -> None:
     from webcrawler.linkgraph import check_engine
 
     if args:
         raise BadInput(f"rank takes options only, not {args[0][:60]!r}")
-    if opts.algorithm not in SHOWN:
-        raise BadInput(f"no algorithm {opts.algorithm!r}: choose one of {', '.join(SHOWN)}")
+    if opts.algorithm not in FORMATS:
+        raise BadInput(f"no algorithm {opts.algorithm!r}: choose one of {', '.join(FORMATS)}")
     if opts.algorithm == "location" and opts.servers:
         raise BadInput("location looks at the URL of a page: servers have none")
     check_engine(opts.engine)
-    if not (opts.top.isdecimal() and len(opts.top) <= DIGITS and int(opts.top)):
-        raise BadInput(f"--top wants a number of pages from 1, not {opts.top[:60]!r}")
-    return int(opts.top)
 
 
 def _damping(text: str) -> float:
     try:
-        damping = float(text)
+        if 0 < float(text) < 1:
+            return float(text)
     except ValueError:
-        damping = -1
-    if not 0 < damping < 1:
-        raise BadInput(f"--damping wants a number between 0 and 1, as 0.85: not {text[:60]!r}")
-    return damping
+        pass
+    raise BadInput(f"--damping must be a number between 0 and 1, as 0.85: not {text[:60]!r}")
 
 
 def _scores(catalog: Catalog, algorithm: str, damping: float, engine: str) -> tuple[Scores, Scores | None]:
-    """Of page number 1 and on; hits gives authorities, and hubs beside them."""
+    """The score of each page by number, from 1; for hits the authorities, and the hubs beside them."""
     import numpy as np
 
     from webcrawler import linkgraph
@@ -128,24 +124,20 @@ def _servers(catalog: Catalog, scores: Scores, top: int) -> list[dict[str, Any]]
 
 
 def _best(scores: Scores, top: int) -> list[int]:
-    """The places of the highest scores; of equal ones the first comes first."""
+    """The indices of the highest scores, highest first; of equal ones the first comes first."""
     import numpy as np
 
     best: list[int] = np.argsort(-scores, kind="stable")[:top].tolist()
     return best
 
 
-def _table(found: dict[str, Any], form: str) -> str:
-    """Pages, then servers, the best first."""
+def _tables(found: dict[str, Any], form: str) -> str:
     lines: list[str] = []
     for kind in ("pages", "servers"):
         if kind in found:
             lines += ["", f"Top {kind} by {found['algorithm']}"]
-            lines += [_row(place, row, form) for place, row in enumerate(found[kind], 1)]
+        for place, row in enumerate(found.get(kind, ()), 1):
+            name = row["url"] if "url" in row else f"{row['server']} ({row['pages']:,} pages)"
+            hub = f"{row['hub']:>12{form}}" if "hub" in row else ""
+            lines.append(f"{place:>4} {row['score']:>12{form}}{hub}  {printable(name)}")
     return "\n".join(lines[1:])
-
-
-def _row(place: int, row: dict[str, Any], form: str) -> str:
-    name = row["url"] if "url" in row else f"{row['server']} ({row['pages']:,} pages)"
-    hub = f"{row['hub']:>12{form}}" if "hub" in row else ""
-    return f"{place:>4} {row['score']:>12{form}}{hub}  {printable(name)}"

@@ -1,22 +1,20 @@
-"""`scrapy search`: what Pinkerton's Figure 3 shows, on a terminal or as JSON."""
+"""`scrapy search`: the hits of a query as text or JSON (Pinkerton 1994, Figure 3)."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from pathlib import Path
 from textwrap import fill
 
-from webcrawler.commands.base import Command, printable
+from webcrawler.commands.base import Command, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.records import Hit
-from webcrawler.search import Part, Results, Searcher, as_dict
+from webcrawler.search import Part, Results, as_dict
 from webcrawler.search.rankings import DEFAULT, RANKINGS
-from webcrawler.text import load
 from webcrawler.text.query import MAX_CHARACTERS
 
-_INDENT = " " * 5  # under the title, behind "1000 "
+_INDENT = " " * 5  # as wide as "1000 " before the title
 
 
 class Search(Command):
@@ -28,30 +26,27 @@ class Search(Command):
 
     def long_desc(self) -> str:
         return (
-            "Pages with some or all of the words, the most relevant first. "
-            '+word is demanded, -word excluded, "some words" stand next to each other, word* begins so; '
-            "title:word, site:example.org and link:URL restrict; OR and (parentheses)."
+            "Shows pages with some or all of the words, the most relevant first. +word must be on the page, "
+            '-word must not, "some words" must be next to each other, word* is the beginning of a word. '
+            "title:word, site:example.org and link:URL restrict the search; OR and (parentheses) combine."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("-n", dest="limit", default="15", help="hits to show (15)")
+        parser.add_argument("-n", dest="limit", default="15", help="how many hits to show (15)")
         parser.add_argument("--ranking", default=DEFAULT, help=f"{', '.join(RANKINGS)} ({DEFAULT})")
-        parser.add_argument("--explain", action="store_true", help="say what makes up each relevance")
-        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument("--explain", action="store_true", help="show how each score is made up")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        reference = self.project.get("SEARCH_REFERENCE")
-        searcher = Searcher(
-            self.crawl_dir,
-            load(Path(reference)) if reference else None,
-        )
-        text = _utf8(" ".join(args))
+        searcher = self.searcher(self.crawl_dir)
+        text = " ".join(args).encode("utf-8", "replace").decode()  # arguments may be bytes that are not UTF-8
         if not text.strip():
             raise BadInput("the query is empty: type a word to look for")
         if len(text) > MAX_CHARACTERS:
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
-        results = searcher.search(text, _count(opts.limit), opts.ranking, explain=opts.explain)
+        limit = whole_number(opts.limit, "-n")
+        results = searcher.search(text, limit, opts.ranking, explain=opts.explain)
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
         if results.note:
@@ -60,8 +55,12 @@ class Search(Command):
 
 
 def as_text(results: Results) -> str:
-    """A header, then per hit relevance and title, URL, snippet, and on demand the sum behind it."""
-    lines = [f'Search results for the query "{printable(results.query)}":', _found(results)]
+    """A header; then for each hit relevance and title, URL, snippet, and its explanation if there is one."""
+    pages = "1 page" if results.total == 1 else f"{results.total:,} pages"
+    lines = [
+        f'Search results for the query "{printable(results.query)}":',
+        f"{'more than ' if results.at_least else ''}{pages} in {results.seconds:.3f} s",
+    ]
     if results.did_you_mean:
         lines.append(f"did you mean: {printable(results.did_you_mean)}")
     for related, label in ((results.added, "searched for, too"), (results.related, "related")):
@@ -70,13 +69,8 @@ def as_text(results: Results) -> str:
     for place, hit in enumerate(results.hits):
         lines += ["", *_hit(hit)]
         if place < len(results.explanations):
-            lines += _table(results.explanations[place])
+            lines += _explanation(results.explanations[place])
     return "\n".join(lines)
-
-
-def _found(results: Results) -> str:
-    pages = "1 page" if results.total == 1 else f"{results.total:,} pages"
-    return f"{'more than ' if results.at_least else ''}{pages} in {results.seconds:.3f} s"
 
 
 def _hit(hit: Hit) -> list[str]:
@@ -89,23 +83,11 @@ def _hit(hit: Hit) -> list[str]:
     return [line for line in lines if line]
 
 
-def _table(parts: list[Part]) -> list[str]:
-    """One line a part: what it adds to the score, and how."""
+def _explanation(parts: list[Part]) -> list[str]:
+    """A line for each part: what it adds to the score, and how."""
     widest = max((len(printable(part.what)) for part in parts), default=0)
     rows = [
         f"{_INDENT}{part.contribution:12.4g}  {printable(part.what):{widest}}  {printable(part.detail)}"
         for part in parts
     ]
     return [*rows, f"{_INDENT}{sum(part.contribution for part in parts):12.4g}  in all"]
-
-
-def _utf8(text: str) -> str:
-    """An argument may hold bytes that are no UTF-8."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _count(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise BadInput(f"-n wants a number of hits, not {text[:60]!r}") from None

@@ -1,4 +1,4 @@
-"""`scrapy serve`: the search page, over what was crawled."""
+"""`scrapy serve`: the search page for what was crawled."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from webcrawler.commands.base import Command, printable
+from webcrawler.commands.base import Command, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.settings import SETTINGS, complaint, is_yes
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
     from webcrawler.web import Config
 
-MAX_PORT = 65_535
 COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
@@ -29,42 +28,40 @@ class Serve(Command):
         return "Open the search page for what was crawled"
 
     def long_desc(self) -> str:
-        return (
-            "Search page, status and API for people and programs; also while a crawl goes on. Ctrl-C ends it."
-        )
+        return "Serves the search page, the status page and the API; also during a crawl. Ctrl-C ends it."
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--host", default="127.0.0.1", help="address to listen on (127.0.0.1: only this machine)"
+            "--host",
+            default="127.0.0.1",
+            help="address to listen on (127.0.0.1, for this machine only)",
         )
-        parser.add_argument("--port", default="8000", help="port; 0 is any that is free (8000)")
+        parser.add_argument("--port", default="8000", help="port to listen on; 0 takes any free one (8000)")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise BadInput(f"serve takes options only, not {args[0][:60]!r}")
         if self.crawl_dir.exists() and not self.crawl_dir.is_dir():
-            raise BadInput(f"{self.crawl_dir} is no folder: CRAWL_DIR names the data folder")
-        self._check_settings()
-        from webcrawler.web import make_app, server
-
-        logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
-        config, port = self._config(opts.host), _port(opts.port)
-        app = make_app(config)
-        with closing(server.listen(config.host, port)) as bound:
-            if server.is_public(config):
-                print(f"warning: whoever reaches {printable(opts.host)} can search here", file=sys.stderr)
-            print(f"search page: {server.address_of(bound)}  (Ctrl-C ends it)", flush=True)
-            server.serve(app, bound)
-
-    def _check_settings(self) -> None:
+            raise BadInput(f"{self.crawl_dir} is not a folder: set CRAWL_DIR to the data folder")
         for name in SETTINGS:
             if name.startswith("SERVE_") and (why := complaint(name, self.project[name])):
                 raise BadInput(why)
+        from webcrawler.web import make_app, server
+
+        logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
+        config, port = self._config(opts.host), whole_number(opts.port, "--port", most=65_535)
+        app = make_app(config)
+        with closing(server.listen(config.host, port)) as bound:
+            if server.is_public(config):
+                print(f"warning: anyone who reaches {printable(opts.host)} can search here", file=sys.stderr)
+            print(f"search page: {server.address_of(bound)}  (Ctrl-C ends it)", flush=True)
+            server.serve(app, bound)
 
     def _config(self, host: str) -> Config:
         from webcrawler.web import Config
 
+        on_command_line = [n for n in SETTINGS if (self.project.getpriority(n) or 0) >= COMMAND_LINE]
         return Config(
             crawl_dir=self.crawl_dir,
             host=host,
@@ -82,19 +79,10 @@ class Serve(Command):
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),
             live_pages=self.project.getint("SERVE_LIVE_PAGES"),
             scrapyd=self.project.get("SERVE_SCRAPYD"),
-            live_settings=self._told(),
+            live_settings=tuple(  # a search of the web is started with these, too
+                (name, str(self.project[name])) for name in on_command_line if not name.startswith("SERVE_")
+            ),
         )
-
-    def _told(self) -> tuple[tuple[str, str], ...]:
-        """What the command line says of crawls: a search of the web has to be told it, too."""
-        given = (name for name in SETTINGS if (self.project.getpriority(name) or 0) >= COMMAND_LINE)
-        return tuple((name, str(self.project[name])) for name in given if not name.startswith("SERVE_"))
 
     def _names(self, setting: str) -> tuple[str, ...]:
         return tuple(str(self.project.get(setting) or "").replace(",", " ").split())
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= MAX_PORT):
-        raise BadInput(f"--port wants a number from 0 to {MAX_PORT}, not {text[:60]!r}")
-    return int(text)

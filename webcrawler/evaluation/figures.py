@@ -1,10 +1,12 @@
-"""The figures of crawls from one start page: how important is what could be reached, and found when?"""
+"""The figures of crawls from one start page: how many important pages were found, and how early?"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +15,12 @@ from webcrawler.evaluation import measures
 from webcrawler.evaluation.hotness import Importance, conditions
 from webcrawler.evaluation.recorded import Recorded
 
+EARLY = 5  # percent crawled, for the second table
+
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be known of each crawl."""
+class Metrics:
+    """What is measured of each crawl."""
 
     hot: tuple[str, ...] = ("ib:10", "ib:100", "ir:13")
     buffer: float = 0.0  # share of all pages that can be kept; 0: no limited buffer
@@ -26,7 +30,7 @@ class Wanted:
 
 
 class Figures(NamedTuple):
-    """In percent, by what --hot names; None where no page is hot, or after the last visit."""
+    """In percent, by item of --hot; None where no page is hot, or after the last visit."""
 
     auc: dict[str, float | None]
     p_st: dict[str, list[float | None]]
@@ -34,64 +38,140 @@ class Figures(NamedTuple):
     p_bc: dict[str, float]
 
 
-class Judge:
-    """Knows how important the pages are.
+class Run(NamedTuple):
+    """A crawl and its figures."""
+
+    ordering: str
+    start: int | str
+    seed: int | None
+    seconds: float
+    pages: int  # that can be reached from the start: 100 %
+    visits: int
+    hot: dict[str, int]  # how many pages are hot
+    figures: Figures
+
+    def as_json(self) -> dict[str, Any]:
+        run = self._asdict()
+        del run["figures"]
+        return {**run, **self.figures._asdict()}
+
+
+class Evaluator:
+    """Measures crawls of one graph.
 
     Args:
-        reached: all that counts.
+        reached: the pages that can be reached; no others count.
     Raises:
-        BadInput: no such --hot, or this graph cannot tell.
+        BadInput: no such --hot, or the graph lacks what it needs.
     """
 
-    def __init__(self, reached: Recorded, wanted: Wanted) -> None:
-        self._graph, self._wanted = reached.graph, wanted
-        parsed = {name: conditions(name) for name in wanted.hot}
-        importance = Importance(reached, wanted.query)
+    def __init__(self, reached: Recorded, metrics: Metrics) -> None:
+        self._graph, self._metrics = reached.graph, metrics
+        self.pages = reached.graph.pages
+        parsed = {name: conditions(name) for name in metrics.hot}
+        importance = Importance(reached, metrics.query)
         self.hot = {
             name: importance.hot(items) for name, items in parsed.items() if all(item.least for item in items)
         }
-        metrics = {item.metric: item for items in parsed.values() for item in items if not item.by_word}
-        self._importance = {name: importance.of(item.importance_name) for name, item in metrics.items()}
-
-    @property
-    def pages(self) -> int:
-        return self._graph.pages
+        by_metric = {item.metric: item for items in parsed.values() for item in items if not item.by_word}
+        self._importance = {name: importance.of(item.importance_name) for name, item in by_metric.items()}
 
     @property
     def interval(self) -> int:
         """Visits between two updates of ranks."""
-        return max(1, round(self.pages * self._wanted.reorder_percent / 100))
+        return max(1, round(self.pages * self._metrics.reorder_percent / 100))
 
     def figures(self, order: NDArray[np.integer]) -> Figures:
         curves = {name: measures.p_st(order, hot) for name, hot in self.hot.items()}
         return Figures(
-            {name: _number(measures.area(curve)) for name, curve in curves.items()},
-            {name: self._points(curve) for name, curve in curves.items()},
+            {name: _rounded([measures.area(curve)])[0] for name, curve in curves.items()},
+            {name: _rounded(measures.at_percents(curve, self.pages)) for name, curve in curves.items()},
             {name: self._p_cs(order, importance) for name, importance in self._importance.items()},
-            self._p_bc(order) if self._wanted.buffer else {},
+            self._p_bc(order) if self._metrics.buffer else {},
         )
-
-    def _points(self, curve: NDArray[np.float64]) -> list[float | None]:
-        points = measures.at_percents(curve, self.pages)
-        return [_number(point) for point in points]
 
     def _p_cs(
         self, order: NDArray[np.integer], importance: NDArray[np.float64 | np.int64]
     ) -> list[float | None]:
         visits = measures.visits_at(self.pages)
         made = visits[visits <= len(order)]
-        points = [round(float(point), 3) for point in measures.p_cs(order, importance, made)]
-        return [*points, *[None] * (len(visits) - len(made))]
+        return _rounded([*measures.p_cs(order, importance, made), *[None] * (len(visits) - len(made))])
 
     def _p_bc(self, order: NDArray[np.integer]) -> dict[str, float]:
-        """By threshold, and by metric: then the best that would fill the buffer are hot."""
-        size = max(1, round(self._wanted.buffer * self.pages))
-        left = measures.kept(self._graph, order, size, self._wanted.flush, self.interval)
+        """By threshold, and by metric: for a metric the best pages that would fill the buffer are hot."""
+        size = max(1, round(self._metrics.buffer * self.pages))
+        left = measures.kept(self._graph, order, size, self._metrics.flush, self.interval)
         hot = dict(self.hot)
         for name, importance in self._importance.items():
             hot[name] = importance >= measures.threshold_of_best(importance, size)
         return {name: round(100 * float(of[left].mean()), 3) for name, of in hot.items()}
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else round(value, 3)
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    return [None if value is None or math.isnan(value) else round(float(value), 3) for value in values]
+
+
+def tables(runs: Sequence[Run]) -> str:
+    """Area under P_ST, hot pages found early, what a limited buffer keeps: a row an ordering and start."""
+    hot = list(dict.fromkeys(name for run in runs for name in run.figures.auc))
+    kept = list(dict.fromkeys(name for run in runs for name in run.figures.p_bc))
+    shown = []
+    if hot:
+        shown = [
+            _table("area under P_ST, %", hot, runs, lambda run, name: run.figures.auc.get(name), True),
+            _table(f"hot pages found at {EARLY} % crawled, %", hot, runs, _early),
+        ]
+    if kept:
+        title = "P_BC: hot in the final buffer, %"
+        shown.append(_table(title, kept, runs, lambda run, name: run.figures.p_bc.get(name)))
+    return "\n\n".join(shown)
+
+
+def _early(run: Run, name: str) -> float | None:
+    return run.figures.p_st[name][EARLY] if name in run.figures.p_st else None
+
+
+def grouped(runs: Sequence[Run]) -> dict[tuple[str, int | str | None], list[Run]]:
+    """By ordering and start; if there are several starts, also by ordering over all of them (start None)."""
+    starts = list(dict.fromkeys(run.start for run in runs))
+    found: dict[tuple[str, int | str | None], list[Run]] = {}
+    for run in runs:
+        found.setdefault((run.ordering, run.start), []).append(run)
+    for run in runs if len(starts) > 1 else ():
+        found.setdefault((run.ordering, None), []).append(run)
+    return found
+
+
+def _table(
+    title: str,
+    names: Sequence[str],
+    runs: Sequence[Run],
+    value: Callable[[Run, str], float | None],
+    with_seconds: bool = False,
+) -> str:
+    rows = [[title, "start", *names, *(["seconds"] if with_seconds else [])]]
+    for (ordering, start), some in grouped(runs).items():
+        cells = [_cell([value(run, name) for run in some]) for name in names]
+        seconds = [f"{fmean(run.seconds for run in some):.1f}"] if with_seconds else []
+        rows.append([ordering, "all" if start is None else str(start), *cells, *seconds])
+    return aligned(rows)
+
+
+def _cell(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "–"
+    spread = f" ± {stdev(known):.1f}" if len(known) > 1 else ""
+    return f"{fmean(known):.1f}{spread}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table as text: the first two columns flush left, figures flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if number < 2 else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )

@@ -9,30 +9,39 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.figures import Figures, Judge, Wanted
+from webcrawler.evaluation.figures import Evaluator, Metrics, Run
 from webcrawler.evaluation.recorded import Recorded, as_number
 from webcrawler.evaluation.virtual import Web, crawl
 from webcrawler.orderings import arguments_of, ordering, ordering_type
 
+Progress = Callable[[str, int, int], None]  # what is being done, how much is done, of how much
+
+STOP_WHEN_ALONE = """
+read -r never
+kill "$1"
+while kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+rm -rf "$2"
+"""
+
 
 class Experiment(NamedTuple):
-    """One crawl to be made."""
+    """A crawl to make."""
 
-    ordering: str  # as it was asked for: "blend", "hot:backlink"
-    mode: str  # as the frontier knows it: "blend?seed=1"
+    ordering: str  # as the user wrote it: "blend", "hot:backlink"
+    mode: str  # as the frontier takes it: "blend?seed=1"
     seed: int | None
 
 
 def experiments(orderings: Sequence[str], seeds: Sequence[int], query: str = "") -> list[Experiment]:
-    """One for each ordering, or for each seed of those that take one.
+    """An experiment for each ordering, or for each seed if the ordering takes one.
 
-    `hot:MODE` is the ordering `hot` with both queues in the order of MODE. Orderings that take a query get
-    that one. `name?word=value` is left as it is.
+    `hot:MODE` is the ordering `hot` with both queues in the order of MODE. The query goes to orderings that
+    take one. `name?word=value` stays as it is.
 
     Raises:
         BadInput: there is no such ordering.
@@ -47,7 +56,7 @@ def experiments(orderings: Sequence[str], seeds: Sequence[int], query: str = "")
 
 
 def _arguments(name: str) -> tuple[str, ...]:
-    """Those that are still to be given."""
+    """The arguments of an ordering that are not written out yet."""
     if "?" in name:
         return ()
     return arguments_of(ordering_type(name, by_path=True))
@@ -63,7 +72,7 @@ def _mode(name: str, seed: int | None, query: str) -> str:
     takes, given = _arguments(first), {}
     if "query" in takes:
         if not query:
-            raise BadInput(f"--orderings: {name} wants a query: add --query WORDS")
+            raise BadInput(f"--orderings: {name} needs a query: add --query WORDS")
         given["query"] = query
     if "seed" in takes and seed is not None:
         given["seed"] = str(seed)
@@ -74,40 +83,9 @@ def _mode(name: str, seed: int | None, query: str) -> str:
     return f"{first}?{urlencode(given)}" if given else first
 
 
-STOP_WHEN_ALONE = """
-read -r never
-kill "$1"
-while kill -0 "$1" 2>/dev/null; do sleep 0.1; done
-rm -rf "$2"
-"""
-
-Progress = Callable[[Experiment, str, int, int], None]  # a crawl, its start, all pages, pages visited
-
-
-class Run(NamedTuple):
-    """A crawl and its figures."""
-
-    ordering: str
-    start: int | str
-    seed: int | None
-    seconds: float
-    pages: int  # that can be reached from the start: 100 %
-    visits: int
-    hot: dict[str, int]  # pages that are hot
-    figures: Figures
-
-    def as_json(self) -> dict[str, Any]:
-        run = self._asdict()
-        del run["figures"]
-        return {**run, **self.figures._asdict()}
-
-
 @contextmanager
 def private_redis() -> Iterator[Connection]:
-    """An embedded server for as long as this lasts, which writes nothing to disk.
-
-    It ends with this process, even where that is killed with SIGKILL.
-    """
+    """An embedded server without files; it ends with the block, or with this process if that is killed."""
     with (
         tempfile.TemporaryDirectory(prefix="webcrawler-") as folder,
         connect(None, Path(folder), fsync="no") as connection,
@@ -129,58 +107,50 @@ def _ended_with_this_process(server: int, folder: str) -> Iterator[None]:
         shell.communicate()
 
 
+class _StartPage(NamedTuple):
+    label: int | str
+    url: str
+    reached: Recorded  # what can be reached from it
+    evaluator: Evaluator
+
+
 def runs(
     recorded: Recorded,
     starts: Sequence[str],
     experiments: Sequence[Experiment],
-    wanted: Wanted,
+    metrics: Metrics,
     connection: Connection,
     progress: Progress,
     pages_max: int = 0,
 ) -> Iterator[Run]:
-    """Each experiment from each start page, as soon as it is made; what is wrong is said before the first.
+    """Each experiment from each start page, as soon as it is over. All errors come before the first.
 
     Args:
-        connection: to a Redis of our own, that is emptied.
+        connection: to a Redis of our own; it is emptied.
         pages_max: visits after which a crawl stops; 0: all pages.
     Raises:
-        BadInput: there is no such start page, or --hot is wrong.
+        BadInput: there is no such start page, --hot is wrong, or an ordering by words needs anchors.
     """
-    _refuse_without_anchors(recorded, experiments)
-    places = [_place(recorded, start, wanted) for start in starts]  # what is wrong comes before any crawl
-    for place, start in zip(places, starts, strict=True):
-        judge, web = place.judge, Web(place.reached)
-        first = web.page_of[place.url]
-        hot = {name: int(pages.sum()) for name, pages in judge.hot.items()}
-        for one in experiments:
-            tell = partial(progress, one, start, judge.pages)
-            began = time.perf_counter()
-            order = crawl(web, one.mode, first, connection, judge.interval, pages_max, tell)
-            seconds = round(time.perf_counter() - began, 3)
-            figures = judge.figures(order)
-            yield Run(one.ordering, place.label, one.seed, seconds, judge.pages, len(order), hot, figures)
-
-
-def _refuse_without_anchors(recorded: Recorded, experiments: Sequence[Experiment]) -> None:
-    """Else orderings by words would say what fifo says."""
     by_words = [one.ordering for one in experiments if "query=" in one.mode]
-    if by_words and not recorded.anchors:
+    if by_words and not recorded.anchors:  # they would order as fifo does
         raise BadInput(
-            f"{by_words[0]} needs anchors, which this graph has none of: name a crawl's data folder"
+            f"{by_words[0]} needs anchors, which this graph lacks: name the data folder of a crawl"
         )
+    pages = [_start_page(recorded, start, metrics) for start in starts]
+    for (label, url, reached, evaluator), start in zip(pages, starts, strict=True):
+        web = Web(reached)
+        hot = {name: int(are_hot.sum()) for name, are_hot in evaluator.hot.items()}
+        for one in experiments:
+            tell = partial(progress, f"{one.mode} {start}".rstrip())
+            began = time.perf_counter()
+            order = crawl(web, one.mode, web.page_of[url], connection, evaluator.interval, pages_max, tell)
+            seconds = round(time.perf_counter() - began, 3)
+            figures = evaluator.figures(order)
+            yield Run(one.ordering, label, one.seed, seconds, evaluator.pages, len(order), hot, figures)
 
 
-class _Place(NamedTuple):
-    """A start page."""
-
-    label: int | str
-    url: str
-    reached: Recorded  # what can be, from there
-    judge: Judge
-
-
-def _place(recorded: Recorded, start: str, wanted: Wanted) -> _Place:
+def _start_page(recorded: Recorded, start: str, metrics: Metrics) -> _StartPage:
     page, number = recorded.page(start), as_number(start)
     label = (start or str(recorded.labels[page])) if number is None else number
     reached = recorded.reachable(page)
-    return _Place(label, recorded.urls[page], reached, Judge(reached, wanted))
+    return _StartPage(label, recorded.urls[page], reached, Evaluator(reached, metrics))

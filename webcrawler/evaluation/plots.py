@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from webcrawler import linkgraph
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import measures
-from webcrawler.evaluation.laboratory import Run
+from webcrawler.evaluation.figures import Run, grouped
 from webcrawler.evaluation.recorded import Recorded
-from webcrawler.evaluation.report import grouped
 
-# Told apart by people who do not see all colours (Okabe and Ito 2008), and by their dashes.
+# Distinguishable without full colour vision (Okabe and Ito 2008), and by their dashes.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
-QUIET = "#888888"
+GREY = "#888888"
 SIZE_INCHES = (6.4, 4.4)
 NAME_CHARACTERS = 60  # of a file; four bytes each at most
 CLASSES = 60  # of the histogram, at most
@@ -29,11 +28,11 @@ NAMES = {"ib": "backlinks, I(P) = IB(P)", "ir": "PageRank, I(P) = IR(P)"}
 
 
 def check() -> None:
-    """Raises BadInput where matplotlib is missing."""
+    """Raises BadInput: matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise BadInput("--plots wants matplotlib: run `make dev`, or pip install matplotlib") from None
+        raise BadInput("--plots needs matplotlib: run `make dev`, or pip install matplotlib") from None
 
 
 def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:
@@ -51,7 +50,7 @@ def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:
 
 
 def _free(folder: Path, name: str, taken: Sequence[Path]) -> Path:
-    """A file with a plain name; numbered where that of a long URL, cut, is another's."""
+    """A file with a plain name, numbered if the name, cut to length, is already taken."""
     plain = re.sub(r"[^\w.-]+", "-", name.replace("%", "pct"))[:NAME_CHARACTERS].strip("-")
     files = (folder / f"{plain}{number}.svg" for number in chain([""], (f"-{n}" for n in count(2))))
     return next(file for file in files if file not in taken)
@@ -60,42 +59,39 @@ def _free(folder: Path, name: str, taken: Sequence[Path]) -> Path:
 def _draw_p_st(runs: Sequence[Run], name: str, file: Path) -> Path:
     figure, axes = axes_of("% of pages crawled", "% of hot pages found")
     hot, pages = runs[0].hot[name], runs[0].pages
-    axes.plot(measures.PERCENTS, measures.ideal(pages, hot), color=QUIET, linestyle=":", label="ideal")
-    _curves(
-        axes, {ordering: [run.figures.p_st[name] for run in some] for ordering, some in _by_ordering(runs)}
-    )
+    axes.plot(measures.PERCENTS, measures.ideal(pages, hot), color=GREY, linestyle=":", label="ideal")
+    _means(axes, runs, lambda run: run.figures.p_st[name])
     axes.set_title(f"P_ST, hot: {name} ({hot:,} of {pages:,} pages)", fontsize=10, parse_math=False)
     return save(figure, axes, file)
 
 
 def _draw_p_cs(runs: Sequence[Run], name: str, file: Path) -> Path:
     figure, axes = axes_of("% of pages crawled", "% of them among the best as many")
-    axes.axhline(100, color=QUIET, linestyle=":", label="ideal")
-    _curves(
-        axes, {ordering: [run.figures.p_cs[name] for run in some] for ordering, some in _by_ordering(runs)}
-    )
+    axes.axhline(100, color=GREY, linestyle=":", label="ideal")
+    _means(axes, runs, lambda run: run.figures.p_cs[name])
     axes.set_title(f"P_CS, {NAMES.get(name, name)} ({runs[0].pages:,} pages)", fontsize=10)
     return save(figure, axes, file)
 
 
-def _by_ordering(runs: Sequence[Run]) -> list[tuple[str, list[Run]]]:
-    return [(ordering, some) for (ordering, _), some in grouped(runs).items()]
+def _means(axes: Any, runs: Sequence[Run], curve: Callable[[Run], list[float | None]]) -> None:
+    """A curve for each ordering, the mean over seeds; and the diagonal of a crawler that picks at random."""
+    means = {
+        ordering: np.mean(np.array([curve(run) for run in some], np.float64), axis=0)
+        for (ordering, _), some in grouped(runs).items()
+    }
+    plot_curves(axes, measures.PERCENTS, means)
+    axes.plot(measures.PERCENTS, measures.random(), color=GREY, linewidth=1, label="at random")
 
 
-def _curves(axes: Any, curves: dict[str, list[list[float | None]]]) -> None:
-    """The mean over seeds, and the diagonal of a crawler that picks pages at random.
-
-    Later curves are thinner: of equal ones all are seen.
-    """
-    for number, (name, some) in enumerate(curves.items()):
-        mean = np.mean(np.array(some, np.float64), axis=0)
+def plot_curves(axes: Any, across: NDArray[Any], curves: Mapping[str, NDArray[np.float64]]) -> None:
+    """Later curves are thinner, so that all of several equal ones are visible."""
+    for number, (name, curve) in enumerate(curves.items()):
         look = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
-        axes.plot(measures.PERCENTS, mean, label=name, linewidth=max(0.9, 2.6 - 0.22 * number), **look)
-    axes.plot(measures.PERCENTS, measures.random(), color=QUIET, linewidth=1, label="at random")
+        axes.plot(across, curve, label=name, linewidth=max(0.9, 2.6 - 0.22 * number), **look)
 
 
 def _draw_histogram(backlinks: NDArray[np.int64], file: Path) -> Path:
-    """Graph 6: how many pages have how many backlinks; of rare ones the mean of a class."""
+    """Graph 6: how many pages have how many backlinks; rare counts are averaged over a class."""
     figure, axes = axes_of("backlinks", "pages with so many")
     most = int(backlinks.max())
     edges = np.concatenate(([0], np.unique(np.geomspace(1, most + 1, CLASSES).astype(np.int64))))
@@ -126,12 +122,12 @@ def axes_of(across: str, up: str) -> tuple[Any, Any]:
 
 
 def save(figure: Any, axes: Any, file: Path, legend: bool = True) -> Path:
-    """Text stays text: small files, and words that can be searched; the same figures give the same file."""
+    """Write an SVG file whose text is searchable; equal figures give equal files."""
     import matplotlib
 
     if legend:
         for text in axes.legend(fontsize=8, frameon=False).get_texts():
-            text.set_parse_math(False)  # a class of one's own may have a $ in its name
+            text.set_parse_math(False)  # the name of an ordering may contain a $
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": file.name}):
         figure.savefig(file, format="svg", metadata={"Date": None})
     return file

@@ -17,19 +17,15 @@ from webcrawler.frontier import Done, Frontier, Ordering, Politeness, ordering
 from webcrawler.linkgraph import Estimate, Rescorer
 from webcrawler.records import Lease, Link
 
-UNHURRIED = Politeness(delay=0.0, server_concurrency=10**6, lease=10.0**6)
+NO_DELAY = Politeness(delay=0.0, server_concurrency=10**6, lease=10.0**6)
 STEPS = 200  # of a progress bar
-NEWS, NEWS_LEAST = 0.1, 100  # of the pages visited, pages: enough to reorder before the interval is over
+GROWTH, GROWTH_LEAST = 0.1, 100  # share and number of pages: so many new ones are a reason to reorder early
 
-Progress = Callable[[int], None]
-
-
-def _no_progress(pages: int) -> None:
-    pass
+Progress = Callable[[int, int], None]  # visits so far, pages in all
 
 
 class Web:
-    """What virtual crawlers may ask of a graph; all is there beforehand."""
+    """A recorded graph as a web; what crawlers ask of it is computed once."""
 
     def __init__(self, recorded: Recorded) -> None:
         self.recorded = recorded
@@ -47,7 +43,7 @@ class Web:
         return [links[target]._replace(anchor=anchors[at]) for at, target in enumerate(targets, start)]
 
     def note(self, page: int, lease: Lease, by: Ordering) -> int:
-        """What an ordering notes of a page that it has read."""
+        """What an ordering notes about a page that it has read."""
         if not by.takes_notes:
             return 0
         label = int(self.recorded.labels[page])
@@ -55,28 +51,28 @@ class Web:
 
 
 class Reordering:
-    """Does what the ranker does beside a crawl, now and then: new ranks, new priorities for what waits.
+    """Does what the ranker does beside a crawl: at intervals, new ranks and new priorities for waiting URLs.
 
     Args:
-        interval: visits between two times; less at the beginning, when each page is news.
+        interval: visits between two updates; fewer at the beginning, when every page changes much.
     """
 
     def __init__(self, web: Web, frontier: Frontier, interval: int) -> None:
         self._web, self._frontier = web, frontier
-        self._interval, self._visits, self._next = interval, 0, min(interval, NEWS_LEAST)
+        self._interval, self._visits, self._next = interval, 0, min(interval, GROWTH_LEAST)
         self._estimate = Estimate()
         self._estimate.know(web.graph.pages)
         self._rescorer = Rescorer(frontier.ordering, self._estimate)
 
     def visited(self, page: int) -> bool:
-        """Is it time to reorder?"""
+        """Take a visit into account. Returns True when it is time to reorder."""
         self._estimate.add(page, self._web.graph.outlinks(page))
         self._visits += 1
         return self._visits >= self._next
 
     def reorder(self) -> None:
-        news = max(NEWS_LEAST, round(NEWS * self._visits))
-        self._next = self._visits + min(self._interval, news)
+        growth = max(GROWTH_LEAST, round(GROWTH * self._visits))
+        self._next = self._visits + min(self._interval, growth)
         self._estimate.update()
         waiting = (self._estimate.backlinks > 0) & ~self._estimate.crawled
         pages, priorities = self._rescorer.changed(self._web.ids, waiting)
@@ -91,20 +87,20 @@ def crawl(
     connection: Connection,
     interval: int,
     pages_max: int = 0,
-    progress: Progress = _no_progress,
+    progress: Progress = lambda visits, pages: None,
 ) -> NDArray[np.int32]:
-    """The pages in the order of visits, from a start page to all that it leads to.
+    """Visit all pages that a start page leads to; returns them in the order of visits.
 
-    One server, one URL at a time, no politeness, no leasing ahead: the exact order. Empties the Redis before.
+    One server, one URL at a time, no politeness, no leasing ahead: the exact order. Empties the Redis first.
 
     Args:
-        interval: visits between two updates of ranks, for orderings that follow them; less at the beginning.
+        interval: visits between two updates of ranks, for orderings that follow them; fewer at the beginning.
         pages_max: visits after which to stop; 0: all pages.
     Raises:
         BadInput: there is no such mode.
     """
     connection.client.flushdb()
-    frontier = Frontier(connection.client, ordering(mode), "virtual", UNHURRIED)
+    frontier = Frontier(connection.client, ordering(mode), "virtual", NO_DELAY)
     frontier.open(mode)
     frontier.discover([web.links[start]])
     reordering = Reordering(web, frontier, interval) if frontier.ordering.follows_ranks else None
@@ -116,7 +112,7 @@ def crawl(
         page = web.page_of[lease.url]
         order.append(page)
         if len(order) % step == 0:
-            progress(len(order))
+            progress(len(order), web.graph.pages)
         if len(order) == pages_max:
             break
         note = web.note(page, lease, frontier.ordering)

@@ -1,14 +1,26 @@
 """Which strategy finds the pages of a topic first? Focused crawls, recorded or live, measured.
 
-`read_topics` and `Judge` say which pages are relevant, `Recording` is a crawl to be crawled again, `runs`
-does that with each strategy of `Asked`, `Run` holds what one found, `tables` and `draw` show many.
+`read_topics` says which pages are relevant, `Recording` is a crawl to be crawled again, `runs` does that with
+each strategy of `Experiments`, `Run` holds what one found, `tables` and `draw` show many.
 """
 
-from webcrawler.evaluation.focused.comparison import Asked, runs
-from webcrawler.evaluation.focused.known import sample
-from webcrawler.evaluation.focused.measures import Run
+from webcrawler.evaluation.focused.crawl import sample
+from webcrawler.evaluation.focused.experiments import Experiments, mode_of, runs
 from webcrawler.evaluation.focused.recorded_web import Recording
-from webcrawler.evaluation.focused.relevance import Judge, Topic, read_topics
-from webcrawler.evaluation.focused.report import draw, tables
+from webcrawler.evaluation.focused.report import Run, draw, summary, tables
+from webcrawler.evaluation.focused.topics import RelevanceRules, Topic, read_topics
 
-__all__ = ["Asked", "Judge", "Recording", "Run", "Topic", "draw", "read_topics", "runs", "sample", "tables"]
+__all__ = [
+    "Experiments",
+    "Recording",
+    "RelevanceRules",
+    "Run",
+    "Topic",
+    "draw",
+    "mode_of",
+    "read_topics",
+    "runs",
+    "sample",
+    "summary",
+    "tables",
+]

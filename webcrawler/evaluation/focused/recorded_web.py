@@ -19,7 +19,7 @@ KEPT = 2000  # parsed pages in memory: about 300 MB
 
 
 class Fetched(NamedTuple):
-    """What came of a URL; only documents have a number."""
+    """The outcome of fetching a URL; only documents have a number."""
 
     reason: str  # "document", "redirect", "not-found"
     number: int = 0  # page number in the catalog
@@ -32,9 +32,9 @@ NOT_FOUND = Fetched("not-found")
 
 
 class Recording:
-    """Documents and redirects of a crawl; whatever else was fetched, or never was, is not found.
+    """The documents and redirects of a crawl; any other URL is not found.
 
-    Archived pages are parsed again, as only they have the words around links; where the archive lacks one,
+    Archived pages are parsed again, since only they have the words around links; if the archive lacks a page,
     its text and links come from the catalog.
 
     Raises:
@@ -45,21 +45,21 @@ class Recording:
         file = crawl_dir / "catalog.sqlite"
         if not file.exists():
             raise BadInput(
-                f"nothing was crawled into {crawl_dir}: --focused wants the data folder of a crawl"
+                f"nothing was crawled into {crawl_dir}: --focused needs the data folder of a crawl"
             )
         self.crawl_dir = crawl_dir
-        self.not_archived = set[int]()  # numbers of pages that were wanted and are not in the archive
+        self.not_archived = set[int]()  # numbers of pages that the archive lacks, as far as they were fetched
         self._catalog = Catalog(file, readonly=True)
         self.documents = dict(self._documents())
         if not self.documents:
             raise BadInput(f"{crawl_dir} holds no document: crawl more, then compare strategies")
         self._number_of = {document.url: number for number, document in self.documents.items()}
-        # A crawl that did not follow https must not be asked for it in vain.
+        # Links to a protocol that the crawl did not follow lead nowhere.
         self._protocols = {document.url.partition(":")[0] for document in self.documents.values()}
         self._parsed: Callable[[int], tuple[Text | None, tuple[Link, ...]]] = lru_cache(KEPT)(self._parse)
 
     def fetch(self, url: str) -> Fetched:
-        """What came of a canonical URL."""
+        """The outcome of fetching a canonical URL."""
         number = self._number_of.get(url)
         if number is not None:
             return Fetched("document", number, self.documents[number].digest, *self._parsed(number))
@@ -75,7 +75,7 @@ class Recording:
         return min(self.documents.values(), key=lambda document: document.fetched).url
 
     def texts(self, numbers: Collection[int] = ()) -> Iterator[tuple[int, Text]]:
-        """Those of the catalog by page number; of all documents where none are named."""
+        """The texts in the catalog by page number; of all documents if no numbers are given."""
         wanted = list(numbers or self.documents)
         for start in range(0, len(wanted), AT_ONCE):
             yield from self._catalog.texts(wanted[start : start + AT_ONCE]).items()
@@ -88,7 +88,7 @@ class Recording:
     def _redirects(self) -> dict[str, Link]:
         rows = [(row.source, row.target) for row in self._catalog.links.all() if row.rel == "redirect"]
         url_of = self._catalog.urls.of(list({number for row in rows for number in row}))
-        return {url_of[source]: _link(url_of[target], rel="redirect") for source, target in rows}
+        return {url_of[source]: link(url_of[target], rel="redirect") for source, target in rows}
 
     def _parse(self, number: int) -> tuple[Text | None, tuple[Link, ...]]:
         document = self.documents[number]
@@ -103,7 +103,7 @@ class Recording:
         return None if page.noindex else text, links
 
     def _archived(self, document: Document) -> Page | None:
-        """A duplicate's bytes are its twin's, but its links are relative to its own URL."""
+        """The parsed page; a duplicate has the bytes of its twin, but links relative to its own URL."""
         twin = self.documents.get(document.duplicate_of)
         for place in (one.place for one in (document, twin) if one and one.place):
             try:
@@ -116,12 +116,12 @@ class Recording:
         return None
 
     def _catalogued(self, number: int) -> tuple[Link, ...]:
-        links = (_link(url, anchor) for url, anchor in self._links.get(number, ()))
+        links = (link(url, anchor) for url, anchor in self._links.get(number, ()))
         return followed(links, self.documents[number].id)
 
     @cached_property
     def _links(self) -> dict[int, list[tuple[str, str]]]:
-        """Of all documents that are not archived; one pass over the table."""
+        """The links of all documents, in one pass over the table."""
         found: dict[int, list[tuple[str, str]]] = {}
         for source, _, _, url, anchor, rel in self._catalog.links.with_urls():
             if rel == "":
@@ -130,10 +130,10 @@ class Recording:
 
 
 def followed(links: Collection[Link] | Iterator[Link], own: int) -> tuple[Link, ...]:
-    """Those that a crawl takes in."""
-    return tuple(link for link in links if not link.refused and link.rel != "nofollow" and link.id != own)
+    """The links that a crawl follows."""
+    return tuple(one for one in links if not one.refused and one.rel != "nofollow" and one.id != own)
 
 
-def _link(url: str, anchor: str = "", rel: str = "") -> Link:
+def link(url: str, anchor: str = "", rel: str = "") -> Link:
     target = urls.outlink(url, url)
     return Link(target.url, target.id, target.spelling, anchor, rel=rel, refused=target.refused)

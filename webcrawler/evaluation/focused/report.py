@@ -1,18 +1,101 @@
-"""The figures of focused crawls for people: a row a strategy, over all topics, mean and median."""
+"""How good was a focused crawl? Measures of when relevant pages were fetched; tables, curves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from webcrawler.evaluation.focused.measures import FIRST, Run, marks_of
-from webcrawler.evaluation.plots import COLOURS, DASHES, axes_of, save
-from webcrawler.evaluation.report import aligned
+from webcrawler.evaluation.figures import aligned
+from webcrawler.evaluation.focused.recorded_web import Recording
+from webcrawler.evaluation.plots import axes_of, plot_curves, save
 
-BASELINE = "breadth"  # over servers in turn
+TOP = 100  # best pages of the pool
+FIRST = 10  # relevant pages: enough to read for somebody who searches
+MARKS = (100, 300, 1000)  # pages fetched, at which strategies are compared
+BASELINE = "breadth"  # all servers in turn
+
+
+class Pooled(NamedTuple):
+    """How one strategy did; each page of the pool counts once."""
+
+    mean_place: float  # of its pages, in percent of the pool: 0 is best; chance gives 50
+    top_share: float  # of the pool's best 100 pages, those that it fetched; in percent
+
+
+def pooled(fetched: Mapping[str, Sequence[int]], ranked: Sequence[int]) -> dict[str, Pooled]:
+    """By strategy.
+
+    Args:
+        fetched: page numbers by strategy.
+        ranked: page numbers, best first; pages that it lacks do not answer the query, and share the places
+            behind all others.
+    """
+    pool = set().union(*fetched.values())
+    answers = [number for number in ranked if number in pool]
+    place = {number: float(at) for at, number in enumerate(answers)}
+    behind = (len(answers) + len(pool) - 1) / 2  # the mean of the places that are left
+    top = set(answers[:TOP])
+    last = max(1, len(pool) - 1)
+    return {
+        strategy: Pooled(
+            100 * fmean(place.get(number, behind) for number in set(pages)) / last if pages else 100.0,
+            100 * len(top.intersection(pages)) / max(1, len(top)),
+        )
+        for strategy, pages in fetched.items()
+    }
+
+
+class Run(NamedTuple):
+    """One focused crawl; places are counted from 1."""
+
+    strategy: str  # as it was asked for: "shark"
+    query: str
+    relevant: int  # pages that it could have found
+    fetched: int  # pages, of any kind
+    found: tuple[int, ...]  # places of the relevant ones, ascending
+    tried: int = 0  # URLs: pages, and what came to none, as redirects do
+    seconds: float = 0.0
+    seed: int | None = None  # of what was known beforehand
+    pool: Pooled | None = None  # beside the others; None where there is no index to rank by
+
+    def at(self, pages: int) -> int:
+        """Relevant pages among the first so many."""
+        return bisect_right(self.found, pages)
+
+    def harvest(self, pages: int) -> float:
+        """The harvest rate: relevant share of the first pages; of fewer where nothing was left to fetch."""
+        return self.at(pages) / max(1, min(pages, self.fetched))
+
+    def recall(self, pages: int) -> float:
+        """Found share of the relevant pages; 1 where there are none to find."""
+        return self.at(pages) / self.relevant if self.relevant else 1.0
+
+    def until(self, relevant: int = FIRST) -> float:
+        """Pages fetched when so many relevant ones were there; infinite where they never were."""
+        return self.found[relevant - 1] if len(self.found) >= relevant else float("inf")
+
+    def as_json(self, pages: int) -> dict[str, Any]:
+        """With its measures; keys as in docs/reference/commands.md."""
+        marks = marks_of(pages)
+        until = self.until()
+        return {
+            **self._asdict(),
+            "pool": self.pool and {name: round(value, 2) for name, value in self.pool._asdict().items()},
+            "found_at": {str(n): self.at(n) for n in marks},
+            "harvest_rate": {str(n): round(self.harvest(n), 4) for n in marks},
+            "recall": {str(n): round(self.recall(n), 4) for n in marks},
+            "first_10": None if until == float("inf") else int(until),
+        }
+
+
+def marks_of(pages: int) -> list[int]:
+    """Where crawls of so many pages are measured: at 100, 300, 1000, and at their end."""
+    return [*(mark for mark in MARKS if mark < pages), pages]
 
 
 def tables(runs: Sequence[Run], pages: int) -> str:
@@ -21,6 +104,31 @@ def tables(runs: Sequence[Run], pages: int) -> str:
     if all(run.pool for run in runs):
         shown.append(_pooled(runs))
     return "\n\n".join(shown)
+
+
+def summary(runs: Sequence[Run], pages: int, known: int, topics: Sequence[str], recording: Recording) -> str:
+    """What has to be known to read the tables: how many pages, and what limits the comparison.
+
+    Args:
+        pages: to be fetched by each crawl.
+        known: documents that were known beforehand.
+        topics: all queries; those without a run are named.
+    """
+    relevant = {run.query: run.relevant for run in runs}
+    counts = "; ".join(f"{query} {number:,}" for query, number in relevant.items())
+    documents = f"{len(recording.documents):,} documents, up to {pages:,} fetched in each crawl"
+    lines = [f"{documents}. Relevant: {counts}."]
+    if any(run.fetched < pages for run in runs):
+        lines.append("Some crawls fetched everything they could reach, so their order hardly counts.")
+    if known:
+        lines.append(f"{known:,} random documents are known beforehand; new ones are counted.")
+    if left := [query for query in topics if query not in relevant]:
+        lines.append(f"Left out, as nothing new is relevant: {'; '.join(left)}.")
+    if missing := len(recording.not_archived):
+        lines.append(f"{missing:,} pages are not in the archive: their links came without the words around.")
+    if not any(run.pool for run in runs):
+        lines.append("No index, so no retrieval system rank: `scrapy reindex` makes one.")
+    return "\n".join(lines)
 
 
 def by_strategy(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -47,40 +155,52 @@ def times_baseline(runs: Sequence[Run], pages: int) -> dict[str, float]:
 def _found(runs: Sequence[Run], pages: int) -> str:
     marks, times = marks_of(pages), times_baseline(runs, pages)
     heads = [*(f"@{mark}" for mark in marks), f"× {BASELINE}", "tried", "seconds"]
-    rows = [["relevant pages found", "crawls", *heads]]
-    for strategy, some in by_strategy(runs).items():
-        cells = [_both([run.at(mark) for run in some], "{:.1f}") for mark in marks]
+
+    def cells(strategy: str, some: Sequence[Run]) -> list[str]:
         ratio = f"{times[strategy]:.1f}" if strategy in times else "–"
         tried, seconds = fmean(run.tried for run in some), fmean(run.seconds for run in some)
-        rows.append([strategy, str(len(some)), *cells, ratio, f"{tried:.0f}", f"{seconds:.1f}"])
-    return aligned(rows)
+        found = [_both([run.at(mark) for run in some], 1) for mark in marks]
+        return [*found, ratio, f"{tried:.0f}", f"{seconds:.1f}"]
+
+    return _table("relevant pages found", heads, runs, cells)
 
 
 def _shares(runs: Sequence[Run], pages: int) -> str:
     marks = marks_of(pages)
     heads = [*(f"recall @{mark}" for mark in marks), "harvest %", f"first {FIRST}", f"{FIRST} found"]
-    rows = [["mean / median", "crawls", *heads]]
-    for strategy, some in by_strategy(runs).items():
-        cells = [_both([run.recall(mark) for run in some], "{:.2f}") for mark in marks]
-        cells.append(_both([100 * run.harvest(pages) for run in some], "{:.1f}"))
+
+    def cells(strategy: str, some: Sequence[Run]) -> list[str]:
         until = median(run.until() for run in some)
-        cells.append("–" if until == float("inf") else f"{until:.0f}")
-        cells.append(f"{sum(run.until() <= pages for run in some)} of {len(some)}")
-        rows.append([strategy, str(len(some)), *cells])
-    return aligned(rows)
+        return [
+            *(_both([run.recall(mark) for run in some], 2) for mark in marks),
+            _both([100 * run.harvest(pages) for run in some], 1),
+            "–" if until == float("inf") else f"{until:.0f}",
+            f"{sum(run.until() <= pages for run in some)} of {len(some)}",
+        ]
+
+    return _table("mean / median", heads, runs, cells)
 
 
 def _pooled(runs: Sequence[Run]) -> str:
-    rows = [["retrieval system rank, %", "crawls", "place in the pool", "of its top 100"]]
-    for strategy, some in by_strategy(runs).items():
+    def cells(strategy: str, some: Sequence[Run]) -> list[str]:
         pools = [run.pool for run in some if run.pool]
-        places, tops = [pool.mean_place for pool in pools], [pool.top_share for pool in pools]
-        rows.append([strategy, str(len(some)), _both(places, "{:.1f}"), _both(tops, "{:.1f}")])
+        return [_both([pool.mean_place for pool in pools], 1), _both([pool.top_share for pool in pools], 1)]
+
+    return _table("retrieval system rank, %", ["place in the pool", "of its top 100"], runs, cells)
+
+
+def _table(
+    title: str, heads: Sequence[str], runs: Sequence[Run], cells: Callable[[str, Sequence[Run]], list[str]]
+) -> str:
+    """A row for each strategy."""
+    rows = [[title, "crawls", *heads]]
+    for strategy, some in by_strategy(runs).items():
+        rows.append([strategy, str(len(some)), *cells(strategy, some)])
     return aligned(rows)
 
 
-def _both(values: Sequence[float], form: str) -> str:
-    return f"{form.format(fmean(values))} / {form.format(median(values))}"
+def _both(values: Sequence[float], digits: int) -> str:
+    return f"{fmean(values):.{digits}f} / {median(values):.{digits}f}"
 
 
 def draw(runs: Sequence[Run], pages: int, folder: Path) -> list[Path]:
@@ -95,14 +215,14 @@ def draw(runs: Sequence[Run], pages: int, folder: Path) -> list[Path]:
 
 def _draw(runs: Sequence[Run], pages: int, query: str, file: Path) -> Path:
     figure, axes = axes_of("pages fetched", "relevant pages found")
-    fetched, most = np.arange(pages + 1), 1.0
-    for number, (name, some) in enumerate(by_strategy(runs).items()):
-        mean = np.mean([np.searchsorted(run.found, fetched, "right") for run in some], axis=0)
-        most = max(most, float(mean[-1]))
-        look = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
-        axes.plot(fetched, mean, label=name, linewidth=max(0.9, 2.6 - 0.22 * number), **look)
+    fetched = np.arange(pages + 1)
+    means = {
+        strategy: np.mean([np.searchsorted(run.found, fetched, "right") for run in some], axis=0)
+        for strategy, some in by_strategy(runs).items()
+    }
+    plot_curves(axes, fetched, means)
     axes.set_xlim(0, pages)
-    axes.set_ylim(0, 1.03 * most)
+    axes.set_ylim(0, 1.03 * max(1.0, *(float(mean[-1]) for mean in means.values())))
     queries = {run.query for run in runs}
     title = query or (f"mean of {len(queries)} topics" if len(queries) > 1 else queries.pop())
     axes.set_title(title, fontsize=10, parse_math=False)

@@ -1,15 +1,25 @@
-"""A judged collection: documents, queries, and which documents answer them."""
+"""Test collections: documents, queries and judgments; read, and made into a data folder."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
+from webcrawler.index import wait_until_caught_up
+from webcrawler.records import Entry, Fetch, Lease, Link, Text
+from webcrawler.urls import server, url_id
 
-MAX_GRADE = 1_000_000  # trec_eval reckons with 32 bits
+BATCH = 500  # documents in a transaction
+
+Progress = Callable[[str, int, int], None]  # what is being done, how much is done, of how much
+
+MAX_GRADE = 1_000_000  # trec_eval calculates with 32 bits
 
 
 class Judgments(NamedTuple):
@@ -138,3 +148,39 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line.rstrip("\r")
+
+
+def build(
+    papers: Sequence[Paper],
+    crawl_dir: Path,
+    progress: Progress = lambda what, done, all: None,
+) -> dict[int, str]:
+    """Write a catalog and an index of the documents; citations become links with the citing title as anchor.
+
+    All documents are on one server: the title of a citing document says what a document is about, and is
+    not a name that other servers give it. There are no ranks, so PageRank does not count. Cost: 1 s for
+    1,500 abstracts.
+
+    Returns:
+        Ids by page number.
+    """
+    # words that no query has
+    urls = {paper.id: f"http://0judged/0judged{place}" for place, paper in enumerate(papers)}
+    with closing(Catalog(crawl_dir / "catalog.sqlite")) as catalog:
+        for start in range(0, len(papers), BATCH):
+            catalog.write([(_entry(paper, urls), None) for paper in papers[start : start + BATCH]])
+            progress("writing", min(start + BATCH, len(papers)), len(papers))
+        numbers = {url: number for number, url in catalog.urls.all()}
+    wait_until_caught_up(crawl_dir, lambda done, last: progress("indexing", done, last))
+    return {numbers[url]: id for id, url in urls.items()}
+
+
+def _entry(paper: Paper, urls: dict[str, str]) -> Entry:
+    """Each has a digest of its own, so that identical texts are not duplicates."""
+    url = urls[paper.id]
+    lease = Lease(url_id(url), url, url, server(url), token=1)
+    fetch = Fetch(lease, "done", "document", 1.0, status=200, headers=(("content-type", "text/html"),))
+    cited = dict.fromkeys(id for id in paper.links if id in urls and id != paper.id)
+    links = tuple(Link(urls[id], url_id(urls[id]), urls[id], paper.title) for id in cited)
+    digest = hashlib.sha1(url.encode(), usedforsecurity=False).digest()
+    return Entry(fetch, digest, links=links, text=Text(paper.title, "", "", "", paper.text))

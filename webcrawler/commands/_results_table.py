@@ -1,4 +1,4 @@
-"""What a person sees of a real-time search: the results as they come, then a table and why it ended."""
+"""What a terminal shows of a real-time search: results as they come, then a table and why it ended."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ NARROW = 60  # columns: where a page came from gets a line of its own below that
 TITLE_CHARACTERS = 100
 ANCHOR_CHARACTERS = 60
 DRAWS_PER_SECOND = 4
-FILE_COLUMNS = 160  # a file has none of its own
+FILE_COLUMNS = 160  # where the output is a file
 
-UNDER_WAY = "ending: what is under way is finished and indexed; a second Ctrl-C does not wait"
+UNDER_WAY = "ending: downloads under way are finished and indexed; a second Ctrl-C does not wait"
+AGAIN = "the same command goes on from what is known now"
 ENDINGS = {
     "enough": "enough similar pages were found; a larger -a enough=N finds more",
-    "max_pages": "max_pages was reached, duplicates counted; the same command goes on from what is known now",
-    "max_time": "max_time was reached; the same command goes on from what is known now",
+    "max_pages": f"max_pages was reached, duplicates counted; {AGAIN}",
+    "max_time": f"max_time was reached; {AGAIN}",
     "nothing_waits": "all that it could reach was fetched; try other words, or -a seeds=URL,URL",
     "nothing_left": "nothing promising is left; try other words, -a seeds=URL,URL or -a strategy=breadth",
-    "stopped": "it was stopped; the same command goes on from what is known now",
-    "failed": "it broke, the log says why; the same command goes on from what is known now",
+    "stopped": f"it was stopped; {AGAIN}",
+    "failed": f"it broke, the log says why; {AGAIN}",
 }
 
 
@@ -43,30 +44,37 @@ def console(*, on_stderr: bool) -> Console:
     return Console(stderr=on_stderr, force_terminal=is_terminal, width=width, highlight=False)
 
 
-class Shown:
-    """Draws nothing before the first journal, and live only where the console is a terminal."""
+class ResultsTable:
+    """Shows results as they come where the console is a terminal, and nothing before the first journal.
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self.is_ending: Callable[[], bool] = lambda: False  # is there only the rest to be done?
+    Args:
+        is_ending: whether the search only finishes what is under way.
+    """
+
+    def __init__(self, console: Console, is_ending: Callable[[], bool] = lambda: False) -> None:
+        self._console, self._is_ending = console, is_ending
         self._live: Live | None = None
         self._redirected: list[logging.StreamHandler[Any]] = []
 
     def update(self, journal: Journal) -> None:
-        """Takes what there is now; a thread draws it."""
+        """Show this journal from now on; a thread draws it."""
         self._journal, self._since = journal, time.monotonic()
         if self._live is None and self._console.is_terminal:
             self._start()
 
     def end(self, journal: Journal) -> None:
-        """The final table, in place of the live list."""
+        """Print the final table in place of the live list."""
         self.close()
-        lines = _heading(journal, journal["seconds"])
+        lines = [*_heading(journal, journal["seconds"])]
         lines += _table(journal["hits"][:ROWS], self._console.width, is_cut=False)
-        self._console.print(*lines, Text(_ending(journal)), sep="\n", soft_wrap=True)
+        nothing_waits = journal["reason"] == "nothing_left" and not journal["waiting"]
+        ending = ENDINGS["nothing_waits" if nothing_waits else journal["reason"]]
+        if not journal["hits"]:
+            ending = f"nothing was found: {ending}"
+        self._console.print(*lines, Text(ending), sep="\n", soft_wrap=True)
 
     def close(self) -> None:
-        """Gives the terminal back."""
+        """Release the terminal."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -94,8 +102,8 @@ class Shown:
         journal, since = self._journal, self._since
         is_over = journal["state"] == "finished"
         seconds = journal["seconds"] + (0.0 if is_over else time.monotonic() - since)
-        lines = _heading(journal, seconds)
-        if self.is_ending() and not is_over:
+        lines = [*_heading(journal, seconds)]
+        if self._is_ending() and not is_over:
             lines.append(Text(UNDER_WAY))
         rows = (self._console.height - len(lines) - 2) // LINES  # the table's head, the cursor
         lines += _table(journal["hits"][: max(0, min(rows, ROWS))], self._console.width, is_cut=True)
@@ -104,29 +112,26 @@ class Shown:
         return Group(*lines)
 
 
-def _heading(journal: Journal, seconds: float) -> list[Text]:
-    asked, enough = _short(journal["query"], ANCHOR_CHARACTERS), journal["enough"]
-    parts = [
-        f"“{asked}”" if asked else "like the examples",
+def _heading(journal: Journal, seconds: float) -> Iterator[Text]:
+    query, enough = _short(journal["query"], ANCHOR_CHARACTERS), journal["enough"]
+    parts = (
+        f"“{query}”" if query else "like the examples",
         f"{journal['fetched']:,} fetched",
         f"{journal['similar']:,}{f' of {enough:,}' if enough else ''} similar",
         f"{seconds:.0f} s",
         f"{journal['waiting']:,} waiting",
-    ]
-    lines = [Text("  ".join(parts), "bold")]
+    )
+    yield Text("  ".join(parts), "bold")
     if journal["note"]:
-        lines.append(Text(f"note: {printable(journal['note'])}"))
-    return lines
-
-
-def _ending(journal: Journal) -> str:
-    found = "" if journal["hits"] else "nothing was found: "
-    nothing_waits = journal["reason"] == "nothing_left" and not journal["waiting"]
-    return found + ENDINGS["nothing_waits" if nothing_waits else journal["reason"]]
+        yield Text(f"note: {printable(journal['note'])}")
 
 
 def _table(hits: Sequence[Found], columns: int, *, is_cut: bool) -> Iterator[Text]:
-    """Title and anchor; URL and source page. Where nothing `is_cut` they get more lines if they need them."""
+    """For each hit a line of title and anchor, and one of URL and source page.
+
+    Args:
+        is_cut: URLs are cut to their column instead of getting a line of their own.
+    """
     is_narrow = columns < NARROW
     page_columns = max(1, columns - LEFT if is_narrow else (columns - LEFT) * 3 // 5)
     if hits:

@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from webcrawler.commands._shown import ENDINGS, FILE_COLUMNS, ROWS, Shown
+from webcrawler.commands._results_table import ENDINGS, FILE_COLUMNS, ROWS, ResultsTable
 from webcrawler.realtime.journal import Found, Journal
 
 VIA = {"url": "http://a.test/", "title": "Nucleic acids", "anchor": "double helix"}
@@ -62,7 +62,7 @@ def at_the_end(*hits: Found, terminal_columns: int = 0, **changes: Any) -> str:
         force_terminal=bool(terminal_columns),
         color_system=None,
     )
-    Shown(console).end(journal(*hits, **changes))
+    ResultsTable(console).end(journal(*hits, **changes))
     return written.getvalue()
 
 
@@ -70,7 +70,7 @@ def running(height: int, *hits: Found, width: int = 80, **changes: Any) -> list[
     """The lines drawn while the search goes on."""
     written = io.StringIO()
     console = Console(file=written, width=width, height=height, force_terminal=False)  # no thread draws
-    shown = Shown(console)
+    shown = ResultsTable(console)
     shown.update(journal(*hits, state="running", reason="", **changes))
     console.print(shown._draw())
     return written.getvalue().splitlines()
@@ -198,17 +198,16 @@ def test_a_wide_character_takes_two_columns() -> None:
 
 def test_it_says_that_it_is_ending() -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True)
-    shown = Shown(console)
-    shown.is_ending = lambda: True
+    shown = ResultsTable(console, is_ending=lambda: True)
     shown.update(journal(state="running"))
     shown.close()
 
-    assert "ending: what is under way is finished and indexed" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "ending: downloads under way are finished and indexed" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_nothing_live_without_a_terminal() -> None:
     written = io.StringIO()
-    shown = Shown(Console(file=written, width=80, force_terminal=False))
+    shown = ResultsTable(Console(file=written, width=80, force_terminal=False))
 
     shown.update(journal(hit(1), state="running"))
     shown.close()
@@ -222,7 +221,7 @@ def test_a_log_on_the_same_terminal_comes_above_the_list(monkeypatch: pytest.Mon
     monkeypatch.setattr(written, "isatty", lambda: True)
     handler = logging.StreamHandler(written)
     monkeypatch.setattr(logging.root, "handlers", [handler])
-    shown = Shown(Console(file=written, width=80, force_terminal=True))
+    shown = ResultsTable(Console(file=written, width=80, force_terminal=True))
 
     shown.update(journal(hit(1), state="running"))
     logging.getLogger("x").warning("a server is slow")
