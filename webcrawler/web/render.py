@@ -61,6 +61,10 @@ def environment() -> Environment:
     )
     made.globals |= {"static_url": static_url, "default_ranking": DEFAULT}
     made.filters |= FILTERS
+    # once: importing macros in each page costs as much as a result
+    made.globals |= {
+        name: made.get_template(f"_{name}.html").module for name in ("hit_parts", "judge_buttons")
+    }
     return made
 
 
