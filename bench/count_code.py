@@ -134,8 +134,8 @@ def graphs(modules: Mapping[str, Module]) -> tuple[nx.DiGraph, nx.DiGraph, nx.Di
     return loaded, used, rooms
 
 
-def circles(graph: nx.DiGraph) -> int:
-    return sum(len(part) > 1 for part in nx.strongly_connected_components(graph))
+def circles(graph: nx.DiGraph) -> list[set[str]]:
+    return [part for part in nx.strongly_connected_components(graph) if len(part) > 1]
 
 
 def main() -> None:
@@ -154,14 +154,16 @@ def main() -> None:
         "files": len(modules),
         "rooms": len(rooms),
         "arrows between rooms": rooms.number_of_edges(),
-        "circles of rooms": circles(rooms),
-        "circles of modules": circles(used),
+        "circles of rooms": len(circles(rooms)),
+        "circles of modules": len(circles(used)),
     }
     for task, starts in TASKS.items():
         known = {one for one in modules if one in starts or f"{one.partition('.')[0]}." in starts}
         figures[f"modules {task}"] = len(known.union(*(nx.descendants(loaded, one) for one in known)))
     for title, figure in figures.items():
         print(f"{title:32}{figure:8,}")
+    for circle in (*circles(rooms), *circles(used)):
+        print("a circle:", *sorted(circle))
     if given.rooms:
         files = Counter(map(room, modules))
         lines: Counter[str] = Counter()
