@@ -110,7 +110,7 @@ class Scheduler(BaseScheduler):
                 await asyncio.sleep(PAUSE_SECONDS)
 
     def _fed(self, feeder: asyncio.Task[None]) -> None:
-        """Ends the crawl when the task broke by an error of ours: nothing would be leased any more."""
+        """Ends the crawl when an error of ours ended the task: nothing would be leased any more."""
         if not feeder.cancelled() and feeder.exception():
             logger.critical("the scheduler broke", exc_info=feeder.exception())
             self._worker.stop("scheduler_failed")
@@ -161,7 +161,7 @@ class Scheduler(BaseScheduler):
         return max(0, min(self._ahead - len(self._buffer), worker.allowance()))
 
     def _doubtful(self) -> int:
-        """Of those leased next: else servers that hang would have all places before it shows."""
+        """How many of the URLs leased next may be of doubtful servers, which must not take all places."""
         return max(
             0, self._worker.leases.downloads.doubtful_room() - sum(lease.doubtful for lease in self._buffer)
         )

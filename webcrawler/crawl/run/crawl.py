@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -118,9 +118,9 @@ class Crawl(Worker):
         return Request(lease.spelling, meta=meta, errback=self.outcomes.failed, dont_filter=True)
 
     def enqueue(self, request: Request) -> bool:
-        """One that holds a lease goes on at once; of another, the URL is all that is kept.
+        """A request with a lease goes on at once; of any other, only the URL is kept.
 
-        What has a method, a body or a callback of its own is dropped, and said so.
+        One with a method, a body or a callback of its own is dropped, with an error in the log.
         """
         lease: Lease | None = request.meta.get("lease")
         try:
@@ -175,7 +175,7 @@ class CrawlPart:
         return cls(Crawl.of(crawler))
 
 
-class PagePipeline(CrawlPart):
+class PagePipeline(CrawlPart, ABC):
     """A pipeline of ours: adds its part to what is stored of a page."""
 
     feeds = ""  # what would stay empty without it, and needs a process beside the crawl

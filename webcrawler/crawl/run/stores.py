@@ -46,7 +46,7 @@ QUICK_DOCUMENTS, QUICK_SECONDS = 10, 0.05
 
 
 class Stores:
-    """Membership of the frontier, parsers and batch; what was opened is closed when the rest fails.
+    """The frontier, the parsers and the batch of a run. When one cannot be opened, the others are closed.
 
     Args:
         settled, reports, broken: as for Batch.
@@ -98,7 +98,7 @@ class Stores:
             self._opened = opened.pop_all()
 
     def close(self) -> None:
-        """Writes what is left, gives leases back, lets go. Blocks for as long as that takes."""
+        """Writes what is left and gives leases back; blocks for as long as that takes."""
         self._opened.close()
 
     def new_frontier(self, opened: ExitStack) -> Frontier:
@@ -115,7 +115,7 @@ class Stores:
             return bool(catalog.first_documents(1))
 
     def _recall(self) -> None:
-        """What an ordering learnt was in a process that has ended; the catalog has what it learnt from."""
+        """Has an ordering learn again from the catalog what it knew in a process that has ended."""
         path = self._folder / "catalog.sqlite"
         if self.frontier.ordering.learns and not self._is_search and path.exists():
             with closing(Catalog(path)) as catalog:
@@ -125,7 +125,7 @@ class Stores:
                     self.frontier.ordering.learn(seen)
 
     def _forget_search(self, name: str) -> None:
-        """What it found is in catalog and index; asked again, a search begins from there."""
+        """Removes the frontier of a search; what it found stays in catalog and index."""
         with suppress(RedisError, BadInput):
             searches.leave(self.connection.client, name)
 
@@ -139,7 +139,7 @@ class Stores:
         return Demo.for_run(self._folder, job, frontier)
 
     def _seeds(self, job: Job) -> tuple[str, ...]:
-        """A search begins with what the index knows of the demo web, where it knows it."""
+        """Seeds; a search needs none of the demo web where the index knows that already."""
         return self.demo.seeds if self.demo and not (job.is_search and self.has_documents) else job.seeds
 
     def _open_batch(self, opened: ExitStack, settled: Settled, broken: Callable[[], object]) -> Batch:
