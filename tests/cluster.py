@@ -13,7 +13,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from webcrawler.connection.binaries import first_that_runs, installed_binaries
+from webcrawler.connection.embedded import installed_binaries
+from webcrawler.connection.server import first_that_runs
 from webcrawler.errors import Unavailable
 
 SLOTS = 16_384

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from webcrawler.connection import Connection, connect, from_settings, told, visit
-from webcrawler.connection.binaries import installed_binaries
+from webcrawler.connection import Connection, connect, from_settings, serialized, visit
+from webcrawler.connection.embedded import installed_binaries
 from webcrawler.errors import BadInput, Unavailable
 
 USER = """\
@@ -405,11 +405,11 @@ def test_what_another_process_is_told_leads_to_the_same_redis(crawl_dir: Path) -
         settings = {"REDIS_URL": f"unix://{crawl_dir}/redis/redis.sock", "REDIS_PARAMS": {"db": 3}}
         settings |= {"CRAWL_DIR": "elsewhere", "BOT_NAME": "webcrawler"}
 
-        with from_settings(settings) as connection, visit(json.loads(told(settings))) as visitor:
+        with from_settings(settings) as connection, visit(json.loads(serialized(settings))) as visitor:
             connection.client.set("word", "gene")
             assert visitor.client.get("word") == b"gene"
-    assert json.loads(told({})) == {}
-    assert json.loads(told({}, "hot?query=gene")) == {"FRONTIER_MODE": "hot?query=gene"}
+    assert json.loads(serialized({})) == {}
+    assert json.loads(serialized({}, "hot?query=gene")) == {"FRONTIER_MODE": "hot?query=gene"}
 
 
 def test_what_cannot_be_told_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
@@ -421,7 +421,7 @@ def test_what_cannot_be_told_is_left_out_with_a_warning(caplog: pytest.LogCaptur
         "nested": {"a": b"b"},
     }
 
-    assert json.loads(told({"REDIS_PARAMS": params})) == {
+    assert json.loads(serialized({"REDIS_PARAMS": params})) == {
         "REDIS_PARAMS": {"password": "secret", "path": "/a", "nested": {"a": "b"}}
     }
 

@@ -23,7 +23,7 @@ from test_catalog import page as fetched
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RANKER, hold_crawl
-from webcrawler.connection import Connection, connect, told, visit
+from webcrawler.connection import Connection, connect, serialized, visit
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph import frontier_updates, link_follower, ranker
 from webcrawler.linkgraph.frontier_updates import CHUNK, FrontierUpdates
@@ -403,7 +403,7 @@ def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_i
         ended.callback(world.end)
         world.fetch("seed", "a", "b")
 
-        RANKER.start(tmp_path, told({}, "own_ordering.Mine"))
+        RANKER.start(tmp_path, serialized({}, "own_ordering.Mine"))
 
         wait_for(world.is_reordered)
     wait_for(lambda: ranker.rank(tmp_path, {}))
@@ -473,13 +473,13 @@ def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World, s
 
 
 def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -> None:
-    RANKER.ensure_started(world.folder, told({}))
+    RANKER.ensure_started(world.folder, serialized({}))
     wait_for(lambda: is_at_work(world.folder))
     pid = int((world.folder / "ranks.lock").read_text())
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
 
-    RANKER.ensure_started(world.folder, told({}))
+    RANKER.ensure_started(world.folder, serialized({}))
 
     wait_for(lambda: (world.folder / "ranks.lock").read_text().strip() not in ("", str(pid)))
     os.kill(int((world.folder / "ranks.lock").read_text()), signal.SIGTERM)

@@ -465,7 +465,7 @@ def test_a_crawl_outlives_a_redis_that_goes_away_and_comes_back(endless: Site, t
 
 def start_redis(folder: Path, url: str) -> subprocess.Popen[bytes]:
     """A server that somebody else runs, with a log."""
-    from webcrawler.connection.binaries import installed_binaries
+    from webcrawler.connection.embedded import installed_binaries
 
     binary = next(iter(installed_binaries()))
     path = url.removeprefix("unix://")

@@ -13,7 +13,8 @@ from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from webcrawler.connection.binaries import first_that_runs, installed_binaries
+from webcrawler.connection.embedded import installed_binaries
+from webcrawler.connection.server import first_that_runs
 
 START_SECONDS = 20.0
 

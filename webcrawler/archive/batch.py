@@ -88,32 +88,32 @@ class Batch:
         self._only_new = only_new
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._bytes_in = self._bytes_out = 0  # of bodies; each is counted by one thread
-        self._hurry = False
+        self._flush_now = False
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="batch", daemon=True)
         self._thread.start()
 
     @property
     def full(self) -> bool:
-        """The disk is behind: whoever can should wait."""
+        """Is the disk behind? Then nothing more should be fetched."""
         is_long = self._queue.qsize() >= self._limit
         return self._thread.is_alive() and (is_long or self._bytes_in - self._bytes_out >= BODY_BYTES_WAITING)
 
     def put(self, entry: Entry) -> None:
-        """Hands an entry over; never waits."""
+        """Hand an entry over. Never waits."""
         sys.audit("webcrawler.batch.before-put")
         self._bytes_in += len(entry.fetch.body)
         self._queue.put(entry)
         sys.audit("webcrawler.batch.after-put")
 
     def flush(self) -> None:
-        """Write what is there now: somebody waits for its outlinks."""
-        if not self._hurry:
-            self._hurry = True
+        """Write what is there now, as somebody waits for its outlinks."""
+        if not self._flush_now:
+            self._flush_now = True
             self._queue.put(None)
 
     def close(self, seconds: float = 60.0) -> None:
-        """Writes the rest and ends; gives up on a disk or a Redis that does not come back in that time."""
+        """Write the rest and end; give up on a disk or a Redis that does not come back in that time."""
         self._closing = True
         self.flush()
         self._thread.join(seconds)
@@ -132,12 +132,12 @@ class Batch:
             self._broken()
 
     def _gather(self) -> list[Entry]:
-        """The next batch: complete, or in time, or because somebody waits for it."""
+        """The next batch: enough entries, or old enough, or asked for by `flush`."""
         entries: list[Entry] = []
         room = BODY_BYTES
         end = time.monotonic() + self._seconds
         while len(entries) < self._documents and room > 0:
-            wait = end - time.monotonic() if not (self._hurry or self._closing) else 0.0
+            wait = end - time.monotonic() if not (self._flush_now or self._closing) else 0.0
             try:
                 entry = self._queue.get(timeout=max(0.0, wait)) if wait > 0 else self._queue.get_nowait()
             except queue.Empty:
@@ -148,11 +148,11 @@ class Batch:
                 entries.append(entry)
                 room -= len(entry.fetch.body)
         if self._queue.empty():
-            self._hurry = False
+            self._flush_now = False
         return entries
 
     def _write(self, catalog: Catalog, entries: list[Entry]) -> None:
-        """The batch; where an entry cannot be written, each by itself, and that one as a failure."""
+        """Write the batch; where that fails by an error of ours, entry by entry, a bad one as a failure."""
         try:
             self._write_all(catalog, entries)
         except Exception:
@@ -167,7 +167,7 @@ class Batch:
                 self._write(catalog, [alone] if others else [Entry(broken(entry.fetch, "cannot be stored"))])
 
     def _write_all(self, catalog: Catalog, entries: list[Entry]) -> None:
-        """Each step is repeated until it succeeds: what it did before, it does not do twice."""
+        """Repeat each step until it succeeds; none does twice what it has done."""
         sys.audit("webcrawler.batch.gathered")
         places = self._until_done(lambda: self._keep(entries))
         sys.audit("webcrawler.batch.stored")
@@ -197,8 +197,8 @@ class Batch:
         self._pages.sync()
         return places
 
-    def _tell(self) -> None:
-        """Downloads that are over, before their leases are decided: else their servers were due at once."""
+    def _report_downloads(self) -> None:
+        """Report finished downloads before their leases are decided, else servers would be due at once."""
         reports = self._reports.take()
         try:
             if reports:
@@ -210,8 +210,12 @@ class Batch:
     def _decide(
         self, decisions: list[tuple[Entry, Outlinks]], verdict: Verdict, is_again: bool
     ) -> list[tuple[Lease, str]]:
-        """With `is_again` a call before may have decided them, of which the answer was lost."""
-        self._tell()
+        """Tell the frontier what came of each lease.
+
+        Args:
+            is_again: an earlier call may have decided them already, and its answer was lost.
+        """
+        self._report_downloads()
         outcomes: list[tuple[Lease, str]] = []
         for is_done, group in groupby(decisions, lambda one: one[0].fetch.state == "done"):
             if is_done:
@@ -248,7 +252,7 @@ class Batch:
 
 
 def broken(fetch: Fetch, error: str) -> Fetch:
-    """The same fetch, of a page that nothing could be made of."""
+    """The same fetch, failed as unparsable."""
     return replace(fetch, state="failed", reason="unparsable", retry=True, target=None, error=error)
 
 
@@ -271,7 +275,7 @@ def _seen(entry: Entry, outlinks: Outlinks) -> Seen:
 
 
 def _lost(outcomes: Sequence[tuple[Lease, str]]) -> list[Seen]:
-    """What came to nothing for good; what is tried again, and what others hold by now, tells nothing yet."""
+    """What failed for good. What is tried again or is another worker's by now is not decided yet."""
     return [Seen(lease.id, lease.url) for lease, outcome in outcomes if outcome.startswith(LOST)]
 
 

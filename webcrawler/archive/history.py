@@ -1,4 +1,4 @@
-"""What does the catalog tell a frontier? Pages of the past, as if they had just been fetched."""
+"""Pages of the past, handed to a frontier as if they had just been fetched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOME = 200  # pages in memory at a time
 def recall(
     catalog: Catalog, numbers: Sequence[int], relevance: Mapping[int, float] | None = None
 ) -> Iterator[list[Seen]]:
-    """Documents in that order, some at a time, with the links that lead on to what was not fetched.
+    """Documents in that order, some at a time, each with its links to what was not fetched.
 
     Args:
         relevance: by page number, from 0 to 1.
@@ -38,7 +38,7 @@ def recall(
 
 
 def take_in(frontier: Frontier, seen: Sequence[Seen]) -> None:
-    """Lets them lead on, by the ordering of this frontier; once more is no harm."""
+    """Put their links into the frontier, by its ordering. Doing so twice is harmless."""
     ordering = frontier.ordering
     ordering.learn(seen)
     for one in seen:

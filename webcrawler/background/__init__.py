@@ -1,22 +1,20 @@
-"""Processes beside the crawls: one of a kind for each data folder, and the locks that say who is at work."""
+"""Processes beside the crawls, and when each makes its view of the catalog anew."""
 
-from webcrawler.background.locks import (
+from webcrawler.background.companions import (
+    FOLLOWER,
+    POLL_SECONDS,
+    RANKER,
+    VOCABULARY,
     hold_crawl,
     hold_search,
     is_crawling,
     is_held,
     is_searched,
+    lower_priority,
     may_end,
+    prepare,
     try_lock,
-)
-from webcrawler.background.process import (
-    FOLLOWER,
-    POLL_SECONDS,
-    RANKER,
-    VOCABULARY,
-    give_way,
-    settle_in,
-    when_made,
+    wait_for,
 )
 from webcrawler.background.renewal import Renewal
 
@@ -26,14 +24,14 @@ __all__ = [
     "RANKER",
     "VOCABULARY",
     "Renewal",
-    "give_way",
     "hold_crawl",
     "hold_search",
     "is_crawling",
     "is_held",
     "is_searched",
+    "lower_priority",
     "may_end",
-    "settle_in",
+    "prepare",
     "try_lock",
-    "when_made",
+    "wait_for",
 ]

@@ -1,4 +1,4 @@
-"""When a view that is made of the whole catalog each time is made anew."""
+"""When is a view of the whole catalog made anew?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 
-REST = 20  # the making takes at most so small a part of the time
+REST = 20  # times as long as the making took it waits, at least, until the next
 LEAST_SECONDS = 60.0  # between two
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Renewal:
 
     @abstractmethod
     def make(self, seq: int) -> str:
-        """Make it of what the catalog held at that change, at least; returns what was made, for the log."""
+        """Make the view, of the catalog as of that change or later. Returns what was made, for the log."""
 
     def is_behind(self) -> bool:
         return self._last_seq() != self._seq  # lower: it was restored from a backup

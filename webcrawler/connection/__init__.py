@@ -7,7 +7,17 @@ they mean there.
 
 from webcrawler.connection import remote
 from webcrawler.connection.connection import Connection, connect, from_settings, visit
-from webcrawler.connection.remote import told
+from webcrawler.connection.remote import serialized
 from webcrawler.connection.retry import FOREVER, attempt, retry
 
-__all__ = ["FOREVER", "Connection", "attempt", "connect", "from_settings", "remote", "retry", "told", "visit"]
+__all__ = [
+    "FOREVER",
+    "Connection",
+    "attempt",
+    "connect",
+    "from_settings",
+    "remote",
+    "retry",
+    "serialized",
+    "visit",
+]

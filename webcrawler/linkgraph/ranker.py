@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, may_end, settle_in, when_made
+from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, may_end, prepare, wait_for
 from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.linkgraph.stored import RankRenewal
 
@@ -33,15 +33,15 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
     with RANKER.at_work(crawl_dir) as lock:
         if lock is None:
             return False
-        if catalog := when_made(lambda: Catalog(path, readonly=True), crawl_dir, stopped):
+        if catalog := wait_for(lambda: Catalog(path, readonly=True), crawl_dir, stopped):
             with closing(catalog):
                 _rank(catalog, crawl_dir, settings, lock, stopped)
     return True
 
 
 def main(arguments: list[str]) -> int:
-    """python -m webcrawler.linkgraph.ranker CRAWL_DIR; `connection.told` from stdin; SIGTERM ends it."""
-    stopped = settle_in("ranker")
+    """python -m webcrawler.linkgraph.ranker CRAWL_DIR; settings on stdin (`connection.serialized`)."""
+    stopped = prepare("ranker")
     crawl_dir = Path(arguments[0])
     settings = json.loads((not sys.stdin.isatty() and sys.stdin.read()) or "{}")
     if not rank(crawl_dir, {**settings, "CRAWL_DIR": str(crawl_dir)}, stopped):

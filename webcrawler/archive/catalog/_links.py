@@ -1,4 +1,4 @@
-"""Who links to whom."""
+"""Who links to whom, and with which words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from webcrawler.archive.catalog._database import URL, as_json, columns
+from webcrawler.archive.catalog._database import URL, as_json, columns, statements
 from webcrawler.archive.catalog._urls import EXPLORED
 from webcrawler.urls import url_id
 
@@ -41,6 +41,15 @@ class LeadingLink(NamedTuple):
     url: str  # the source's
     anchor: str
     rel: str
+
+
+class Named(NamedTuple):
+    """A page that may be found by its anchor texts."""
+
+    number: int
+    url: str
+    server: str
+    server_number: int
 
 
 class LinkGraph:
@@ -141,6 +150,37 @@ class LinkGraph:
         graph.add_nodes_from((number, {"url": url}) for number, url in urls)
         graph.add_edges_from((s, t, {"anchor": anchor, "rel": rel}) for s, t, anchor, rel in self.all())
         return graph
+
+
+class Anchors:
+    """The anchor texts of pages. `Catalog.anchors` is one."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._of, self._changed, self._findable = statements("anchors.sql")
+
+    def changed(self, after: int, until: int) -> list[int]:
+        """The page numbers whose anchor texts the changes between two seqs may have changed."""
+        rows = self._db.execute(self._changed, {"after": after, "until": until})
+        return [number for (number,) in rows]
+
+    def findable(self, numbers: Sequence[int]) -> list[Named]:
+        """Those that may be found by their anchors: no redirects, duplicates, noindex pages, what is gone."""
+        return list(map(Named._make, self._db.execute(self._findable, {"numbers": as_json(numbers)})))
+
+    def of(self, numbers: Sequence[int]) -> Iterator[tuple[int, str, int]]:
+        """Page number, anchor text and the source's server number, page by page in ascending order.
+
+        Links to a redirect or a duplicate count for the page it stands for. Without nofollow.
+        """
+        return self._db.execute(self._of, {"numbers": as_json(numbers)})
+
+    def most_frequent(self, number: int, limit: int) -> list[str]:
+        """What links to a page say most often; looks at 10,000 links."""
+        query = """SELECT anchor FROM (
+                SELECT anchor FROM links WHERE target = ? AND rel = '' AND trim(anchor) <> '' LIMIT 10000)
+            GROUP BY anchor ORDER BY count(*) DESC, anchor LIMIT ?"""
+        return [anchor for (anchor,) in self._db.execute(query, (number, limit))]
 
 
 def _first_fetch(number: str) -> str:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 
 from webcrawler.archive.catalog._database import insert_many, statements, transaction
-from webcrawler.archive.catalog._near import NearDuplicates
 from webcrawler.archive.catalog._rows import COLUMNS, Arrival, Row, Verdict, batch_row, outlinks, runs
 from webcrawler.records import Entry
+from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
 
 REMEMBERED = 250_000  # page numbers by URL id, about 160 bytes each
@@ -64,6 +64,9 @@ REPEATS = """
            json_group_array(b.position) FILTER (WHERE d.near_duplicate_of IS NOT NULL)
     FROM batch b JOIN documents d ON d.number = b.number
     WHERE b.found"""
+MARK_NEAR = """
+    UPDATE documents SET near_duplicate_of = (SELECT older FROM near WHERE near.number = documents.number)
+    WHERE number IN (SELECT number FROM near)"""
 BLOCK = """
     INSERT INTO servers (name, blocked) VALUES (?, 1)
     ON CONFLICT (name) DO UPDATE SET blocked = 1 WHERE NOT blocked"""
@@ -82,7 +85,7 @@ class Writer:
         self._db = db
         self._numbers: dict[int, int] = {}
         self._apply, self._history = statements("apply.sql"), statements("history.sql")
-        self._near = NearDuplicates(db)
+        (self._near,) = statements("near.sql")
         for statement in statements("batch.sql"):
             db.execute(statement)
 
@@ -147,7 +150,17 @@ class Writer:
         for statement in self._apply:
             self._db.execute(statement, {"before": before})
             sys.audit("webcrawler.catalog.statement")
-        self._near.mark(before)
+        self._mark_near_duplicates(before)
+
+    def _mark_near_duplicates(self, before: int) -> None:
+        """Point each document of a batch, and all near to one, to the oldest that it nearly repeats."""
+        found = json.loads(self._db.execute(self._near, {"before": before}).fetchone()[0])
+        verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
+        news = [(number, older) for number, known, older in verdicts if older != known]
+        if news:
+            self._db.execute("DELETE FROM near")
+            insert_many(self._db, "INSERT INTO near (number, older)", news)
+            self._db.execute(MARK_NEAR)
 
     def _learn_numbers(self, entries: list[Entry]) -> None:
         known = self._numbers
@@ -189,3 +202,10 @@ class Writer:
         insert_many(self._db, "INSERT OR IGNORE INTO links", rows)
         self._db.execute(MARK_UNLINKED)
         self._db.execute("DELETE FROM dropped")
+
+
+def _oldest_near(simhash: int | None, older: list[tuple[int, int, int]]) -> int | None:
+    """The oldest of (since, page number, simhash) that is near."""
+    # No distances in SQL: it has no count of bits, and a function of ours would want the GIL for each row.
+    near = [(since, number) for since, number, other in older if distance(simhash or 0, other) <= NEAR]
+    return min(near)[1] if near else None

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from webcrawler.archive.catalog._anchors import Anchors
 from webcrawler.archive.catalog._database import URL, as_json, columns, connect
-from webcrawler.archive.catalog._links import LinkGraph
+from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import (
     Arrival,
     Stats,

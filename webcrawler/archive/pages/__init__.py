@@ -6,7 +6,7 @@ of JSON. Each says its state and reason (WARC-Crawl-State: failed/not-found), so
 rebuild the states of URLs.
 """
 
-from webcrawler.archive.pages._reader import Record, Response, record_at, records
+from webcrawler.archive.pages._records import Record, Response, record_at, records
 from webcrawler.archive.pages._store import PageStore
 
 __all__ = ["PageStore", "Record", "Response", "record_at", "records"]

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from webcrawler.archive.pages._reader import Record, Response, record_at
-from webcrawler.archive.pages._writer import record, warcinfo
+from webcrawler.archive.pages._records import Record, Response, record, record_at, warcinfo
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Entry, Place
 

@@ -14,7 +14,7 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
 from webcrawler import connection
-from webcrawler.background import give_way
+from webcrawler.background import lower_priority
 from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
@@ -70,7 +70,7 @@ class Crawl(Worker):
         loop = asyncio.get_running_loop()
         # Before there are threads and processes of ours, which are as nice as this one.
         if not os.nice(0) and not self.job.is_search:
-            give_way(self.settings.getint("CRAWL_NICE"))
+            lower_priority(self.settings.getint("CRAWL_NICE"))
 
         def count(outcomes: Sequence[tuple[Lease, str]]) -> None:
             loop.call_soon_threadsafe(self.outcomes.count, outcomes)
@@ -93,7 +93,7 @@ class Crawl(Worker):
         return Watch(
             self.folder,
             "index" in feeds,
-            connection.told(self.settings, self.job.mode) if has_ranker else None,
+            connection.serialized(self.settings, self.job.mode) if has_ranker else None,
             self.frontier.ordering.follows_ranks,
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import POLL_SECONDS, VOCABULARY, is_crawling, may_end, settle_in, when_made
+from webcrawler.background import POLL_SECONDS, VOCABULARY, is_crawling, may_end, prepare, wait_for
 from webcrawler.search.vocabulary.renewal import Renewing, make
 from webcrawler.search.vocabulary.stored import stored_seq
 
@@ -29,7 +29,7 @@ def keep_words(crawl_dir: Path) -> bool:
     with VOCABULARY.at_work(crawl_dir) as lock:
         if lock is None:
             return False
-        if catalog := when_made(lambda: Catalog(path, readonly=True), crawl_dir):
+        if catalog := wait_for(lambda: Catalog(path, readonly=True), crawl_dir):
             with closing(catalog):
                 _keep(Renewing(catalog, crawl_dir / FOLDER), crawl_dir, lock)
     return True
@@ -69,7 +69,7 @@ def remake(crawl_dir: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     """python -m webcrawler.search.vocabulary.lexicographer CRAWL_DIR; SIGTERM ends it at once."""
-    settle_in("lexicographer")
+    prepare("lexicographer")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # half a vocabulary is nothing to keep
     if not keep_words(Path(arguments[0])):
         _log.info("another lexicographer is at work")

@@ -1,0 +1,182 @@
+"""Processes beside the crawls: one of a kind for each data folder, and the locks that say who is at work.
+
+The kernel frees a lock however its holder ends. NAME.lock belongs to a companion, whose process id is written
+in it; `crawls.lock` is shared by all crawls, `searches.lock` by real-time searches. A companion ends while it
+holds its own lock and that of the crawls. A crawl that starts meanwhile waits in `hold_crawl`
+for some milliseconds, and then finds no companion, never one that is about to end.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import IO, NamedTuple, TypeVar
+
+from webcrawler.errors import BadInput
+
+T = TypeVar("T")
+POLL_SECONDS = 0.5
+
+
+def hold_crawl(crawl_dir: Path) -> IO[str]:
+    """Hold the lock of a crawl until the file is closed; taken before any companion is started."""
+    lock = (crawl_dir / "crawls.lock").open("a+")
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
+
+
+def hold_search(crawl_dir: Path) -> IO[str]:
+    """Hold the lock of a real-time search until the file is closed: the follower commits sooner for it."""
+    lock = (crawl_dir / "searches.lock").open("a+")
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
+
+
+def is_searched(crawl_dir: Path) -> bool:
+    """Does a real-time search go on?"""
+    return is_held(crawl_dir / "searches.lock")
+
+
+def is_crawling(crawl_dir: Path) -> bool:
+    with try_lock(crawl_dir / "crawls.lock") or nullcontext() as free:
+        return free is None
+
+
+def may_end(lock: IO[str], crawl_dir: Path, is_done: Callable[[], bool]) -> bool:
+    """Give up a companion's lock, where no crawl is alive and all is done. Returns whether it did."""
+    with try_lock(crawl_dir / "crawls.lock") or nullcontext() as quiet:
+        if quiet and is_done():
+            lock.close()  # before the crawls' lock is free
+            return True
+    return False
+
+
+def is_held(lock: Path) -> bool:
+    """Does a process hold it? Writes nothing: the folder may be somebody else's."""
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def try_lock(path: Path) -> IO[str] | None:
+    """The file, locked and emptied; None where somebody else has it."""
+    lock = path.open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        return None
+    lock.truncate(0)
+    return lock
+
+
+class Companion(NamedTuple):
+    """A kind of process beside the crawls; it logs to NAME.log."""
+
+    name: str
+    module: str  # python -m MODULE CRAWL_DIR
+
+    def start(self, crawl_dir: Path, stdin: bytes = b"", *options: str) -> None:
+        """Start one in a session of its own; where one is at work already, the new one ends at once.
+
+        Args:
+            stdin: what it reads from its standard input, which no other user of the machine can see.
+        """
+        # The crawl may have been imported from a zipped egg that only sys.path knows of.
+        path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
+        with (crawl_dir / f"{self.name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", self.module, str(crawl_dir.absolute()), *options],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=os.environ | {"PYTHONPATH": path},
+            )
+        assert process.stdin is not None
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(stdin)
+
+    def ensure_started(self, crawl_dir: Path, stdin: bytes = b"", *options: str) -> None:
+        """Start one where none is at work; cheap enough to ask every few seconds."""
+        lock = self.lock(crawl_dir)
+        if lock is not None:
+            lock.close()
+            self.start(crawl_dir, stdin, *options)
+
+    def lock(self, crawl_dir: Path) -> IO[str] | None:
+        """The right to be at work, until it is closed; None where another one is."""
+        return try_lock(crawl_dir / f"{self.name}.lock")
+
+    @contextmanager
+    def at_work(self, crawl_dir: Path) -> Iterator[IO[str] | None]:
+        """As `lock`, with this process's id in the file."""
+        lock = self.lock(crawl_dir)
+        with lock or nullcontext():
+            if lock:
+                print(os.getpid(), file=lock, flush=True)
+            yield lock
+
+    def take_over(self, crawl_dir: Path) -> IO[str]:
+        """Tell the one that is at work to end, and wait for its lock."""
+        while (lock := self.lock(crawl_dir)) is None:
+            with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
+                os.kill(int((crawl_dir / f"{self.name}.lock").read_text()), signal.SIGTERM)
+            time.sleep(POLL_SECONDS)
+        return lock
+
+
+FOLLOWER = Companion("index", "webcrawler.index.follower")
+RANKER = Companion("ranks", "webcrawler.linkgraph.ranker")
+VOCABULARY = Companion("vocabulary", "webcrawler.search.vocabulary.lexicographer")
+
+
+def prepare(name: str, below_crawl: bool = True) -> Callable[[], bool]:
+    """Set up this process as a companion: its log, and a priority below that of crawls.
+
+    Returns:
+        A function that tells whether SIGTERM has come.
+    """
+    logging.basicConfig(level=logging.INFO, format=f"%(asctime)s {name} %(process)d: %(message)s")
+    stops: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
+    if below_crawl:
+        lower_priority(10)
+    return lambda: bool(stops)
+
+
+def wait_for(open: Callable[[], T], crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> T | None:
+    """Open what needs a catalog once there is one; None where no crawl is alive to make it."""
+    while not stopped():
+        try:
+            return open()
+        except BadInput as error:
+            if not is_crawling(crawl_dir):
+                logging.getLogger(__name__).warning("%s", error)
+                return None
+        time.sleep(POLL_SECONDS)
+    return None
+
+
+def lower_priority(niceness: int) -> None:
+    """Let others use the processors first: for this process, and for its session where it leads one.
+
+    Linux shares the processors among sessions first, where it groups them (sched(7), autogroup).
+    """
+    os.nice(niceness)
+    if os.getsid(0) == os.getpid():
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(os.nice(0)))
