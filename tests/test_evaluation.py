@@ -304,7 +304,7 @@ def test_what_is_wrong_is_said_before_the_first_crawl(redis: Connection) -> None
     for starts, hot, line in (
         (["0", "9"], "ib:1", "has no page '9'"),
         (["0", "2"], "ib:1", "page 2 links to no other page"),
-        (["0", "1"], "is:biology", "want texts"),
+        (["0", "1"], "is:biology", "need texts"),
     ):
         with pytest.raises(BadInput, match=line):
             list(runs(web.recorded, starts, experiments(["fifo"], [1]), Metrics((hot,)), redis, tell))

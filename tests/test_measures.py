@@ -196,7 +196,6 @@ RECORDED = Recorded(
     STAR,
     np.arange(4),
     ["http://a.com/", "http://a.org/home/x/y", "http://a.org/b/c", "http://a.org/?q=/////"],
-    has_texts=True,
     texts=texts,  # type: ignore[arg-type]
 )
 
@@ -246,7 +245,7 @@ def test_ic_adds_occurrences_and_backlinks() -> None:
 
 def test_texts_and_a_query_are_wanted_by_some() -> None:
     without = Recorded(STAR, np.arange(4), RECORDED.urls)
-    with pytest.raises(BadInput, match="want texts"):
+    with pytest.raises(BadInput, match="need texts"):
         hot("is:biology", without)
     with pytest.raises(BadInput, match="add --query"):
         hot("ic:5")

@@ -185,7 +185,7 @@ def test_of_a_crawl_anchors_and_texts_are_known(tmp_path: Path) -> None:
     recorded = read(folder / "catalog.sqlite")
 
     assert dict(zip(links_of(recorded), recorded.anchors, strict=True)) == {(1, 2): "to b", (2, 1): "home"}
-    assert recorded.has_texts
+    assert recorded.texts is not None
     assert recorded.texts([1])[1].title == f"Title of {A}"
 
 

@@ -1,4 +1,4 @@
-"""Graphs in text files: as LAW, K. Massey and SNAP write them, packed or not."""
+"""Graphs in text files, compressed or not, in the formats of LAW, K. Massey and SNAP."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ BLANK = 32  # and below: blanks, tabs, line ends
 
 
 def numbers(text: bytes, file: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All numbers in the text, and how many stand in each of its lines; the last line may be unfinished.
+    """All numbers in the text, and how many each line has; the last line may lack its line end.
 
     Raises:
-        BadInput: there is something else in it; the message names the line.
+        BadInput: the text contains anything else; the message names the line.
     """
     values, counts, line = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 1
     for part in _whole_lines(text):
@@ -77,18 +77,18 @@ SOME_PAIR = re.compile(rb"\s*\d+\s+\d+(\s|$)")
 
 
 class Listed(NamedTuple):
-    """A graph, and what its file calls the pages."""
+    """A graph, with the numbers or names of its pages in the file."""
 
     graph: Graph
     labels: NDArray[np.int64]  # shape (pages,), ascending
-    names: list[str]  # where they are called by words; else empty
+    names: list[str]  # empty if pages have numbers
 
 
 def unpacked(file: Path) -> bytes:
-    """What is in a text file, gzip, xz and a byte order mark taken off; its lines end with a line feed.
+    """The content of a text file, without gzip, xz and byte order mark; lines end with a line feed.
 
     Raises:
-        BadInput: it cannot be read, or is damaged.
+        BadInput: the file cannot be read, or is damaged.
     """
     try:
         data = file.read_bytes()
@@ -127,11 +127,11 @@ def adjacency(file: Path) -> Listed:
 def edges(file: Path, pages: NDArray[np.int64] | None = None) -> Listed:
     """An edge list: two page numbers or names a line; lines with # or % are skipped.
 
-    So is a header of two words above numbers; above names it would be a link. Further numbers in a line are
-    weights, and do not count.
+    A header of two words above numbers is skipped, too; above names it counts as a link. Further numbers in a
+    line are weights, which are ignored.
 
     Args:
-        pages: numbers that are pages, linked or not.
+        pages: numbers of pages that exist even without links.
     """
     text = COMMENTS.sub(b"", unpacked(file))
     if (header := HEADER.match(text)) and SOME_PAIR.match(text, header.end()):
@@ -152,7 +152,7 @@ def edges(file: Path, pages: NDArray[np.int64] | None = None) -> Listed:
 
 
 def _dense(values: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each value among the labels, which ascend; by a table where that is not too long."""
+    """The index of each value in the ascending labels; looked up in a table unless that would be too long."""
     if not labels.size or labels[-1] > 8 * values.size:
         return np.searchsorted(labels, values)
     table = np.zeros(labels[-1] + 1, np.int64)
@@ -161,7 +161,7 @@ def _dense(values: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _named_edges(text: bytes, file: Path) -> Listed:
-    """Pages called by names, which stand apart by tabs, or by blanks where there are no tabs."""
+    """An edge list of names, separated by a tab, or by blanks if a line has no tab."""
     try:
         lines = text.decode().split("\n")
     except UnicodeDecodeError:
@@ -170,7 +170,9 @@ def _named_edges(text: bytes, file: Path) -> Listed:
         raise BadInput(f"{file} is no text, so no list of links")
     rows = []
     for number, line in enumerate(lines, 1):
-        row = line.strip().split("\t")[:2] if "\t" in line else line.split()  # behind tabs may be weights
+        row = (
+            line.strip().split("\t")[:2] if "\t" in line else line.split()
+        )  # after a second tab there may be a weight
         if len(row) == 2 and all(row):
             rows.append(row)
         elif line.strip():
@@ -184,7 +186,7 @@ def _named_edges(text: bytes, file: Path) -> Listed:
 
 
 def page_urls(file: Path) -> tuple[NDArray[np.int64], list[str]]:
-    """A list of `number URL` with a header; ascending numbers, and their URLs."""
+    """A file with a header and lines of `number URL`. Returns the numbers, ascending, and their URLs."""
     found: dict[int, str] = {}
     for line, row in enumerate(unpacked(file).decode("utf-8", "replace").splitlines()[1:], 2):
         number, _, url = row.strip().partition(" ")

@@ -1,4 +1,4 @@
-"""Which file holds the graph, and of what kind is it?"""
+"""Recorded graphs from files of several formats, and from the catalog of a crawl."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ KINDS = ("catalog.sqlite", "*.graph-txt*", "*.dat*", "links.tsv*", "*.edgelist*"
 
 
 def read(path: Path) -> Recorded:
-    """A graph file, a folder with one, or a data folder of this project.
+    """Read a graph file, a folder with one, or the data folder of a crawl.
 
     Raises:
-        BadInput: there is none, or it is damaged; the message names file and line.
+        BadInput: there is no graph, or it is damaged; the message names file and line.
     """
     file = _chosen(path) if path.is_dir() else path
     if not file.exists():
@@ -67,7 +67,7 @@ def _chosen(folder: Path) -> Path:
 
 
 def _beside(file: Path) -> Path | None:
-    """The list of URLs beside a list of links: links.dat beside hollins.dat."""
+    """The file of URLs that belongs to a file of links: links.dat beside hollins.dat."""
     if ".dat" not in file.name:
         return None
     return next(
@@ -76,7 +76,7 @@ def _beside(file: Path) -> Path | None:
 
 
 def _distinct(spelled: Sequence[str], labels: NDArray[np.int64]) -> list[str]:
-    """Canonical URLs, each once; what is none, or another page's, gets one made up."""
+    """Canonical URLs, each once; a page without a URL of its own gets a made-up one."""
     found: dict[str, None] = {}
     for url, label in zip(spelled, labels.tolist(), strict=True):
         chosen = made_up = f"{MADE_UP}{label}"
@@ -93,12 +93,12 @@ HOPS = 20  # of redirects
 
 
 def from_catalog(file: Path) -> Recorded:
-    """The documents of a crawl and the links between them; what was never fetched is left out.
+    """The documents of a crawl and the links between them; URLs that were never fetched are left out.
 
-    A link to a redirect leads where that leads. Links with nofollow do not count, as in a crawl.
+    A link to a redirect counts as a link to its target. Links with nofollow do not count, as in a crawl.
 
     Raises:
-        BadInput: it is no catalog, or has no links between documents.
+        BadInput: the file is no catalog, or has no links between documents.
     """
     catalog = Catalog(file, readonly=True)
     url_of = dict(catalog.urls.all())
@@ -118,7 +118,7 @@ def from_catalog(file: Path) -> Recorded:
     for row in rows:
         source, target = page_of.get(row.source, -1), page(row.target)
         if row.rel == "" and source >= 0 and target >= 0 and source != target:
-            key = (source, target)  # several links to it by way of redirects: all their words count
+            key = (source, target)  # several links, by way of redirects: their anchor texts are joined
             anchors[key] = f"{anchors[key]} {row.anchor}" if key in anchors else row.anchor
     if not anchors:
         raise BadInput(f"{file} has no link between two documents: crawl more, then compare orderings")
@@ -129,7 +129,6 @@ def from_catalog(file: Path) -> Recorded:
         np.array(labels, np.int64),
         [url_of[label] for label in labels],
         [anchors[link] for link in links],
-        has_texts=True,
         texts=catalog.texts,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from webcrawler import linkgraph
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.measures import threshold_of_best
 from webcrawler.evaluation.recorded import Recorded
-from webcrawler.linkgraph import Collection, Vector, cosine, inner_product, vector
+from webcrawler.linkgraph import Collection, cosine, inner_product, vector
 from webcrawler.linkgraph import combined as combine
 from webcrawler.orderings import DAMPING, is_hot_page, location, words_of
 from webcrawler.records import Text
@@ -25,8 +25,8 @@ WORD = re.compile(r"\w+")
 
 
 def check(hot: Sequence[str], query: str) -> None:
-    """Raises BadInput: an item of --hot is none, or wants a query; what needs no graph to be seen."""
-    for item in [item for text in hot for item in conditions(text)]:
+    """Raises BadInput: an item of --hot is wrong, or needs a query."""
+    for item in [item for text in hot for item in conditions(text)]:  # all are checked first
         if item.metric in ("is", "ic") and not item.by_word:
             query_words(query)
 
@@ -35,7 +35,7 @@ class Condition(NamedTuple):
     """`ib:10`, `ir:1%`, `is:biology`, or `ib` alone."""
 
     metric: str
-    least: str  # "" where there is none: nothing is hot by it, but it has P_CS
+    least: str  # threshold; "" without one: nothing is hot by it, but it has P_CS
 
     @property
     def by_word(self) -> bool:
@@ -43,20 +43,20 @@ class Condition(NamedTuple):
 
     @property
     def importance_name(self) -> str:
-        """What is computed once for several thresholds."""
+        """The key under which importance is computed once for several thresholds."""
         return f"is:{self.least}" if self.by_word else self.metric
 
 
 def conditions(text: str) -> list[Condition]:
-    """What one of --hot's items wants at the same time: `is:biology+ib:5`.
+    """The conditions of an item of --hot, which a hot page meets together: `is:biology+ib:5`.
 
     Raises:
-        BadInput: it is none.
+        BadInput: the item is wrong.
     """
-    wanted = [_condition(part, text) for part in text.split("+")]
-    if len(wanted) > 1 and not all(condition.least for condition in wanted):
-        raise BadInput(f"--hot={text[:200]}: where several are wanted at once, each needs a threshold")
-    return wanted
+    found = [_condition(part, text) for part in text.split("+")]
+    if len(found) > 1 and not all(condition.least for condition in found):
+        raise BadInput(f"--hot={text[:200]}: each of several conditions needs a threshold")
+    return found
 
 
 def _condition(part: str, text: str) -> Condition:
@@ -64,17 +64,17 @@ def _condition(part: str, text: str) -> Condition:
     if metric in METRICS and part != f"{metric}:":
         found = Condition(metric, least)
         if least.endswith("%") and NUMBER.fullmatch(least) and not 0 < float(least[:-1]) <= 100:
-            raise BadInput(f"--hot={text[:200]}: percentages are above 0 % and up to 100 %")
+            raise BadInput(f"--hot={text[:200]}: a percentage must be above 0 % and at most 100 %")
         if not least or NUMBER.fullmatch(least) or (metric == "is" and WORD.fullmatch(least)):
             return found
     names = ", ".join(METRICS)
     raise BadInput(
-        f"--hot={text[:200]}: say metric:threshold as ib:10 or ir:1%, or is:WORD; metrics are {names}"
+        f"--hot={text[:200]}: write metric:threshold as ib:10 or ir:1%, or is:WORD; metrics are {names}"
     )
 
 
 class Importance:
-    """The importance of all pages of a graph, each metric computed when it is first asked for.
+    """The importance of all pages of a graph; each metric is computed once, when it is first needed.
 
     Args:
         query: what `is` and `ic` compare texts with.
@@ -88,7 +88,7 @@ class Importance:
         """Shape (pages,), by the name of a metric; is:WORD is 1 or 0.
 
         Raises:
-            BadInput: it wants texts, and the graph has none, or a query, and there is none.
+            BadInput: the metric needs texts or a query, and there is none.
         """
         if name not in self._known:
             self._known[name] = self._computed(name)
@@ -130,7 +130,7 @@ class Importance:
 
     @cached_property
     def _hubs_and_authorities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean 1, as PageRank."""
+        """Scaled to mean 1, as PageRank is."""
         hubs, authorities = linkgraph.hits(self._recorded.graph)
         return hubs * len(hubs), authorities * len(authorities)
 
@@ -139,48 +139,53 @@ AT_ONCE = 500  # texts in memory
 K1, K2 = 10.0, 1.0  # of IC, as the ordering `ic` has them
 
 
-def on_topic(recorded: Recorded, word: str) -> NDArray[np.int64]:
-    """1 for pages with the word in the title, or ten times in the body (Cho 1998, section 7), else 0."""
-    found, words = np.zeros(recorded.graph.pages, np.int64), words_of(word)
-    for page, text in _texts(recorded):
-        found[page] = is_hot_page(text, words)
-    return found
+def on_topic(recorded: Recorded, word: str) -> NDArray[np.float64]:
+    """1 for pages with the word in the title, or ten times in the body (Cho 1998, section 7); else 0."""
+    words = words_of(word)
+    return _by_text(recorded, lambda text: is_hot_page(text, words))
 
 
 def similarity(recorded: Recorded, query: str) -> NDArray[np.float64]:
     """IS: the cosine of the tf · idf vectors of page and query, idf = 1 / occurrences in all pages."""
-    collection, wanted = Collection(), query_words(query)
+    collection, words = Collection(), query_words(query)
     for _, text in _texts(recorded):
         collection.add(words_of(text.title))
         collection.add(words_of(text.body))
-    asked = vector(wanted, (), collection.idf)
-    found = np.zeros(recorded.graph.pages)
-    for page, text in _texts(recorded):
-        found[page] = cosine(vector(words_of(text.body), words_of(text.title), collection.idf), asked)
-    return found
+    idf = collection.idf
+    asked = vector(words, (), idf)
+    return _by_text(
+        recorded, lambda text: cosine(vector(words_of(text.body), words_of(text.title), idf), asked)
+    )
 
 
 def combined(recorded: Recorded, query: str) -> NDArray[np.float64]:
     """IC = K1 · IS + K2 · IB, IS the inner product of term frequencies, title words heavier."""
-    asked: Vector = vector(query_words(query), ())
+    asked = vector(query_words(query), ())
+    similar = _by_text(
+        recorded, lambda text: inner_product(vector(words_of(text.body), words_of(text.title)), asked)
+    )
+    return combine(similar, linkgraph.backlinks(recorded.graph), K1, K2)
+
+
+def _by_text(recorded: Recorded, value: Callable[[Text], float]) -> NDArray[np.float64]:
+    """A value for each page; 0 if it has no text."""
     found = np.zeros(recorded.graph.pages)
     for page, text in _texts(recorded):
-        found[page] = inner_product(vector(words_of(text.body), words_of(text.title)), asked)
-    return combine(found, linkgraph.backlinks(recorded.graph), K1, K2)
+        found[page] = value(text)
+    return found
 
 
 def query_words(query: str) -> list[str]:
-    """Raises BadInput where there are none."""
-    words = words_of(query)
-    if not words:
-        raise BadInput("--hot=is and --hot=ic compare pages with a query: add --query WORDS, or say is:WORD")
-    return words
+    """Raises BadInput: the query has no words."""
+    if words := words_of(query):
+        return words
+    raise BadInput("--hot=is and --hot=ic compare pages with a query: add --query WORDS, or use is:WORD")
 
 
 def _texts(recorded: Recorded) -> Iterator[tuple[int, Text]]:
-    """Those that have one, by page."""
-    if not recorded.has_texts:
-        raise BadInput("--hot=is and --hot=ic want texts, which only a crawl of one's own has (CRAWL_DIR)")
+    """The texts by page. Raises BadInput: the graph has none."""
+    if recorded.texts is None:
+        raise BadInput("--hot=is and --hot=ic need texts, which only the data folder of a crawl has")
     labels = recorded.labels.tolist()
     for start in range(0, len(labels), AT_ONCE):
         texts = recorded.texts(labels[start : start + AT_ONCE])

@@ -45,7 +45,7 @@ def p_cs(order: Order, importance: NDArray[np.float64 | np.int64], visits: NDArr
 
 
 def visits_at(pages: int) -> NDArray[np.int64]:
-    """K at 0, 1, … 100 % of the pages, to the nearest; at least one."""
+    """The number of visits at 0, 1, … 100 % of the pages, rounded; at least one."""
     return np.maximum(1, (pages * PERCENTS + 50) // 100)
 
 
@@ -68,7 +68,7 @@ def random() -> Curve:
 
 
 def threshold_of_best(importance: NDArray[np.float64 | np.int64], number: int) -> float:
-    """The importance of the `number`-th best page: at least so important are hot ones of Crawl & Stop."""
+    """The importance of the `number`-th best page: the threshold of hot pages in Crawl & Stop."""
     return float(np.partition(importance, -number)[-number])
 
 
@@ -76,7 +76,7 @@ FLUSHES = ("ir", "ib", "fifo")
 
 
 def check_flush(flush: str) -> None:
-    """Raises BadInput: there is no such way to flush."""
+    """Raises BadInput: no such way to flush."""
     if flush not in FLUSHES:
         raise BadInput(f"--flush={flush[:60]}: choose one of {', '.join(FLUSHES)}")
 
@@ -86,10 +86,10 @@ def kept(
 ) -> NDArray[np.integer]:
     """The pages in the buffer after the last visit.
 
-    When it is full, the least important page leaves it, of equal ones the longest kept: by IR' or IB' over
-    the links of all pages visited so far, flushed ones too, or by age alone. Pages are rated every
-    `interval` visits, or half the size if that is less; one that was not rated yet does not leave, as
-    little is known of it.
+    When the buffer is full, the least important page leaves it; of equal ones, the one kept longest. Its
+    importance is IR' or IB' over the links of all pages visited so far, including those that left, or age
+    alone. It is computed every `interval` visits, or half the size if that is less; a page stays until it was
+    computed once, since little is known of it.
     """
     if flush == "fifo":
         return order[-size:]
@@ -118,6 +118,6 @@ def _importance(estimate: Estimate, flush: str) -> NDArray[np.float64] | NDArray
 def _best(
     buffer: NDArray[np.integer], importance: NDArray[np.float64] | NDArray[np.int32], size: int
 ) -> NDArray[np.integer]:
-    """So many of the buffer, in its order; of equal ones the last."""
+    """The best pages of the buffer, in its order; of equal ones the last."""
     leave = np.argsort(importance, kind="stable")[: len(buffer) - size]
     return np.delete(buffer, leave)

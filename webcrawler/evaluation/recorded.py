@@ -16,34 +16,29 @@ from webcrawler.evaluation.files import DIGITS_MAX
 from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 
-MADE_UP = "http://graph.example/"  # where pages without a URL stand
-
-
-def _no_texts(numbers: Sequence[int]) -> dict[int, Text]:
-    return {}
+MADE_UP = "http://graph.example/"  # prefix of the URLs of pages without one
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A graph whose pages have URLs, and some more where it comes from a catalog."""
+    """A graph whose pages have URLs; anchors and texts, too, if it comes from a catalog."""
 
     graph: Graph
     labels: NDArray[np.int64]  # what the file calls each page
     urls: Sequence[str]  # canonical, each once
     anchors: Sequence[str] = ()  # of each link, beside graph.targets; none are known where empty
-    has_texts: bool = False
-    texts: Callable[[Sequence[int]], dict[int, Text]] = _no_texts  # of pages by label
+    texts: Callable[[Sequence[int]], dict[int, Text]] | None = None  # of pages by label; None: it has none
 
     def page(self, start: str = "") -> int:
-        """The page of that name, URL or number; the first that links to others where none is said.
+        """The page of this name, URL or number; without one, the first page with links.
 
         Raises:
-            BadInput: there is none.
+            BadInput: there is no such page.
         """
         if not start:
             return int(np.flatnonzero(np.diff(self.graph.starts))[0])
-        meant, number = _spellings(start), as_number(start)
-        found = [page for page, url in enumerate(self.urls) if url in meant]
+        spellings, number = _spellings(start), as_number(start)
+        found = [page for page, url in enumerate(self.urls) if url in spellings]
         if not found and number is not None:
             found = np.flatnonzero(self.labels == number).tolist()
         if not found:
@@ -56,7 +51,7 @@ class Recorded:
         return f"{self.urls[0]} and {len(self.urls) - 1:,} more"
 
     def reachable(self, start: int) -> Recorded:
-        """The part that can be reached from there: all that counts (Cho 1998, section 6).
+        """The part that can be reached from a page; nothing else counts (Cho 1998, section 6).
 
         Raises:
             BadInput: the page has no links.
@@ -79,7 +74,7 @@ class Recorded:
 
 
 def as_number(start: str) -> int | None:
-    """What is meant where it is the number of a page."""
+    """The number, if the text is one that can be a page number."""
     return int(start) if start.isdecimal() and len(start) <= DIGITS_MAX else None
 
 

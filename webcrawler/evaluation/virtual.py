@@ -46,8 +46,8 @@ class Web:
         """What an ordering notes about a page that it has read."""
         if not by.takes_notes:
             return 0
-        label = int(self.recorded.labels[page])
-        return by.page_note(self.recorded.texts([label]).get(label), lease)
+        label, texts = int(self.recorded.labels[page]), self.recorded.texts
+        return by.page_note(texts([label]).get(label) if texts else None, lease)
 
 
 class Reordering:
