@@ -32,7 +32,7 @@ class Pair(Ends):
 
         self.frontiers[worker].leave()
 
-    def bury(self, dead: str) -> None:
+    def expire_dead(self, dead: str) -> None:
         for model in self.models.values():
             model.workers.update({dead: 0.0} if dead in model.workers else {})
         expected = sum(model.expire() for model in self.models.values())

@@ -198,7 +198,7 @@ class Histories(RuleBasedStateMachine):
             self.pair.expire(worker, T if end == "dies" else 9 * T)
             leases += self.pair.lease(worker, limit)
             if end == "dies":
-                self.pair.bury(worker)
+                self.pair.expire_dead(worker)
             else:
                 self.pair.let_pass(5 * T)
                 self.pair.expire(worker)
