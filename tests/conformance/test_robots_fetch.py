@@ -93,6 +93,11 @@ def two_members(cut: int = 0) -> bytes:
     return http(200, body[: len(body) - cut], "Content-Encoding: gzip")
 
 
+def members_without_end() -> bytes:
+    """Each costs a decoder, and a copy of all that stands behind it."""
+    return http(200, gzip.compress(RULES) + gzip.compress(b"") * 20_000, "Content-Encoding: gzip")
+
+
 def gzip_in_deflate(cut: int = 0) -> bytes:
     inner = gzip.compress(RULES)
     return http(200, zlib.compress(inner[: len(inner) - cut]), "Content-Encoding: gzip, deflate")
@@ -153,6 +158,7 @@ CASES = [
     *[Case(f"{name} cut short", "2.3.1.4", coded(name, keep=0.8), NOTHING, TRIES) for name in CODINGS],
     *[Case(f"{name} without its end", "2.3.1.4", coded(name, keep=-4), NOTHING, TRIES) for name in CODINGS],
     Case("second of two gzip members cut short", "2.3.1.4", two_members(cut=10), NOTHING, TRIES),
+    Case("gzip of very many members", "2.3.1.4", members_without_end(), NOTHING, TRIES),
     Case("gzip in deflate, cut short", "2.3.1.4", gzip_in_deflate(cut=9), NOTHING, TRIES),
     Case("gzip cut short, then whole", "2.3.1.4", then(coded("gzip", keep=-9), coded("gzip")), BY_RULES, 2),
     # A coded body that is whole, and one of which nobody wants to know

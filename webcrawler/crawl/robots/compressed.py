@@ -13,6 +13,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+MEMBERS_MAX = 64  # one behind the other; each costs a copy of those behind it
 ENOUGH_BYTES = 512 * 1024  # inflated; what stands behind them is not read (RFC 9309, 2.5)
 
 
@@ -42,15 +43,15 @@ def _inflate(body: bytes, coding: bytes) -> tuple[bytes, bool]:
             inflated += part
         return inflated, brotlied.is_finished()
     inflated, magic = b"", body[:2]
-    while len(inflated) < ENOUGH_BYTES:
+    for _ in range(MEMBERS_MAX):
         decoder = _decoder(body, coding)
         inflated += decoder.decompress(body, ENOUGH_BYTES)
-        if not decoder.eof:
-            return inflated, False
         body = decoder.unused_data
+        if not decoder.eof or len(inflated) >= ENOUGH_BYTES:
+            return inflated, False
         if not body.startswith(magic):  # else another member follows
-            break
-    return inflated, True
+            return inflated, True
+    return inflated, False
 
 
 def _decoder(body: bytes, coding: bytes) -> zlib._Decompress | zstd.ZstdDecompressor:
