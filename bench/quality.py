@@ -66,10 +66,10 @@ class SanePeculiarity:
 
 
 OURS: dict[str, Callable[[Reference], Ranking]] = {
-    "bm25f": RANKINGS["bm25f"],
+    "bm25f": RANKINGS["bm25f"].made_with,
     "bm25f, one pass": lambda reference: BM25F(),
-    "hitlists": RANKINGS["hitlists"],
-    "peculiarity": RANKINGS["peculiarity"],
+    "hitlists": RANKINGS["hitlists"].made_with,
+    "peculiarity": RANKINGS["peculiarity"].made_with,
     "sane peculiarity": lambda reference: SanePeculiarity(reference.frequency),
 }
 BY_REFERENCE = ("peculiarity", "sane peculiarity")  # also with the collection as their reference

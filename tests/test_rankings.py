@@ -65,3 +65,11 @@ def test_added_word_weighs_less_than_a_typed_one(name: str) -> None:
     typed, added, neither = make_ranking(name, equally_common).scores(words, found)
 
     assert typed > added > neither
+
+
+@pytest.mark.parametrize("name", RANKINGS)
+def test_each_row_of_the_table_makes_a_ranking_and_says_what_counts_in_it(name: str) -> None:
+    ranking = make_ranking(name, Reference([("word", 0.1)]))
+
+    assert callable(ranking.scores) and callable(ranking.explain)
+    assert RANKINGS[name].help and "\n" not in RANKINGS[name].help

@@ -18,6 +18,8 @@ from urllib.parse import unquote
 
 from ada_url import idna_to_unicode
 
+from webcrawler.search.rankings import RANKINGS
+
 _TOGETHER = (
     {"LATIN", "CJK", "HIRAGANA", "KATAKANA"},
     {"LATIN", "CJK", "BOPOMOFO"},
@@ -27,11 +29,6 @@ _LOOK_LATIN = frozenset("аеорсухіјѕһԁԛԝѵӏαικνορυχϲօս�
 _UNSEEN = ("C", "Z")  # category: control, format, unassigned; space of any kind
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-RANKINGS = {
-    "bm25f": "words, what links say and importance",
-    "hitlists": "how large words stand, and how near each other",
-    "peculiarity": "words that are rare in English",
-}
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -131,7 +128,7 @@ def span(seconds: float) -> str:
 
 def ranking(name: str) -> str:
     """A ranking and what counts in it."""
-    return f"{name}: {RANKINGS[name]}" if name in RANKINGS else name
+    return f"{name}: {RANKINGS[name].help}" if name in RANKINGS else name
 
 
 _FOR_TEMPLATES = (amounts, count, day, heading, link, moment, ranking, readable, size, span)

@@ -1,8 +1,12 @@
-"""The rankings by name; another one is a file beside this one and a line here."""
+"""The rankings by name; another one is a file beside this one and a row here.
+
+Commands, search page and evaluation read this table.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from webcrawler.errors import BadInput
 from webcrawler.search.matches import Ranking
@@ -14,15 +18,28 @@ from webcrawler.text import Reference
 
 DEFAULT = "bm25f"
 
-RANKINGS: dict[str, Callable[[Reference], Ranking]] = {
-    "bm25f": lambda reference: Feedback(BM25F()),
-    "hitlists": lambda reference: HitLists(),
-    "peculiarity": lambda reference: Peculiarity(reference.frequency),
+
+class Row(NamedTuple):
+    """A ranking that can be chosen by its name."""
+
+    made_with: Callable[[Reference], Ranking]
+    help: str  # what counts in it
+
+
+RANKINGS = {
+    "bm25f": Row(lambda reference: Feedback(BM25F()), "words, what links say and importance"),
+    "hitlists": Row(lambda reference: HitLists(), "how large words stand, and how near each other"),
+    "peculiarity": Row(lambda reference: Peculiarity(reference.frequency), "words that are rare in English"),
 }
 
 
 def make_ranking(name: str, reference: Reference) -> Ranking:
-    """Raises BadInput for a name that no ranking has."""
+    """
+    Args:
+        reference: how common words are elsewhere.
+    Raises:
+        BadInput: no ranking has this name.
+    """
     if name not in RANKINGS:
         raise BadInput(f"no ranking is called {name!r}: choose one of {', '.join(RANKINGS)}")
-    return RANKINGS[name](reference)
+    return RANKINGS[name].made_with(reference)
