@@ -35,7 +35,7 @@ from webcrawler.search.matches import Matches, Part, Ranking
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.peculiarity import FIELDS
 from webcrawler.search.rankings.registry import RANKINGS
-from webcrawler.search.rankings.words import weights
+from webcrawler.search.rankings.weights import weights
 from webcrawler.text.analysis import words
 from webcrawler.text.query import Asked
 from webcrawler.text.reference import Reference, english

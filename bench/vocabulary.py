@@ -27,7 +27,7 @@ from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.search.vocabulary import Vocabulary, load
-from webcrawler.search.vocabulary.renewal import make
+from webcrawler.search.vocabulary.builder import make
 from webcrawler.search.vocabulary.stored import NAME
 from webcrawler.text.analysis import terms
 

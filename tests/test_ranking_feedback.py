@@ -9,8 +9,7 @@ import pytest
 from memory_reading import Fields, asked, matches
 
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.feedback import FEWEST_WORDS, PAGES, Feedback
-from webcrawler.search.rankings.vectors import Vectors
+from webcrawler.search.rankings.feedback import FEWEST_WORDS, PAGES, Feedback, Vectors
 
 ASKED = asked("lift wing slipstream propeller landing speed")
 FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}

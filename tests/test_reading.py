@@ -19,9 +19,8 @@ from webcrawler.index.reader import Live, Reading
 from webcrawler.index.whoosh import Anchored, codec, mapped
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.hitlists import HitList, PlainHit, encode, hit_lists
-from webcrawler.index.whoosh.packed import packed, unpacked
 from webcrawler.index.whoosh.segment_reader import Cache, Posted
-from webcrawler.index.whoosh.values import Values, flat
+from webcrawler.index.whoosh.values import Values, flat, packed, unpacked
 from webcrawler.records import Document, Text
 from webcrawler.text.analysis import terms
 

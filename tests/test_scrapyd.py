@@ -164,7 +164,7 @@ def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
     wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
     wait_for(lambda: is_free(folder / "ranks.lock") and (folder / "ranks").exists(), "the ranker", seconds=60)
     words = folder / "vocabulary" / "vocabulary.npz"
-    wait_for(lambda: is_free(folder / "vocabulary.lock") and words.exists(), "the lexicographer", seconds=60)
+    wait_for(lambda: is_free(folder / "vocabulary.lock") and words.exists(), "the vocabulary", seconds=60)
     return folder
 
 
@@ -276,7 +276,7 @@ def test_its_ranker_stored_ranks(crawl_dir: Path) -> None:
     assert "Traceback" not in (crawl_dir / "ranks.log").read_text()
 
 
-def test_its_lexicographer_left_a_vocabulary(crawl_dir: Path) -> None:
+def test_a_vocabulary_was_left(crawl_dir: Path) -> None:
     assert "stored the vocabulary" in (crawl_dir / "vocabulary.log").read_text()
     assert "Traceback" not in (crawl_dir / "vocabulary.log").read_text()
 

@@ -23,9 +23,9 @@ from scipy.stats import chi2_contingency
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry, Text
 from webcrawler.search.vocabulary import Vocabulary, load
+from webcrawler.search.vocabulary.builder import make
 from webcrawler.search.vocabulary.completions import Completions, Phrases, places_of
 from webcrawler.search.vocabulary.phrases import as_query, distinct_titles, phrases_of
-from webcrawler.search.vocabulary.renewal import make
 from webcrawler.search.vocabulary.spelling import Spelling, Words
 from webcrawler.search.vocabulary.stored import NAME, stored_seq
 from webcrawler.search.vocabulary.thesaurus import likelihood_ratio, related

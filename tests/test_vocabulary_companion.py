@@ -1,4 +1,4 @@
-"""The lexicographer: a process beside the crawl that leaves a vocabulary, whatever strikes it when."""
+"""The process beside a crawl that makes the vocabulary leaves one, whatever strikes it when."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from localweb import WITHOUT_INDEX, crawl, page, scrapy, sites
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import VOCABULARY, hold_crawl, renewal
-from webcrawler.search.vocabulary import Vocabulary, lexicographer, load
-from webcrawler.search.vocabulary.renewal import Renewing
+from webcrawler.search.vocabulary import Vocabulary, builder, load
+from webcrawler.search.vocabulary.builder import VocabularyRenewal
 
 FOLDER = "vocabulary"
 
@@ -60,11 +60,11 @@ Start = Callable[[], subprocess.Popen[bytes]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a lexicographer as a process; those that live at the end are ended."""
+    """Starts one as a process; those that live at the end are ended."""
     started: list[subprocess.Popen[bytes]] = []
 
     def one() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "webcrawler.search.vocabulary.lexicographer", str(tmp_path)]
+        command = [sys.executable, "-m", "webcrawler.search.vocabulary.builder", str(tmp_path)]
         started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE))
         return started[-1]
 
@@ -95,7 +95,7 @@ def test_there_is_one_of_them(tmp_path: Path, start: Start) -> None:
         start()
         wait_for(lambda: is_at_work(tmp_path))
 
-        assert not lexicographer.keep_words(tmp_path)
+        assert not builder.keep_vocabulary(tmp_path)
 
 
 def test_sigterm_ends_it(tmp_path: Path, start: Start) -> None:
@@ -113,7 +113,7 @@ def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
     tmp_path: Path, start: Start
 ) -> None:
     small_crawl(tmp_path, "Bread")
-    assert lexicographer.keep_words(tmp_path)
+    assert builder.keep_vocabulary(tmp_path)
     small_crawl(tmp_path, *map(str, range(200)))
     (tmp_path / FOLDER / "vocabulary.new").write_bytes(b"of one that died while it wrote")
     process = start()
@@ -130,16 +130,16 @@ def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
 
 
 def test_without_a_catalog_it_ends(tmp_path: Path) -> None:
-    assert lexicographer.keep_words(tmp_path)
+    assert builder.keep_vocabulary(tmp_path)
 
 
 def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
     small_crawl(tmp_path, "Bread")
-    lexicographer.keep_words(tmp_path)
+    builder.keep_vocabulary(tmp_path)
     before = (tmp_path / FOLDER / "vocabulary.npz").stat()
 
-    lexicographer.keep_words(tmp_path)
-    lexicographer.wait_until_made(tmp_path)
+    builder.keep_vocabulary(tmp_path)
+    builder.wait_until_made(tmp_path)
 
     assert (tmp_path / FOLDER / "vocabulary.npz").stat().st_ino == before.st_ino
 
@@ -148,9 +148,9 @@ def test_a_disk_that_is_full_leaves_the_old_one_and_ends_it_all_the_same(tmp_pat
     small_crawl(tmp_path, "Bread")
     (tmp_path / FOLDER).write_text("no folder can be made here")
 
-    assert lexicographer.keep_words(tmp_path)
+    assert builder.keep_vocabulary(tmp_path)
     with pytest.raises(OSError):
-        lexicographer.wait_until_made(tmp_path)
+        builder.wait_until_made(tmp_path)
 
 
 def test_it_is_due_when_a_crawl_has_grown_by_a_fifth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +158,7 @@ def test_it_is_due_when_a_crawl_has_grown_by_a_fifth(tmp_path: Path, monkeypatch
     monkeypatch.setattr(renewal, "REST", 0)
     small_crawl(tmp_path, *map(str, range(10)))
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
-        renewing = Renewing(catalog, tmp_path / FOLDER)
+        renewing = VocabularyRenewal(catalog, tmp_path / FOLDER)
         assert renewing.is_due()
         renewing.renew()
         assert not renewing.is_due() and not renewing.is_behind()
@@ -182,7 +182,7 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(tmp_path: Path)
 
         wait_for(lambda: (tmp_path / "vocabulary.lock").read_text().strip() not in ("", str(pid)))
     wait_for(lambda: is_complete(tmp_path))
-    wait_for(lambda: lexicographer.keep_words(tmp_path))  # until that one has ended
+    wait_for(lambda: builder.keep_vocabulary(tmp_path))  # until that one has ended
 
 
 def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: Path, start: Start) -> None:
@@ -191,12 +191,12 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
         first = start()
         wait_for(lambda: is_at_work(tmp_path))
 
-        lexicographer.remake(tmp_path)
+        builder.remake(tmp_path)
 
         assert first.wait(30) == 0
         assert is_complete(tmp_path)
         wait_for(lambda: is_at_work(tmp_path))
-    wait_for(lambda: lexicographer.keep_words(tmp_path))
+    wait_for(lambda: builder.keep_vocabulary(tmp_path))
 
 
 def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> None:
@@ -211,4 +211,4 @@ def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> N
     assert is_complete(tmp_path)
     assert vocabulary is not None and vocabulary.frequency("page") > 0
     assert (tmp_path / "vocabulary.log").exists()  # the crawl has started one
-    wait_for(lambda: lexicographer.keep_words(tmp_path))
+    wait_for(lambda: builder.keep_vocabulary(tmp_path))

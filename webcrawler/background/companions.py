@@ -141,7 +141,7 @@ class Companion(NamedTuple):
 
 FOLLOWER = Companion("index", "webcrawler.index.follower")
 RANKER = Companion("ranks", "webcrawler.linkgraph.ranker")
-VOCABULARY = Companion("vocabulary", "webcrawler.search.vocabulary.lexicographer")
+VOCABULARY = Companion("vocabulary", "webcrawler.search.vocabulary.builder")
 
 
 def prepare(name: str, below_crawl: bool = True) -> Callable[[], bool]:

@@ -72,7 +72,7 @@ class Watch:
 
     def _start_vocabulary(self) -> None:
         if self._is_indexed:
-            _try("lexicographer", VOCABULARY.ensure_started, self._folder)
+            _try("vocabulary", VOCABULARY.ensure_started, self._folder)
 
 
 def _try(name: str, start: Callable[..., None], *arguments: object) -> None:

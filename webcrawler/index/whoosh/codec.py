@@ -18,20 +18,39 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from whoosh.codec.whoosh3 import (
+    STORED_COLUMN,
     WHOOSH3_HEADER_MAGIC,
     W3Codec,
     W3FieldWriter,
+    W3PerDocReader,
     W3TermInfo,
     W3TermsReader,
 )
 from whoosh.system import pack_int, pack_ushort, unpack_int
 
-from webcrawler.index.whoosh.columns import BulkPerDocReader
 from webcrawler.index.whoosh.mapped import MappedSegment
-from webcrawler.index.whoosh.packed import Numbers, packed, unpacked
 from webcrawler.index.whoosh.pickles import FACE, load, loads
 from webcrawler.index.whoosh.postings import Postings
-from webcrawler.index.whoosh.values import Values
+from webcrawler.index.whoosh.values import Numbers, Values, packed, unpacked
+
+
+class BulkPerDocReader(W3PerDocReader):  # type: ignore[misc]
+    """Reads whole columns."""
+
+    def stored_fields(self, docnum: int) -> dict[str, Any]:
+        pickled = self._cached_reader("_stored", STORED_COLUMN)._child[docnum]
+        return loads(pickled) if pickled else {}
+
+    def array(self, column: str, dtype: str) -> NDArray[Any]:
+        """The numbers of all documents, deleted ones included; 0 where a document has none."""
+        found = np.zeros(self._doccount, dtype)
+        if self.has_column(column):
+            file, offset, size = self._get_column_file(column)
+            with file:
+                data = np.frombuffer(bytes(file.get(offset, size)), dtype)[: self._doccount]
+                found[: len(data)] = data
+        return found
+
 
 _EXTENT = Struct("!qi")  # offset and size in bytes of a term's blocks: the end of what W3TermInfo packs
 _FIELD = len(pack_ushort(0))  # bytes of a key that say of which field the term is

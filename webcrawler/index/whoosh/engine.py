@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from webcrawler.index.whoosh.folder import applied_seq, exchange, open_index
-from webcrawler.index.whoosh.merge_policy import FEW_SEGMENTS, tiered
 from webcrawler.index.whoosh.schema import (
     Anchored,
     anchors_document,
@@ -17,7 +16,7 @@ from webcrawler.index.whoosh.schema import (
     make_anchors_schema,
     make_schema,
 )
-from webcrawler.index.whoosh.writer import BulkWriter
+from webcrawler.index.whoosh.writer import FEW_SEGMENTS, BulkWriter, tiered
 from webcrawler.records import Document, Text
 
 _MOST_MERGED = 5_000  # documents in one commit while a crawl may be alive: five seconds or so

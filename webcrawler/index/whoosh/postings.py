@@ -6,8 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from webcrawler.index.whoosh.packed import packed
-from webcrawler.index.whoosh.values import Values
+from webcrawler.index.whoosh.values import Values, packed
 
 
 class Postings(NamedTuple):

@@ -35,7 +35,7 @@ class Posted(NamedTuple):
 
     pages: NDArray[np.int32]  # page numbers, each once, in no promised order
     counts: NDArray[np.float32]  # occurrences
-    values: Sequence[bytes]  # encoded hit list of each; `index.values.flat` decodes them all at once
+    values: Sequence[bytes]  # encoded hit list of each; `values.flat` decodes them all at once
 
 
 Key = tuple[str, int]  # a segment's name, and how many of its documents are deleted: it never changes but so

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.whoosh.packed import Numbers, packed, unpacked
 from webcrawler.index.whoosh.pickles import FACE
+
+Numbers: TypeAlias = "bytes | tuple[int, ...] | array[int]"
+
+_FEW = 32  # the pickle of an array costs some 60 bytes more than the numbers do
+
+
+def packed(numbers: Sequence[int]) -> Numbers:
+    """Numbers of 0 to 2^32 - 1, each in as few bytes as the highest needs."""
+    highest = max(numbers)
+    if highest < 1 << 8:
+        return bytes(numbers)
+    if len(numbers) < _FEW:
+        return tuple(numbers)
+    return array("H" if highest < 1 << 16 else "I", numbers)
+
+
+def unpacked(numbers: Numbers) -> NDArray[np.int64]:
+    match numbers:
+        case bytes():
+            return np.frombuffer(numbers, np.uint8).astype(np.int64)
+        case tuple():
+            return np.array(numbers, np.int64)
+        case _:
+            return np.frombuffer(numbers, numbers.typecode).astype(np.int64)
+
 
 Ints = NDArray[np.int64]
 
@@ -26,7 +51,7 @@ class Flat(NamedTuple):
 class Values(Sequence[bytes]):
     """Encoded hit lists one behind the other. What cuts them is how many hits each has, and which are wide.
 
-    A wide one has four bytes a hit and one that closes it, others two bytes a hit (`index.hits`). Pickles
+    A wide one has four bytes a hit and one that closes it, others two bytes a hit (`hitlists`). Pickles
     hold it as it is, so Whoosh's own matchers find a sequence of bytes here.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import groupby
 from operator import itemgetter
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from whoosh.codec.whoosh3 import LENGTHS_COLUMN
 from whoosh.index import FileIndex
-from whoosh.writing import SegmentWriter
+from whoosh.writing import OPTIMIZE, SegmentWriter
 
 from webcrawler.index.whoosh.codec import BulkCodec, Row
 from webcrawler.index.whoosh.postings import Postings
@@ -125,3 +125,40 @@ def _concatenate(rows: Iterable[Row]) -> Postings:
         joined.wide.extend(base + place for place in part.wide)
         values.append(part.values or b"")
     return joined._replace(values=b"".join(values) or None)
+
+
+SEGMENTS_PER_TIER = 8
+FEW_SEGMENTS = 3  # not worth an optimize
+
+MergePolicy = Callable[[Any, list[Any]], list[Any]]
+
+
+def tiered(max_documents: int) -> MergePolicy:
+    """Merges the segments of a size class once there are eight; a class holds eight times the one before.
+
+    So a document is written again once a class, log8(documents) times in all. `max_documents` caps what one
+    commit merges.
+    """
+
+    def policy(writer: Any, segments: list[Any]) -> list[Any]:
+        merged: list[Any] = []
+        for members in _tiers(segments):
+            if len(members) >= SEGMENTS_PER_TIER and _documents(merged + members) <= max_documents:
+                merged += members
+        if merged:
+            sys.audit("webcrawler.index.merging")
+        OPTIMIZE(writer, merged)
+        return [segment for segment in segments if segment not in merged]
+
+    return policy
+
+
+def _tiers(segments: list[Any]) -> list[list[Any]]:
+    tiers: defaultdict[int, list[Any]] = defaultdict(list)
+    for segment in segments:
+        tiers[(max(segment.doc_count(), 1).bit_length() - 1) // 3].append(segment)
+    return [tiers[tier] for tier in sorted(tiers)]
+
+
+def _documents(segments: list[Any]) -> int:
+    return sum(segment.doc_count_all() for segment in segments)

@@ -1,12 +1,11 @@
 """In which order? Every ranking is one file, and a row in `registry`.
 
-`bm25f` combines the fields of a page and is the default, with `called` for what the page is named by itself
-and others, and `feedback` for queries that are sentences;
-`hitlists` counts types of hits and how near they stand (GO); `peculiarity` is WC's. `importance` says what
-PageRank adds to a score.
+`bm25f`, the default, combines the fields of a page with what the page is called by itself and by others, and
+`feedback` adds to it for queries that are sentences. `hitlists` counts types of hits and how near each other
+they stand (GO); `peculiarity` is WC's. `weights` holds what they share.
 """
 
-from webcrawler.search.rankings.page_importance import importance
 from webcrawler.search.rankings.registry import DEFAULT, RANKINGS, Row, make_ranking
+from webcrawler.search.rankings.weights import importance
 
 __all__ = ["DEFAULT", "RANKINGS", "Row", "importance", "make_ranking"]

@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
 
 from webcrawler.search.matches import Matches, Part
 from webcrawler.search.rankings.bm25f import BM25F, TEXT
-from webcrawler.search.rankings.vectors import Vectors
-from webcrawler.search.rankings.words import idf, typed
+from webcrawler.search.rankings.weights import idf, typed
 from webcrawler.text.query import Asked
+
+Floats = NDArray[np.float64]
+
+_HALF = 2.0  # occurrences in a text of mean length that weigh half of what endless many would: k1 of bm25f
+_B = 0.5  # b of its body
+
+
+class Vectors:
+    """One row a text, one column a word; a word weighs count / (count + _HALF), less in a long text."""
+
+    def __init__(self, counts: Sequence[Mapping[str, int]]) -> None:
+        columns: dict[str, int] = {}
+        places = [columns.setdefault(word, len(columns)) for of in counts for word in of]
+        self.words = list(columns)
+        rows = np.repeat(np.arange(len(counts)), [len(of) for of in counts])
+        found = np.array([count for of in counts for count in of.values()], np.float64)
+        lengths = np.array([sum(of.values()) for of in counts], np.float64)
+        halves = _HALF * (1 - _B + _B * lengths / (lengths.mean() or 1))
+        shape = len(counts), len(columns)
+        self.weights = csr_array((found / (found + halves[rows]), (rows, places)), shape=shape)
+
+    def centre(self, shares: Floats, most: int) -> dict[str, float]:
+        """The words that weigh most in the sum of all texts, each by its share."""
+        total = np.asarray(self.weights.T @ shares, np.float64)
+        best = np.argsort(-total, kind="stable")[:most]
+        return {self.words[column]: float(total[column]) for column in best if total[column]}
+
+    def likeness(self) -> Floats:
+        """[texts, texts] cosines of 0 to 1; words that many of the texts have tell less."""
+        having = np.bincount(self.weights.indices, minlength=len(self.words))
+        rarity = np.log1p((self.weights.shape[0] - having + 0.5) / (having + 0.5))
+        found = self.weights @ diags_array(rarity)
+        norms = np.sqrt(np.asarray(found.multiply(found).sum(axis=1)).ravel())
+        unit = diags_array(1 / np.where(norms, norms, 1)) @ found
+        cosines: Floats = (unit @ unit.T).toarray()
+        return cosines
+
 
 # Tuned on Cranfield, CACM and ADI: explanation/ranking.md.
 FEWEST_WORDS = 5  # of a query that is a sentence: with fewer, a few pages soon lead elsewhere
@@ -23,8 +60,6 @@ ADDED = 0.4  # of the whole query's weight is theirs
 LIKE = 70  # pages, best first, that may vouch for each other
 NEIGHBOURS = 10  # for each page: those like it
 VOUCHED = 0.5  # of the weight of a page's own score and its neighbours' together
-
-Floats = NDArray[np.float64]
 
 
 class Step(NamedTuple):

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.rankings.page_importance import importance
-from webcrawler.search.rankings.page_importance import part as importance_part
 from webcrawler.search.rankings.proximity import BINS, Integers, Occurrences, nearest
-from webcrawler.search.rankings.words import idf_of, spellings, typed, weights
+from webcrawler.search.rankings.weights import idf_of, importance, importance_part, spellings, typed, weights
 from webcrawler.text.query import Asked
 
 MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.rankings.words import spellings, weights
+from webcrawler.search.rankings.weights import spellings, weights
 from webcrawler.text.query import Asked
 
 FIELDS = ("title", "body")  # the text of a document (WC); the body holds the headings

@@ -1,4 +1,4 @@
-"""The lexicographer as a process: one for each data folder, until all is told and no crawl is alive."""
+"""Makes the vocabulary, as a process: one a data folder, until it is complete and no crawl is alive."""
 
 from __future__ import annotations
 
@@ -11,19 +11,53 @@ from pathlib import Path
 from typing import IO
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import POLL_SECONDS, VOCABULARY, is_crawling, may_end, prepare, wait_for
-from webcrawler.search.vocabulary.renewal import Renewing, make
-from webcrawler.search.vocabulary.stored import stored_seq
+from webcrawler.background import (
+    POLL_SECONDS,
+    VOCABULARY,
+    Renewal,
+    is_crawling,
+    may_end,
+    prepare,
+    wait_for,
+)
+from webcrawler.search.vocabulary.build import build
+from webcrawler.search.vocabulary.stored import store, stored_seq
+
+GROWTH = 1.2
+
+
+class VocabularyRenewal(Renewal):
+    def __init__(self, catalog: Catalog, folder: Path) -> None:
+        self._catalog, self._folder = catalog, folder
+        super().__init__(catalog.last_seq, stored_seq(folder, catalog.identity), GROWTH)
+
+    def make(self, seq: int) -> str:
+        _store(self._catalog, self._folder, seq)
+        return "the vocabulary"
+
+
+def make(catalog: Catalog, folder: Path) -> None:
+    """Put a new vocabulary in the place of the one that is there.
+
+    Raises:
+        OSError: it cannot be stored; the old one stays.
+    """
+    _store(catalog, folder, catalog.last_seq())
+
+
+def _store(catalog: Catalog, folder: Path, seq: int) -> None:
+    store(folder, build(catalog, seq), seq, catalog.identity)
+
 
 FOLDER = "vocabulary"
 _log = logging.getLogger(__name__)
 
 
-def keep_words(crawl_dir: Path) -> bool:
+def keep_vocabulary(crawl_dir: Path) -> bool:
     """Keeps a vocabulary in this process until it knows all and no crawl is alive.
 
     Returns:
-        False where another lexicographer is at work.
+        False where another such process is at work.
     """
     path = crawl_dir / "catalog.sqlite"
     with VOCABULARY.at_work(crawl_dir) as lock:
@@ -31,7 +65,7 @@ def keep_words(crawl_dir: Path) -> bool:
             return False
         if catalog := wait_for(lambda: Catalog(path, readonly=True), crawl_dir):
             with closing(catalog):
-                _keep(Renewing(catalog, crawl_dir / FOLDER), crawl_dir, lock)
+                _keep(VocabularyRenewal(catalog, crawl_dir / FOLDER), crawl_dir, lock)
     return True
 
 
@@ -68,15 +102,15 @@ def remake(crawl_dir: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """python -m webcrawler.search.vocabulary.lexicographer CRAWL_DIR; SIGTERM ends it at once."""
-    prepare("lexicographer")
+    """python -m webcrawler.search.vocabulary.builder CRAWL_DIR; SIGTERM ends it at once."""
+    prepare("vocabulary")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # half a vocabulary is nothing to keep
-    if not keep_words(Path(arguments[0])):
-        _log.info("another lexicographer is at work")
+    if not keep_vocabulary(Path(arguments[0])):
+        _log.info("another process makes the vocabulary")
     return 0
 
 
-def _keep(renewing: Renewing, crawl_dir: Path, lock: IO[str]) -> None:
+def _keep(renewing: VocabularyRenewal, crawl_dir: Path, lock: IO[str]) -> None:
     while True:
         if is_crawling(crawl_dir):
             if renewing.is_due():
