@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 from testdata import absent
 
 ROOT = Path(__file__).parent.parent
-SECONDS = 20  # that nothing here takes
+SECONDS = 60  # that nothing here takes
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--no-proxy-server"]
 GRAVE = ("serious", "critical")
 

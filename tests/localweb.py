@@ -241,7 +241,7 @@ class Crawled:
 def crawl(
     folder: Path,
     *arguments: str,
-    seconds: float = 60.0,
+    seconds: float = 240.0,
     variables: Mapping[str, object] | None = None,
     **settings: object,
 ) -> Crawled:

@@ -60,7 +60,7 @@ class Run:
     folder: Path
     process: subprocess.Popen[str]
 
-    def end(self, seconds: float = 60) -> Run:
+    def end(self, seconds: float = 240) -> Run:
         try:
             self.log = self.process.communicate(timeout=seconds)[1]
         except subprocess.TimeoutExpired:

@@ -69,7 +69,7 @@ def found(folder: Path, word: str) -> list[str]:
         )
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

@@ -489,7 +489,7 @@ def start_redis(folder: Path, url: str) -> subprocess.Popen[bytes]:
 
 
 def wait_until(condition: object) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # only so that it ends
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline
         time.sleep(0.01)
