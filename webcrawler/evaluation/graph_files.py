@@ -34,18 +34,15 @@ def read(path: Path) -> Recorded:
     if ".graph-txt" in file.name:
         listed = files.adjacency(file)
         return Recorded(listed.graph, listed.labels, [f"{MADE_UP}{label}" for label in listed.labels])
-    url_list = _beside(file)
-    if url_list:
-        labels, spelled = files.page_urls(url_list)
+    if url_list := _beside(file):
+        labels, known = files.page_urls(url_list)
         listed = files.edges(file, labels)
-        by_label = dict(zip(labels.tolist(), spelled, strict=True))
+        by_label = dict(zip(labels.tolist(), known, strict=True))
         spelled = [by_label.get(label, "") for label in listed.labels.tolist()]
-        return Recorded(listed.graph, listed.labels, _distinct(spelled, listed.labels))
-    listed = files.edges(file)
-    spelled = [MADE_UP + quote(name, safe="%/") for name in listed.names]
-    return Recorded(
-        listed.graph, listed.labels, _distinct(spelled or [""] * len(listed.labels), listed.labels)
-    )
+    else:
+        listed = files.edges(file)
+        spelled = [MADE_UP + quote(name, safe="%/") for name in listed.names] or [""] * len(listed.labels)
+    return Recorded(listed.graph, listed.labels, _distinct(spelled, listed.labels))
 
 
 def _begins_with(file: Path, magic: bytes) -> bool:
@@ -68,11 +65,8 @@ def _chosen(folder: Path) -> Path:
 
 def _beside(file: Path) -> Path | None:
     """The file of URLs that belongs to a file of links: links.dat beside hollins.dat."""
-    if ".dat" not in file.name:
-        return None
-    return next(
-        (found for name in ("links.dat", "links.dat.gz") if (found := file.parent / name).exists()), None
-    )
+    lists = [file.parent / "links.dat", file.parent / "links.dat.gz"] if ".dat" in file.name else []
+    return next((found for found in lists if found.exists()), None)
 
 
 def _distinct(spelled: Sequence[str], labels: NDArray[np.int64]) -> list[str]:

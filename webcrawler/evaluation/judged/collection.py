@@ -55,10 +55,7 @@ def read(folder: Path) -> Collection:
         what = "has no documents" if not papers else "has the same id twice"
         raise BadInput(f"{folder / 'docs.jsonl'} {what}")
     judgments = _judgments(folder)
-    relevant = (
-        document for grades in judgments.grades.values() for document, grade in grades.items() if grade
-    )
-    if ids.isdisjoint(relevant):
+    if not any(grade and id in ids for of in judgments.grades.values() for id, grade in of.items()):
         raise BadInput(f"{folder / 'qrels.txt'}: no relevant document is in docs.jsonl: their ids differ")
     return Collection(papers, judgments)
 
