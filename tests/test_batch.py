@@ -23,7 +23,7 @@ from frontiers import lease_one, let_pass, links, next_due_ms, page
 
 from webcrawler.archive.batch import Batch
 from webcrawler.archive.catalog import Catalog
-from webcrawler.archive.pages import PageStore, records
+from webcrawler.archive.pages import PageStore, record_at, records
 from webcrawler.connection import connect
 from webcrawler.frontier import (
     Done,
@@ -185,7 +185,7 @@ def test_the_catalog_points_to_the_response_as_it_came(room: Room) -> None:
     document = room.catalog().find(A)
 
     assert document is not None and document.place is not None
-    assert PageStore(room.folder / "pages").read(document.place).body == b"<title>as it came</title>"
+    assert record_at(room.folder / "pages", document.place).response.body == b"<title>as it came</title>"
 
 
 # ---- killed between two steps

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from webcrawler.archive.pages import PageStore, Record, records
+from webcrawler.archive.pages import PageStore, Record, record_at, records
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Entry, Fetch, Lease, Place
 
@@ -93,7 +93,7 @@ def test_revisit_record_refers_to_the_first_url_and_has_no_body(store: PageStore
     place = store.append(revisit())
     store.sync()
 
-    record = store.record(place)
+    record = record_at(store.folder, place)
 
     assert (record.kind, record.refers_to, record.response.body) == ("revisit", "http://b.test/", b"")
     with files(tmp_path)[0].open("rb") as stream:
@@ -105,7 +105,7 @@ def test_headers_of_the_wire_do_not_describe_the_decoded_body(store: PageStore) 
     place = store.append(entry())
     store.sync()
 
-    assert store.read(place).headers == [
+    assert record_at(store.folder, place).response.headers == [
         ("Content-Type", "text/html"),
         ("X-Archive-Orig-Content-Encoding", "gzip"),
         ("X-Archive-Orig-Content-Length", "77"),
@@ -119,7 +119,10 @@ def test_line_break_in_a_header_makes_no_header_of_its_own(store: PageStore) -> 
     place = store.append(Entry(Fetch(one.fetch.lease, "done", "document", 1.0, status=200, headers=lines)))
     store.sync()
 
-    assert [name for name, _ in store.read(place).headers] == ["X-Odd", "Content-Length"]
+    assert [name for name, _ in record_at(store.folder, place).response.headers] == [
+        "X-Odd",
+        "Content-Length",
+    ]
 
 
 # Places
@@ -131,7 +134,7 @@ def test_each_place_gives_its_own_response_back(store: PageStore) -> None:
     store.sync()
 
     for place, body in reversed(list(zip(places, bodies, strict=True))):
-        headers, found, url = store.read(place)
+        headers, found, url = record_at(store.folder, place).response
         assert (found, url) == (body, SPELLING)
         assert dict(headers)["Content-Length"] == str(len(body))
 
@@ -161,7 +164,7 @@ def test_full_file_is_followed_by_another(tmp_path: Path) -> None:
 
     assert len(files(tmp_path)) == 3
     assert {record.place for record in kept(tmp_path)} == set(places)
-    assert all(store.read(place).url == SPELLING for place in places)
+    assert all(record_at(store.folder, place).response.url == SPELLING for place in places)
 
 
 def test_place_that_is_not_there_is_unavailable(store: PageStore) -> None:
@@ -170,7 +173,7 @@ def test_place_that_is_not_there_is_unavailable(store: PageStore) -> None:
 
     for wrong in (Place("missing.warc.gz", 0), Place(place.file, place.offset + 1), Place(place.file, 10**9)):
         with pytest.raises(Unavailable):
-            store.read(wrong)
+            record_at(store.folder, wrong)
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
@@ -206,7 +209,7 @@ def test_record_says_what_the_fetch_came_to(
     place = store.append(one)
     store.sync()
 
-    record = store.record(place)
+    record = record_at(store.folder, place)
 
     said = (record.kind, record.state, record.reason, record.tries, record.retry, record.seconds)
     assert (*said, record.status, record.error) == expected
@@ -227,7 +230,7 @@ def test_whatever_came_is_read_back(
     place = store.append(Entry(fetch))
     store.close()
 
-    headers, found, _ = store.read(place)
+    headers, found, _ = record_at(store.folder, place).response
 
     assert (found, dict(headers)["X-Any"]) == (body, value)
 
@@ -249,7 +252,7 @@ def test_record_that_was_torn_at_any_byte_costs_only_itself(store: PageStore, tm
 
     path.write_bytes(content[: torn.offset + 5])
     with pytest.raises(Unavailable):
-        store.read(torn)
+        record_at(store.folder, torn)
 
 
 def test_what_was_synced_outlives_kill_9(tmp_path: Path) -> None:
@@ -269,7 +272,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     name, offset = died.stdout.split()
 
     assert kept(tmp_path)[0].place == Place(name, int(offset))
-    assert PageStore(tmp_path / "pages").read(Place(name, int(offset))).body == BODY
+    assert record_at(tmp_path / "pages", Place(name, int(offset))).response.body == BODY
 
 
 def test_disk_that_is_full_is_unavailable_and_a_new_file_follows(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from whoosh.index import open_dir
 
-from webcrawler.archive.pages import PageStore
+from webcrawler.archive.pages import record_at
 from webcrawler.demo.truth import Truth
 from webcrawler.errors import WebcrawlerError
 from webcrawler.records import Place
@@ -117,10 +117,10 @@ def in_anchors(folder: Path) -> Counter[str]:
 
 def _unreadable(folder: Path, rows: list[tuple[str, bool, bytes, str, int]]) -> int:
     """Originals are read and hashed; a duplicate's record has no body."""
-    pages, bad = PageStore(folder / "pages"), 0
+    bad = 0
     for _, is_duplicate, digest, file, offset in rows:
         try:
-            body = pages.read(Place(file, offset)).body
+            body = record_at(folder / "pages", Place(file, offset)).response.body
             bad += not is_duplicate and sha1(body).digest() != digest
         except WebcrawlerError:
             bad += 1

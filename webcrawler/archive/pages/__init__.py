@@ -1,6 +1,6 @@
 """The bytes as they came: WARC files (ISO 28500, WARC 1.1), one gzip member a record.
 
-`PageStore` appends and reads, `record_at` only reads. A response is kept as a `response` record with its
+`PageStore` appends, `record_at` and `records` read. A response is kept as a `response` record with its
 decoded body, a duplicate as a `revisit` record without it, a failure without an answer as a `metadata` record
 of JSON. Each says its state and reason (WARC-Crawl-State: failed/not-found), so that `records` is enough to
 rebuild the states of URLs.

@@ -1,4 +1,4 @@
-"""Appends records to files and reads them back."""
+"""Appends records to files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from webcrawler.archive.pages._records import Record, Response, record, record_at, warcinfo
+from webcrawler.archive.pages._records import record, warcinfo
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Entry, Place
 
@@ -26,7 +26,7 @@ class PageStore:
     """
 
     def __init__(self, folder: Path, gzip_level: int = 1, max_file_bytes: int = MAX_FILE_BYTES) -> None:
-        self._folder = folder
+        self.folder = folder
         self._level = gzip_level
         self._max_file_bytes = max_file_bytes
         self._file: BinaryIO | None = None
@@ -74,32 +74,20 @@ class PageStore:
             sys.audit("webcrawler.pages.after-fsync")
         except OSError as error:
             self._leave_file()
-            raise Unavailable(f"{self._folder / self._name} cannot be written now: {error}.") from error
+            raise Unavailable(f"{self.folder / self._name} cannot be written now: {error}.") from error
 
     def close(self) -> None:
         self.sync()
         self._leave_file()
 
-    def read(self, place: Place) -> Response:
-        """The response at a place, headers and body; only what is synced.
-
-        Raises:
-            Unavailable: the file is missing or the record is broken.
-        """
-        return self.record(place).response
-
-    def record(self, place: Place) -> Record:
-        """As `read`, with all else that the record says."""
-        return record_at(self._folder, place)
-
     def _start_file(self) -> None:
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"
-        path = self._folder / name
+        path = self.folder / name
         try:
             file = path.open("xb")
             try:
                 sys.audit("webcrawler.pages.new-file")
-                _sync_folder(self._folder)
+                _sync_folder(self.folder)
             except OSError:  # its name may not last, so nothing is written to it
                 file.close()
                 path.unlink(missing_ok=True)
