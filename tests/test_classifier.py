@@ -24,8 +24,9 @@ from webcrawler.text.analysis import terms
 
 pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
 
+from webcrawler.orderings.by_example.features import FEATURES, background, row, row_of
 from webcrawler.orderings.by_example.model import train
-from webcrawler.orderings.by_example.training import EXAMPLES, FEATURES, OTHERS, background, row, row_of
+from webcrawler.orderings.by_example.training import EXAMPLES, OTHERS
 
 A = "http://a.test/"
 SEED = A + "seed"

@@ -24,6 +24,8 @@ from webcrawler.errors import BadInput
 
 T = TypeVar("T")
 POLL_SECONDS = 0.5
+# As `python -m MODULE`, but the module is the one that its package has imported, and not a second copy of it.
+RUN = "import sys; from {} import main; sys.exit(main(sys.argv[1:]))"
 
 
 def hold_crawl(crawl_dir: Path) -> IO[str]:
@@ -87,7 +89,7 @@ class Companion(NamedTuple):
     """A kind of process beside the crawls; it logs to NAME.log."""
 
     name: str
-    module: str  # python -m MODULE CRAWL_DIR
+    module: str  # of its `main`, which takes the data folder and options
 
     def start(self, crawl_dir: Path, stdin: bytes = b"", *options: str) -> None:
         """Start one in a session of its own; where one is at work already, the new one ends at once.
@@ -99,7 +101,7 @@ class Companion(NamedTuple):
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
         with (crawl_dir / f"{self.name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", self.module, str(crawl_dir.absolute()), *options],
+                [sys.executable, "-c", RUN.format(self.module), str(crawl_dir.absolute()), *options],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -13,7 +13,8 @@ from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.orderings.base import BAND, number, whole_number
 from webcrawler.orderings.best_first import FULL, redirected
 from webcrawler.orderings.by_example.examples import Examples, score_again
-from webcrawler.orderings.by_example.training import Document, Row, Training, row, row_of
+from webcrawler.orderings.by_example.features import Row, row, row_of
+from webcrawler.orderings.by_example.training import Document, Training
 from webcrawler.orderings.topic import SIMILAR, Wanted, similarity
 from webcrawler.records import Lease, Link, Text
 

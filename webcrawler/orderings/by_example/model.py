@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from webcrawler.orderings.by_example.training import FEATURES, Row, background
+from webcrawler.orderings.by_example.features import FEATURES, Row, background
 
 STRENGTH = 10.0  # inverse of the regularisation
 
