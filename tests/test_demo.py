@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from lxml import etree, html
+from truth import truth
 
 from webcrawler.demo import DemoWeb
 from webcrawler.demo.sites import load
@@ -48,14 +49,14 @@ def origin(web: DemoWeb, slug: str) -> str:
 
 
 def test_there_are_twelve_servers_and_about_three_hundred_pages(web: DemoWeb) -> None:
-    documents = web.truth().documents
+    documents = truth(web).documents
 
     assert len({urlsplit(url).port for url in documents}) == len(web.ports) == SERVERS == 12
     assert 270 <= len(documents) <= 330
 
 
 def test_molecular_biology_and_its_neighbour_fill_more_than_25_pages(web: DemoWeb) -> None:
-    servers = Counter(urlsplit(url).port for url in web.truth().documents)
+    servers = Counter(urlsplit(url).port for url in truth(web).documents)
 
     for slug in ("molecular-biology", "genetics"):
         assert servers[urlsplit(origin(web, slug)).port] >= 25
@@ -69,7 +70,7 @@ def test_every_article_has_several_sentences_of_its_own() -> None:
 
 
 def test_every_document_is_well_formed_html_of_its_declared_encoding(web: DemoWeb) -> None:
-    for url in web.truth().documents:
+    for url in truth(web).documents:
         answer = web.answer(url)
         assert answer is not None
         charset = answer.content_type.partition("charset=")[2]
@@ -83,7 +84,7 @@ def test_every_document_is_well_formed_html_of_its_declared_encoding(web: DemoWe
 
 
 def test_every_link_has_an_anchor_text_or_a_picture_with_one(web: DemoWeb) -> None:
-    for url in web.truth().documents:
+    for url in truth(web).documents:
         answer = web.answer(url)
         assert answer is not None
         for link in html.fromstring(answer.body).iter("a"):
@@ -92,7 +93,7 @@ def test_every_link_has_an_anchor_text_or_a_picture_with_one(web: DemoWeb) -> No
 
 def test_pages_of_every_server_link_to_another_server(web: DemoWeb) -> None:
     linked = set()
-    for url in web.truth().documents:
+    for url in truth(web).documents:
         answer = web.answer(url)
         assert answer is not None
         for link in html.fromstring(answer.body).iter("a"):
@@ -128,7 +129,7 @@ def test_one_server_has_no_robots_txt(web: DemoWeb) -> None:
 
 def test_calendar_never_ends_and_is_disallowed(web: DemoWeb) -> None:
     url = origin(web, "birds") + "/calendar/2026/11/"
-    assert url in web.truth().disallowed
+    assert url in truth(web).disallowed
 
     months = [url]
     for _ in range(30):
@@ -169,11 +170,11 @@ def test_a_page_has_no_title_and_a_page_wants_no_index(web: DemoWeb) -> None:
 
     assert html.fromstring(untitled).find(".//title") is None
     assert html.fromstring(members).xpath("//meta[@name='robots']/@content") == ["noindex"]
-    assert web.truth().noindex == {origin(web, "music") + "/members.html"}
+    assert truth(web).noindex == {origin(web, "music") + "/members.html"}
 
 
 def test_a_link_leads_to_a_server_that_does_not_answer(web: DemoWeb) -> None:
-    (url,) = web.truth().unreachable
+    (url,) = truth(web).unreachable
 
     with pytest.raises(ConnectionRefusedError):
         fetch(url)
@@ -183,34 +184,34 @@ def test_a_link_leads_to_a_server_that_does_not_answer(web: DemoWeb) -> None:
 
 
 def test_truth_counts_copies_by_their_bytes(web: DemoWeb) -> None:
-    truth = web.truth()
-    bodies = Counter(fetch(url)[1] for url in truth.documents)
+    found = truth(web)
+    bodies = Counter(fetch(url)[1] for url in found.documents)
 
-    assert sum(count - 1 for count in bodies.values()) == truth.duplicates == 3
-    assert {url for url in truth.documents if bodies[fetch(url)[1]] > 1} == truth.copies
+    assert sum(count - 1 for count in bodies.values()) == found.duplicates == 3
+    assert {url for url in found.documents if bodies[fetch(url)[1]] > 1} == found.copies
 
 
 def test_truth_holds_what_is_reached_through_a_redirect_or_a_noindex_page(web: DemoWeb) -> None:
-    documents = web.truth().documents
+    documents = truth(web).documents
 
     assert origin(web, "railways") + "/news.html" in documents
     assert origin(web, "music") + "/concert.html" in documents
 
 
 def test_truth_holds_nothing_disallowed_nofollow_missing_or_spelt_twice(web: DemoWeb) -> None:
-    truth = web.truth()
+    found = truth(web)
 
-    assert origin(web, "music") + "/private/rehearsals.html" in truth.disallowed - truth.documents
-    assert origin(web, "computing") + "/sponsored.html" not in truth.documents
-    assert not any(url.endswith("/index.html") for url in truth.documents)
-    assert all(fetch(url)[0].status == 200 for url in truth.documents)
+    assert origin(web, "music") + "/private/rehearsals.html" in found.disallowed - found.documents
+    assert origin(web, "computing") + "/sponsored.html" not in found.documents
+    assert not any(url.endswith("/index.html") for url in found.documents)
+    assert all(fetch(url)[0].status == 200 for url in found.documents)
 
 
 # Serving
 
 
 def test_many_connections_are_served_at_once_and_kept_alive(web: DemoWeb) -> None:
-    urls = sorted(web.truth().documents)
+    urls = sorted(truth(web).documents)
 
     def client(number: int) -> list[int]:
         line = http.client.HTTPConnection("127.0.0.1", web.ports[number % SERVERS], timeout=10)
@@ -279,7 +280,7 @@ def test_two_starts_in_one_folder_share_one_web(tmp_path: Path) -> None:
         with DemoWeb.for_folder(tmp_path) as second:
             assert (first.shared, second.shared) == (False, True)
             assert second.ports == first.ports
-            assert second.truth() == first.truth()
+            assert truth(second) == truth(first)
 
         assert fetch(first.seeds[0])[0].status == 200, "who shares does not stop it"
 

@@ -24,10 +24,12 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
+from truth import Truth
+from truth import truth as demo_truth
 
 from webcrawler import connection
 from webcrawler.archive.catalog import Catalog
-from webcrawler.demo import DemoWeb, Truth
+from webcrawler.demo import DemoWeb
 from webcrawler.index.follower import applied_seq
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
@@ -170,7 +172,7 @@ def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def truth(crawl_dir: Path) -> Truth:
-    return DemoWeb(json.loads((crawl_dir / "demo.json").read_text())["ports"]).truth()
+    return demo_truth(DemoWeb(json.loads((crawl_dir / "demo.json").read_text())["ports"]))
 
 
 @pytest.fixture(scope="module")

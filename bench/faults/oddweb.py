@@ -8,9 +8,10 @@ from collections import Counter
 from types import TracebackType
 from urllib.parse import urlsplit
 
+from truth import Truth, walk
+
 from webcrawler.demo.pages import NOT_FOUND, Answer, bullets, heading, link, page, plain, redirect
 from webcrawler.demo.server import HttpThread
-from webcrawler.demo.truth import Truth, walk
 
 SERVERS = 8
 PAGES = 36  # of a server, in a tree: page n links to 3n+1, 3n+2, 3n+3

@@ -9,10 +9,10 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from truth import Truth
 from whoosh.index import open_dir
 
 from webcrawler.archive.pages import record_at
-from webcrawler.demo.truth import Truth
 from webcrawler.errors import WebcrawlerError
 from webcrawler.records import Place
 

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from webcrawler.demo.pages import NOT_FOUND, Answer, calendar, oddities
 from webcrawler.demo.server import HttpThread
 from webcrawler.demo.sites import NEIGHBOURS, directory, load, site
-from webcrawler.demo.truth import Truth, walk
 from webcrawler.errors import BadInput
 
 SERVERS = 12
@@ -92,10 +91,6 @@ class DemoWeb:
         """Return what is served at an absolute URL; None where no server listens."""
         parts = urlsplit(url)
         return self._answer(parts.port or 80, parts.path) if parts.port in self._pages else None
-
-    def truth(self) -> Truth:
-        """Return what a crawl from the seeds must find within robots.txt."""
-        return walk(self.seeds, self.answer)
 
     def _listen(self) -> None:
         listeners = _bind(self._ports) if self._ports else _first_free()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
+from webcrawler.demo import DemoWeb
 from webcrawler.demo.pages import Answer
 
 
@@ -41,6 +42,11 @@ class _Links(HTMLParser):
             self.hrefs.append(values.get("href") or "")
         if tag == "meta" and values.get("name") == "robots":
             self.noindex = values.get("content") == "noindex"
+
+
+def truth(web: DemoWeb) -> Truth:
+    """What a crawl from the seeds must find within robots.txt."""
+    return walk(web.seeds, web.answer)
 
 
 def walk(seeds: list[str], answer: Callable[[str], Answer | None]) -> Truth:
