@@ -167,7 +167,6 @@ def on_topic(titles: dict[int, str]) -> Web:
             np.arange(7),
             urls,
             [ANCHORS[link] for link in links],
-            True,
             lambda labels: {label: Text(titles.get(label, ""), "", "", "", "") for label in labels},
         )
     )

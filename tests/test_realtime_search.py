@@ -25,7 +25,7 @@ def document(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bo
 
 
 def search_of(folder: Path, **arguments: str) -> RealtimeSearch:
-    return RealtimeSearch(folder, RealtimeJob.read(job="one", **arguments), "whoosh")
+    return RealtimeSearch(folder, RealtimeJob.read(job="one", **arguments))
 
 
 def like(folder: Path, *examples: str) -> RealtimeSearch:
@@ -105,7 +105,7 @@ def test_the_end_is_told_where_the_last_list_cannot_be_had(tmp_path: Path) -> No
 
 def test_what_others_crawl_once_it_is_at_rest_is_not_waited_for(tmp_path: Path) -> None:
     crawled(tmp_path, fetched(PAGE))
-    lag = Lag(tmp_path, "whoosh")
+    lag = Lag(tmp_path)
     assert not lag.covers(lag.applied(), is_at_rest=True)
     follower.wait_until_caught_up(tmp_path)
 
@@ -118,7 +118,7 @@ def test_what_others_crawl_once_it_is_at_rest_is_not_waited_for(tmp_path: Path) 
 
 def test_a_search_that_stops_waiting_does_not_wait_for_the_index(tmp_path: Path) -> None:
     crawled(tmp_path, fetched(PAGE))
-    lag = Lag(tmp_path, "whoosh")
+    lag = Lag(tmp_path)
 
     lag.stop_waiting()
     lag.wait(seconds=1e9)

@@ -103,7 +103,7 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
         "webcrawler/index/whoosh/writer.py",
         "a segment is written, no table of contents has it",
     ),
-    "index.merging": ("webcrawler/index/whoosh/merge_policy.py", "old segments are read into a new one"),
+    "index.merging": ("webcrawler/index/whoosh/writer.py", "old segments are read into a new one"),
     "index.committed": ("webcrawler/index/whoosh/engine.py", "committed with its seq, not remembered here"),
     "index.applied": ("webcrawler/index/changes.py", "remembered"),
     "anchors.read": ("webcrawler/index/anchors.py", "whose anchors changed is known"),
