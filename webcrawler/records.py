@@ -58,7 +58,7 @@ class Fetch:
     """One download and what it came to; state and reason are those of the table of states."""
 
     lease: Lease
-    state: str  # "done" or "failed"
+    state: str  # "done", "failed" or "quarantined"
     reason: str  # "document", "redirect", "not-found", "robots-disallowed", …
     fetched: float  # when the answer was complete
     seconds: float = 0.0  # how long the download took
@@ -99,7 +99,7 @@ class Entry:
     text: Text | None = None
     noindex: bool = False
     refused: dict[str, int] = field(default_factory=dict)
-    archive: bool = False  # set by the pages pipeline: keep the response
+    archive: bool = False  # keep the response in a WARC file
     simhash: int = 0  # as the page's
 
 

@@ -62,7 +62,7 @@ class Batch:
         reports: of downloads that are over; told before what came of them.
         broken: called in the thread when it ends by an error of ours.
         revive: called when something does not answer, before the next try.
-        documents, seconds: a batch is written at so many entries, or so long after its first.
+        documents, seconds: a batch is written once it holds this many entries, or this long after the first.
         limit: entries waiting, from which on `full` is true; 0: two batches.
         only_new: links to what the catalog has explored are not followed; counted as refused.
     """
@@ -173,7 +173,6 @@ class Batch:
         sys.audit("webcrawler.batch.stored")
         verdict = self._until_done(lambda: catalog.write(list(zip(entries, places, strict=True))))
         sys.audit("webcrawler.batch.catalogued")
-        sys.audit("webcrawler.batch.settled")
         outlinks = self._outlinks(catalog, entries)
         tries, decisions = count(), list(zip(entries, outlinks, strict=True))
         ordering = self._frontier.ordering
@@ -183,6 +182,7 @@ class Batch:
         if ordering.learns:
             ordering.learn(_lost(outcomes))
             self._until_done(self._frontier.replan)
+        sys.audit("webcrawler.batch.settled")
         self._settled(outcomes)
 
     def _outlinks(self, catalog: Catalog, entries: list[Entry]) -> list[Outlinks]:

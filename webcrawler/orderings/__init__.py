@@ -1,7 +1,8 @@
-"""In what order are known URLs visited? Pure arithmetic over links; ties go to the oldest.
+"""In what order are known URLs visited? Arithmetic over links and texts; ties go to the oldest.
 
-`MODES` is the table of the modes that come with the crawler, `ordering(mode)` makes the ordering of one, and
-`Ordering` is what a user's own is a subclass of. Importing this imports no ordering, and no numpy.
+`MODES` is the table of the modes that come with the crawler, and `ordering(mode)` makes the ordering of one.
+Subclass `Ordering` to write your own. Importing this imports no numpy; orderings that need it are imported
+when they are asked for.
 """
 
 from webcrawler.orderings.base import (

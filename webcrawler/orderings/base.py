@@ -12,15 +12,15 @@ from webcrawler.records import Lease, Link, Text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PRIORITY_MAX = 2**20 - 1  # what goes behind all others is below -PRIORITY_MAX
+PRIORITY_MAX = 2**20 - 1  # URLs put behind all others rank below -PRIORITY_MAX
 BAND = 2**19  # most orderings give priorities from 0 to below it, so that two classes of them fit
 DAMPING = 0.9  # Cho 1998, section 6
 LEAST = 1 - DAMPING  # the rank IR' of a page that nobody links to
-DIGITS = 20  # of a seed, fewer
+SEED_DIGITS_MAX = 19
 
 
 class Source(NamedTuple):
-    """The page that a link stands on."""
+    """The page that contains a link."""
 
     priority: int = 0  # that it was leased with
     note: int = 0  # what `Ordering.page_note` said of it
@@ -53,13 +53,13 @@ class Ordering:
     A mode's text `name?word=value&…` hands its arguments to `__init__`, as strings.
 
     Attributes:
-        servers_take_turns: servers are chosen in turn (WC), not by the best URL that any of them has.
-        on_repeat: what a further page does to a URL that waits already by linking to it: "" nothing;
+        servers_take_turns: servers are chosen in turn, as in Pinkerton 1994, not by their best waiting URL.
+        on_repeat: what happens to a waiting URL when another page links to it: "" nothing;
             "add": the priority rises by that of the new link; "raise": to that of the new link, if higher.
-        follows_ranks: the ranker gives what waits new priorities, by `priorities`, while the crawl goes on.
+        follows_ranks: the ranker gives waiting URLs new priorities, by `priorities`, while the crawl goes on.
         takes_notes: `page_note` and `note` are used.
-        learns: `learn` is told what is found, and `plan` gives what waits other priorities. What was learnt
-            is known to this process only. Several threads call, so such an ordering holds its own lock.
+        learns: `learn` is told what was found, and `plan` gives waiting URLs other priorities. What it learns
+            stays in this process. Several threads call it, so it needs its own lock.
         seeds_first: a URL without a source is a seed, and comes before all others.
         band: the width of a class of priorities; 0: there is one class. The ranker's priorities and those
             that are added stay below it, and a URL stays in the class that it was discovered in.
@@ -139,6 +139,6 @@ def number(name: str, text: str, is_right: Callable[[float], bool], bounds: str)
 
 def seed_of(text: str) -> int:
     """Raises BadInput: the seed is no whole number."""
-    if not (text.isdecimal() and len(text) < DIGITS):
+    if not (text.isdecimal() and len(text) <= SEED_DIGITS_MAX):
         raise BadInput(f"seed={text[:200]} is no whole number of a few digits")
     return int(text)

@@ -1,4 +1,4 @@
-"""Which hits first, and why? Query language, rankings, thesaurus, snippets.
+"""Which hits first, and why? Rankings, thesaurus, snippets.
 
 `Searcher` answers queries over one data folder; `Results` is what it gives back. A query is matched
 and weighed by `engine`, in page numbers; `fold` and `display` make hits of the best. A ranking is a file in

@@ -1,6 +1,6 @@
 """What did I fetch, and who links to whom? One SQLite file; its central class is `Catalog`.
 
-Documents, the history of fetches, links, texts, and the changes that views follow (design: truth and views).
+Documents, the history of fetches, links, texts, and the changes that views follow.
 """
 
 from webcrawler.archive.catalog._links import LinkRow

@@ -1,4 +1,4 @@
-"""What a download came to: documents go on to the spider, all else is decided at once.
+"""The result of a download: documents go on to the spider, everything else is decided here.
 
 Redirects and failures are results that the frontier decides on (an edge and a new URL, a later try),
 not loops within Scrapy.

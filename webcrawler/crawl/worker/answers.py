@@ -1,4 +1,4 @@
-"""What an answer, or its absence, means: state, reason, and whether another try makes sense."""
+"""What a response, or the lack of one, means: state, reason, and whether another try makes sense."""
 
 from __future__ import annotations
 

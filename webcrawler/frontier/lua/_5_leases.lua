@@ -96,7 +96,7 @@ local function try_again(member)
   return server
 end
 
--- Decides URLs that wait of a blocked server that is in no place, some at a time; returns how many.
+-- Fails up to `some` waiting URLs of a blocked server; returns how many.
 local function drop(server, some)
   local popped = call('ZPOPMIN', queue_of(server), some)
   for i = 1, #popped, 2 do forget(31, server .. ' ' .. popped[i]) end

@@ -1,4 +1,4 @@
-"""In which order? Every ranking is one file, and a row in `registry`.
+"""In which order? A ranking is a file, and a row in `registry`.
 
 `bm25f`, the default, combines the fields of a page with what the page is called by itself and by others, and
 `feedback` adds to it for queries that are sentences. `hitlists` counts types of hits and how near each other

@@ -28,7 +28,7 @@ class Name(NamedTuple):
     """A field that calls the page something."""
 
     called: str  # in an explanation
-    weight: float  # idfs that a word of it can be worth at most
+    weight: float  # the most that one word can add, in multiples of its idf
     b: float  # how far a word in a long name counts less
     most: float  # occurrences that count
 

@@ -71,12 +71,11 @@ class Step(NamedTuple):
 
 
 class Feedback:
-    """Rank; ask for the words peculiar to the best pages too; lift those of the best that are like
-    others of them.
+    """Rank; add the words peculiar to the top pages to the query; raise top pages that resemble others.
 
-    Finds no further pages. A query of fewer than FEWEST_WORDS different words is only ranked, as is the title
-    of a page: to read the beginnings of 75 texts and the posting lists of 40 words takes longer than all the
-    rest.
+    Finds no further pages. A query of fewer than FEWEST_WORDS different words is ranked once only, and so is
+    one that is the title of a page: reading 75 beginnings of texts and 40 posting lists takes longer than all
+    the rest.
 
     Source: Rocchio 1971, "Relevance Feedback in Information Retrieval", with the first pass for a judge, its
     pages by their scores; Diaz 2005, "Regularizing Ad Hoc Retrieval Scores", for scores of neighbours.

@@ -15,7 +15,7 @@ SELECT b.number, CASE WHEN d.number IS NULL THEN CASE WHEN b.found THEN 'insert'
 FROM batch b LEFT JOIN documents d ON d.number = b.number
 WHERE b.fresh AND (b.found OR d.number IS NOT NULL OR b.linked
                    OR EXISTS (SELECT 1 FROM links l WHERE l.source = b.number) -- a redirect's
-                   OR EXISTS (SELECT 1 FROM links l WHERE l.target = b.number) -- what others name is not there
+                   OR EXISTS (SELECT 1 FROM links l WHERE l.target = b.number) -- others link to it, but there is no document
                       AND NOT EXISTS (SELECT 1 FROM fetches f WHERE f.number = b.number AND f.found = 0))
 ORDER BY b.position;
 
