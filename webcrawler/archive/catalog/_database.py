@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from webcrawler.connection import retry
+from webcrawler.connection import FOREVER, retry
 from webcrawler.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ WAIT_SECONDS = 10.0  # of them, before it is said who holds the catalog, and the
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
-OPENING_SECONDS = 10.0
+OPENING_TRIES = 100
 logger = logging.getLogger(__name__)
 
 
@@ -53,10 +53,11 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
         # While another process opens or recovers the file SQLite does not wait by itself.
         return retry(
             lambda: _prepared(path, readonly),
-            seconds=OPENING_SECONDS,
+            seconds=FOREVER,
+            tries=OPENING_TRIES,
             pause=0.1,
             is_passing=_is_busy,
-            on_failure=lambda error: None,
+            on_failure=lambda error: logger.warning("waiting to open the catalog: %s", error),
         )
     except (sqlite3.DatabaseError, OSError) as error:
         raise BadInput(

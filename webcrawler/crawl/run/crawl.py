@@ -107,6 +107,8 @@ class Crawl(Worker):
 
     def abandon(self) -> None:
         """After the run: closes what Scrapy left open, as when it was stopped before its engine ran."""
+        if hasattr(self, "_watch"):
+            self._watch.stop()
         if hasattr(self, "stores"):
             self.stores.close()
 

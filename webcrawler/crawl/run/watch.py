@@ -51,6 +51,10 @@ class Watch:
         logger.info("the index follows with %d changes to go", lag)
         return lag
 
+    def stop(self) -> None:
+        """Has the thread end, and starts nothing more."""
+        self._end.set()
+
     def _run(self) -> None:
         patience_ends = time.monotonic() + PATIENCE_SECONDS
         while not self._end.is_set():

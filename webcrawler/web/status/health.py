@@ -38,14 +38,15 @@ class Health:
 
     async def _fault(self) -> str:
         """Why no search can be answered; "" if one can, or if nothing is indexed yet."""
-        if self._check is None or self._check.done():
-            self._check = asyncio.create_task(self._run_check())
-            self._check.add_done_callback(lambda check: check.cancelled() or check.exception())
-        done, _ = await asyncio.wait([self._check], timeout=WAIT_SECONDS)
+        check = self._check
+        if check is None or check.done():
+            self._check = check = asyncio.create_task(self._run_check())
+            check.add_done_callback(lambda check: check.cancelled() or check.exception())
+        done, _ = await asyncio.wait([check], timeout=WAIT_SECONDS)
         if not done:
             return "no search thread is free"
         try:
-            await self._check
+            check.result()
             return ""
         except NotNow as error:
             return str(error)
