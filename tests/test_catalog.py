@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -650,3 +651,24 @@ def test_the_beginning_of_a_text_is_the_text_cut_somewhere(
     assert sum(len(field.encode()) for field in beginning[:5]) <= most_bytes
     if sum(len(field.encode()) for field in fields) + 26 <= most_bytes:
         assert beginning == text
+
+
+def test_catalog_that_another_process_holds_is_opened_when_that_lets_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As while the last user of a large catalog writes its log back, or a backup reads it."""
+    monkeypatch.setattr(_database, "WAIT_SECONDS", 0.01)
+    Catalog(tmp_path / "catalog.sqlite").close()
+    other = sqlite3.connect(tmp_path / "catalog.sqlite", isolation_level=None, check_same_thread=False)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+
+    with ThreadPoolExecutor(1) as beside:
+        opened = beside.submit(Catalog, tmp_path / "catalog.sqlite")
+        while caplog.text.count("waiting to open the catalog") < 3:
+            assert not opened.done()
+        other.close()
+        catalog = opened.result()
+
+    assert catalog.last_seq() == 0
+    catalog.close()

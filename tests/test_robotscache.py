@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 
 import msgpack
@@ -9,6 +10,7 @@ import pytest
 import redis
 
 from webcrawler.crawl.robots.cache import BODY_MAX, Retries, Robots, RobotsCache, judge
+from webcrawler.crawl.robots.compressed import is_whole
 
 UA = "FooBot/1.0"
 RULES = b"User-agent: *\nDisallow: /secret\nCrawl-delay: 7"
@@ -241,3 +243,20 @@ def test_a_value_that_inflates_without_end_is_cut(client: redis.Redis, cache: Ro
 
     assert got is not None and may(got) == BY_RULES
     assert len(got.body) == BODY_MAX
+
+
+@pytest.mark.parametrize(
+    ("body", "codings", "whole"),
+    [
+        (b"User-agent: *", [], True),
+        (gzip.compress(b"User-agent: *", mtime=0), [b"gzip"], True),
+        (gzip.compress(b"User-agent: *", mtime=0)[:-9], [b"gzip"], False),  # its end is missing
+        (b"User-agent: *", [b"gzip"], False),
+        (b"User-agent: *", [b"utf-8"], True),  # no content coding: what came is what was meant
+        (b"User-agent: *", [b"aws-chunked", b"gzip"], True),
+    ],
+)
+def test_compressed_body_is_whole_when_its_codings_end(
+    body: bytes, codings: list[bytes], whole: bool
+) -> None:
+    assert is_whole(body, codings) is whole
