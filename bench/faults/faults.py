@@ -165,7 +165,7 @@ class Run:
         worker, struck = ordeal.workers[0], (once / name).exists
         if name.startswith(("close.", "leave.")):
             decided = ordeal.decided()
-            ordeal.wait(lambda: ordeal.decided() > decided)
+            ordeal.wait(lambda: struck() or ordeal.decided() > decided)  # nothing may be left to decide
             worker.terminate()
         try:
             ordeal.wait(lambda: struck() or worker.poll() is not None, STRIKE_SECONDS)
