@@ -335,7 +335,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path, caplog: pytest.LogCaptureF
     with caplog.at_level(logging.WARNING):
         follow(tmp_path)
 
-    assert "made anew" in caplog.text
+    assert "rebuilt" in caplog.text
     assert found(tmp_path, "steam") == [COOK]
 
 

@@ -56,7 +56,7 @@ def test_an_index_of_93d953f_is_followed_on(crawl_dir: Path, caplog: pytest.LogC
     assert found(crawl_dir, "genome") == {"genome", "long", "new"}
     assert found(crawl_dir, "human") == {"genome"}  # the other one was deleted
     assert found(crawl_dir, '"anchor of never-fetched"') == {"never-fetched"}
-    assert "made anew" not in caplog.text
+    assert "rebuilt" not in caplog.text
 
 
 def test_classes_stand_in_an_index_under_names_that_do_not_move(crawl_dir: Path) -> None:
@@ -110,5 +110,5 @@ def test_nothing_that_is_planted_in_a_commit_is_executed(
     follow(crawl_dir)
 
     assert not trace.exists()
-    assert "made anew" in caplog.text
+    assert "rebuilt" in caplog.text
     assert found(crawl_dir, "genome") == {"genome", "long", "new"}

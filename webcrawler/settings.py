@@ -67,13 +67,13 @@ FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 1, "slots", 1)
 
 # That may wait; from then on a page brings in one new URL (EW).
 FRONTIER_MAX_URLS = given("FRONTIER_MAX_URLS", 0, "URLs")
-# Taken in of one server.
+# Added of one server.
 BUDGET_SERVER = given("BUDGET_SERVER", 1_000_000, "URLs")
-# Taken in of one registrable domain.
+# Added of one registrable domain.
 BUDGET_DOMAIN = given("BUDGET_DOMAIN", 1_000_000, "URLs")
 # Of one registrable domain: wildcard names make servers without end.
 BUDGET_DOMAIN_SERVERS = given("BUDGET_DOMAIN_SERVERS", 10_000, "servers")
-# Taken in of one path prefix of a server.
+# Added of one path prefix of a server.
 BUDGET_PREFIX = given("BUDGET_PREFIX", 100_000, "URLs")
 # K new URLs of a domain in every N fetches (EW); empty: any number.
 BUDGET_DOMAIN_SHARE = given("BUDGET_DOMAIN_SHARE", "", "K/N")

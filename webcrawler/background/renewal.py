@@ -1,4 +1,4 @@
-"""When is a view of the whole catalog made anew?"""
+"""When is a view of the whole catalog built again?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking links in, and what this process knows to be taken in already."""
+"""Adds links to the frontier, and remembers which this process has added already."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Discovery:
         return wire.columns(links, self.ordering, lambda server: counts_all or is_watched(server), source)
 
     def unknown(self, links: Sequence[Link]) -> list[Link]:
-        """Those that this process has not seen taken in yet: most links of a page are old ones."""
+        """Those that this process has not seen added yet: most links of a page are old ones."""
         if self.ordering.on_repeat or self.ordering.takes_notes:
             return list(links)  # old ones raise what waits
         known = self._known_now()

@@ -133,7 +133,7 @@ class Frontier:
         """Takes links in, once each.
 
         Args:
-            within_budgets: False for seeds, which are taken in whatever the budgets are.
+            within_budgets: False for seeds, which are added whatever the budgets are.
             source: the page that they stand on, unless that is completed with them.
         Returns:
             How many were new.
@@ -160,7 +160,7 @@ class Frontier:
     def complete(self, done: Sequence[Done]) -> list[int]:
         """Decides leases as done, and takes in their links.
 
-        Links of other partitions are taken in before: should this process die between, the fetch is
+        Links of other partitions are added before: should this process die between, the fetch is
         repeated, and they are known then.
 
         Returns:

@@ -148,7 +148,7 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
 
 
 def _budgets(frontier: Frontier, partition: Partition, server: str, path: str) -> dict[str, Any]:
-    """How many URLs were taken in from a server, its domain, and the URL's path prefix."""
+    """How many URLs were added of a server, its domain, and the URL's path prefix."""
     prefix, domain = urls.path_prefix(path), urls.registrable_domain(server)
     of_server = frontier.client.hget(partition.prefix + "taken", server)
     of_prefix = frontier.client.hget(f"{partition.prefix}site:{server}", prefix)

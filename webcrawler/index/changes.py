@@ -36,7 +36,7 @@ class Follower:
         self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         if self.is_ahead():
             self._engine.close()
-            _log.warning("index and anchors know more than the catalog, as of a backup: they are made anew")
+            _log.warning("index and anchors know more than the catalog, as of a backup: they are rebuilt")
             discard(crawl_dir, aside)
             self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         self._anchors = AnchorsFollower(self._catalog, self._engine)
@@ -59,7 +59,7 @@ class Follower:
         return self._catalog.last_seq() - self.applied
 
     def is_ahead(self) -> bool:
-        """Whether the views know more than the catalog: it was restored, and they have to be made anew."""
+        """Whether the views know more than the catalog: it was restored, and they have to be built again."""
         return max(self._engine.applied, self._engine.anchors_applied) > self._catalog.last_seq()
 
     def is_done(self) -> bool:

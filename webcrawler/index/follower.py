@@ -125,7 +125,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> bool:
-    """Returns False where another follower has to go on, with views made anew."""
+    """Returns False where another follower has to go on, with views built again."""
     while True:
         follower.run(lambda: is_crawling(crawl_dir), stopped)
         if stopped():

@@ -17,9 +17,9 @@ class LinkFollower:
 
     def __init__(self, catalog: Catalog) -> None:
         self.estimate = Estimate()
-        self.pages = 0  # taken in; a page that changed counts again
+        self.pages = 0  # added; a page that changed counts again
         self._catalog, self._ids = catalog, Growable(np.int64)
-        # Read before the links: what changes meanwhile is taken in again.
+        # Read before the links: what changes meanwhile is read again.
         self._seq = self._ripe = catalog.last_seq()
         sources, targets = catalog.links.arrays()
         self._take_in(np.union1d(catalog.changed(0, self._seq), sources), sources, targets)
@@ -37,7 +37,7 @@ class LinkFollower:
             self._seq = until
 
     def is_worn(self) -> bool:
-        """Is most of what was taken in out of date? It still takes room, so a new follower is better."""
+        """Is most of what was read out of date? It still takes room, so a new follower is better."""
         return self.pages > 2 * int(np.count_nonzero(self.estimate.crawled)) + NEGLIGIBLE
 
     def url_ids(self) -> NDArray[np.int64]:

@@ -98,12 +98,12 @@ class Ordering:
         raise NotImplementedError(f"{type(self).__name__} follows ranks, but has no `priorities`")
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        """Is told what was just decided, before the links of these pages are taken in."""
+        """Is told what was just decided, before the links of these pages are added."""
 
     def plan(self) -> tuple[list[Link], list[int]]:
         """URLs that may wait, and the priorities that they should have from now on; each change once.
 
-        Called after the links of the pages learnt from were taken in.
+        Called after the links of the pages learnt from were added.
         """
         return [], []
 

@@ -54,7 +54,7 @@ class Decisions:
         return dict(zip(visits, self._frontier.complete(done), strict=True))
 
     def _fail(self, visits: dict[Lease, Visit]) -> dict[Lease, str]:
-        """What is not tried again has its links taken in all the same: as far as the callback came."""
+        """The links of what is not tried again are added all the same, as far as the callback came."""
         if not visits:
             return {}
         tries = self._frontier.politeness.tries

@@ -118,7 +118,7 @@ class SpiderWorker(Worker):
         states = inspect.stats(self.frontier)
         if states["seen"]:
             logger.info(
-                "frontier %r goes on: %d requests seen, %d of them to be done; "
+                "frontier %r continues: %d requests seen, %d of them still to do; "
                 "-s SCHEDULER_FLUSH_ON_START=1 forgets them",
                 *(self.frontier.name, states["seen"], states["queued"] + states["leased"]),
             )

@@ -29,7 +29,7 @@ def read_politeness(settings: BaseSettings, no_delay: bool = False) -> Politenes
 
 
 def read_budgets(settings: BaseSettings) -> Budgets:
-    """How much of each server, domain and path prefix is taken in."""
+    """How many URLs of each server, domain and path prefix are added."""
     share, _, of = str(settings["BUDGET_DOMAIN_SHARE"]).partition("/")
     return Budgets(
         server=settings.getint("BUDGET_SERVER"),

@@ -42,7 +42,7 @@ local function names_of(fresh, which)
   return names
 end
 
--- For each server: URLs taken in so far; its rank if it is ready; whether it has a queue.
+-- For each server: URLs added so far; its rank if it is ready; whether it has a queue.
 local function servers_before(fresh)
   local names = names_of(fresh, 1)
   local taken, ranks, waits = bulk('HMGET', key('taken'), names), bulk('ZMSCORE', key('ready'), names), bulk('ZMSCORE', key('wait'), names)
@@ -50,7 +50,7 @@ local function servers_before(fresh)
   return names, taken, ranks, waits
 end
 
--- For each domain: URLs taken in so far; if there is a share, also those of the present window of leases.
+-- For each domain: URLs added so far; if there is a share, also those of the present window of leases.
 local function domains_before(fresh, limits, turn, last_window)
   local names, urls, shares, window = names_of(fresh, 2), {}, {}, math.floor(turn / math.max(1, limits[6]))
   local known = bulk('HMGET', key('domains'), names)

@@ -2,7 +2,7 @@
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] msgpack of the limits (see _4_intake.lua)   ARGV[2] repeats that put a prefix behind all others, 0: never
 -- ARGV[3…] one each: msgpack {url, token, reason, is a document, repeats another, path prefix, {refused reason: number}, links as in _4_intake.lua}
--- Returns four a lease: new links (-1 when the token is not the newest: nothing is taken in then), links refused,
+-- Returns four a lease: new links (-1 when the token is not the newest: nothing is added then), links refused,
 --         {servers whose path prefixes should be sent}, 1 when waiting URLs of its prefix are to go behind all others.
 -- Keeps   exactly once: a second call for the same lease changes nothing.      Cost as discover-2.
 local now, turns, limits, most = now_ms(), by_turn(), cmsgpack.unpack(ARGV[1]), tonumber(ARGV[2])

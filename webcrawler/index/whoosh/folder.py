@@ -156,6 +156,6 @@ def _checked(folder: Path, catalog: str) -> Index:
 
 
 def _throw_away(folder: Path, why: Exception) -> None:
-    _log.warning("the index in %s cannot be used (%s: %s): it is made anew", folder, type(why).__name__, why)
+    _log.warning("the index in %s cannot be used (%s: %s): it is rebuilt", folder, type(why).__name__, why)
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()

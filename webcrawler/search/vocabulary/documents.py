@@ -107,7 +107,7 @@ class Collected:
         self.phrases: Counter[str] = Counter()  # tapered in the same way
         self.titles: list[tuple[int, str]] = []  # by page number, without what all pages of a server say
         self.passages = Passages()
-        self.size = 0  # documents taken in
+        self.size = 0  # documents added
         numbers = catalog.changed(0, until)
         self.step = max(1, -(-len(numbers) // DOCUMENTS))
         self.server_of = catalog.urls.servers()[1]  # page number n at n - 1
