@@ -87,7 +87,7 @@ class RealtimeSpider(IndexSpider):
     def _about(self, crawl: Crawl) -> str:
         """What people should know of this crawl: where it began, and why nothing came."""
         if crawl.stores.demo:
-            return "no seeds were given, so this searches the demo web"
+            return "no seeds were given: this is the demo web"
         stats = self.crawler.stats.get_stats()
         found = [key for key in stats if key.startswith(("webcrawler/failed/", "webcrawler/retry/"))]
         why = ", ".join(sorted({key.rpartition("/")[2] for key in found}))
