@@ -16,8 +16,9 @@ import pytest
 from crawled import crawled, fetched
 from localweb import WITHOUT_INDEX, crawl, page, scrapy, sites
 
+from webcrawler import background
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import VOCABULARY, hold_crawl, renewal
+from webcrawler.background import VOCABULARY, hold_crawl
 from webcrawler.search.vocabulary import Vocabulary, builder, load
 from webcrawler.search.vocabulary.builder import VocabularyRenewal
 
@@ -154,8 +155,8 @@ def test_a_disk_that_is_full_leaves_the_old_one_and_ends_it_all_the_same(tmp_pat
 
 
 def test_it_is_due_when_a_crawl_has_grown_by_a_fifth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renewal, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(renewal, "REST", 0)
+    monkeypatch.setattr(background, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(background, "REST", 0)
     small_crawl(tmp_path, *map(str, range(10)))
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
         renewing = VocabularyRenewal(catalog, tmp_path / FOLDER)

@@ -1,4 +1,4 @@
-"""Processes beside the crawls: one of a kind for each data folder, and the locks that say who is at work.
+"""Companions: processes beside the crawls, one of a kind for each data folder; locks say who is at work.
 
 The kernel frees a lock however its holder ends. NAME.lock belongs to a companion, whose process id is written
 in it; `crawls.lock` is shared by all crawls, `searches.lock` by real-time searches. A companion ends while it
@@ -12,9 +12,11 @@ import fcntl
 import logging
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -22,22 +24,28 @@ from typing import IO, NamedTuple, TypeVar
 
 from webcrawler.errors import BadInput
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 POLL_SECONDS = 0.5
+# Between two makings of a view of the whole catalog: times as long as the last took, and at least.
+REST = 20
+LEAST_SECONDS = 60.0
 # As `python -m MODULE`, but the module is the one that its package has imported, and not a second copy of it.
 RUN = "import sys; from {} import main; sys.exit(main(sys.argv[1:]))"
 
 
 def hold_crawl(crawl_dir: Path) -> IO[str]:
     """Hold the lock of a crawl until the file is closed; taken before any companion is started."""
-    lock = (crawl_dir / "crawls.lock").open("a+")
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    return lock
+    return _share(crawl_dir / "crawls.lock")
 
 
 def hold_search(crawl_dir: Path) -> IO[str]:
     """Hold the lock of a real-time search until the file is closed: the follower commits sooner for it."""
-    lock = (crawl_dir / "searches.lock").open("a+")
+    return _share(crawl_dir / "searches.lock")
+
+
+def _share(path: Path) -> IO[str]:
+    lock = path.open("a+")
     fcntl.flock(lock, fcntl.LOCK_SH)
     return lock
 
@@ -48,8 +56,7 @@ def is_searched(crawl_dir: Path) -> bool:
 
 
 def is_crawling(crawl_dir: Path) -> bool:
-    with try_lock(crawl_dir / "crawls.lock") or nullcontext() as free:
-        return free is None
+    return is_held(crawl_dir / "crawls.lock")
 
 
 def may_end(lock: IO[str], crawl_dir: Path, is_done: Callable[[], bool]) -> bool:
@@ -89,9 +96,9 @@ class Companion(NamedTuple):
     """A kind of process beside the crawls; it logs to NAME.log."""
 
     name: str
-    module: str  # of its `main`, which takes the data folder and options
+    module: str  # of its `main`, which takes the data folder
 
-    def start(self, crawl_dir: Path, stdin: bytes = b"", *options: str) -> None:
+    def start(self, crawl_dir: Path, stdin: bytes = b"") -> None:
         """Start one in a session of its own; where one is at work already, the new one ends at once.
 
         Args:
@@ -101,7 +108,7 @@ class Companion(NamedTuple):
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
         with (crawl_dir / f"{self.name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-c", RUN.format(self.module), str(crawl_dir.absolute()), *options],
+                [sys.executable, "-c", RUN.format(self.module), str(crawl_dir.absolute())],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -112,12 +119,12 @@ class Companion(NamedTuple):
         with suppress(BrokenPipeError), process.stdin:
             process.stdin.write(stdin)
 
-    def ensure_started(self, crawl_dir: Path, stdin: bytes = b"", *options: str) -> None:
+    def ensure_started(self, crawl_dir: Path, stdin: bytes = b"") -> None:
         """Start one where none is at work; cheap enough to ask every few seconds."""
         lock = self.lock(crawl_dir)
         if lock is not None:
             lock.close()
-            self.start(crawl_dir, stdin, *options)
+            self.start(crawl_dir, stdin)
 
     def lock(self, crawl_dir: Path) -> IO[str] | None:
         """The right to be at work, until it is closed; None where another one is."""
@@ -167,7 +174,7 @@ def wait_for(open: Callable[[], T], crawl_dir: Path, stopped: Callable[[], bool]
             return open()
         except BadInput as error:
             if not is_crawling(crawl_dir):
-                logging.getLogger(__name__).warning("%s", error)
+                logger.warning("%s", error)
                 return None
         time.sleep(POLL_SECONDS)
     return None
@@ -182,3 +189,43 @@ def lower_priority(niceness: int) -> None:
     if os.getsid(0) == os.getpid():
         with suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(os.nice(0)))
+
+
+class Renewal:
+    """Decides when a view of the whole catalog is made again; subclasses make it.
+
+    Args:
+        last_seq: asks for the newest change there is.
+        seq: the last change that was to be in it.
+        growth: of the changes, until it is due. So all the making of a growing crawl costs what the last one
+            does, times growth / (growth - 1).
+    """
+
+    def __init__(self, last_seq: Callable[[], int], seq: int, growth: float) -> None:
+        self._last_seq, self._seq, self._growth = last_seq, seq, growth
+        self._not_before = time.monotonic() + LEAST_SECONDS
+
+    @abstractmethod
+    def make(self, seq: int) -> str:
+        """Make the view, of the catalog as of that change or later. Returns what was made, for the log."""
+
+    def is_behind(self) -> bool:
+        return self._last_seq() != self._seq  # lower: it was restored from a backup
+
+    def is_due(self) -> bool:
+        """Is it old enough to be renewed while a crawl goes on?"""
+        if time.monotonic() < self._not_before:
+            return False
+        return not self._seq <= self._last_seq() <= self._seq * self._growth
+
+    def renew(self) -> None:
+        """Where that fails (the disk is full) the old one stays, until it is due again."""
+        began = time.monotonic()
+        self._seq = self._last_seq()  # asked before all else is read: what is newer is not missed
+        try:
+            made = self.make(self._seq)
+            logger.info("stored %s, in %.1f s", made, time.monotonic() - began)
+        except (OSError, sqlite3.Error) as error:
+            logger.warning("%s failed: %s", type(self).__name__, error)
+        now = time.monotonic()
+        self._not_before = now + max(REST * (now - began), LEAST_SECONDS)
