@@ -2,20 +2,63 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from webcrawler import __version__
+from webcrawler.realtime import ENOUGH
 from webcrawler.search import MAX_HITS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
+from webcrawler.web import live
 from webcrawler.web.config import Config
 from webcrawler.web.parameters import MAX_CHARACTERS
 from webcrawler.web.render import page
-from webcrawler.web.schemas import OPTIONAL, SCHEMAS, SWITCH, TEXT, Keys, Schema, known, many, whole
 from webcrawler.web.search_request import HITS, MAX_ADDED, MAX_EXPLAINED, MAX_LIMIT, MAX_WITHIN
 
+Schema = dict[str, Any]
 Parameter = tuple[str, Schema, str]
+
+TEXT: Schema = {"type": "string"}
+SWITCH: Schema = {"type": "string", "enum": ["0", "1"]}
+
+
+def _schemas() -> dict[str, dict[str, Schema]]:
+    """By name of the object and key. The limits of a search of the web are added to those of the file."""
+    schemas = tomllib.loads((files("webcrawler.web") / "schemas.toml").read_text("utf-8"))
+    row, asked = schemas["LiveRow"], schemas["LiveAsked"]
+    for of_strategy in (row["strategy"], asked["strategy"]):
+        of_strategy["enum"] = list(live.STRATEGIES)
+    row["reason"]["enum"] = ["", *live.ENDS]
+    asked["query"]["maxLength"] = live.MAX_QUERY
+    asked["strategy"]["default"] = live.DEFAULT
+    asked["enough"] |= {"maximum": live.MAX_ENOUGH, "default": ENOUGH}
+    for addresses in (asked["seeds"], asked["examples"]):
+        addresses["maxItems"] = live.MAX_TYPED
+    schemas["Live"] = row | schemas["Live"]
+    return schemas
+
+
+SCHEMAS = _schemas()
+OPTIONAL = {"Hit": {"explanation"}, "LiveAsked": set(SCHEMAS["LiveAsked"])}
+
+
+def whole(least: int, most: int | None = None, default: int | None = None) -> Schema:
+    bounds = {"minimum": least, "maximum": most, "default": default}
+    return {"type": "integer"} | {name: bound for name, bound in bounds.items() if bound is not None}
+
+
+def texts(most: int) -> Schema:
+    return {"type": "array", "items": TEXT, "maxItems": most}
+
+
+def known(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
 
 QUERY = ("q", TEXT | {"maxLength": MAX_CHARACTERS}, "the query, in the query language")
 SEARCH = [
@@ -23,8 +66,8 @@ SEARCH = [
     ("page", whole(1, MAX_HITS, 1), f"of the results; no further than {MAX_HITS:,} hits"),
     ("limit", whole(1, MAX_LIMIT, HITS), "hits on a page"),
     ("ranking", {"type": "string", "enum": list(RANKINGS), "default": DEFAULT}, "what comes first"),
-    ("within", many(TEXT, MAX_WITHIN), "earlier queries: only their hits count; repeated for each"),
-    ("add", many(TEXT, MAX_ADDED), "words to add; they weigh less; repeated for each"),
+    ("within", texts(MAX_WITHIN), "earlier queries: only their hits count; repeated for each"),
+    ("add", texts(MAX_ADDED), "words to add; they weigh less; repeated for each"),
     ("expand", SWITCH | {"default": "1"}, "may the thesaurus add words where there are few hits?"),
     ("explain", SWITCH | {"default": "0"}, f"give the parts of each score; limit {MAX_EXPLAINED} at most"),
 ]
@@ -53,7 +96,7 @@ def document(config: Config) -> Schema:
             "/api/status": _path("The crawl and the index now", [], "Status"),
             **_live(),
         },
-        "components": {"schemas": {name: _object(name, keys) for name, keys in SCHEMAS.items()}},
+        "components": {"schemas": {name: _object(name) for name in SCHEMAS}},
     }
 
 
@@ -96,12 +139,12 @@ def _answer(description: str, name: str) -> Schema:
     return {"description": description, "content": {"application/json": {"schema": known(name)}}}
 
 
-def _object(kind: str, keys: Keys) -> Schema:
+def _object(name: str) -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [name for name in keys if name not in OPTIONAL.get(kind, ())],
-        "properties": {name: schema | {"description": said} for name, (schema, said) in keys.items()},
+        "required": [key for key in SCHEMAS[name] if key not in OPTIONAL.get(name, ())],
+        "properties": SCHEMAS[name],
     }
 
 
