@@ -25,9 +25,8 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RANKER, hold_crawl
 from webcrawler.connection import Connection, connect, serialized, visit
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.linkgraph import frontier_updates, link_follower, ranker
-from webcrawler.linkgraph.frontier_updates import CHUNK, FrontierUpdates
-from webcrawler.linkgraph.link_follower import LinkFollower
+from webcrawler.linkgraph import frontier_updates, ranker
+from webcrawler.linkgraph.frontier_updates import CHUNK, FrontierUpdates, LinkFollower
 from webcrawler.linkgraph.stored import RankRenewal, Ranks, load, store
 
 SERVER = "http://a.test"
@@ -270,7 +269,7 @@ def test_links_are_taken_in_a_look_later_as_the_frontier_hears_of_them_last(
 def test_links_that_were_replaced_again_and_again_are_worn(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_follower, "NEGLIGIBLE", 0)
+    monkeypatch.setattr(frontier_updates, "NEGLIGIBLE", 0)
     world.fetch("seed", "a")
     follower = LinkFollower(world.catalog)
     for _ in range(2):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webcrawler.frontier import Known, Ordering
 from webcrawler.linkgraph import Estimate, Graph, Rescorer, pagerank
-from webcrawler.linkgraph.growable import Growable
+from webcrawler.linkgraph.estimate import Growable
 
 Crawl = list[tuple[int, list[int]]]  # pages in the order of crawling, with their out-links
 
@@ -199,7 +199,7 @@ def test_what_does_not_wait_is_not_told_and_told_later_if_it_waits_again() -> No
 def test_what_was_told_and_did_not_wait_is_told_again_and_ever_more_seldom() -> None:
     rescorer = Rescorer(Backlinks(), Estimate())
     assert changed(rescorer, [1, 2]) == {1: 0, 2: 0}
-    rescorer.missed(np.array([1]))
+    rescorer.told(np.array([1]), all_waited=False)
 
     times = []
     for time in range(1, 200):
@@ -207,11 +207,11 @@ def test_what_was_told_and_did_not_wait_is_told_again_and_ever_more_seldom() -> 
         assert told in ({}, {1: 0})
         if told:
             times.append(time)
-            rescorer.missed(np.array([1]))
+            rescorer.told(np.array([1]), all_waited=False)
     assert times[0] <= 2
     assert 5 <= len(times) <= 9
 
-    rescorer.met(np.array([1]))
+    rescorer.told(np.array([1]), all_waited=True)
     assert not any(changed(rescorer, [1, 2]) for _ in range(300))
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.linkgraph.similarity import TITLE_WEIGHT, Collection, combined, cosine, inner_product, vector
+from webcrawler.evaluation.hotness import TITLE_WEIGHT, combined, cosine, idf, inner_product, vector
 
 texts = st.lists(st.sampled_from("abcd"), max_size=8)
 
 
 def test_similarity_by_hand() -> None:
     """The collection has "the" 8 times, "queue" twice; the page 4 and 1 of them, the query 1 and 1."""
-    collection = Collection()
-    collection.add(["the"] * 4 + ["queue"])
-    collection.add(["the"] * 4 + ["queue"])
-    page = vector(["the"] * 4 + ["queue"], [], collection.idf)
-    query = vector(["the", "queue"], [], collection.idf)
+    weight = partial(idf, Counter((["the"] * 4 + ["queue"]) * 2))
+    page = vector(["the"] * 4 + ["queue"], [], weight)
+    query = vector(["the", "queue"], [], weight)
 
     assert page == {"the": 4 / 8, "queue": 1 / 2}
     assert inner_product(page, query) == 4 / 8 * 1 / 8 + 1 / 2 * 1 / 2
@@ -29,15 +30,15 @@ def test_words_of_the_title_weigh_more() -> None:
 
 
 def test_a_word_never_seen_counts_as_seen_once() -> None:
-    assert Collection().idf("new") == 1
+    assert idf(Counter(), "new") == 1
 
 
 def test_idf_may_come_from_a_reference_counted_before() -> None:
     """IS' before anything is crawled."""
-    collection = Collection({"the": 999})
-    collection.add(["the", "queue"])
+    occurrences = Counter({"the": 999})
+    occurrences.update(["the", "queue"])
 
-    assert (collection.idf("the"), collection.idf("queue")) == (1 / 1000, 1)
+    assert (idf(occurrences, "the"), idf(occurrences, "queue")) == (1 / 1000, 1)
 
 
 def test_without_idf_only_page_and_query_are_needed() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.evaluation import measures
-from webcrawler.evaluation.hotness import Importance, conditions
+from webcrawler.evaluation.hotness import METRICS, Importance, conditions
 from webcrawler.evaluation.recorded import Recorded
 
 EARLY = 5  # percent crawled, for the second table
@@ -73,8 +73,8 @@ class Evaluator:
         self.hot = {
             name: importance.hot(items) for name, items in parsed.items() if all(item.least for item in items)
         }
-        by_metric = {item.metric: item for items in parsed.values() for item in items if not item.by_word}
-        self._importance = {name: importance.of(item.importance_name) for name, item in by_metric.items()}
+        found = dict.fromkeys(item.metric for items in parsed.values() for item in items)
+        self._importance = {metric: importance.of(metric) for metric in found if metric in METRICS}
 
     @property
     def interval(self) -> int:

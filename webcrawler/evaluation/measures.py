@@ -62,11 +62,6 @@ def ideal(pages: int, hot: int) -> Curve:
     return np.minimum(100.0, 100 * visits / max(hot, 1))
 
 
-def random() -> Curve:
-    """P_ST and P_CS of a crawler that visits pages at random and may come again: the diagonal."""
-    return PERCENTS.astype(np.float64)
-
-
 def threshold_of_best(importance: NDArray[np.float64 | np.int64], number: int) -> float:
     """The importance of the `number`-th best page: the threshold of hot pages in Crawl & Stop."""
     return float(np.partition(importance, -number)[-number])
@@ -101,23 +96,12 @@ def kept(
         arriving = order[start : start + interval]
         room = size - len(arriving)
         if len(buffer) > room:
-            buffer = _best(buffer, _importance(estimate, flush)[buffer], room)
+            if flush == "ir":
+                estimate.update()
+            importance = estimate.ranks if flush == "ir" else estimate.backlinks
+            by_importance = np.argsort(importance[buffer], kind="stable")
+            buffer = np.delete(buffer, by_importance[: len(buffer) - room])
         buffer = np.concatenate((buffer, arriving))
         for page in arriving.tolist():
             estimate.add(page, graph.outlinks(page))
     return buffer
-
-
-def _importance(estimate: Estimate, flush: str) -> NDArray[np.float64] | NDArray[np.int32]:
-    if flush == "ib":
-        return estimate.backlinks
-    estimate.update()
-    return estimate.ranks
-
-
-def _best(
-    buffer: NDArray[np.integer], importance: NDArray[np.float64] | NDArray[np.int32], size: int
-) -> NDArray[np.integer]:
-    """The best pages of the buffer, in its order; of equal ones the last."""
-    leave = np.argsort(importance, kind="stable")[: len(buffer) - size]
-    return np.delete(buffer, leave)

@@ -80,7 +80,7 @@ def _means(axes: Any, runs: Sequence[Run], curve: Callable[[Run], list[float | N
         for (ordering, _), some in grouped(runs).items()
     }
     plot_curves(axes, measures.PERCENTS, means)
-    axes.plot(measures.PERCENTS, measures.random(), color=GREY, linewidth=1, label="at random")
+    axes.plot(measures.PERCENTS, measures.PERCENTS, color=GREY, linewidth=1, label="at random")
 
 
 def plot_curves(axes: Any, across: NDArray[Any], curves: Mapping[str, NDArray[np.float64]]) -> None:

@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from webcrawler.linkgraph.graph import distinct
-from webcrawler.linkgraph.growable import Growable
 from webcrawler.orderings import DAMPING, LEAST
+
+ROOM = 1024  # of a new array
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class Growable(Generic[Scalar]):
+    """An array that grows. Appending costs amortised O(what is appended): a full array doubles its room."""
+
+    def __init__(self, dtype: type[Scalar]) -> None:
+        self._room: NDArray[Scalar] = np.empty(ROOM, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def values(self) -> NDArray[Scalar]:
+        """A view that can be written to; it is of no use after the next growth."""
+        return self._room[: self._size]
+
+    def append(self, values: NDArray[Scalar]) -> None:
+        self.extend_to(self._size + len(values), values)
+
+    def extend_to(self, size: int, fill: float | NDArray[Scalar]) -> None:
+        """Makes the array at least this long; new places hold `fill`."""
+        if size > len(self._room):
+            room = np.empty(max(size, 2 * len(self._room)), self._room.dtype)
+            room[: self._size] = self.values
+            self._room = room
+        if size > self._size:
+            self._room[self._size : size] = fill
+            self._size = size
 
 
 class Estimate:
@@ -60,7 +93,8 @@ class Estimate:
         """
         self._take_in()
         ranks, column, shares = self._ranks.values, self._column.values, self._shares.values
-        links = self._links()
+        columns = (self._ones.values, self._targets.values, self._ends.values)
+        links = csc_array(columns, shape=(len(self._ranks), len(self._sources)), copy=False)
         new = LEAST + np.asarray(links @ (ranks[self._sources.values] * shares))
         kept_back = new - ranks
         ranks[:] = new
@@ -107,11 +141,6 @@ class Estimate:
         crawled = np.bincount(namer[siblings], minlength=pages)
         found = np.bincount(namer[siblings], weights=named[siblings], minlength=pages)
         return np.asarray(np.where(namer >= 0, ((1 + found) / (1 + crawled))[namer], 1.0))
-
-    def _links(self) -> csc_array[np.float64]:
-        """Shape (pages, columns); nothing is copied."""
-        columns = (self._ones.values, self._targets.values, self._ends.values)
-        return csc_array(columns, shape=(len(self._ranks), len(self._sources)), copy=False)
 
     def _take_in(self) -> None:
         """Appends a column for each page that was added."""

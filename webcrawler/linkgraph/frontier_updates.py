@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from redis.exceptions import RedisError
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import visit
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.linkgraph.link_follower import LinkFollower
+from webcrawler.linkgraph.estimate import Estimate, Growable
 from webcrawler.linkgraph.rescore import Rescorer
 from webcrawler.records import Link
 
@@ -30,9 +31,67 @@ NEWS_SECONDS = 5.0  # after the last look, if there is any news at all
 REST = 3  # times as long as a look took, before the next
 RETRY_SECONDS = 2.0  # Redis is away
 IDLE_SECONDS = 20.0  # the ordering follows no ranks, or fails; that of a later crawl may do better
+NEGLIGIBLE = 10_000  # pages that may be out of date
 
 GoOn = Callable[[], bool]
 _log = logging.getLogger(__name__)
+
+
+class LinkFollower:
+    """An estimate of ranks that follows the catalog: first all its links, then those of pages that changed.
+
+    Pages are numbered from 0: the catalog's page numbers minus one.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.estimate = Estimate()
+        self.pages = 0  # added; a page that changed counts again
+        self._catalog, self._ids = catalog, Growable(np.int64)
+        # Read before the links: what changes meanwhile is read again.
+        self._seq = self._ripe = catalog.last_seq()
+        sources, targets = catalog.links.arrays()
+        self._take_in(np.union1d(catalog.changed(0, self._seq), sources), sources, targets)
+
+    def follow(self) -> None:
+        """Takes in what had changed by the previous call.
+
+        Later changes wait: the catalog knows a page's links a moment before the frontier does, and a URL
+        that is not queued yet cannot be rescored.
+        """
+        until, self._ripe = self._ripe, self._catalog.last_seq()
+        if until > self._seq:
+            numbers = self._catalog.changed(self._seq, until)
+            self._take_in(numbers, *self._catalog.links.outlinks(numbers.tolist()))
+            self._seq = until
+
+    def is_worn(self) -> bool:
+        """Is most of what was read out of date? It still takes room, so a new follower is better."""
+        return self.pages > 2 * int(np.count_nonzero(self.estimate.crawled)) + NEGLIGIBLE
+
+    def url_ids(self) -> NDArray[np.int64]:
+        """Ids of all known pages, by page number."""
+        self._ids.append(self._catalog.urls.ids(len(self._ids)))
+        return self._ids.values
+
+    def urls(self, numbers: NDArray[np.int64]) -> list[str]:
+        found = self._catalog.urls.of((numbers + 1).tolist())
+        return [found[number] for number in (numbers + 1).tolist()]
+
+    def _take_in(
+        self, numbers: NDArray[np.int64], sources: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> None:
+        """Adds the outlinks of some pages.
+
+        Args:
+            numbers: the pages, ascending; those that are in no link link to nothing.
+            sources, targets: their links, by ascending source.
+        """
+        starts = np.searchsorted(sources, numbers, side="left")
+        ends = np.searchsorted(sources, numbers, side="right")
+        pages = (targets - 1).astype(np.int32)
+        for page, start, end in zip((numbers - 1).tolist(), starts.tolist(), ends.tolist(), strict=True):
+            self.estimate.add(page, pages[start:end])
+        self.pages += len(numbers)
 
 
 class Visit:
@@ -96,7 +155,7 @@ class Visit:
                 break
             some = order[start : start + CHUNK]
             found = self._rescore(links.urls(numbers[some]), priorities[some].tolist())
-            (self._rescorer.met if found == len(some) else self._rescorer.missed)(numbers[some])
+            self._rescorer.told(numbers[some], all_waited=found == len(some))
             waited += found
         return waited
 
@@ -137,12 +196,9 @@ class FrontierUpdates:
             links.follow()
             if not self._visit.has_told or self._has_news(links):
                 self._look(self._visit, links, go_on)
-        except (RedisError, Unavailable) as error:
+        except Exception as error:  # also of a user's ordering
             self._warn(error)
-            self._stay_away(RETRY_SECONDS)
-        except Exception as error:  # of a user's ordering
-            self._warn(error)
-            self._stay_away(IDLE_SECONDS)
+            self._stay_away(RETRY_SECONDS if isinstance(error, RedisError | Unavailable) else IDLE_SECONDS)
 
     def disconnect(self) -> None:
         if self._visit is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,6 @@ from scipy.sparse import csr_array
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
-
-ENGINES = ("scipy", "networkx")  # of the arithmetic; networkx is a check
 
 
 class Graph(NamedTuple):
@@ -73,16 +71,6 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return ascending[first]
 
 
-def backlinks(graph: Graph) -> NDArray[np.int64]:
-    """IB, how many pages link to each page, shape (pages,). Source: Cho 1998, 2 (2)."""
-    return np.bincount(graph.targets, minlength=graph.pages)
-
-
-def forward_links(graph: Graph) -> NDArray[np.int64]:
-    """IF, how many pages each links to, shape (pages,); 0 if it was not fetched. Source: Cho 1998, 2 (4)."""
-    return np.diff(graph.starts)
-
-
 def catalog_graph(catalog: Catalog) -> Graph:
     """The graph of all URLs that were fetched or linked to; page number n of the catalog is page n - 1.
 
@@ -90,23 +78,3 @@ def catalog_graph(catalog: Catalog) -> Graph:
     """
     sources, targets = catalog.links.arrays()
     return Graph.of(sources - 1, targets - 1, catalog.urls.count())
-
-
-def check_engine(engine: str) -> None:
-    """Raises BadInput: there is no such engine."""
-    if engine not in ENGINES:
-        raise BadInput(f"no engine {engine!r}: choose one of {', '.join(ENGINES)}")
-
-
-def to_networkx(graph: Graph) -> Any:
-    """The graph as a DiGraph with page numbers as nodes; some 300 bytes a link."""
-    import networkx  # slow to import, and rarely wanted
-
-    nodes: Any = networkx.DiGraph()
-    nodes.add_nodes_from(range(graph.pages))
-    nodes.add_edges_from(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
-    return nodes
-
-
-def by_page(scores: dict[int, float], pages: int) -> NDArray[np.float64]:
-    return np.fromiter(map(scores.__getitem__, range(pages)), np.float64, pages)

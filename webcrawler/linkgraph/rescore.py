@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.frontier import Known, Ordering
-from webcrawler.linkgraph.estimate import Estimate
-from webcrawler.linkgraph.growable import Growable
+from webcrawler.linkgraph.estimate import Estimate, Growable
 
 UNTOLD = -(2**62)
 MISSES_MAX = 30
@@ -53,20 +52,14 @@ class Rescorer:
         known = Known(ids, estimate.ranks, estimate.backlinks, estimate.yields)
         priorities = self._ordering.priorities(Known(*(column[numbers] for column in known)))
         changed = np.abs(priorities - self._told.values[numbers]) >= self._least
-        changed |= self._is_turn(numbers)
+        # After m misses in a row, a page is told in every 2^m-th call; pages take different calls.
+        every = 1 << self._misses.values[numbers].astype(np.int64)
+        changed |= (every > 1) & ((numbers + self._asked) % every == 0)
         numbers, priorities = numbers[changed], priorities[changed]
         self._told.values[numbers] = priorities
         return numbers, priorities
 
-    def missed(self, numbers: NDArray[np.int64]) -> None:
-        """Notes that some of these pages did not wait when they were told."""
-        self._misses.values[numbers] = np.minimum(self._misses.values[numbers] + 1, MISSES_MAX)
-
-    def met(self, numbers: NDArray[np.int64]) -> None:
-        """Notes that all of these pages waited."""
-        self._misses.values[numbers] = 0
-
-    def _is_turn(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """After m misses in a row, a page is told in every 2^m-th call; pages take different calls."""
-        every = 1 << self._misses.values[numbers].astype(np.int64)
-        return np.asarray((every > 1) & ((numbers + self._asked) % every == 0))
+    def told(self, numbers: NDArray[np.int64], all_waited: bool) -> None:
+        """Notes whether these pages waited when the frontier was told their priorities."""
+        misses = self._misses.values
+        misses[numbers] = 0 if all_waited else np.minimum(misses[numbers] + 1, MISSES_MAX)

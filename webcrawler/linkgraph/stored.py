@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Renewal
-from webcrawler.linkgraph.graph import Graph
-from webcrawler.linkgraph.pagerank import DAMPING, pagerank
+from webcrawler.linkgraph.graph import catalog_graph
+from webcrawler.linkgraph.importance import DAMPING, pagerank
 
 NAME = "ranks.json"
 READS = 10  # tries: a writer may swap the array after the head was read
@@ -112,10 +112,9 @@ class RankRenewal(Renewal):
         super().__init__(catalog.last_seq, self._ranks.seq if self._ranks else 0, GROWTH)
 
     def make(self, seq: int) -> str:
-        sources, targets = self._catalog.links.arrays()
-        pages = self._catalog.urls.count()
-        known = self._ranks.of(np.arange(1, pages + 1)) if self._ranks else None
-        values = pagerank(Graph.of(sources - 1, targets - 1, pages), DAMPING, start=known)
+        graph = catalog_graph(self._catalog)
+        known = self._ranks.of(np.arange(1, graph.pages + 1)) if self._ranks else None
+        values = pagerank(graph, DAMPING, start=known)
         store(self._folder, values, seq, self._identity)
         self._ranks = Ranks(values, seq, self._identity, DAMPING)
-        return f"the ranks of {pages} URLs"
+        return f"the ranks of {graph.pages} URLs"
