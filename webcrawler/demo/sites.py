@@ -10,12 +10,12 @@ from importlib import resources
 from typing import NamedTuple
 
 from webcrawler.demo.pages import (
-    EXTRAS,
     Answer,
     bullets,
     description,
     heading,
     link,
+    odd_links,
     page,
     paragraph,
     plain,
@@ -39,8 +39,11 @@ NEIGHBOURS = {
 
 class Article(NamedTuple):
     title: str
-    slug: str
     text: str
+
+    @property
+    def slug(self) -> str:
+        return _slug(self.title)
 
     @property
     def summary(self) -> str:
@@ -49,45 +52,52 @@ class Article(NamedTuple):
 
 class Section(NamedTuple):
     title: str
-    slug: str
-    articles: tuple[Article, ...]
+    articles: list[Article]
+
+    @property
+    def slug(self) -> str:
+        return _slug(self.title)
 
 
 class Topic(NamedTuple):
     name: str
     slug: str
     motto: str
-    sections: tuple[Section, ...]
+    sections: list[Section]
 
     @property
     def articles(self) -> list[tuple[str, Article]]:
         """Each with its path."""
         return [(f"/{s.slug}/{a.slug}.html", a) for s in self.sections for a in s.articles]
 
+    @property
+    def pairs(self) -> list[tuple[str, Article, Article]]:
+        """Each article of a section with the one in the same place of the next section, and their path."""
+        articles = [article for _, article in self.articles]
+        following = articles[len(self.sections[0].articles) :]
+        both = zip(articles, following, strict=False)
+        return [(f"/together/{one.slug}-{other.slug}.html", one, other) for one, other in both]
 
-def load() -> list[Topic]:
-    """Read all topics, in alphabetical order of their files."""
-    folder = resources.files("webcrawler.demo") / "topics"
-    files = sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name
-    )
-    return [_parse(file.name.removesuffix(".txt"), file.read_text("utf-8")) for file in files]
 
-
-def slug(title: str) -> str:
+def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'", "")).strip("-")
 
 
-def _parse(file_name: str, text: str) -> Topic:
-    head, *sections = text.split("\n# ")
+def load() -> list[Topic]:
+    """Read all topics, in alphabetical order."""
+    folder = resources.files("webcrawler.demo") / "topics"
+    return [_parse(slug, (folder / f"{slug}.txt").read_text("utf-8")) for slug in NEIGHBOURS]
+
+
+def _parse(slug: str, text: str) -> Topic:
+    head, *parts = text.split("\n# ")
     name, motto = head.strip().split("\n")
-    return Topic(name, file_name, motto, tuple(_parse_section(section) for section in sections))
-
-
-def _parse_section(text: str) -> Section:
-    title, *articles = text.split("\n## ")
-    pairs = (article.strip().split("\n") for article in articles)
-    return Section(title, slug(title), tuple(Article(name, slug(name), body) for name, body in pairs))
+    sections = []
+    for part in parts:
+        title, *texts = part.split("\n## ")
+        articles = [Article(*text.strip().split("\n")) for text in texts]
+        sections.append(Section(title, articles))
+    return Topic(name, slug, motto, sections)
 
 
 def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:
@@ -108,26 +118,23 @@ def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:
     every = page(
         "All titles from A to Z", heading(1, "All titles"), bullets(link(url, title) for title, url in titles)
     )
-    about = page(
-        "What the demo web is for",
-        heading(1, "What the demo web is for"),
-        plain("A crawler wants something to crawl before it is let loose on the web of others."),
-        plain("These pages hold true sentences, and the oddities that every crawler meets."),
-        plain("There are copies, dead links, redirects, an endless calendar, and rules in robots.txt."),
-        f"<p>{link('/index.html', 'Back to the directory')}</p>",
-    )
-    return {"/": home, "/titles.html": every, "/about.html": about}
+    return {"/": home, "/titles.html": every}
 
 
 def site(topic: Topic, other: Topic, other_origin: str) -> dict[str, Answer]:
     """Return the pages of a topic, which link to the server of another one."""
     pages = {"/": _home(topic, other, other_origin), "/glossary.html": _glossary(topic)}
     for section in topic.sections:
-        pages[f"/{section.slug}/"] = _section(topic, section)
+        pages[f"/{section.slug}/"] = page(
+            f"{section.title} - {topic.name}",
+            heading(1, section.title),
+            bullets(f"{link(a.slug + '.html', a.title)}: {a.summary}" for a in section.articles),
+            _back(topic),
+        )
     elsewhere = [(other_origin + path, article) for path, article in other.articles]
     for (path, article), (url, related) in zip(topic.articles, elsewhere, strict=True):
         pages[path] = _article(topic, article, f"{link(url, related.title)} ({other.name})")
-    for (path, first), (_, second) in _pairs(topic):
+    for path, first, second in topic.pairs:
         pages[path] = _pair(topic, first, second)
     return pages
 
@@ -139,20 +146,11 @@ def _home(topic: Topic, other: Topic, other_origin: str) -> Answer:
         plain(topic.motto),
         bullets(link(f"/{section.slug}/", section.title) for section in topic.sections),
         heading(2, "Side by side"),
-        bullets(link(path, _both(a, b)) for (path, a), (_, b) in _pairs(topic)),
+        bullets(link(path, _both(a, b)) for path, a, b in topic.pairs),
         heading(2, "More"),
-        bullets([link("/glossary.html", f"{topic.name} in short"), *EXTRAS.get(topic.slug, [])]),
+        bullets([link("/glossary.html", f"{topic.name} in short"), *odd_links(topic.slug)]),
         f"<p>Our neighbours write about {link(other_origin + '/', other.name)}.</p>",
         head=description(topic.motto),
-    )
-
-
-def _section(topic: Topic, section: Section) -> Answer:
-    return page(
-        f"{section.title} - {topic.name}",
-        heading(1, section.title),
-        bullets(f"{link(a.slug + '.html', a.title)}: {a.summary}" for a in section.articles),
-        _back(topic),
     )
 
 
@@ -191,13 +189,3 @@ def _back(topic: Topic) -> str:
 def _both(first: Article, second: Article) -> str:
     inside = second.title.replace("The ", "the ", 1) if second.title.startswith("The ") else second.title
     return f"{first.title} and {inside}"
-
-
-def _pairs(topic: Topic) -> list[tuple[tuple[str, Article], tuple[str, Article]]]:
-    """Pair each article of a section with that in the same place of the next one; the path is the pair's."""
-    articles = [article for _, article in topic.articles]
-    size = len(topic.sections[0].articles)
-    return [
-        ((f"/together/{a.slug}-{b.slug}.html", a), ("", b))
-        for a, b in zip(articles, articles[size:], strict=False)
-    ]

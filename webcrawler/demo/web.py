@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import hashlib
-import http.client
 import json
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,12 +30,12 @@ class DemoWeb:
     """
 
     def __init__(self, ports: Sequence[int] | None = None) -> None:
-        self._ports = list(ports or [])
+        self.ports = list(ports or [])
         self._file: Path | None = None
         self._pages: dict[int, dict[str, Answer]] = {}
         self._thread: HttpThread | None = None
         self.shared = False  # whether another process serves it; it ends with that process
-        if self._ports:
+        if self.ports:
             self._build()
 
     @classmethod
@@ -46,13 +46,9 @@ class DemoWeb:
         return web
 
     @property
-    def ports(self) -> list[int]:
-        return self._ports
-
-    @property
     def seeds(self) -> list[str]:
         """Where a crawl begins; known once the web is started."""
-        return [f"http://127.0.0.1:{self._ports[0]}/"] if self._ports else []
+        return [f"http://127.0.0.1:{self.ports[0]}/"] if self.ports else []
 
     def start(self) -> None:
         """Serve from a thread of this process, unless another process serves the same web already.
@@ -64,15 +60,18 @@ class DemoWeb:
             self._listen()
             return
         try:
-            with _locked(self._file) as remembered:
-                self._ports = self._ports or remembered
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._file.open("a+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)  # another process may start in the same folder
+                file.seek(0)
+                remembered = file.read()
+                self.ports = json.loads(remembered)["ports"] if remembered else self.ports
                 self._listen()
                 if not remembered:
-                    self._file.write_text(json.dumps({"ports": self._ports}) + "\n")
+                    file.write(json.dumps({"ports": self.ports}) + "\n")
         except OSError as error:
-            raise BadInput(
-                f"cannot write to {self._file} ({error.strerror}): set CRAWL_DIR to another folder"
-            ) from error
+            why = f"cannot write to {self._file} ({error.strerror}): set CRAWL_DIR to another folder"
+            raise BadInput(why) from error
 
     def stop(self) -> None:
         """Stop serving; a web that another process serves goes on."""
@@ -93,26 +92,26 @@ class DemoWeb:
         return self._answer(parts.port or 80, parts.path) if parts.port in self._pages else None
 
     def _listen(self) -> None:
-        listeners = _bind(self._ports) if self._ports else _first_free()
+        listeners = _bind(self.ports) if self.ports else _first_free()
         if listeners:
-            self._ports = [listener.getsockname()[1] for listener in listeners]
+            self.ports = [listener.getsockname()[1] for listener in listeners]
         self._build()
         if listeners:
             self._thread = HttpThread(listeners, self._answer)
-        elif self._served_by_another():
-            self.shared = True
-        else:
+            return
+        self.shared = self._is_served_by_another()
+        if not self.shared:
             where = f": stop it, or remove {self._file.parent} to begin anew" if self._file else ""
-            raise BadInput(f"another program holds a port of {self._ports[0]}-{self._ports[-1]}{where}")
+            raise BadInput(f"another program holds a port of {self.ports[0]}-{self.ports[-1]}{where}")
 
     def _build(self) -> None:
         texts = load()
-        if len(self._ports) != SERVERS:
-            raise BadInput(f"the demo web needs {SERVERS} ports, not {len(self._ports)}")
-        origins = [f"http://127.0.0.1:{port}" for port in self._ports[1:]]
+        if len(self.ports) != SERVERS:
+            raise BadInput(f"the demo web needs {SERVERS} ports, not {len(self.ports)}")
+        origins = [f"http://127.0.0.1:{port}" for port in self.ports[1:]]
         served = {topic.slug: (topic, origin) for topic, origin in zip(texts, origins, strict=True)}
-        self._pages = {self._ports[0]: directory(texts, origins) | oddities("directory", {})}
-        for topic, port in zip(texts, self._ports[1:], strict=True):
+        self._pages = {self.ports[0]: directory(texts, origins) | oddities("directory", {})}
+        for topic, port in zip(texts, self.ports[1:], strict=True):
             pages = site(topic, *served[NEIGHBOURS[topic.slug]])
             self._pages[port] = pages | oddities(topic.slug, pages)
 
@@ -131,26 +130,13 @@ class DemoWeb:
                 digest.update(path.encode() + answer.body)
         return digest.hexdigest().encode()
 
-    def _served_by_another(self) -> bool:
-        line = http.client.HTTPConnection("127.0.0.1", self._ports[0], timeout=2)
-        try:
-            line.request("GET", IDENTITY)
-            return line.getresponse().read(100) == self._identity()
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            line.close()
-
-
-@contextlib.contextmanager
-def _locked(file: Path) -> Iterator[list[int]]:
-    """Lock the file against other processes, and yield the ports that it remembers."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a+") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        handle.seek(0)
-        text = handle.read()
-        yield [int(port) for port in json.loads(text)["ports"]] if text else []
+    def _is_served_by_another(self) -> bool:
+        with closing(HTTPConnection("127.0.0.1", self.ports[0], timeout=2)) as connection:
+            try:
+                connection.request("GET", IDENTITY)
+                return connection.getresponse().read(100) == self._identity()
+            except (OSError, HTTPException):
+                return False
 
 
 def _first_free() -> list[socket.socket]:
@@ -162,12 +148,12 @@ def _first_free() -> list[socket.socket]:
 
 def _bind(ports: Sequence[int]) -> list[socket.socket]:
     """Return a listener for each port, or no listener at all where one of the ports is taken."""
-    listeners: list[socket.socket] = []
-    try:
-        for port in ports:
-            listeners.append(socket.create_server(("127.0.0.1", port), backlog=128))
-    except OSError:
-        for listener in listeners:
-            listener.close()
-        return []
+    with ExitStack() as opened:
+        try:
+            listeners = [
+                opened.enter_context(socket.create_server(("127.0.0.1", port), backlog=128)) for port in ports
+            ]
+        except OSError:
+            return []
+        opened.pop_all()
     return listeners
