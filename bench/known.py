@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index.reader import Live
+from webcrawler.index import Live
 from webcrawler.search import Searcher
 from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
 from webcrawler.text.analysis import terms

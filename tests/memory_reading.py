@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.reader import Posted, Reading
-from webcrawler.index.whoosh.hitlists import PlainHit, encode
+from webcrawler.index import Posted, Reading, Values
+from webcrawler.index.whoosh.hit_encoding import PlainHit, encode
 from webcrawler.records import Text
 from webcrawler.search.matches import Matches
 from webcrawler.text.query import Asked
@@ -32,7 +32,9 @@ class MemoryReading:
             if (hits := _hits(fields.get(field, ""), term))
         }
         counts = np.array([len(hits) for hits in found.values()], np.float32)
-        return Posted(np.array(list(found), np.int32), counts, [encode(hits) for hits in found.values()])
+        return Posted(
+            np.array(list(found), np.int32), counts, Values.of([encode(hits) for hits in found.values()])
+        )
 
     def frequency(self, field: str, term: str) -> int:
         return len(self.posted(field, term).pages)

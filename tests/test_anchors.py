@@ -16,12 +16,10 @@ from whoosh.index import open_dir
 from whoosh.query import Phrase
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index import anchors, follower
+from webcrawler.index import Live, Reading, changes, follower
 from webcrawler.index.changes import Follower
-from webcrawler.index.reader import Live, Reading
-from webcrawler.index.whoosh import Anchored, hitlists
+from webcrawler.index.whoosh import Anchored, hit_encoding
 from webcrawler.index.whoosh.folder import applied_seq
-from webcrawler.index.whoosh.values import flat
 from webcrawler.records import Entry, Fetch, Lease, Link
 from webcrawler.urls import server, url_id
 
@@ -182,7 +180,7 @@ def test_all_pages_of_its_own_server_count_as_one(tmp_path: Path, catalog: Catal
 def test_a_page_keeps_the_texts_that_most_use(
     tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(anchors, "MAX_TEXTS", 1)
+    monkeypatch.setattr(changes, "MAX_TEXTS", 1)
     write(catalog, page(f"{A}/1", link(f"{B}/", "rare cell")), page(f"{A}/2", link(f"{B}/", "star")))
     write(catalog, page(f"{C}/", link(f"{B}/", "star")))
 
@@ -198,7 +196,7 @@ def test_no_phrase_and_no_neighbourhood_spans_two_texts(tmp_path: Path, catalog:
     follow(tmp_path)
 
     posted = {word: reading(tmp_path).posted("anchor", word) for word in ("red", "giant")}
-    places = {word: flat(one.values).positions.tolist() for word, one in posted.items()}
+    places = {word: one.values.flat().positions.tolist() for word, one in posted.items()}
     assert places["red"] == [64]
     assert places["giant"] == list(range(32))
     with open_dir(str(tmp_path / "anchors")).searcher() as searcher:
@@ -207,7 +205,7 @@ def test_no_phrase_and_no_neighbourhood_spans_two_texts(tmp_path: Path, catalog:
 
 
 def test_hit_lists_of_anchors_keep_places_capitals_and_repeats() -> None:
-    lists = hitlists.anchor_lists((("The Cell", 2), ("cell wall", 1)))
+    lists = hit_encoding.anchor_lists((("The Cell", 2), ("cell wall", 1)))
 
     found = {term: [(hit >> 4, bool(hit & 1)) for hit in packed] for term, packed in lists.items()}
     assert found == {"cell": [(1, True), (65, True), (128, False)], "wall": [(129, False)]}
@@ -274,7 +272,7 @@ def test_step_by_step_and_at_once_come_to_the_same(
     tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With pages that come, change and go, and two pages to a commit."""
-    monkeypatch.setattr(anchors, "PAGES", 2)
+    monkeypatch.setattr(changes, "ANCHOR_PAGES", 2)
     for time in range(1, 4):
         for name in "abcd":
             targets = [f"http://{other}.example/{time % 3}" for other in "abcd" if other != name]
@@ -291,7 +289,7 @@ def test_step_by_step_and_at_once_come_to_the_same(
 
 def everything(folder: Path) -> dict[tuple[str, str], dict[str, int]]:
     terms = {
-        (field, term) for field in ("anchor", "cited") for term in reading(folder).starting(field, "", 1000)
+        (field, term) for field in ("anchor", "cited") for term, _ in reading(folder).frequencies(field, "")
     }
     found = {(field, term): called(folder, term, field) for field, term in terms}
     return {key: pages for key, pages in found.items() if pages}
@@ -340,8 +338,8 @@ def test_a_killed_follower_loses_and_doubles_nothing(
     for number in range(12):
         write(catalog, page(f"http://s{number}.example/", *(link(f"{B}/{i}", f"cell{i}") for i in range(8))))
     code = (
-        "import sys; from pathlib import Path; from webcrawler.index import anchors, follower;"
-        "anchors.PAGES = 4; sys.exit(follower.main(sys.argv[1:]))"
+        "import sys; from pathlib import Path; from webcrawler.index import changes, follower;"
+        "changes.ANCHOR_PAGES = 4; sys.exit(follower.main(sys.argv[1:]))"
     )
     run = [sys.executable, "-c", code, str(tmp_path), "--once"]
 

@@ -16,7 +16,7 @@ from whoosh.index import open_dir
 from whoosh.query import Phrase, Term
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import hold_search
+from webcrawler.background import FOLLOWER, hold_crawl, hold_search
 from webcrawler.index import follower
 from webcrawler.index.changes import BATCH, Follower
 from webcrawler.index.whoosh.engine import WhooshEngine
@@ -374,7 +374,7 @@ def test_what_is_found_is_committed_at_once_while_a_real_time_search_waits_for_i
 
 def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
-    with follower.hold_crawl(tmp_path):
+    with hold_crawl(tmp_path):
         first = follower_process(tmp_path)
         wait_for(lambda: is_locked(tmp_path))
 
@@ -388,8 +388,8 @@ def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Ca
 
 
 def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
-    with follower.hold_crawl(tmp_path):
-        follower.start(tmp_path)
+    with hold_crawl(tmp_path):
+        FOLLOWER.start(tmp_path)
         wait_for(lambda: is_locked(tmp_path))
         catalog = Catalog(tmp_path / "catalog.sqlite")
         write(catalog, page("page", "word"))
@@ -402,7 +402,7 @@ def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
 
 def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
-    with follower.hold_crawl(tmp_path):
+    with hold_crawl(tmp_path):
         child = follower_process(tmp_path)
         wait_for(lambda: is_locked(tmp_path))
 
@@ -416,7 +416,7 @@ def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, 
 
 def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
-    with follower.hold_crawl(tmp_path):
+    with hold_crawl(tmp_path):
         child = follower_process(tmp_path)
         wait_for(lambda: is_locked(tmp_path))
 
@@ -432,7 +432,7 @@ def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
     with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
         catalog._db.backup(backup)
     write(catalog, page("lost", "word"))
-    with follower.hold_crawl(tmp_path):
+    with hold_crawl(tmp_path):
         child = follower_process(tmp_path)
         wait_for(lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq())
 

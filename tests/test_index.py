@@ -9,7 +9,7 @@ from whoosh.index import FileIndex, create_in
 from whoosh.query import And, Phrase, Term
 from whoosh.writing import SegmentWriter
 
-from webcrawler.index.whoosh.hitlists import MAX_DISTINCT_TERMS, HitList, PlainHit, encode, hit_lists
+from webcrawler.index.whoosh.hit_encoding import MAX_DISTINCT_TERMS, HitList, PlainHit, encode, hit_lists
 from webcrawler.index.whoosh.schema import index_document, make_schema, url_words
 from webcrawler.index.whoosh.writer import BulkWriter
 from webcrawler.records import Document, Text

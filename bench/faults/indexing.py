@@ -20,8 +20,8 @@ from webcrawler.index.whoosh.folder import applied_seq
 # Commits of 20 documents, or of the anchors of 20 pages: a small web, too, is many commits and some merges.
 FOLLOWER = """
 import sys
-from webcrawler.index import anchors, changes, follower
-changes.BATCH = anchors.PAGES = 20
+from webcrawler.index import changes, follower
+changes.BATCH = changes.ANCHOR_PAGES = 20
 sys.exit(follower.main(sys.argv[1:]))
 """
 PATIENCE_SECONDS = 30.0

@@ -1,17 +1,31 @@
-"""Which documents hold these words? An inverted index, followed from the catalog and never the truth.
+"""Which documents hold these words? An inverted index, built from the catalog and never the truth.
 
-`follower` is the process that keeps index and anchors up to date, `reader.Live` reads what it committed last.
-Inside, `changes` and `anchors` apply the catalog's changes; `whoosh/` holds the files.
+`follower` is the process that keeps index and anchors up to date, by way of `changes`. `Live` opens what was
+committed last. `whoosh/` writes and reads the files.
 """
 
 from webcrawler.index import follower
 from webcrawler.index.follower import reindex, wait_until_caught_up
-from webcrawler.index.reader import Live, Posted, Reading
-from webcrawler.index.whoosh import ANCHOR_POSITIONS, BulkCodec, HitList, Hits, MappedSegment, Number, Values
+from webcrawler.index.whoosh import (
+    ANCHOR_POSITIONS,
+    BulkCodec,
+    Flat,
+    HitList,
+    Hits,
+    Live,
+    MappedSegment,
+    Number,
+    Posted,
+    Reading,
+    Values,
+    applied_seq,
+    indexed_documents,
+)
 
 __all__ = [
     "ANCHOR_POSITIONS",
     "BulkCodec",
+    "Flat",
     "HitList",
     "Hits",
     "Live",
@@ -20,7 +34,9 @@ __all__ = [
     "Posted",
     "Reading",
     "Values",
+    "applied_seq",
     "follower",
+    "indexed_documents",
     "reindex",
     "wait_until_caught_up",
 ]

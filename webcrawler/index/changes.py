@@ -1,19 +1,23 @@
-"""Applying the catalog's changes to the index, a commit at a time."""
+"""Applying the catalog's changes to documents and anchors of the index, a commit at a time.
+
+Anchors are what others call a page: the texts of the links that lead to it (GO 2.2).
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import is_searched
-from webcrawler.index.anchors import AnchorsFollower
-from webcrawler.index.whoosh import WhooshEngine, discard
-from webcrawler.records import Document
+from webcrawler.index.whoosh import Anchored, WhooshEngine, discard
 
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")
 PATIENCE_SECONDS = 5.0  # how long the first waiting change waits for the others
@@ -21,17 +25,25 @@ POLL_SECONDS = 0.5
 SEARCHED_PATIENCE_SECONDS = 0.3  # while a real-time search waits for what it finds
 SEARCHED_POLL_SECONDS = 0.1
 ANCHORS_SHARE = 0.1  # of the time while a crawl is alive: the more there is to do, the more of it at once
+ANCHOR_PAGES = 5_000  # to a commit
+MAX_TEXTS = 200  # different ones of a page, those of the most servers first
+MAX_CHARACTERS = 200  # of a text
 _log = logging.getLogger(__name__)
 
 
 class Follower:
-    """Applies changes in their order and remembers the last one in the same commit.
+    """Applies changes in their order, and commits the seq of the last one with them.
 
-    So a crash at any moment can only repeat what no commit holds; what is repeated replaces by number.
-    Changes of documents that are no longer to be found (gone, duplicates, noindex, without text) remove them.
+    A crash can therefore only repeat what no commit has, and what is repeated replaces documents of the same
+    number. Documents that are no longer to be found (gone, duplicates, noindex, without text) are removed.
+
+    A changed page changes the anchors of all pages it links to or linked to, so anchors of pages with many
+    in-links would be written again and again. Their changes are therefore collected into rounds; the seq is
+    committed with the last pages of a round.
     """
 
     def __init__(self, crawl_dir: Path, aside: bool = False) -> None:
+        """`aside`: build a new index beside the one that is searched."""
         self._catalog = Catalog(crawl_dir / "catalog.sqlite", readonly=True)
         self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         if self.is_ahead():
@@ -39,8 +51,9 @@ class Follower:
             _log.warning("index and anchors know more than the catalog, as of a backup: they are rebuilt")
             discard(crawl_dir, aside)
             self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
-        self._anchors = AnchorsFollower(self._catalog, self._engine)
         self._crawl_dir = crawl_dir
+        self._pages: list[int] = []  # whose anchors are left to write in this round, ascending
+        self._round_seq = self._engine.anchors_applied
         self._anchors_due = 0.0  # on the monotonic clock
 
     def __enter__(self) -> Follower:
@@ -55,34 +68,47 @@ class Follower:
         return self._engine.applied
 
     def waiting(self) -> int:
-        """How many changes no commit of documents holds yet, at most."""
+        """Return how many changes no commit of documents has yet, at most."""
         return self._catalog.last_seq() - self.applied
 
     def is_ahead(self) -> bool:
-        """Whether the views know more than the catalog: it was restored, and they have to be built again."""
+        """Tell whether index or anchors know more than the catalog: it was restored from a backup."""
         return max(self._engine.applied, self._engine.anchors_applied) > self._catalog.last_seq()
 
     def is_done(self) -> bool:
-        return not self.waiting() and not self._anchors.waiting()
+        return not self.waiting() and not self._anchors_wait()
 
     def step(self) -> int:
-        """Commits the next changes, at most BATCH; returns how many."""
+        """Commit the next changes, at most BATCH; return how many."""
         changes = self._catalog.changes(self.applied, BATCH)
         if changes:
-            self._commit({change.number for change in changes}, changes[-1].seq)
+            sys.audit("webcrawler.index.read")
+            numbers = {change.number for change in changes}
+            documents = self._catalog.documents(sorted(numbers))
+            shown = [n for n, one in documents.items() if not one.duplicate_of and not one.noindex]
+            found = [(documents[number], text) for number, text in sorted(self._catalog.texts(shown).items())]
+            self._engine.commit(numbers, found, changes[-1].seq)
+            sys.audit("webcrawler.index.applied")
         return len(changes)
 
     def step_anchors(self) -> bool:
-        """Commits the next anchors; returns whether there were any to do."""
-        if not self._anchors.waiting():
+        """Commit the anchors of the next pages; return whether there were any to do."""
+        if not self._anchors_wait():
             return False
         started = time.monotonic()
-        self._anchors.step()
+        if not self._pages:
+            self._round_seq = self._catalog.last_seq()
+            self._pages = self._catalog.anchors.changed(self._engine.anchors_applied, self._round_seq)
+        some, self._pages = self._pages[:ANCHOR_PAGES], self._pages[ANCHOR_PAGES:]
+        sys.audit("webcrawler.anchors.read")
+        seq = self._engine.anchors_applied if self._pages else self._round_seq
+        self._engine.commit_anchors(some, list(_anchors_of(self._catalog, some)), seq)
         ended = time.monotonic()
         self._anchors_due = max(started, self._anchors_due) + (ended - started) / ANCHORS_SHARE
         return True
 
     def catch_up(self, progress: Callable[[int, int], None] = lambda applied, last: None) -> None:
+        """Apply all changes; `progress` is called with how many are applied, and with how many there are."""
         while self.step():
             progress(self.applied, self.applied + self.waiting())
         while self.step_anchors():
@@ -94,9 +120,9 @@ class Follower:
         stopped: Callable[[], bool],
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
-        """Follows until all is applied while nothing is `alive`, or until it is `stopped` between commits.
+        """Follow the catalog until all is applied while no crawl is `alive`, or until `stopped`.
 
-        Returns, too, once the catalog was restored from a backup: a new follower makes the views anew.
+        Returns as well once the catalog was restored from a backup: a new follower builds the index again.
         """
         # What is there at the start has waited long enough.
         waits_since: float | None = time.monotonic() - patience_seconds
@@ -120,14 +146,30 @@ class Follower:
     def optimize(self) -> None:
         self._engine.optimize()
 
-    def _commit(self, numbers: set[int], seq: int) -> None:
-        sys.audit("webcrawler.index.read")
-        documents = self._catalog.documents(sorted(numbers))
-        texts = self._catalog.texts([number for number in documents if _indexable(documents[number])])
-        found = [(documents[number], text) for number, text in sorted(texts.items())]
-        self._engine.commit(numbers, found, seq)
-        sys.audit("webcrawler.index.applied")
+    def _anchors_wait(self) -> bool:
+        return bool(self._pages) or self._catalog.last_seq() > self._engine.anchors_applied
 
 
-def _indexable(document: Document) -> bool:
-    return not document.duplicate_of and not document.noindex
+def _anchors_of(catalog: Catalog, numbers: list[int]) -> Iterator[Anchored]:
+    """Yield the anchors of those pages that have any, by ascending number.
+
+    All links of the page's own server count as one: navigation that stands on each page would outweigh what
+    others say.
+    """
+    named = {page.number: page for page in catalog.anchors.findable(numbers)}
+    for number, links in groupby(catalog.anchors.of(list(named)), key=itemgetter(0)):
+        page = named[number]
+        votes, others = Counter[str](), Counter[str]()
+        for _, anchor, server in links:
+            text = " ".join(anchor[:MAX_CHARACTERS].split())
+            if server == page.server_number:
+                votes[text] = 1
+            else:
+                others[text] += 1
+        yield Anchored(number, page.url, page.server, _tapered(votes + others), _tapered(others))
+
+
+def _tapered(votes: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """Count a text 1 + floor(log2(n)) times (GO 4.5.1: count-weights taper off quickly)."""
+    best = sorted(votes.items(), key=lambda item: (-item[1], item[0]))[:MAX_TEXTS]
+    return tuple((text, n.bit_length()) for text, n in best)

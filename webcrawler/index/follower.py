@@ -11,52 +11,23 @@ from pathlib import Path
 from typing import IO
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import (
-    FOLLOWER,
-    hold_crawl,
-    is_crawling,
-    is_searched,
-    may_end,
-    prepare,
-    wait_for,
-)
+from webcrawler.background import FOLLOWER, is_crawling, is_searched, may_end, prepare, wait_for
 from webcrawler.index.changes import POLL_SECONDS, Follower
-from webcrawler.index.whoosh import WhooshEngine, applied_seq, discard
-
-__all__ = [
-    "Follower",
-    "applied_seq",
-    "ensure_started",
-    "follow",
-    "hold_crawl",
-    "lag",
-    "reindex",
-    "start",
-    "wait_until_caught_up",
-]
+from webcrawler.index.whoosh import WhooshEngine, discard
 
 Progress = Callable[[int, int], None]  # applied, last seq
 _log = logging.getLogger(__name__)
 
 
-def start(crawl_dir: Path) -> None:
-    FOLLOWER.start(crawl_dir)
-
-
-def ensure_started(crawl_dir: Path) -> None:
-    """Starts one where none is at work; cheap enough to ask every few seconds."""
-    FOLLOWER.ensure_started(crawl_dir)
-
-
 def lag(crawl_dir: Path) -> int:
-    """How many changes of the catalog the index has not applied yet."""
+    """Return how many changes of the catalog the index has not applied yet."""
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, applied = catalog.last_seq(), WhooshEngine.applied_in(crawl_dir)[0]
     return last - applied if applied <= last else last
 
 
 def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool:
-    """Follows in this process until all is applied and no crawl is alive.
+    """Follow in this process until all is applied and no crawl is alive.
 
     Returns:
         False where another follower is at work.
@@ -73,16 +44,16 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool
 
 
 def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
-    """Returns when the index holds what the catalog held at the call; follows itself where nobody does.
+    """Wait until the index has what the catalog had at the call; follow in this process where nobody does.
 
-    Where nobody follows, the index is opened and checked even if it says that it holds everything.
+    Where nobody follows, the index is opened and checked even if it says that it has everything.
     """
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, identity = catalog.last_seq(), catalog.identity
         checked = False
         while True:
             applied = WhooshEngine.applied_in(crawl_dir, identity)
-            # Ahead of the catalog is the view of one that a backup has replaced.
+            # An index ahead of the catalog is of one that a backup has replaced.
             caught_up = last <= min(applied) <= max(applied) <= catalog.last_seq()
             progress(applied[0], last)
             if checked and caught_up:
@@ -96,9 +67,9 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, l
 
 
 def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
-    """Follows the catalog from the start into a new index; searchers see the old one until it is complete.
+    """Follow the catalog from the start into a new index; searchers see the old one until it is complete.
 
-    However it ends, nothing half built stays, and a crawl that is alive has a follower again.
+    Also where that fails, what was built is removed, and a crawl that is alive has a follower again.
     """
     try:
         with FOLLOWER.take_over(crawl_dir):
@@ -110,7 +81,7 @@ def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) ->
                 discard(crawl_dir, aside=True)
     finally:
         if is_crawling(crawl_dir):
-            start(crawl_dir)
+            FOLLOWER.start(crawl_dir)
 
 
 def main(arguments: list[str]) -> int:
@@ -125,7 +96,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> bool:
-    """Returns False where another follower has to go on, with views built again."""
+    """Return False where the catalog was restored from a backup, and another follower has to go on."""
     while True:
         follower.run(lambda: is_crawling(crawl_dir), stopped)
         if stopped():

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.index.whoosh import applied_seq
+from webcrawler.index import applied_seq
 
 logger = logging.getLogger(__name__)
 

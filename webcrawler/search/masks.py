@@ -93,7 +93,7 @@ class _Matcher:
         fields: tuple[str, ...],
     ) -> None:
         self._reading, self._linking, self._late, self._fields = reading, linking, late, fields
-        self._indexed = reading.indexed()
+        self._indexed = reading.indexed
         self.partial = False
         self.asked: list[Asked] = []
 
@@ -113,7 +113,7 @@ class _Matcher:
             case Prefix():
                 return self._prefix(node, wanted)
             case Site():
-                servers = filter(node.covers, self._reading.servers())
+                servers = filter(node.covers, self._reading.servers)
                 return self._union(self._term("server", server, wanted) for server in servers)
             case Link(url):
                 return self._unread(wanted) if self._stopped() else self._links(url)

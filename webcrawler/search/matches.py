@@ -9,8 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index import Reading
-from webcrawler.index.whoosh import Flat, Values, flat
+from webcrawler.index import Flat, Reading
 from webcrawler.records import Text
 from webcrawler.text import terms
 from webcrawler.text.query import Asked
@@ -100,9 +99,7 @@ class Matches:
         index[posted.pages] = np.arange(len(posted.pages))
         at = index[self.pages[places]]
         rows = np.flatnonzero(at >= 0)
-        values = posted.values
-        some = values.some(at[rows]) if isinstance(values, Values) else [values[i] for i in at[rows]]
-        return rows, flat(some)
+        return rows, posted.values.some(at[rows]).flat()
 
     def vectors(self, places: Sequence[int]) -> list[dict[str, int]]:
         """How often each term stands in title and body; their first 3,000 characters."""

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Posted
-from webcrawler.index.whoosh import Values
 
 Keys = NDArray[np.int64]  # page number times _PAGE + position, ascending
 
@@ -18,8 +17,7 @@ _PAGE = 1 << 30  # above any position (28 bits) and any distance
 def keys(posted: Posted, pages: NDArray[np.bool_]) -> Keys:
     """All occurrences of a term in one field of some pages."""
     chosen = np.flatnonzero(pages[posted.pages])
-    values = posted.values if isinstance(posted.values, Values) else Values.of(posted.values)
-    hits = values.some(chosen).flat()
+    hits = posted.values.some(chosen).flat()
     numbers = np.repeat(posted.pages[chosen].astype(np.int64), np.diff(hits.starts))
     return np.sort(numbers * _PAGE + hits.positions, kind="stable")  # quick where it is in order already
 

@@ -106,7 +106,7 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "index.merging": ("webcrawler/index/whoosh/writer.py", "old segments are read into a new one"),
     "index.committed": ("webcrawler/index/whoosh/engine.py", "committed with its seq, not remembered here"),
     "index.applied": ("webcrawler/index/changes.py", "remembered"),
-    "anchors.read": ("webcrawler/index/anchors.py", "whose anchors changed is known"),
+    "anchors.read": ("webcrawler/index/changes.py", "whose anchors changed is known"),
     "anchors.committed": ("webcrawler/index/whoosh/engine.py", "anchors of some pages are committed"),
     "index.optimizing": ("webcrawler/index/whoosh/engine.py", "all is applied, segments are to become one"),
     # the end

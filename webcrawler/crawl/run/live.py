@@ -17,7 +17,7 @@ from scrapy.exceptions import NotConfigured
 
 from webcrawler.crawl.run.crawl import Crawl
 from webcrawler.frontier import inspect
-from webcrawler.index.whoosh import indexed_documents
+from webcrawler.index import indexed_documents
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from webcrawler.background import RANKER, VOCABULARY
+from webcrawler.background import FOLLOWER, RANKER, VOCABULARY
 from webcrawler.index import follower
 
 logger = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class Watch:
 
     def _start_follower(self) -> None:
         if self._is_indexed:
-            _try("follower", follower.ensure_started, self._folder)
+            _try("follower", FOLLOWER.ensure_started, self._folder)
 
     def _start_ranker(self) -> None:
         if self._ranker_input is not None:

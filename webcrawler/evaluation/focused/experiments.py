@@ -14,7 +14,7 @@ from webcrawler.evaluation.focused.crawl import Crawled, best, crawl, sample, st
 from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.focused.report import Run, pooled
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic
-from webcrawler.index.whoosh import applied_seq
+from webcrawler.index import applied_seq
 from webcrawler.orderings import arguments_of, ordering_type
 from webcrawler.orderings.topic import Wanted as Query
 from webcrawler.records import Text

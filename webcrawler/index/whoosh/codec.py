@@ -1,15 +1,15 @@
-"""Whoosh's own segment format, written and read a term at a time where Whoosh goes posting by posting.
+"""Whoosh's segment format, written and read a term at a time; Whoosh itself goes posting by posting.
 
-Segments stay readable by Whoosh's stock readers; only how they are made differs, and what of its choices the
-format leaves open: longer blocks, nothing deflated, numbers as bytes. The names with an underscore are of
-Whoosh's W3 codec, the same in all builds of 2.7.
+Whoosh's own readers can read these segments. The format is the same; the blocks are longer, nothing is
+compressed, and numbers are stored as bytes. Names of Whoosh that begin with an underscore belong to its W3
+codec, which is the same in all builds of 2.7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
-from itertools import accumulate
+from itertools import accumulate, count
 from operator import sub
 from pickle import dumps
 from struct import Struct
@@ -30,19 +30,16 @@ from whoosh.system import pack_int, pack_ushort, unpack_int
 
 from webcrawler.index.whoosh.mapped import MappedSegment
 from webcrawler.index.whoosh.pickles import FACE, load, loads
-from webcrawler.index.whoosh.postings import Postings
-from webcrawler.index.whoosh.values import Numbers, Values, packed, unpacked
+from webcrawler.index.whoosh.values import Numbers, Postings, Values, packed, unpacked
 
 
 class BulkPerDocReader(W3PerDocReader):  # type: ignore[misc]
-    """Reads whole columns."""
-
     def stored_fields(self, docnum: int) -> dict[str, Any]:
         pickled = self._cached_reader("_stored", STORED_COLUMN)._child[docnum]
         return loads(pickled) if pickled else {}
 
     def array(self, column: str, dtype: str) -> NDArray[Any]:
-        """The numbers of all documents, deleted ones included; 0 where a document has none."""
+        """Return the column's number of each document, also of deleted ones; 0 where there is none."""
         found = np.zeros(self._doccount, dtype)
         if self.has_column(column):
             file, offset, size = self._get_column_file(column)
@@ -52,16 +49,16 @@ class BulkPerDocReader(W3PerDocReader):  # type: ignore[misc]
         return found
 
 
-_EXTENT = Struct("!qi")  # offset and size in bytes of a term's blocks: the end of what W3TermInfo packs
-_FIELD = len(pack_ushort(0))  # bytes of a key that say of which field the term is
-_INLINED = W3TermInfo._struct.size  # where a single posting stands in its place
+_EXTENT = Struct("!qi")  # offset and size in bytes of a term's blocks, at the end of its entry
+_FIELD_BYTES = len(pack_ushort(0))  # of a key, before the term
+_INFO_BYTES = W3TermInfo._struct.size  # of an entry, before the extent or a single posting
 _BLOCK_POSTINGS = 4096
-_FEW_POSTINGS = 16  # less: a tuple of values is shorter than Values are
+_FEW_POSTINGS = 16  # in a block of fewer, a tuple of hit lists takes less room than Values
 _PROTOCOL = 3  # of pickles: the last one without frames, the first with bytes as they are
 
 
 class Arrays(NamedTuple):
-    """As `Postings`, for reading."""
+    """The postings of one term as searches read them."""
 
     documents: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -69,12 +66,12 @@ class Arrays(NamedTuple):
 
 
 Row = tuple[str, bytes, Postings]  # field, term, postings; sorted by the first two
-# deltas, counts (None: all 1), values
+# Differences of document numbers; counts, None where all are 1; hit lists.
 Block: TypeAlias = "tuple[Numbers, Numbers | None, Values | tuple[bytes, ...] | None]"
 
 
 class BulkCodec(W3Codec):  # type: ignore[misc]
-    """W3 with the classes below and in `columns`, and segments that stay in the kernel's memory."""
+    """Whoosh's W3 codec with the readers and writers of this module, and memory-mapped segments."""
 
     __module__ = FACE  # in pickles
 
@@ -97,7 +94,7 @@ class BulkFieldWriter(W3FieldWriter):  # type: ignore[misc]
     """Writes whole posting lists."""
 
     def add_rows(self, schema: Any, rows: Iterable[Row], lengths: dict[str, bytes]) -> None:
-        """`lengths` holds each document's field length as Whoosh's byte."""
+        """Write all terms; `lengths` has the field lengths of each document, coded as Whoosh's byte."""
         current = None
         for field, term, postings in rows:
             if field != current:
@@ -109,32 +106,42 @@ class BulkFieldWriter(W3FieldWriter):  # type: ignore[misc]
         documents, counts, values, _ = postings
         found = bytes(map(lengths.__getitem__, documents))
         single = len(documents) == 1
-        where = (
-            dumps(((documents[0],), (counts[0],), (values,)), _PROTOCOL)
-            if single
-            else self._write_blocks(postings, found)
-        )
+        if single:
+            where = dumps(((documents[0],), (counts[0],), (values,)), _PROTOCOL)
+        else:
+            offset = self._postfile.tell()
+            self._postfile.write(b"".join(_block_parts(postings, found)))
+            where = _EXTENT.pack(offset, self._postfile.tell() - offset)
         info = W3TermInfo._struct.pack(
             *(single, sum(counts), len(documents), min(found), max(found), max(counts)),
             *(documents[0], documents[-1]),
         )
         self._tindex.add(pack_ushort(self._fieldid) + term, info + where)
 
-    def _write_blocks(self, postings: Postings, lengths: bytes) -> bytes:
-        offset, written = self._postfile.tell(), 0
-        for block in postings.blocks(_BLOCK_POSTINGS):
-            end = written + len(block.documents)
-            data = _block(block, lengths[written:end], not written, end == len(postings.documents))
-            self._postfile.write(data)
-            written = end
-        return _EXTENT.pack(offset, self._postfile.tell() - offset)
+
+def _block_parts(postings: Postings, lengths: bytes) -> Iterator[bytes]:
+    """Yield a header, and of each block its size, what lets a reader skip it, and its postings."""
+    yield WHOOSH3_HEADER_MAGIC
+    for first, block in zip(count(0, _BLOCK_POSTINGS), postings.blocks(_BLOCK_POSTINGS), strict=False):
+        documents, counts, joined, wide = block
+        end = first + len(documents)
+        some = None if counts.count(1) == len(counts) else packed(counts)
+        values: Values | tuple[bytes, ...] | None = Values(some, wide, joined) if joined else None
+        if values is not None and len(documents) < _FEW_POSTINGS:
+            values = tuple(values)
+        deltas = packed((documents[0], *map(sub, documents[1:], documents)))
+        data = dumps((deltas, some, values), _PROTOCOL)
+        shortest, longest = min(lengths[first:end]), max(lengths[first:end])
+        info = dumps((len(documents), documents[-1], max(counts), 0, shortest, longest), _PROTOCOL)
+        size = len(info) + len(data)
+        yield from (pack_int(-size if end == len(lengths) else size), info, data)
 
 
 class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
     """Reads whole posting lists: lists for merging, arrays for searching."""
 
     def rows(self, numbers: list[int]) -> Iterator[Row]:
-        """All rows, with documents renumbered by a table; -1 there leaves a document out."""
+        """Yield all rows, renumbered as `Postings.renumbered` does."""
         complete = -1 not in numbers
         for key, info in self._tindex.items():
             postings = self._postings(info).renumbered(numbers, complete)
@@ -142,43 +149,42 @@ class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
                 yield *self._keydecoder(key), postings
 
     def arrays(self, field: str, term: bytes) -> Arrays | None:
-        """The postings of a term, deleted documents included; some 10 µs and 20 µs a block."""
+        """Return the postings of a term, also of deleted documents; takes 10 µs and 20 µs a block."""
         try:
             info = self._tindex[self._keycoder(field, term)]
         except KeyError:
             return None
         if info[0]:
-            documents, counts, values = loads(info[_INLINED:])
-            return Arrays(
-                np.array(documents), np.array(counts), Values.of([value or b"" for value in values])
-            )
-        blocks = list(self._blocks(info))
-        parts = [np.cumsum(unpacked(deltas)) for deltas, _, _ in blocks]
-        counts = [_counts(block, len(part)) for block, part in zip(blocks, parts, strict=True)]
-        lists = [values for _, _, values in blocks if values is not None]
-        values = Values.joint([Values.of(part) if isinstance(part, tuple) else part for part in lists])
-        return Arrays(np.concatenate(parts), np.concatenate(counts), values)
+            documents, counts, values = loads(info[_INFO_BYTES:])
+            return Arrays(np.array(documents), np.array(counts), Values.of([values[0] or b""]))
+        parts, counts, lists = list[NDArray[np.int64]](), list[NDArray[np.int64]](), list[Values]()
+        for deltas, some, values in self._blocks(info):
+            parts.append(np.cumsum(unpacked(deltas)))
+            counts.append(np.ones(len(deltas), np.int64) if some is None else unpacked(some))
+            if values is not None:
+                lists.append(Values.of(values) if isinstance(values, tuple) else values)
+        return Arrays(np.concatenate(parts), np.concatenate(counts), Values.joint(lists))
 
     def starting(self, field: str, letters: bytes) -> Iterator[tuple[bytes, int]]:
-        """The terms that begin so, ascending, and how many documents have each, deleted ones included."""
+        """Yield the terms that begin so, ascending, and how many documents have each, deleted or not."""
         if field not in self._fieldmap:
             return
         start = self._keycoder(field, letters)
         for key, info in self._tindex.items_from(start):
             if not key.startswith(start):
                 return
-            yield key[_FIELD:], W3TermInfo._struct.unpack_from(info)[2]
+            yield key[_FIELD_BYTES:], W3TermInfo._struct.unpack_from(info)[2]
 
     def _postings(self, info: bytes) -> Postings:
         if info[0]:
-            documents, counts, values = loads(info[_INLINED:])
-            return Postings.of(list(documents), list(counts), [value or b"" for value in values])
+            documents, counts, values = loads(info[_INFO_BYTES:])
+            return Postings.of(list(documents), list(counts), [values[0] or b""])
         found = Postings([], [], b"", [])
         joined: list[bytes] = []
         for deltas, counts, values in self._blocks(info):
-            base, count = len(found.documents), len(deltas)
+            base = len(found.documents)
             found.documents.extend(accumulate(deltas))
-            found.counts.extend(counts or (1,) * count)
+            found.counts.extend(counts or (1,) * len(deltas))
             if isinstance(values, tuple):
                 values = Values.of(values)
             if values is not None:
@@ -187,7 +193,7 @@ class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
         return found._replace(values=b"".join(joined) or None)
 
     def _blocks(self, info: bytes) -> Iterator[Block]:
-        file = BytesIO(self._postfile.get(*_EXTENT.unpack_from(info, _INLINED)))
+        file = BytesIO(self._postfile.get(*_EXTENT.unpack_from(info, _INFO_BYTES)))
         file.seek(len(WHOOSH3_HEADER_MAGIC))
         last = False
         while not last:
@@ -195,22 +201,3 @@ class BulkTermsReader(W3TermsReader):  # type: ignore[misc]
             end, last = file.tell() + abs(size), size < 0
             load(file)  # what lets others skip the block
             yield loads(file.read(end - file.tell()))
-
-
-def _block(postings: Postings, lengths: bytes, first: bool, last: bool) -> bytes:
-    """Postings behind a few bytes that let a reader skip them."""
-    documents, counts, joined, wide = postings
-    some = None if counts.count(1) == len(counts) else packed(counts)
-    values: Values | tuple[bytes, ...] | None = Values(some, wide, joined) if joined else None
-    if values is not None and len(documents) < _FEW_POSTINGS:
-        values = tuple(values)
-    deltas = packed((documents[0], *map(sub, documents[1:], documents)))
-    data = dumps((deltas, some, values), _PROTOCOL)
-    info = dumps((len(documents), documents[-1], max(counts), 0, min(lengths), max(lengths)), _PROTOCOL)
-    size = len(info) + len(data)
-    return b"".join((WHOOSH3_HEADER_MAGIC if first else b"", pack_int(-size if last else size), info, data))
-
-
-def _counts(block: Block, documents: int) -> NDArray[np.int64]:
-    counts = block[1]
-    return np.ones(documents, np.int64) if counts is None else unpacked(counts)

@@ -1,4 +1,4 @@
-"""What the follower writes through: two Whoosh indexes, `index/` and `anchors/`."""
+"""Writing to the two Whoosh indexes of a data folder: `index/` and `anchors/`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from webcrawler.index.whoosh.folder import applied_seq, exchange, open_index
+from webcrawler.index.whoosh.folder import VIEWS, applied_seq, exchange, open_index
 from webcrawler.index.whoosh.schema import (
     Anchored,
     anchors_document,
@@ -26,12 +26,12 @@ _MOST_MERGED_ANCHORS = 50_000  # they are short
 class WhooshEngine:
     """Two views of a catalog: its documents, and the anchors of its links. One writer for a data folder.
 
-    Each commit is all or nothing, and holds the seq of the last change it has applied: what a crash cuts off
-    is committed again. What is given replaces what was there of the same page number.
+    A commit is written as a whole or not at all, and has the seq of the last change that it applied; after a
+    crash, later changes are committed again. Documents replace those with the same page number.
     """
 
     def __init__(self, crawl_dir: Path, catalog: str, aside: bool = False) -> None:
-        """Opens both, made new where they are damaged, of another version or of another catalog.
+        """Open both, made new where they are damaged, of another version or of another catalog.
 
         Args:
             catalog: its identity.
@@ -57,7 +57,7 @@ class WhooshEngine:
         self.anchors_applied = seq
 
     def optimize(self) -> None:
-        """Makes one segment of more than a few."""
+        """Merge all segments into one, where there are more than a few."""
         for index in (self._index, self._anchors):
             if len(index._segments()) > FEW_SEGMENTS:
                 sys.audit("webcrawler.index.optimizing")
@@ -69,13 +69,13 @@ class WhooshEngine:
 
     @staticmethod
     def applied_in(crawl_dir: Path, catalog: str | None = None) -> tuple[int, int]:
-        """`applied` and `anchors_applied` of what searchers see; 0 where there is none of this catalog."""
+        """Return both seqs of what searchers see; 0 without an index of this catalog."""
         return applied_seq(crawl_dir / "index", catalog), applied_seq(crawl_dir / "anchors", catalog)
 
     @staticmethod
     def exchange(crawl_dir: Path) -> None:
-        """Puts what was built aside in place of what is searched."""
-        for name in ("index", "anchors"):
+        """Put what was built aside in place of what is searched."""
+        for name in VIEWS:
             exchange(crawl_dir / f"{name}.new", crawl_dir / name)
 
 

@@ -1,31 +1,34 @@
-"""The index folder: making, opening, throwing away, exchanging; what it has applied."""
+"""An index folder: how it is made, opened, checked, exchanged and thrown away."""
 
 from __future__ import annotations
 
 import logging
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from whoosh.fields import Schema
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
-from webcrawler.index.whoosh import schema
 from webcrawler.index.whoosh.mapped import MappedSegment
 from webcrawler.index.whoosh.pickles import SafeStorage, load, loads
+from webcrawler.index.whoosh.schema import VERSION
 
 NAME = "MAIN"
 OTHER_ENGINE = "it was made by tantivy, which is no longer supported"
 VIEWS = ("index", "anchors")
 _FORMAT = (4, 8, 4, -12345, -111)  # bytes of int, long and float, order of bytes, version of Whoosh's file
+_TRIES = 10  # a commit removes the files of the one before, maybe between listing and opening them
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class Index(FileIndex):  # type: ignore[misc]
     """As Whoosh's, but nothing that a file names is executed."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises as `read_toc` does."""
         self.storage, self.indexname, self._folder = SafeStorage(str(folder)), NAME, folder
         self._read_toc()
 
@@ -33,10 +36,11 @@ class Index(FileIndex):  # type: ignore[misc]
         return read_toc(self._folder)
 
 
-def open_index(folder: Path, catalog: str, make_schema: Callable[[], Schema] = schema.make_schema) -> Index:
-    """The index that follows the catalog of this identity, made new where there is none.
+def open_index(folder: Path, catalog: str, make_schema: Callable[[], Schema]) -> Index:
+    """Open the index that follows the catalog of this identity, or make a new one.
 
-    One that is damaged, of another version or of another catalog is thrown away: it can be followed again.
+    One that is damaged, of another version or of another catalog is thrown away: the catalog can be followed
+    again.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)  # the pages of somebody's crawl
@@ -47,11 +51,9 @@ def open_index(folder: Path, catalog: str, make_schema: Callable[[], Schema] = s
     except EmptyIndexError:
         if any(folder.iterdir()):
             _throw_away(folder, ValueError(OTHER_ENGINE))
-    except OSError as fault:
-        if not isinstance(fault, FileNotFoundError):
-            raise  # no rights, no descriptors: the index is not to blame
-        _throw_away(folder, fault)
     except Exception as damage:  # a torn file raises nearly anything out of pickle and struct
+        if isinstance(damage, OSError) and not isinstance(damage, FileNotFoundError):
+            raise  # no rights, no descriptors: the index is not to blame
         _throw_away(folder, damage)
     made = make_schema()
     made.catalog = catalog
@@ -60,31 +62,42 @@ def open_index(folder: Path, catalog: str, make_schema: Callable[[], Schema] = s
 
 
 def discard(crawl_dir: Path, aside: bool = False) -> None:
-    """Removes index and anchors, or what was built aside; the catalog can be followed again."""
+    """Remove index and anchors, or what was built aside; the catalog can be followed again."""
     for name in VIEWS:
         shutil.rmtree(crawl_dir / (f"{name}.new" if aside else name), ignore_errors=True)
 
 
 def check_segments(toc: TOC, folder: Path) -> None:
-    """Raises ValueError where the file of a segment is not what was written."""
+    """Compare checksums.
+
+    Raises:
+        ValueError: the file of a segment is not what was written.
+    """
     storage = SafeStorage(str(folder))
     for segment in toc.segments:
         if not isinstance(segment, MappedSegment) or not segment.is_whole(storage):
             raise ValueError(f"segment {segment.segment_id()} is not what was written")
 
 
+def read_again(read: Callable[[], T]) -> T:
+    """Call `read`, again while a file that it needs is removed by a commit."""
+    for _ in range(_TRIES - 1):
+        with suppress(FileNotFoundError):
+            return read()
+    return read()
+
+
 def read_toc(folder: Path) -> TOC:
-    """The newest commit. Raises EmptyIndexError where there is none, nearly anything where it is damaged."""
-    for _ in range(10):
-        try:
-            return _newest_toc(SafeStorage(str(folder)))
-        except FileNotFoundError:  # a commit came between listing and opening
-            continue
-    raise EmptyIndexError(f"no index in {folder}")
+    """Read the newest commit.
+
+    Raises:
+        EmptyIndexError: there is none. A damaged one raises nearly anything.
+    """
+    return read_again(lambda: _newest_toc(SafeStorage(str(folder))))
 
 
 def _newest_toc(storage: SafeStorage) -> TOC:
-    """As `TOC.read`, which would execute what the file names."""
+    """Do the same as `TOC.read`, which would execute what the file names."""
     generation = TOC._latest_generation(storage, NAME)
     if generation < 0:
         raise EmptyIndexError(f"no index in {storage.folder}")
@@ -102,7 +115,7 @@ def _newest_toc(storage: SafeStorage) -> TOC:
 
 
 def applied_seq(folder: Path, catalog: str | None = None) -> int:
-    """The last change of the catalog that searchers can see; costs 0.1 ms.
+    """Return the last change of the catalog that searchers can see; takes 0.1 ms.
 
     0 without an index, and where it follows another catalog than the one of this identity.
     """
@@ -114,7 +127,7 @@ def applied_seq(folder: Path, catalog: str | None = None) -> int:
 
 
 def indexed_documents(folder: Path) -> int:
-    """How many documents a search would look at; 0 without an index. About 0.1 ms."""
+    """Return how many documents a search would look at; 0 without an index. Takes 0.1 ms."""
     try:
         return sum(segment.doc_count() for segment in read_toc(folder).segments)
     except Exception:  # none yet, or being exchanged
@@ -122,12 +135,12 @@ def indexed_documents(folder: Path) -> int:
 
 
 def is_of_other_engine(folder: Path) -> bool:
-    """Did tantivy, the second engine of earlier versions, leave it?"""
+    """Tell whether tantivy, the second engine of earlier versions, made it."""
     return (folder / "meta.json").exists()
 
 
 def exchange(built: Path, folder: Path) -> None:
-    """Puts the segments built aside in place of the folder's, in one step: searchers see old or new."""
+    """Put the segments built aside in place of the folder's, in one step: searchers see old or new."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if is_of_other_engine(folder):
         _throw_away(folder, ValueError(OTHER_ENGINE))
@@ -144,7 +157,7 @@ def exchange(built: Path, folder: Path) -> None:
 def _checked(folder: Path, catalog: str) -> Index:
     index = Index(folder)
     known = index.schema
-    if (known.version, known.catalog) != (schema.VERSION, catalog):
+    if (known.version, known.catalog) != (VERSION, catalog):
         raise ValueError("it follows another catalog, or is of another version")
     toc = read_toc(folder)
     check_segments(toc, folder)

@@ -1,66 +1,105 @@
-"""The newest commit of one of Whoosh's indexes, kept open between searches."""
+"""The newest commits of index and anchors, kept open between searches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from time import time_ns
+from time import monotonic, time_ns
 
 from whoosh.index import TOC, EmptyIndexError, FileIndex
 from whoosh.reading import IndexReader
 
 from webcrawler.errors import Unavailable
-from webcrawler.index.whoosh.folder import NAME, OTHER_ENGINE, check_segments, is_of_other_engine, read_toc
+from webcrawler.index.whoosh.folder import (
+    NAME,
+    OTHER_ENGINE,
+    check_segments,
+    is_of_other_engine,
+    read_again,
+    read_toc,
+)
 from webcrawler.index.whoosh.pickles import SafeStorage
+from webcrawler.index.whoosh.reader import Reading
 from webcrawler.index.whoosh.schema import VERSION
 
 _SETTLED_NS = 1_000_000_000  # no clock of a file system is coarser
-_TRIES = 5  # a commit removes the files of the one before, maybe between our listing and opening them
 
 
-class LiveIndex:
-    """Not safe between threads."""
+class Live:
+    """Opens index and anchors again whenever they have a new commit. Not safe between threads."""
 
+    def __init__(self, crawl_dir: Path, fresh_seconds: float = 0.0) -> None:
+        """`fresh_seconds`: how old the last look for new commits may be."""
+        self._index = _LiveIndex(crawl_dir / "index")
+        self._anchors = _LiveIndex(crawl_dir / "anchors")
+        self._reading: Reading | None = None
+        self._fresh_seconds, self._fresh_until = fresh_seconds, 0.0
+
+    @property
+    def catalog(self) -> str:
+        """The identity of the catalog that the reading's index follows."""
+        return self._index.catalog
+
+    def reading(self) -> Reading | None:
+        """Return the newest commits that can be read; None where nothing is indexed.
+
+        Where the anchors cannot be read, the reading has none: an answer is worth more than the best answer.
+
+        Raises:
+            Unavailable: there is an index, and no commit of it could be read.
+        """
+        now = monotonic()
+        if self._reading and now < self._fresh_until:
+            return self._reading
+        self._fresh_until = now + self._fresh_seconds
+        index = self._index.reader()
+        try:
+            anchors = self._anchors.reader()
+        except Unavailable:
+            anchors = None
+        if index is None:
+            return None
+        if self._anchors.catalog != self.catalog:
+            anchors = None
+        generation = self._index.shows, self._anchors.shows if anchors else None
+        if self._reading is None or self._reading.generation != generation:
+            self._reading = Reading(index, anchors, generation, self._reading)
+        return self._reading
+
+
+class _LiveIndex:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._reader: IndexReader | None = None
         self.shows: object = None  # the commit that the reader shows
         self.catalog = ""  # the identity of the one it follows
-        self._seen: tuple[int, int] | None = None  # the folder when it was looked into, its inode and time
+        self._seen: tuple[int, int] | None = None  # inode and time of the folder when it was last read
 
     def reader(self) -> IndexReader | None:
-        """The newest commit that can be read; None where nothing is indexed.
+        """Return the newest commit that can be read; None where nothing is indexed.
 
         Raises:
             Unavailable: there is an index, and no commit of it could be read.
         """
         try:
-            _patiently(self._refresh)
+            read_again(self._refresh)
         except EmptyIndexError:
             self._reader = None
             if is_of_other_engine(self._folder):
-                message = (
-                    f"cannot read the index {self._folder} ({OTHER_ENGINE}): `scrapy reindex` builds it anew"
-                )
-                raise Unavailable(message) from None
-        except Unavailable:
+                raise self._unavailable(OTHER_ENGINE) from None
+        except Exception as error:  # a damaged file ends in any exception: Whoosh unpickles what it finds
             if self._reader is None:
-                raise
-        except Exception as error:  # a broken file ends in any exception: Whoosh unpickles what it finds
-            if self._reader is None:
-                fault = f"{type(error).__name__}: {error}"
-                message = f"cannot read the index {self._folder} ({fault}): `scrapy reindex` builds it anew"
-                raise Unavailable(message) from error
+                if isinstance(error, Unavailable):
+                    raise
+                raise self._unavailable(f"{type(error).__name__}: {error}") from error
         return self._reader if self._reader and self._reader.doc_count() else None
 
     def _refresh(self) -> None:
-        """A commit changes the folder: while that is as it was, there is none to look for."""
         if not self._folder.is_dir():
             raise EmptyIndexError(str(self._folder))
         state, now = self._folder.stat(), time_ns()
         seen = state.st_ino, state.st_mtime_ns
         if self._reader is not None and seen == self._seen:
-            return
+            return  # a commit would have changed the folder
         self._seen = None
         toc, storage = read_toc(self._folder), SafeStorage(str(self._folder))
         if toc.schema.version != VERSION:
@@ -76,11 +115,5 @@ class LiveIndex:
         if now - state.st_mtime_ns > _SETTLED_NS:  # else a second commit may have the same time
             self._seen = seen
 
-
-def _patiently(refresh: Callable[[], None]) -> None:
-    for left in reversed(range(_TRIES)):
-        try:
-            return refresh()
-        except (FileNotFoundError, EmptyIndexError):
-            if not left:
-                raise
+    def _unavailable(self, fault: str) -> Unavailable:
+        return Unavailable(f"cannot read the index {self._folder} ({fault}): `scrapy reindex` builds it anew")

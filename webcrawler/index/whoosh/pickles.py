@@ -1,7 +1,7 @@
-"""The pickles in Whoosh's files, read so that nothing but parts of an index is built from them.
+"""Reading the pickles in Whoosh's files without running code that somebody put there.
 
-Whoosh pickles a commit's schema and segments, directories of files and blocks of postings. Stock unpickling
-would call whatever those bytes name; here every name that is not in the lists below is refused.
+Whoosh pickles a commit's schema and segments, directories of files and blocks of postings. Plain unpickling
+would call any function that those bytes name; here every name that is not in the lists below is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import IO, Any
 from whoosh.filedb.filestore import FileStorage
 from whoosh.filedb.structfile import StructFile
 
-# What stands in the files as the module of our classes: it never moves, whichever file defines them.
+# The module of our classes as the files name it: never changed, whichever file defines them.
 FACE = "webcrawler.index"
 _OURS = {"BulkCodec", "HitList", "Hits", "MappedSegment", "Number", "Values"}
 _THEIRS = {
@@ -35,14 +35,14 @@ _THEIRS = {
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if name in _OURS and (module == FACE or module.startswith(f"{FACE}.")):
-            return super().find_class(FACE, name)  # until 93d953f: the module that defined it
+            return super().find_class(FACE, name)  # up to 93d953f, files name the module that defined it
         if (module, name) in _THEIRS:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} is no part of an index")
 
 
 def load(file: IO[bytes]) -> Any:
-    """Like `pickle.load`.
+    """Do the same as `pickle.load`.
 
     Raises:
         UnpicklingError: the pickle names something that is no part of an index. Damaged pickles raise nearly
@@ -52,8 +52,8 @@ def load(file: IO[bytes]) -> Any:
 
 
 def loads(data: bytes) -> Any:
-    """Like `pickle.loads`; raises as `load` does."""
-    return _Unpickler(BytesIO(data)).load()
+    """Do the same as `pickle.loads`; raises as `load` does."""
+    return load(BytesIO(data))
 
 
 class SafeFile(StructFile):  # type: ignore[misc]

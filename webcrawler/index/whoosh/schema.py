@@ -10,7 +10,7 @@ from whoosh.columns import NumericColumn
 from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
-from webcrawler.index.whoosh.hitlists import HitList, anchor_lists, hit_lists
+from webcrawler.index.whoosh.hit_encoding import HitList, anchor_lists, hit_lists
 from webcrawler.index.whoosh.pickles import FACE
 from webcrawler.records import Document, Text
 from webcrawler.text import terms
@@ -29,9 +29,9 @@ class Anchored(NamedTuple):
 
 
 class Hits(FieldType):  # type: ignore[misc]
-    """A searched text: one hit list per term, made without a token object per word.
+    """A field of text that is searched: one hit list per term.
 
-    What is indexed is a text, (text, spans of emphasis), or what `hit_lists` made of either.
+    Takes a text, (text, spans of emphasis), or what `hit_lists` made of either.
     """
 
     __module__ = FACE  # in pickles
@@ -48,12 +48,9 @@ class Hits(FieldType):  # type: ignore[misc]
     def process_text(self, qstring: str, mode: str = "", **options: Any) -> list[str]:
         return terms(qstring)
 
-    def spellable_words(self, value: Any) -> Iterable[str]:
-        return sorted(hit_lists(value))
-
 
 class Number(FieldType):  # type: ignore[misc]
-    """The unique page number: a term to delete by, and a column from Whoosh's docnum to it."""
+    """The unique page number: a term, and a column by Whoosh's document number."""
 
     __module__ = FACE  # in pickles
 
@@ -77,27 +74,28 @@ class Number(FieldType):  # type: ignore[misc]
 
 
 def make_schema() -> Schema:
-    """The fields of one document; `applied_seq` is the last change of the catalog (its identity) in a commit.
+    """Return the fields of a document.
 
-    `length` is a column: the number of terms in the body (which holds the headings), exact where Whoosh's own
-    field lengths are rounded to a byte.
+    `length` is a column: the number of terms in the body, which holds the headings; it is exact, while Whoosh
+    rounds its own field lengths to a byte.
     """
-    schema = Schema(
-        number=Number(),
-        url=STORED(),
-        title=Hits(stored=True),
-        fetched=STORED(),
-        meta=Hits(),
-        body=Hits(),
-        words=Hits(),
-        server=ID(stored=True),
-        length=COLUMN(NumericColumn("I")),
+    return _marked(
+        Schema(
+            number=Number(),
+            url=STORED(),
+            title=Hits(stored=True),
+            fetched=STORED(),
+            meta=Hits(),
+            body=Hits(),
+            words=Hits(),
+            server=ID(stored=True),
+            length=COLUMN(NumericColumn("I")),
+        )
     )
-    return _marked(schema)
 
 
 def make_anchors_schema() -> Schema:
-    """The fields of one page that is linked to; `title` is what most call it."""
+    """Return the fields of a page that is linked to; `title` is what most links call it."""
     return _marked(
         Schema(
             number=Number(),
@@ -112,13 +110,13 @@ def make_anchors_schema() -> Schema:
 
 def _marked(schema: Schema) -> Schema:
     schema.version = VERSION
-    schema.applied_seq = 0
-    schema.catalog = ""
+    schema.applied_seq = 0  # the last change of the catalog in this commit
+    schema.catalog = ""  # its identity
     return schema
 
 
 def index_document(document: Document, text: Text) -> dict[str, Any]:
-    """The keyword arguments of the writer's `add_document`."""
+    """Return the keyword arguments of the writer's `add_document`."""
     body = hit_lists((text.body, text.emphasis))
     return {
         "number": document.number,
@@ -135,7 +133,7 @@ def index_document(document: Document, text: Text) -> dict[str, Any]:
 
 
 def anchors_document(anchored: Anchored) -> dict[str, Any]:
-    """As `index_document`."""
+    """Return the keyword arguments of the writer's `add_document`."""
     texts = anchored.texts
     return {
         "number": anchored.number,
@@ -148,5 +146,5 @@ def anchors_document(anchored: Anchored) -> dict[str, Any]:
 
 
 def url_words(url: str) -> str:
-    """Host, path and query of a URL, unquoted, as a text."""
+    """Return host, path and query of a URL, unquoted, as a text."""
     return unquote(url.partition("://")[2])

@@ -20,7 +20,7 @@ _LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float32)
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """What a damaged segment ends in, nearly any exception of pickle or numpy, becomes Unavailable."""
+    """Raise Unavailable in place of what a damaged segment ends in, nearly any exception."""
     try:
         yield
     except Unavailable:
@@ -31,18 +31,18 @@ def readable() -> Iterator[None]:
 
 
 class Posted(NamedTuple):
-    """One term in one field."""
+    """The posting list of one term in one field."""
 
     pages: NDArray[np.int32]  # page numbers, each once, in no promised order
     counts: NDArray[np.float32]  # occurrences
-    values: Sequence[bytes]  # encoded hit list of each; `values.flat` decodes them all at once
+    values: Values  # hit lists
 
 
-Key = tuple[str, int]  # a segment's name, and how many of its documents are deleted: it never changes but so
+Key = tuple[str, int]  # a segment's name, and how many of its documents are deleted: all that can change
 
 
 class Segment:
-    """Whoosh's document numbers end here."""
+    """Turns Whoosh's document numbers into page numbers."""
 
     def __init__(self, key: Key, terms: Any, documents: Any, cache: Cache) -> None:
         self._key, self._cache = key, cache
@@ -51,12 +51,6 @@ class Segment:
         self.alive = np.ones(len(self.numbers), np.bool_)
         self.alive[list(documents.deleted_docs())] = False
         self._is_whole = bool(self.alive.all())
-
-    def pages(self) -> NDArray[np.int32]:
-        return self.numbers[self.alive]
-
-    def highest(self) -> int:
-        return int(self.numbers.max(initial=0))
 
     def posted(self, field: str, term: bytes) -> Posted | None:
         key = self._key, field, term
@@ -96,7 +90,7 @@ class Segment:
 
 
 class Cache:
-    """Posting lists, the last used last."""
+    """Posting lists, the least recently used first."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes, self._bytes = most_bytes, 0
@@ -109,18 +103,18 @@ class Cache:
 
     def put(self, key: tuple[object, ...], posted: Posted) -> None:
         self._known[key] = posted
-        self._bytes += _size(posted)
+        self._bytes += _size_bytes(posted)
         while self._bytes > self._most_bytes and len(self._known) > 1:
-            self._bytes -= _size(self._known.popitem(last=False)[1])
+            self._bytes -= _size_bytes(self._known.popitem(last=False)[1])
 
     def keep(self, segments: Collection[Key]) -> None:
-        """Forget what is of other segments: it holds their files in memory."""
+        """Forget the lists of other segments, which keep their files in memory."""
         self._known = OrderedDict((key, held) for key, held in self._known.items() if key[0] in segments)
-        self._bytes = sum(map(_size, self._known.values()))
+        self._bytes = sum(map(_size_bytes, self._known.values()))
 
 
 def segments(reader: IndexReader, known: Mapping[Key, Segment], cache: Cache) -> dict[Key, Segment]:
-    """Those of a commit; what an earlier commit had is taken over, with what was read of it."""
+    """Return the segments of a commit; those that are `known` are taken over, with what was read of them."""
     found: dict[Key, Segment] = {}
     for leaf, _ in reader.leaf_readers():
         if leaf.doc_count():
@@ -135,12 +129,12 @@ def joint(parts: Sequence[Posted]) -> Posted:
     if not parts:
         return Posted(np.zeros(0, np.int32), np.zeros(0, np.float32), Values.of(()))
     pages, counts = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    values = [part.values for part in parts if isinstance(part.values, Values)]
-    return Posted(pages, counts, Values.joint(values))
+    return Posted(pages, counts, Values.joint([part.values for part in parts]))
 
 
-def _size(posted: Posted) -> int:
+def _size_bytes(posted: Posted) -> int:
     values = posted.values
-    # and 8 bytes of each hit list's start, which it keeps once asked for
-    held = len(values.joined) + values.counts.nbytes + 8 * len(values) if isinstance(values, Values) else 0
+    held = (
+        len(values.joined) + values.counts.nbytes + 8 * len(values)
+    )  # 8 bytes a list once its start is known
     return posted.pages.nbytes + posted.counts.nbytes + held + 200

@@ -1,23 +1,25 @@
-"""Many hit lists as one: the values of a posting list, read by a few operations on arrays."""
+"""Posting lists in memory: their hit lists are one run of bytes, read by a few operations on arrays."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias, overload
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index.whoosh.pickles import FACE
 
+Ints = NDArray[np.int64]
 Numbers: TypeAlias = "bytes | tuple[int, ...] | array[int]"
 
 _FEW = 32  # the pickle of an array costs some 60 bytes more than the numbers do
 
 
 def packed(numbers: Sequence[int]) -> Numbers:
-    """Numbers of 0 to 2^32 - 1, each in as few bytes as the highest needs."""
+    """Store numbers of 0 to 2^32 - 1, each in as few bytes as the highest needs."""
     highest = max(numbers)
     if highest < 1 << 8:
         return bytes(numbers)
@@ -26,39 +28,34 @@ def packed(numbers: Sequence[int]) -> Numbers:
     return array("H" if highest < 1 << 16 else "I", numbers)
 
 
-def unpacked(numbers: Numbers) -> NDArray[np.int64]:
-    match numbers:
-        case bytes():
-            return np.frombuffer(numbers, np.uint8).astype(np.int64)
-        case tuple():
-            return np.array(numbers, np.int64)
-        case _:
-            return np.frombuffer(numbers, numbers.typecode).astype(np.int64)
-
-
-Ints = NDArray[np.int64]
+def unpacked(numbers: Numbers) -> Ints:
+    """Return what `packed` was given."""
+    if isinstance(numbers, bytes):
+        return np.frombuffer(numbers, np.uint8).astype(np.int64)
+    return np.array(numbers, np.int64)
 
 
 class Flat(NamedTuple):
-    """The hits of many values: those of value i are [starts[i]:starts[i + 1]], by ascending position."""
+    """The hits of many hit lists: those of list i are [starts[i]:starts[i + 1]], by ascending position."""
 
-    starts: Ints  # one more than there are values
+    starts: Ints  # one more than there are lists
     positions: NDArray[np.int32]
     sizes: NDArray[np.int8]  # -1 small, 0 plain, 1 bold or em … 6 h1
     capitals: NDArray[np.bool_]
 
 
-class Values(Sequence[bytes]):
-    """Encoded hit lists one behind the other. What cuts them is how many hits each has, and which are wide.
+class Values:
+    """Encoded hit lists, end to end (see `hit_encoding`).
 
-    A wide one has four bytes a hit and one that closes it, others two bytes a hit (`hitlists`). Pickles
-    hold it as it is, so Whoosh's own matchers find a sequence of bytes here.
+    They are told apart by how many hits each has, and by which are wide: a wide list has four bytes a hit and
+    a closing byte, others have two bytes a hit. Stored in pickles as it is, since Whoosh's own matchers only
+    need its items.
     """
 
     __module__ = FACE  # in pickles
 
     def __init__(self, counts: Numbers | None, wide: Sequence[int], joined: bytes) -> None:
-        """None: one hit each."""
+        """`counts` is None where each list has one hit; `wide` has the places of wide lists."""
         self.wide, self.joined, self._packed = wide, joined, counts
         ones = (len(joined) - 3 * len(wide)) // 2
         self.counts: Ints = np.ones(ones, np.int64) if counts is None else unpacked(counts)
@@ -69,14 +66,14 @@ class Values(Sequence[bytes]):
 
     @classmethod
     def of(cls, values: Sequence[bytes]) -> Values:
-        """b"" is a list without hits."""
+        """Join encoded hit lists; b"" is one without hits."""
         counts = [len(value) // 4 if len(value) & 1 else len(value) // 2 for value in values]
         wide = [place for place, value in enumerate(values) if len(value) & 1]
         return cls(packed(counts) if counts else b"", wide, b"".join(values))
 
     @classmethod
     def joint(cls, parts: Sequence[Values]) -> Values:
-        """Those of several posting lists, in their order."""
+        """Return the hit lists of several posting lists, in their order."""
         if len(parts) == 1:
             return parts[0]
         made = cls(b"", (), b"".join(part.joined for part in parts))
@@ -88,20 +85,17 @@ class Values(Sequence[bytes]):
     def __len__(self) -> int:
         return len(self.counts)
 
-    @overload
-    def __getitem__(self, place: int) -> bytes: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[bytes]: ...
-    def __getitem__(self, place: int | slice) -> bytes | list[bytes]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
+    def __getitem__(self, place: int) -> bytes:
+        if not 0 <= place < len(self):
             raise IndexError(place)
-        starts, place = self.starts(), place % len(self)
+        starts = self.starts()
         return self.joined[starts[place] : starts[place + 1]]
 
+    def __iter__(self) -> Iterator[bytes]:
+        return map(self.__getitem__, range(len(self)))
+
     def starts(self) -> Ints:
-        """Where each begins in `joined`, and its end."""
+        """Return where each list begins in `joined`, and the end of the last."""
         if self._starts is None:
             lengths = 2 * self.counts
             wide = list(self.wide)
@@ -110,16 +104,20 @@ class Values(Sequence[bytes]):
         return self._starts
 
     def some(self, places: Iterable[int] | NDArray[Any]) -> Values:
-        """Those at these places, in that order."""
+        """Return the hit lists at these places, in that order."""
         chosen = np.asarray(places, np.int64).reshape(-1)
         starts = self.starts()
         lengths = starts[chosen + 1] - starts[chosen]
-        made = Values(b"", (), _data(self.joined)[_spans(starts[chosen], lengths)].tobytes())
+        ends = np.cumsum(lengths)
+        taken: Ints = np.arange(lengths.sum())
+        taken += np.repeat(starts[chosen] - (ends - lengths), lengths)
+        made = Values(b"", (), _data(self.joined)[taken].tobytes())
         made.counts = self.counts[chosen]
         made.wide = np.flatnonzero(lengths & 1).tolist()
         return made
 
     def flat(self) -> Flat:
+        """Decode all hit lists at once."""
         hits = self._hits()
         return Flat(
             _starts(self.counts),
@@ -144,23 +142,55 @@ class Values(Sequence[bytes]):
         return hits
 
 
-def flat(values: Sequence[bytes]) -> Flat:
-    """The hits of all these values at once."""
-    return (values if isinstance(values, Values) else Values.of(values)).flat()
+class Postings(NamedTuple):
+    """The postings of one term on their way into a segment."""
+
+    documents: list[int]  # Whoosh's document numbers, ascending
+    counts: list[int]  # occurrences in each
+    values: bytes | None  # their hit lists, end to end; None in a field that has none
+    wide: list[int]  # places of wide hit lists
+
+    @classmethod
+    def of(cls, documents: list[int], counts: list[int], values: list[bytes]) -> Postings:
+        joined = b"".join(values)
+        narrow = len(joined) == 2 * sum(counts)
+        wide = [] if narrow or not joined else [i for i, value in enumerate(values) if len(value) & 1]
+        return cls(documents, counts, joined or None, wide)
+
+    def blocks(self, size: int) -> Iterator[Postings]:
+        """Cut the list into parts of at most `size` documents."""
+        start = 0
+        for first in range(0, len(self.documents), size):
+            last = first + size
+            counts, values = self.counts[first:last], None
+            places = slice(bisect_left(self.wide, first), bisect_left(self.wide, last))
+            wide = [place - first for place in self.wide[places]]
+            if self.values:
+                end = start + 2 * sum(counts) + sum(2 * counts[i] + 1 for i in wide)
+                start, values = end, self.values[start:end]
+            yield Postings(self.documents[first:last], counts, values, wide)
+
+    def renumbered(self, numbers: list[int], complete: bool) -> Postings:
+        """Return the postings with the numbers that a table gives; -1 there leaves a document out.
+
+        Args:
+            complete: the table leaves no document out.
+        """
+        documents = [numbers[document] for document in self.documents]
+        if complete:
+            return self._replace(documents=documents)
+        kept = [place for place, document in enumerate(documents) if document >= 0]
+        values, wide = self.values, self.wide
+        if values:
+            some = Values(packed(self.counts), wide, values).some(kept)
+            values, wide = some.joined, list(some.wide)
+        return Postings([documents[i] for i in kept], [self.counts[i] for i in kept], values, wide)
 
 
 def _starts(lengths: Ints) -> Ints:
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
-
-
-def _spans(starts: Ints, lengths: Ints) -> Ints:
-    """The numbers of all spans, one span behind the other."""
-    ends = np.cumsum(lengths)
-    places: Ints = np.arange(lengths.sum())
-    places += np.repeat(starts - (ends - lengths), lengths)
-    return places
 
 
 def _data(joined: bytes) -> NDArray[np.uint8]:

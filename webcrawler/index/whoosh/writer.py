@@ -1,4 +1,4 @@
-"""Whoosh's segment writer without its sorting pool: postings gather by term and are written by term."""
+"""Writing one commit: postings are collected by term and written a term at a time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from whoosh.index import FileIndex
 from whoosh.writing import OPTIMIZE, SegmentWriter
 
 from webcrawler.index.whoosh.codec import BulkCodec, Row
-from webcrawler.index.whoosh.postings import Postings
+from webcrawler.index.whoosh.values import Postings
 
+SEGMENTS_PER_TIER = 8
+FEW_SEGMENTS = 3  # not worth an optimize
 _by_term = itemgetter(0, 1)
 
 
 class BulkWriter(SegmentWriter):  # type: ignore[misc]
-    """One commit. Holds its new documents' postings in memory: tens of megabytes for 500 pages.
+    """Writes one commit, without Whoosh's sorting pool.
 
-    Segments are merged by streaming them term by term, in memory of one posting list.
+    Holds the postings of new documents in memory, tens of megabytes for 500 pages. Merging segments takes the
+    memory of one posting list.
     """
 
     def __init__(self, index: FileIndex) -> None:
@@ -34,10 +37,10 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         self._merged: list[tuple[Any, list[int]]] = []
 
     def delete_numbers(self, numbers: Iterable[int]) -> None:
-        """Deletes the committed documents with these page numbers."""
+        """Delete the committed documents with these page numbers."""
         wanted, offset = np.fromiter(numbers, np.int64), 0
         for segment in self.segments:
-            with opened(self.storage, segment) as storage:
+            with _opened(self.storage, segment) as storage:
                 reader = segment.codec().per_document_reader(storage, segment)
                 known = reader.array("number", ">u4")
                 for document in np.flatnonzero(np.isin(known, wanted)).tolist():
@@ -46,41 +49,45 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
             offset += segment.doc_count_all()
 
     def add_postings_to_pool(self, reader: Any, startdoc: int, docmap: dict[int, int] | None) -> None:
-        """Called per merged segment, after its stored fields and columns were copied."""
+        """Note which postings to copy. Whoosh calls this once it has copied a segment's stored fields."""
         count = reader.doc_count_all()
-        table = list(range(startdoc, startdoc + count))
-        if docmap is not None:
-            table = [docmap.get(document, -1) for document in range(count)]
-        self._merged.append((reader.segment(), table))
+        if docmap is None:
+            numbers = list(range(startdoc, startdoc + count))
+        else:
+            numbers = [docmap.get(document, -1) for document in range(count)]
+        self._merged.append((reader.segment(), numbers))
 
     def _flush_segment(self) -> None:
         self.perdocwriter.close()
         sources = [self.pool.rows(), *(self._rows(*merged) for merged in self._merged)]
-        self.fieldwriter.add_rows(self.schema, _join(sources), self._lengths())
+        # The documents of each source have higher numbers than those of the sources before it.
+        rows = groupby(heapq.merge(*sources, key=_by_term), key=_by_term)
+        joined = ((field, term, _joint([row[2] for row in same])) for (field, term), same in rows)
+        self.fieldwriter.add_rows(self.schema, joined if self._merged else sources[0], self._lengths())
         self.fieldwriter.close()
         sys.audit("webcrawler.index.written")
 
-    def _rows(self, segment: Any, table: list[int]) -> Iterator[Row]:
+    def _rows(self, segment: Any, numbers: list[int]) -> Iterator[Row]:
         with (
-            opened(self.storage, segment) as storage,
+            _opened(self.storage, segment) as storage,
             closing(segment.codec().terms_reader(storage, segment)) as terms,
         ):
-            yield from terms.rows(table)
+            yield from terms.rows(numbers)
 
     def _lengths(self) -> dict[str, bytes]:
+        """Return the field lengths of all documents, by field."""
         reader, lengths = self.per_document_reader(), {}
         for name in self.schema.names():
             column = f"_{name}_len"
-            known = reader.has_column(column)
-            lengths[name] = (
-                bytes(reader.column_reader(column, LENGTHS_COLUMN)) if known else bytes(self.docnum)
-            )
+            lengths[name] = bytes(self.docnum)
+            if reader.has_column(column):
+                lengths[name] = bytes(reader.column_reader(column, LENGTHS_COLUMN))
         reader.close()
         return lengths
 
 
 @contextmanager
-def opened(storage: Any, segment: Any) -> Iterator[Any]:
+def _opened(storage: Any, segment: Any) -> Iterator[Any]:
     """Where the files of a segment are; unmapped in the end."""
     if segment.is_compound():
         with closing(segment.open_compound_file(storage)) as compound:
@@ -90,7 +97,7 @@ def opened(storage: Any, segment: Any) -> Iterator[Any]:
 
 
 class _Pool:
-    """Field to term to a flat list of document, weight, value, document, …"""
+    """Collects postings by field and term, each as three items of a list: document, weight, value."""
 
     def __init__(self) -> None:
         self._fields: defaultdict[str, defaultdict[bytes, list[Any]]] = defaultdict(lambda: defaultdict(list))
@@ -108,42 +115,33 @@ class _Pool:
         self._fields.clear()
 
 
-def _join(sources: list[Iterator[Row]]) -> Iterable[Row]:
-    """Rows of the same term become one; sources hold ascending documents, one source after the other."""
-    if len(sources) == 1:
-        return sources[0]
-    grouped = groupby(heapq.merge(*sources, key=_by_term), key=_by_term)
-    return ((field, term, _concatenate(rows)) for (field, term), rows in grouped)
-
-
-def _concatenate(rows: Iterable[Row]) -> Postings:
-    joined, values = Postings([], [], b"", []), []
-    for _, _, part in rows:
-        base = len(joined.documents)
-        joined.documents.extend(part.documents)
-        joined.counts.extend(part.counts)
-        joined.wide.extend(base + place for place in part.wide)
+def _joint(parts: list[Postings]) -> Postings:
+    """Return postings of the same term, in different documents, as one list."""
+    joint, values = Postings([], [], b"", []), []
+    for part in parts:
+        base = len(joint.documents)
+        joint.documents.extend(part.documents)
+        joint.counts.extend(part.counts)
+        joint.wide.extend(base + place for place in part.wide)
         values.append(part.values or b"")
-    return joined._replace(values=b"".join(values) or None)
+    return joint._replace(values=b"".join(values) or None)
 
 
-SEGMENTS_PER_TIER = 8
-FEW_SEGMENTS = 3  # not worth an optimize
+def tiered(max_documents: int) -> Callable[[Any, list[Any]], list[Any]]:
+    """Return a merge policy: eight segments of a size class are merged into one.
 
-MergePolicy = Callable[[Any, list[Any]], list[Any]]
-
-
-def tiered(max_documents: int) -> MergePolicy:
-    """Merges the segments of a size class once there are eight; a class holds eight times the one before.
-
-    So a document is written again once a class, log8(documents) times in all. `max_documents` caps what one
-    commit merges.
+    The segments of a class are eight times as large as those of the class before, so a document is written
+    log8(documents) times in all. `max_documents` limits what one commit merges.
     """
 
     def policy(writer: Any, segments: list[Any]) -> list[Any]:
+        tiers: defaultdict[int, list[Any]] = defaultdict(list)
+        for segment in segments:
+            tiers[(max(segment.doc_count(), 1).bit_length() - 1) // 3].append(segment)
         merged: list[Any] = []
-        for members in _tiers(segments):
-            if len(members) >= SEGMENTS_PER_TIER and _documents(merged + members) <= max_documents:
+        for _, members in sorted(tiers.items()):
+            documents = sum(segment.doc_count_all() for segment in (*merged, *members))
+            if len(members) >= SEGMENTS_PER_TIER and documents <= max_documents:
                 merged += members
         if merged:
             sys.audit("webcrawler.index.merging")
@@ -151,14 +149,3 @@ def tiered(max_documents: int) -> MergePolicy:
         return [segment for segment in segments if segment not in merged]
 
     return policy
-
-
-def _tiers(segments: list[Any]) -> list[list[Any]]:
-    tiers: defaultdict[int, list[Any]] = defaultdict(list)
-    for segment in segments:
-        tiers[(max(segment.doc_count(), 1).bit_length() - 1) // 3].append(segment)
-    return [tiers[tier] for tier in sorted(tiers)]
-
-
-def _documents(segments: list[Any]) -> int:
-    return sum(segment.doc_count_all() for segment in segments)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webcrawler.background import FOLLOWER, is_held
-from webcrawler.index.whoosh import applied_seq, indexed_documents
+from webcrawler.index import applied_seq, indexed_documents
 from webcrawler.linkgraph import stored
 
 PARTS = ("redis", "pages", "index", "anchors", "ranks", "vocabulary", "feedback")

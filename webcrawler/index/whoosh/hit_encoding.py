@@ -1,6 +1,6 @@
 """Hit lists: where in a field a term stands, how large, and with a capital or not (GO 4.2.5).
 
-Here they are made and read one at a time; `values` reads many at once.
+This module encodes and decodes one at a time; `values` decodes many at once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from webcrawler.text import MAX_TERM_CHARACTERS, MAX_TOKENS, is_word_character, 
 
 MAX_DISTINCT_TERMS = 20_000  # of one field of one document; further terms are not indexed
 ANCHOR_POSITIONS = 64  # from the start of one anchor text to that of the next
-_PLAIN = 2  # size 0 in its place in a hit
-_WIDE = b"\0"  # closes a list of four-byte hits, whose length is odd thereby
+_PLAIN = 2  # the bits of size 0 in a hit
+_WIDE = b"\0"  # closes a list of four-byte hits, which so has an odd length
 
 Span = tuple[int, int, int]  # start and end in characters, relative size -1 … 6
 
@@ -34,8 +34,10 @@ class PlainHit(NamedTuple):
 
 
 class HitList(Format):  # type: ignore[misc]
-    """The value of a posting: GO's plain hit, capital 1 bit, size 3 bits, position 12 bits; four bytes each
-    (position 28 bits) in lists that reach behind position 4,095, where GO would lump positions together.
+    """The value of a posting: GO's plain hits of two bytes (capital 1 bit, size 3 bits, position 12 bits).
+
+    A list with positions above 4,095 has hits of four bytes (position 28 bits); GO would store all of those
+    as one position.
     """
 
     __module__ = FACE  # in pickles
@@ -45,9 +47,6 @@ class HitList(Format):  # type: ignore[misc]
 
     def decode_positions(self, value: bytes) -> list[int]:
         return [hit >> 4 for hit in _unpack(value)]
-
-    def decode_position_boosts(self, value: bytes) -> list[tuple[int, float]]:
-        return [(hit >> 4, 1.0) for hit in _unpack(value)]
 
     def decode_frequency(self, value: bytes) -> int:
         return len(value) // 4 if len(value) & 1 else len(value) // 2
@@ -63,12 +62,12 @@ class HitList(Format):  # type: ignore[misc]
 
 
 def encode(hits: Sequence[PlainHit]) -> bytes:
-    """A posting's value, from hits by ascending position."""
+    """Return the value of a posting, from hits by ascending position."""
     return _pack([hit.position << 4 | (hit.size + 1) << 1 | hit.capital for hit in hits])
 
 
 def hit_lists(value: str | tuple[str, Sequence[Span]]) -> dict[str, list[int]]:
-    """Term to its packed hits, from a text or from (text, spans of emphasis); the later span wins."""
+    """Return each term's hits as numbers, of a text or of (text, spans of emphasis); later spans win."""
     text, spans = (value, ()) if isinstance(value, str) else value
     cut_words, index = _cut(text, sorted({offset for start, end, _ in spans for offset in (start, end)}))
     sizes = bytearray((_PLAIN,)) * len(cut_words)
@@ -86,9 +85,9 @@ def hit_lists(value: str | tuple[str, Sequence[Span]]) -> dict[str, list[int]]:
 
 
 def anchor_lists(texts: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
-    """Term to its packed hits, from texts and how often each counts.
+    """Return each term's hits as numbers, of anchor texts and how often each counts.
 
-    Each begins at a multiple of ANCHOR_POSITIONS and is cut at half of that, so nothing spans two of them.
+    Each text begins at a multiple of ANCHOR_POSITIONS and is cut at half of that, so no phrase spans two.
     """
     found: defaultdict[str, list[int]] = defaultdict(list)
     start = 0
@@ -103,7 +102,7 @@ def anchor_lists(texts: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def _cut(text: str, offsets: list[int]) -> tuple[list[str], dict[int, int]]:
-    """The words, and how many begin before each offset; one within a word stands for the word's start."""
+    """Return the words, and how many begin before each offset; an offset in a word means the word's start."""
     found: list[str] = []
     index: dict[int, int] = {}
     start = 0
@@ -126,15 +125,11 @@ def _word_start(text: str, offset: int, least: int) -> int:
 
 
 def _pack(hits: list[int]) -> bytes:
-    if hits[-1] < 65_536:
-        return array("H", hits).tobytes() if sys.byteorder == "little" else _swapped("H", hits)
-    return (array("I", hits).tobytes() if sys.byteorder == "little" else _swapped("I", hits)) + _WIDE
-
-
-def _swapped(code: str, hits: list[int]) -> bytes:
-    packed = array(code, hits)
-    packed.byteswap()
-    return packed.tobytes()
+    wide = hits[-1] >= 65_536
+    packed = array("I" if wide else "H", hits)
+    if sys.byteorder != "little":
+        packed.byteswap()
+    return packed.tobytes() + _WIDE if wide else packed.tobytes()
 
 
 def _unpack(value: bytes) -> array[int]:

@@ -1,0 +1,124 @@
+"""What searches read of the index: whole posting lists as arrays over page numbers, of the newest commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
+from whoosh.reading import IndexReader
+
+from webcrawler.index.whoosh.segment_reader import Cache, Key, Posted, Segment, joint, readable, segments
+from webcrawler.index.whoosh.values import Values
+
+CACHE_BYTES = 32 << 20  # of lists of segments, and as much of whole lists
+ANCHORS = ("anchor", "cited")  # the fields of the anchors index that have words
+SERVER = "server"
+
+
+class Reading:
+    """One commit of the index and one of the anchors; for one thread.
+
+    Arrays are by page number; all page numbers are below `size`. What cannot be read raises Unavailable.
+    """
+
+    @readable()
+    def __init__(
+        self,
+        index: IndexReader,
+        anchors: IndexReader | None,
+        generation: object,
+        before: Reading | None = None,
+    ) -> None:
+        """Does not close the two; takes over what the reading `before` has of the same segments."""
+        self.generation = generation
+        known: dict[Key, Segment] = before._segments if before else {}
+        self._read: Cache = before._read if before else Cache(CACHE_BYTES)
+        ours = segments(index, known, self._read)
+        theirs = segments(anchors, known, self._read) if anchors else {}
+        self._segments: dict[Key, Segment] = ours | theirs
+        self._read.keep(self._segments)
+        self._index, self._anchors = list(ours.values()), list(theirs.values())
+        self.documents = int(index.doc_count())
+        self.size = 1 + max((int(one.numbers.max(initial=0)) for one in self._segments.values()), default=0)
+        self._lengths: dict[str, NDArray[np.float32]] = {}
+        self._means: dict[str, float] = {}
+        self._cache = Cache(CACHE_BYTES)  # of whole lists: those of several segments are joined anew
+
+    @cached_property
+    def indexed(self) -> NDArray[np.bool_]:
+        """Which pages are documents of the index; the others are only linked to, or unknown."""
+        found = np.zeros(self.size, np.bool_)
+        for segment in self._index:
+            found[segment.numbers[segment.alive]] = True
+        return found
+
+    @readable()
+    def posted(self, field: str, term: str) -> Posted:
+        """Return the pages that have a term in title, body, words, meta, anchor or cited, or are of a server.
+
+        Takes 20 µs and 5 ns a posting; the lists used last are kept, up to CACHE_BYTES.
+        """
+        key = field, term
+        if (known := self._cache.get(key)) is None:
+            parts = [segment.posted(field, term.encode()) for segment in self._of(field)]
+            if field == SERVER:  # pages that are only linked to are in the anchors alone
+                for segment in self._anchors:
+                    if part := segment.posted(field, term.encode()):
+                        kept = ~self.indexed[part.pages]
+                        parts.append(Posted(part.pages[kept], part.counts[kept], Values.of(())))
+            known = joint([part for part in parts if part is not None])
+            self._cache.put(key, known)
+        return known
+
+    @readable()
+    def frequency(self, field: str, term: str) -> int:
+        """Return how many pages have a term; deleted ones may still count. Reads no posting list."""
+        return sum(segment.frequency(field, term.encode()) for segment in self._of(field))
+
+    @readable()
+    def frequencies(self, field: str, letters: str) -> list[tuple[str, int]]:
+        """Return the terms that begin so, ascending, each with its `frequency`; takes 3 µs a term."""
+        return list(_terms(self._of(field), field, letters))
+
+    @readable()
+    def lengths(self, field: str) -> NDArray[np.float32]:
+        """Return how many words each page has in a field, without stop words.
+
+        Exact for the body; in other fields, numbers above 10 are rounded by some per cent.
+        """
+        if field not in self._lengths:
+            found = np.zeros(self.size, np.float32)
+            for segment in self._of(field):
+                alive = segment.alive
+                found[segment.numbers[alive]] = segment.lengths(field)[alive]
+            self._lengths[field] = found
+        return self._lengths[field]
+
+    def mean_length(self, field: str) -> float:
+        """Return the mean number of words in a field, over the pages that have it; 1 where none has."""
+        if field not in self._means:
+            lengths = self.lengths(field)
+            lengths = lengths[lengths > 0]
+            self._means[field] = float(lengths.mean()) if len(lengths) else 1.0
+        return self._means[field]
+
+    @cached_property
+    @readable()
+    def servers(self) -> list[str]:
+        """The servers of all pages, also of those only linked to; ascending."""
+        return [term for term, _ in _terms((*self._index, *self._anchors), SERVER, "")]
+
+    def _of(self, field: str) -> list[Segment]:
+        return self._anchors if field in ANCHORS else self._index
+
+
+def _terms(segments: Sequence[Segment], field: str, letters: str) -> Iterator[tuple[str, int]]:
+    """Yield the terms of all segments, ascending, each with how many documents have it."""
+    found = merge(*(segment.starting(field, letters.encode()) for segment in segments))
+    for term, same in groupby(found, key=itemgetter(0)):
+        yield term.decode(), sum(frequency for _, frequency in same)
