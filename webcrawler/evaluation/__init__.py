@@ -6,11 +6,10 @@ and the real ranks, `measures` say how good an order was, `tables` and `plots` s
 
 from webcrawler.evaluation import hotness, plots
 from webcrawler.evaluation.figures import Evaluator, Figures, Metrics, Run, tables
-from webcrawler.evaluation.graph_files import read
 from webcrawler.evaluation.hotness import conditions
 from webcrawler.evaluation.laboratory import Experiment, Progress, experiments, private_redis, runs
 from webcrawler.evaluation.measures import check_flush
-from webcrawler.evaluation.recorded import Recorded
+from webcrawler.evaluation.recorded import Recorded, read
 from webcrawler.evaluation.virtual import Web, crawl
 
 __all__ = [

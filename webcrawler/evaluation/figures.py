@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
@@ -83,19 +83,18 @@ class Evaluator:
 
     def figures(self, order: NDArray[np.integer]) -> Figures:
         curves = {name: measures.p_st(order, hot) for name, hot in self.hot.items()}
-        return Figures(
-            {name: _rounded([measures.area(curve)])[0] for name, curve in curves.items()},
-            {name: _rounded(measures.at_percents(curve, self.pages)) for name, curve in curves.items()},
-            {name: self._p_cs(order, importance) for name, importance in self._importance.items()},
-            self._p_bc(order) if self._metrics.buffer else {},
-        )
-
-    def _p_cs(
-        self, order: NDArray[np.integer], importance: NDArray[np.float64 | np.int64]
-    ) -> list[float | None]:
         visits = measures.visits_at(self.pages)
         made = visits[visits <= len(order)]
-        return _rounded([*measures.p_cs(order, importance, made), *[None] * (len(visits) - len(made))])
+        later = [None] * (len(visits) - len(made))
+        return Figures(
+            auc={name: _rounded([measures.area(curve)])[0] for name, curve in curves.items()},
+            p_st={name: _rounded(measures.at_percents(curve, self.pages)) for name, curve in curves.items()},
+            p_cs={
+                name: _rounded([*measures.p_cs(order, importance, made), *later])
+                for name, importance in self._importance.items()
+            },
+            p_bc=self._p_bc(order) if self._metrics.buffer else {},
+        )
 
     def _p_bc(self, order: NDArray[np.integer]) -> dict[str, float]:
         """By threshold, and by metric: for a metric the best pages that would fill the buffer are hot."""
@@ -113,22 +112,16 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
 
 def tables(runs: Sequence[Run]) -> str:
     """Area under P_ST, hot pages found early, what a limited buffer keeps: a row an ordering and start."""
-    hot = list(dict.fromkeys(name for run in runs for name in run.figures.auc))
-    kept = list(dict.fromkeys(name for run in runs for name in run.figures.p_bc))
-    shown = []
-    if hot:
-        shown = [
-            _table("area under P_ST, %", hot, runs, lambda run, name: run.figures.auc.get(name), True),
-            _table(f"hot pages found at {EARLY} % crawled, %", hot, runs, _early),
-        ]
-    if kept:
-        title = "P_BC: hot in the final buffer, %"
-        shown.append(_table(title, kept, runs, lambda run, name: run.figures.p_bc.get(name)))
-    return "\n\n".join(shown)
-
-
-def _early(run: Run, name: str) -> float | None:
-    return run.figures.p_st[name][EARLY] if name in run.figures.p_st else None
+    shown = [
+        _table("area under P_ST, %", runs, lambda run: run.figures.auc, with_seconds=True),
+        _table(
+            f"hot pages found at {EARLY} % crawled, %",
+            runs,
+            lambda run: {name: curve[EARLY] for name, curve in run.figures.p_st.items()},
+        ),
+        _table("P_BC: hot in the final buffer, %", runs, lambda run: run.figures.p_bc),
+    ]
+    return "\n\n".join(filter(None, shown))
 
 
 def grouped(runs: Sequence[Run]) -> dict[tuple[str, int | str | None], list[Run]]:
@@ -144,17 +137,18 @@ def grouped(runs: Sequence[Run]) -> dict[tuple[str, int | str | None], list[Run]
 
 def _table(
     title: str,
-    names: Sequence[str],
     runs: Sequence[Run],
-    value: Callable[[Run, str], float | None],
+    values: Callable[[Run], Mapping[str, float | None]],
     with_seconds: bool = False,
 ) -> str:
+    """A table with a column for each name of a value; "" where there is none."""
+    names = list(dict.fromkeys(name for run in runs for name in values(run)))
     rows = [[title, "start", *names, *(["seconds"] if with_seconds else [])]]
     for (ordering, start), some in grouped(runs).items():
-        cells = [_cell([value(run, name) for run in some]) for name in names]
+        cells = [_cell([values(run).get(name) for run in some]) for name in names]
         seconds = [f"{fmean(run.seconds for run in some):.1f}"] if with_seconds else []
         rows.append([ordering, "all" if start is None else str(start), *cells, *seconds])
-    return aligned(rows)
+    return aligned(rows) if names else ""
 
 
 def _cell(values: Sequence[float | None]) -> str:

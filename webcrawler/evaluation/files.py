@@ -7,7 +7,6 @@ import gzip
 import lzma
 import re
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,45 +27,36 @@ def numbers(text: bytes, file: Path) -> tuple[NDArray[np.int64], NDArray[np.int6
     Raises:
         BadInput: the text contains anything else; the message names the line.
     """
-    values, counts, line = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 1
-    for part in _whole_lines(text):
-        found, in_lines = _numbers(np.frombuffer(part, np.uint8), part, file, line)
+    values, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    start, line = 0, 1
+    while start < len(text):
+        end = text.find(b"\n", start + AT_ONCE) + 1 or len(text)
+        found, in_lines = _numbers(text[start:end], file, line)
         values.append(found)
         counts.append(in_lines)
-        line += len(in_lines)
+        start, line = end, line + len(in_lines)
     return np.concatenate(values), np.concatenate(counts)
 
 
-def _whole_lines(text: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(text):
-        end = text.find(b"\n", start + AT_ONCE) + 1 or len(text)
-        yield text[start:end]
-        start = end
-
-
-def _numbers(
-    characters: NDArray[np.uint8], text: bytes, file: Path, line: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbers(text: bytes, file: Path, line: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same of some whole lines, the first of which has the number `line`."""
+    characters = np.frombuffer(text, np.uint8)
     within = characters > BLANK
-    starts = np.flatnonzero(within & ~np.concatenate(([False], within[:-1])))
-    ends = np.flatnonzero(within & ~np.concatenate((within[1:], [False])))
+    bounds = np.flatnonzero(np.diff(within, prepend=False, append=False))
+    starts, ends = bounds[::2], bounds[1::2]
     wrong = np.flatnonzero(within & ((characters < ord("0")) | (characters > ord("9"))))
-    too_long = starts[ends - starts >= DIGITS_MAX]
+    too_long = starts[ends - starts > DIGITS_MAX]
     if wrong.size or too_long.size:
-        raise BadInput(_complaint(text, int(min([*wrong[:1], *too_long[:1]])), file, line))
+        at = int(min([*wrong[:1], *too_long[:1]]))
+        before = re.split(rb"\s", text[max(0, at - 40) : at])[-1]
+        word = (before + re.split(rb"\s", text[at : at + 40])[0]).decode("utf-8", "replace")
+        line += text.count(b"\n", 0, at)
+        raise BadInput(f"{file}, line {line}: {word!r} is no page number; they are 0, 1, 2, …")
     newlines = np.flatnonzero(characters == ord("\n"))
     if not text.endswith(b"\n"):
         newlines = np.append(newlines, len(text))
     counts = np.diff(np.searchsorted(starts, newlines), prepend=0)
     return np.fromstring(text, np.int64, sep=" ") if starts.size else np.empty(0, np.int64), counts
-
-
-def _complaint(text: bytes, at: int, file: Path, line: int) -> str:
-    line += text.count(b"\n", 0, at)
-    before = re.split(rb"\s", text[max(0, at - 40) : at])[-1]
-    word = (before + re.split(rb"\s", text[at : at + 40])[0]).decode("utf-8", "replace")
-    return f"{file}, line {line}: {word!r} is no page number; they are 0, 1, 2, …"
 
 
 # "#" SNAP; "%" Matrix Market, KONECT, but not the name "%C3%81edan".
@@ -121,7 +111,7 @@ def adjacency(file: Path) -> Listed:
             f"{file}, line {line}: there is no page {targets[wrong[0]]}; the last of {pages:,} is {pages - 1}"
         )
     sources = np.repeat(np.arange(len(counts)), counts)
-    return Listed(_some(Graph.of(sources, targets, pages), file), np.arange(pages), [])
+    return Listed(_graph(sources, targets, pages, file), np.arange(pages), [])
 
 
 def edges(file: Path, pages: NDArray[np.int64] | None = None) -> Listed:
@@ -148,7 +138,7 @@ def edges(file: Path, pages: NDArray[np.int64] | None = None) -> Listed:
     both = np.concatenate((values[at], values[at + 1]))
     labels = distinct(both if pages is None else np.concatenate((both, pages)))
     sources, targets = np.split(_dense(both, labels), 2)
-    return Listed(_some(Graph.of(sources, targets, len(labels)), file), labels, [])
+    return Listed(_graph(sources, targets, len(labels), file), labels, [])
 
 
 def _dense(values: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -170,19 +160,17 @@ def _named_edges(text: bytes, file: Path) -> Listed:
         raise BadInput(f"{file} is no text, so no list of links")
     rows = []
     for number, line in enumerate(lines, 1):
-        row = (
-            line.strip().split("\t")[:2] if "\t" in line else line.split()
-        )  # after a second tab there may be a weight
+        # After a second tab there may be a weight.
+        row = line.strip().split("\t")[:2] if "\t" in line else line.split()
         if len(row) == 2 and all(row):
             rows.append(row)
         elif line.strip():
             raise BadInput(f"{file}, line {number}: two pages should stand here, from and to")
     names = sorted({name for row in rows for name in row})
     number_of = {name: number for number, name in enumerate(names)}
-    ends = np.array([[number_of[source], number_of[target]] for source, target in rows], np.int64)
-    ends = ends.reshape(-1, 2)
-    graph = Graph.of(ends[:, 0], ends[:, 1], len(names))
-    return Listed(_some(graph, file), np.arange(len(names)), names)
+    sources = np.array([number_of[source] for source, _ in rows], np.int64)
+    targets = np.array([number_of[target] for _, target in rows], np.int64)
+    return Listed(_graph(sources, targets, len(names), file), np.arange(len(names)), names)
 
 
 def page_urls(file: Path) -> tuple[NDArray[np.int64], list[str]]:
@@ -198,7 +186,8 @@ def page_urls(file: Path) -> tuple[NDArray[np.int64], list[str]]:
     return np.array(labels, np.int64), [found[label] for label in labels]
 
 
-def _some(graph: Graph, file: Path) -> Graph:
+def _graph(sources: NDArray[np.int64], targets: NDArray[np.int64], pages: int, file: Path) -> Graph:
+    graph = Graph.of(sources, targets, pages)
     if not graph.links:
         raise BadInput(f"{file} holds no link between two pages")
     return graph

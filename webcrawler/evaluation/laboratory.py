@@ -48,7 +48,8 @@ def experiments(orderings: Sequence[str], seeds: Sequence[int], query: str = "")
     """
     found = []
     for name in orderings:
-        for seed in seeds if _takes_seed(name) else (None,):
+        takes_seed = _mode(name, 0, query) != _mode(name, None, query)
+        for seed in seeds if takes_seed else (None,):
             mode = _mode(name, seed, query)
             ordering(mode)
             found.append(Experiment(name, mode, seed))
@@ -60,11 +61,6 @@ def _arguments(name: str) -> tuple[str, ...]:
     if "?" in name:
         return ()
     return arguments_of(ordering_type(name, by_path=True))
-
-
-def _takes_seed(name: str) -> bool:
-    first, _, then = name.partition(":")
-    return "seed" in _arguments(first) or bool(then and _takes_seed(then))
 
 
 def _mode(name: str, seed: int | None, query: str) -> str:
@@ -85,33 +81,23 @@ def _mode(name: str, seed: int | None, query: str) -> str:
 
 @contextmanager
 def private_redis() -> Iterator[Connection]:
-    """An embedded server without files; it ends with the block, or with this process if that is killed."""
+    """An embedded server without files; it ends with the block, or with this process if that is killed.
+
+    For the latter a shell waits at a pipe of ours: when it closes unasked, the shell stops the server.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="webcrawler-") as folder,
         connect(None, Path(folder), fsync="no") as connection,
-        _ended_with_this_process(connection.client.info("server")["process_id"], folder),
     ):
-        connection.client.config_set("appendonly", "no")
-        yield connection
-
-
-@contextmanager
-def _ended_with_this_process(server: int, folder: str) -> Iterator[None]:
-    """A shell that waits at a pipe of ours: when it closes unasked, the shell stops the server."""
-    command = ["sh", "-c", STOP_WHEN_ALONE, "sh", str(server), folder]
-    shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-    try:
-        yield
-    finally:
-        shell.kill()
-        shell.communicate()
-
-
-class _StartPage(NamedTuple):
-    label: int | str
-    url: str
-    reached: Recorded  # what can be reached from it
-    evaluator: Evaluator
+        server = connection.client.info("server")["process_id"]
+        command = ["sh", "-c", STOP_WHEN_ALONE, "sh", str(server), folder]
+        shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+        try:
+            connection.client.config_set("appendonly", "no")
+            yield connection
+        finally:
+            shell.kill()
+            shell.communicate()
 
 
 def runs(
@@ -136,21 +122,23 @@ def runs(
         raise BadInput(
             f"{by_words[0]} needs anchors, which this graph lacks: name the data folder of a crawl"
         )
-    pages = [_start_page(recorded, start, metrics) for start in starts]
-    for (label, url, reached, evaluator), start in zip(pages, starts, strict=True):
-        web = Web(reached)
+    reachable = [recorded.reachable(recorded.page(start)) for start in starts]
+    evaluators = [Evaluator(reached, metrics) for reached in reachable]
+    for start, reached, evaluator in zip(starts, reachable, evaluators, strict=True):
+        web, page, label = Web(reached), recorded.page(start), as_number(start)
+        first = web.page_of[recorded.urls[page]]
         hot = {name: int(are_hot.sum()) for name, are_hot in evaluator.hot.items()}
         for one in experiments:
             tell = partial(progress, f"{one.mode} {start}".rstrip())
             began = time.perf_counter()
-            order = crawl(web, one.mode, web.page_of[url], connection, evaluator.interval, pages_max, tell)
-            seconds = round(time.perf_counter() - began, 3)
-            figures = evaluator.figures(order)
-            yield Run(one.ordering, label, one.seed, seconds, evaluator.pages, len(order), hot, figures)
-
-
-def _start_page(recorded: Recorded, start: str, metrics: Metrics) -> _StartPage:
-    page, number = recorded.page(start), as_number(start)
-    label = (start or str(recorded.labels[page])) if number is None else number
-    reached = recorded.reachable(page)
-    return _StartPage(label, recorded.urls[page], reached, Evaluator(reached, metrics))
+            order = crawl(web, one.mode, first, connection, evaluator.interval, pages_max, tell)
+            yield Run(
+                ordering=one.ordering,
+                start=(start or str(recorded.labels[page])) if label is None else label,
+                seed=one.seed,
+                seconds=round(time.perf_counter() - began, 3),
+                pages=evaluator.pages,
+                visits=len(order),
+                hot=hot,
+                figures=evaluator.figures(order),
+            )

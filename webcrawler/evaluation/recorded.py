@@ -1,9 +1,11 @@
-"""Recorded graphs: what a crawl found, to crawl it again in other orders."""
+"""Recorded graphs: what a crawl found, or a file holds, to crawl it again in other orders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -11,12 +13,16 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order
 
 from webcrawler import urls
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.evaluation.files import DIGITS_MAX
+from webcrawler.evaluation import files
 from webcrawler.linkgraph import Graph
-from webcrawler.records import Text
+from webcrawler.records import Document, Text
 
 MADE_UP = "http://graph.example/"  # prefix of the URLs of pages without one
+KINDS = ("catalog.sqlite", "*.graph-txt*", "*.dat*", "links.tsv*", "*.edgelist*", "*.tsv*", "*.txt*")
+AT_ONCE = 10_000  # rows of a query
+HOPS = 20  # of redirects
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,12 @@ class Recorded:
         found = [page for page, url in enumerate(self.urls) if url in spellings]
         if not found and number is not None:
             found = np.flatnonzero(self.labels == number).tolist()
-        if not found:
-            raise BadInput(f"--start: the graph has no page {start[:200]!r}; it has {self._some_pages()}")
-        return found[0]
-
-    def _some_pages(self) -> str:
+        if found:
+            return found[0]
+        pages = f"{self.urls[0]} and {len(self.urls) - 1:,} more"
         if self.urls[0].startswith(MADE_UP):
-            return f"pages {self.labels[0]} to {self.labels[-1]}"
-        return f"{self.urls[0]} and {len(self.urls) - 1:,} more"
+            pages = f"pages {self.labels[0]} to {self.labels[-1]}"
+        raise BadInput(f"--start: the graph has no page {start[:200]!r}; it has {pages}")
 
     def reachable(self, start: int) -> Recorded:
         """The part that can be reached from a page; nothing else counts (Cho 1998, section 6).
@@ -75,14 +79,116 @@ class Recorded:
 
 def as_number(start: str) -> int | None:
     """The number, if the text is one that can be a page number."""
-    return int(start) if start.isdecimal() and len(start) <= DIGITS_MAX else None
+    return int(start) if start.isdecimal() and len(start) <= files.DIGITS_MAX else None
 
 
 def _spellings(start: str) -> set[str]:
     found = set()
     for url in (start, f"http://{start}", MADE_UP + quote(start, safe="%/")):
-        try:
+        with suppress(BadUrl):
             found.add(urls.canonical(url))
-        except BadUrl:
-            continue
     return found
+
+
+def read(path: Path) -> Recorded:
+    """Read a graph file, a folder with one, or the data folder of a crawl.
+
+    Raises:
+        BadInput: there is no graph, or it is damaged; the message names file and line.
+    """
+    file = _chosen(path) if path.is_dir() else path
+    if not file.exists():
+        raise BadInput(f"there is no graph at {file}")
+    if file.is_file() and _begins_with(file, b"SQLite format 3\0"):
+        return from_catalog(file)
+    if ".graph-txt" in file.name:
+        listed = files.adjacency(file)
+        return Recorded(listed.graph, listed.labels, [f"{MADE_UP}{label}" for label in listed.labels])
+    lists = [file.with_name(name) for name in ("links.dat", "links.dat.gz") if ".dat" in file.name]
+    if url_list := next(filter(Path.exists, lists), None):  # links.dat beside hollins.dat
+        labels, known = files.page_urls(url_list)
+        listed = files.edges(file, labels)
+        by_label = dict(zip(labels.tolist(), known, strict=True))
+        spelled = [by_label.get(label, "") for label in listed.labels.tolist()]
+    else:
+        listed = files.edges(file)
+        spelled = [MADE_UP + quote(name, safe="%/") for name in listed.names] or [""] * len(listed.labels)
+    return Recorded(listed.graph, listed.labels, _distinct(spelled, listed.labels))
+
+
+def _begins_with(file: Path, magic: bytes) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(magic)) == magic
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from None
+
+
+def _chosen(folder: Path) -> Path:
+    for kind in KINDS:
+        found = [file for file in sorted(folder.glob(kind)) if not file.name.startswith("links.dat")]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise BadInput(f"{folder} holds several graphs; name one: {', '.join(map(str, found[:3]))}")
+    raise BadInput(f"{folder} holds no graph: neither a catalog.sqlite of a crawl nor a file of links")
+
+
+def _distinct(spelled: Sequence[str], labels: NDArray[np.int64]) -> list[str]:
+    """Canonical URLs, each once; a page without a URL of its own gets a made-up one."""
+    found: dict[str, None] = {}
+    for url, label in zip(spelled, labels.tolist(), strict=True):
+        chosen = made_up = f"{MADE_UP}{label}"
+        with suppress(BadUrl):
+            chosen = urls.canonical(url) if url else made_up
+        for other in (made_up, f"{made_up}/{len(found)}"):
+            chosen = other if chosen in found else chosen
+        found[chosen] = None
+    return list(found)
+
+
+def from_catalog(file: Path) -> Recorded:
+    """The documents of a crawl and the links between them; URLs that were never fetched are left out.
+
+    A link to a redirect counts as a link to its target. Links with nofollow do not count, as in a crawl.
+
+    Raises:
+        BadInput: the file is no catalog, or has no links between documents.
+    """
+    catalog = Catalog(file, readonly=True)
+    url_of = dict(catalog.urls.all())
+    labels = sorted(number for number, _ in documents(catalog))
+    rows = list(catalog.links.all())
+    leads_to = {row.source: row.target for row in rows if row.rel == "redirect"}
+    page_of = {label: page for page, label in enumerate(labels)}
+
+    def page(label: int) -> int:
+        for _ in range(HOPS):
+            if label in page_of:
+                return page_of[label]
+            label = leads_to.get(label, 0)
+        return -1
+
+    anchors: dict[tuple[int, int], str] = {}
+    for row in rows:
+        source, target = page_of.get(row.source, -1), page(row.target)
+        if row.rel == "" and source >= 0 and target >= 0 and source != target:
+            key = (source, target)  # several links, by way of redirects: their anchor texts are joined
+            anchors[key] = f"{anchors[key]} {row.anchor}" if key in anchors else row.anchor
+    if not anchors:
+        raise BadInput(f"{file} has no link between two documents: crawl more, then compare orderings")
+    links = sorted(anchors)
+    ends = np.array(links, np.int64)
+    return Recorded(
+        Graph.of(ends[:, 0], ends[:, 1], len(labels)),
+        np.array(labels, np.int64),
+        [url_of[label] for label in labels],
+        [anchors[link] for link in links],
+        texts=catalog.texts,
+    )
+
+
+def documents(catalog: Catalog) -> Iterator[tuple[int, Document]]:
+    """All documents of a crawl by page number."""
+    for start in range(1, catalog.urls.count() + 1, AT_ONCE):
+        yield from catalog.documents(range(start, start + AT_ONCE)).items()

@@ -11,10 +11,11 @@ from webcrawler import urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.evaluation.recorded import documents
 from webcrawler.parsing import parse
 from webcrawler.records import Document, Link, Page, Text
 
-AT_ONCE = 1000  # documents or texts in memory
+AT_ONCE = 1000  # texts in memory
 KEPT = 2000  # parsed pages in memory: about 300 MB
 
 
@@ -50,7 +51,7 @@ class Recording:
         self.crawl_dir = crawl_dir
         self.not_archived = set[int]()  # numbers of pages that the archive lacks, as far as they were fetched
         self._catalog = Catalog(file, readonly=True)
-        self.documents = dict(self._documents())
+        self.documents = dict(documents(self._catalog))
         if not self.documents:
             raise BadInput(f"{crawl_dir} holds no document: crawl more, then compare strategies")
         self._number_of = {document.url: number for number, document in self.documents.items()}
@@ -79,10 +80,6 @@ class Recording:
         wanted = list(numbers or self.documents)
         for start in range(0, len(wanted), AT_ONCE):
             yield from self._catalog.texts(wanted[start : start + AT_ONCE]).items()
-
-    def _documents(self) -> Iterator[tuple[int, Document]]:
-        for start in range(1, self._catalog.urls.count() + 1, AT_ONCE):
-            yield from self._catalog.documents(range(start, start + AT_ONCE)).items()
 
     @cached_property
     def _redirects(self) -> dict[str, Link]:
