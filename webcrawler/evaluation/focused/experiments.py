@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import urlencode
 
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.focused.crawl import Crawled, best, crawl, sample, strategy
+from webcrawler.evaluation.focused.crawl import best, crawl, sample, strategy
 from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.focused.report import Run, pooled
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic
@@ -74,14 +74,16 @@ def runs(
         found: list[Run] = []
         for seed, known in draws.items():
             if wanted := relevant[topic.query] - known:
-                rank = searcher.rank(topic.query, RANKING, len(recording.documents)) if searcher else []
-                crawls = _crawls(recording, experiments, connection, progress, topic.query, rank, known)
-                found += _runs(topic.query, wanted, seed, crawls, [number for number, _ in rank])
+                ranked = searcher.rank(topic.query, RANKING, len(recording.documents)) if searcher else []
+                crawls = _runs(
+                    recording, experiments, connection, progress, topic.query, ranked, known, wanted
+                )
+                found += [run._replace(seed=seed) for run in crawls]
         if found:
             yield found
 
 
-def _crawls(
+def _runs(
     recording: Recording,
     experiments: Experiments,
     connection: Connection,
@@ -89,40 +91,26 @@ def _crawls(
     query: str,
     ranked: Sequence[tuple[int, float]],
     known: frozenset[int],
-) -> dict[str, tuple[Crawled, float]]:
-    """By strategy what was crawled, and the seconds it took."""
+    relevant: set[int],
+) -> list[Run]:
+    """A crawl with each strategy from the same start, compared with each other."""
     start_from = best(recording, ranked, known)
     explored = {recording.documents[number].id for number in known}
     seeds = () if explored else experiments.starts or [recording.first()]
-    crawls = {}
+    orders: dict[str, list[int]] = {}
+    found = []
     for name in experiments.strategies:
         tell = partial(progress, f"{name}: {query}")
         mode, began = mode_of(name, query), time.perf_counter()
-        crawled = crawl(recording, mode, seeds, connection, experiments.pages, start_from, explored, tell)
-        crawls[name] = crawled, round(time.perf_counter() - began, 3)
-    return crawls
-
-
-def _runs(
-    query: str,
-    relevant: set[int],
-    seed: int | None,
-    crawls: Mapping[str, tuple[Crawled, float]],
-    ranked: Sequence[int],
-) -> Iterator[Run]:
-    pool = pooled({name: crawled.order for name, (crawled, _) in crawls.items()}, ranked) if ranked else {}
-    for name, ((order, tried), seconds) in crawls.items():
-        yield Run(
-            strategy=name,
-            query=query,
-            relevant=len(relevant),
-            fetched=len(order),
-            found=tuple(place for place, number in enumerate(order, 1) if number in relevant),
-            tried=tried,
-            seconds=seconds,
-            seed=seed,
-            pool=pool.get(name),
+        order, tried = crawl(
+            recording, mode, seeds, connection, experiments.pages, start_from, explored, tell
         )
+        seconds = round(time.perf_counter() - began, 3)
+        orders[name] = order
+        places = tuple(place for place, number in enumerate(order, 1) if number in relevant)
+        found.append(Run(name, query, len(relevant), len(order), places, tried, seconds))
+    pool = pooled(orders, [number for number, _ in ranked]) if ranked else {}
+    return [run._replace(pool=pool.get(run.strategy)) for run in found]
 
 
 def _texts(recording: Recording, progress: Progress) -> Iterator[tuple[int, Text]]:
@@ -140,5 +128,5 @@ def mode_of(strategy: str, query: str) -> str:
     name, _, words = strategy.partition("?")
     if "query" not in arguments_of(ordering_type(name, by_path=True)):
         return strategy
-    argument = urlencode({"query": query})
-    return f"{name}?{words}&{argument}" if words else f"{name}?{argument}"
+    arguments = filter(None, (words, urlencode({"query": query})))
+    return f"{name}?{'&'.join(arguments)}"

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
@@ -70,20 +70,19 @@ def read_feedback(folder: Path) -> Judgments:
 
 
 def _papers(file: Path) -> Iterator[Paper]:
+    """Only the id must be there."""
     for number, line in _lines(file):
         try:
-            yield _paper(json.loads(line))
-        except (ValueError, TypeError, KeyError, RecursionError):
+            row = json.loads(line)
+            links = row.get("links") or []
+            if not isinstance(links, list):
+                raise TypeError("links")
+            yield Paper(
+                _id(row["id"]), _text(row.get("title")), _text(row.get("text")), tuple(map(_id, links))
+            )
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             expected = '{"id": …, "title": …, "text": …, "links": […]}'
             raise BadInput(f"{file}, line {number}: expected {expected}") from None
-
-
-def _paper(row: dict[str, Any]) -> Paper:
-    """Raises ValueError, TypeError or KeyError where the row is something else; only the id must be there."""
-    links = row.get("links") or [] if isinstance(row, dict) else None
-    if not isinstance(links, list):
-        raise TypeError("links")
-    return Paper(_id(row["id"]), _text(row.get("title")), _text(row.get("text")), tuple(map(_id, links)))
 
 
 def _id(value: object) -> str:
