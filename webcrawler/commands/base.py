@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sqlite3
 import sys
+import tempfile
 import unicodedata
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from redis.exceptions import RedisError
 from scrapy.commands import ScrapyCommand
@@ -19,16 +22,33 @@ from scrapy.settings import Settings
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.search import Searcher
 from webcrawler.settings import complaint, removed
-
-if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
-    from webcrawler.search import Searcher
+from webcrawler.text import load
 
 TEXT_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
+Progress = Callable[[str, int, int | None], None]  # what is being done, how much is done, of how much
+
+
+class Option(NamedTuple):
+    """An option of a command line. Its value is text; that of a switch is True or False."""
+
+    name: str
+    default: str | bool | None  # False: it is a switch
+    help: str
+    metavar: str | None = None
+
 
 class Command(ScrapyCommand):
-    """Subclasses do their work in `answer`, and raise what goes wrong."""
+    """Subclasses do their work in `answer`, and raise what goes wrong.
+
+    Attributes:
+        arguments: what follows the options, for the help page; "": nothing may follow them.
+        summary: one line for the list of commands.
+        details: more for the help page; the summary if there is none.
+        options: beside those that Scrapy gives to all commands.
+    """
 
     # Scrapy offers every command class that a module of this folder defines; this one is only a base.
     __module__ = "webcrawler.commands"
@@ -36,6 +56,26 @@ class Command(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False  # a command that crawls makes its own
     default_settings: ClassVar[dict[str, object]] = {"LOG_ENABLED": False}
+
+    arguments = summary = details = ""
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    def syntax(self) -> str:
+        return f"[options] {self.arguments}".strip()
+
+    def short_desc(self) -> str:
+        return self.summary
+
+    def long_desc(self) -> str:
+        return self.details or self.summary
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        for name, default, text, metavar in self.options:
+            if default is False:
+                parser.add_argument(name, action="store_true", help=text)
+            else:
+                parser.add_argument(name, default=default, help=text, metavar=metavar)
 
     @abstractmethod
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -54,7 +94,7 @@ class Command(ScrapyCommand):
         try:
             if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
                 raise BadInput(f"{why}; after tantivy, `scrapy reindex` builds the index anew")
-            self.answer(_positional(args), opts)
+            self.answer(self._positional(args), opts)
         except BrokenPipeError:  # the reader has seen enough: `scrapy search … | head -1`
             sys.stdout = None  # else the interpreter flushes it and complains
         except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
@@ -63,6 +103,16 @@ class Command(ScrapyCommand):
         except KeyboardInterrupt:
             self.exitcode = 1
             print("interrupted", file=sys.stderr)
+
+    def _positional(self, args: list[str]) -> list[str]:
+        for argument in args:  # Scrapy passes unknown options on as arguments
+            if argument.startswith("--") and " " not in argument and argument != "--":
+                raise BadInput(f"unknown option {argument}: --help lists all options")
+        given = [argument for argument in args if argument != "--"]
+        if given and not self.arguments:
+            name = type(self).__module__.rpartition(".")[2]
+            raise BadInput(f"{name} takes options only, not {given[0][:60]!r}")
+        return given
 
     @contextmanager
     def interruptible(self, outcome: Callable[[], str]) -> Iterator[None]:
@@ -112,9 +162,6 @@ class Command(ScrapyCommand):
 
     def searcher(self, crawl_dir: Path) -> Searcher:
         """A searcher with the reference of the setting SEARCH_REFERENCE."""
-        from webcrawler.search import Searcher
-        from webcrawler.text import load
-
         reference = self.project.get("SEARCH_REFERENCE")
         return Searcher(crawl_dir, load(Path(reference)) if reference else None)
 
@@ -137,14 +184,14 @@ def whole_number(text: str, option: str, least: int = 0, most: int = 10**17) -> 
     raise BadInput(f"{option} must be a whole number {limits}, not {text[:60]!r}")
 
 
-def fraction(text: str, option: str, most: float = 1.0) -> float:
-    """Raises BadInput: the value of the option is no number from 0 to `most`."""
-    try:
-        if 0 <= float(text) <= most:
-            return float(text)
-    except ValueError:
-        pass
-    raise BadInput(f"{option} must be a number from 0 to {most:g}, not {text[:60]!r}")
+def number(text: str, option: str, is_right: Callable[[float], bool], bounds: str) -> float:
+    """Raises BadInput: the value of the option is no number, or not right; the message has the bounds."""
+    value = nan
+    with suppress(ValueError):
+        value = float(text)
+    if not is_right(value):
+        raise BadInput(f"{option} must be a number {bounds}, not {text[:60]!r}")
+    return value
 
 
 def comma_separated(text: str, option: str) -> list[str]:
@@ -163,9 +210,76 @@ def utf8(text: str, option: str) -> str:
     return text
 
 
-def _positional(args: list[str]) -> list[str]:
-    """Scrapy passes unknown options on as arguments."""
-    for argument in args:
-        if argument.startswith("--") and " " not in argument and argument != "--":
-            raise BadInput(f"unknown option {argument}: --help lists all options")
-    return [argument for argument in args if argument != "--"]
+def check_folder(folder: Path) -> None:
+    """Create the folder if it is missing. Raises BadInput: files cannot be written to it."""
+    with _write_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+
+
+def check_file(file: Path) -> None:
+    """Raises BadInput: the file cannot be written, or its folder is missing. Leaves the file as it is."""
+    with _write_errors(file):
+        if _is_special(file):
+            file.open("ab").close()
+            return
+        if not file.parent.is_dir():
+            raise BadInput(f"cannot write to {file}: there is no folder {file.parent}")
+    check_folder(file.parent)
+
+
+def write_json(file: Path, value: Mapping[str, Any]) -> None:
+    """Raises BadInput: the file cannot be written; a file that was there stays."""
+    with replaced(file) as part:
+        part.write_text(json.dumps(value) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def replaced(file: Path) -> Iterator[Path]:
+    """A path to write to, which then replaces the file: readers see the old content or the new.
+
+    Raises:
+        BadInput: it cannot be written; a file that was there stays.
+    """
+    part = file if _is_special(file) else file.with_name(file.name + ".part")
+    try:
+        with _write_errors(file):
+            yield part
+            if part != file:
+                part.replace(file)
+    finally:
+        if part != file:
+            with suppress(OSError):
+                part.unlink()
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """On a terminal, show a bar for the current step; the bar of the step before makes room for it."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
+        tasks: dict[str, Any] = {}
+
+        def progress(step: str, done: int, total: int | None) -> None:
+            if step not in tasks:
+                for earlier in tasks.values():
+                    bars.update(earlier, visible=False)
+                tasks[step] = bars.add_task(step)
+            bars.update(tasks[step], completed=done, total=total)
+
+        yield progress
+
+
+def _is_special(file: Path) -> bool:
+    """A device or pipe such as /dev/stdout, which nothing can replace; or a folder."""
+    return file.exists() and not file.is_file()
+
+
+@contextmanager
+def _write_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"cannot write to {path}: {error.strerror}") from None

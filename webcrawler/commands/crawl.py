@@ -17,9 +17,8 @@ from scrapy.spiderloader import get_spider_loader
 from spiders.index import IndexSpider
 from spiders.realtime import RealtimeSpider
 from webcrawler import connection
-from webcrawler.commands._output import check_file, write_json
 from webcrawler.commands._results_table import ResultsTable, console
-from webcrawler.commands.base import Command
+from webcrawler.commands.base import Command, Option, check_file, write_json
 from webcrawler.connection import Connection, retry
 from webcrawler.crawl import run
 from webcrawler.crawl.worker import read_words
@@ -39,35 +38,21 @@ class Crawl(Command, BaseRunSpiderCommand):
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, object]] = {}
 
-    def syntax(self) -> str:
-        return (
-            "[options] SPIDER [-a mode=breadth] [-a seeds=URL,URL | @FILE] [-a max_pages=N] [-a max_time=S] …"
-        )
-
-    def short_desc(self) -> str:
-        return "Crawl; without seeds continue the last crawl, or crawl the demo web"
-
-    def long_desc(self) -> str:
-        return (
-            f"{self.short_desc()}. `scrapy crawl realtime -a query=WORDS` searches the web: it answers "
-            "from the index first, then from pages that the best answers lead to. "
-            "docs/reference/commands.md lists the arguments (-a) of both spiders."
-        )
+    arguments = "SPIDER [-a mode=breadth] [-a seeds=URL,URL | @FILE] [-a max_pages=N] [-a max_time=S] …"
+    summary = "Crawl; without seeds continue the last crawl, or crawl the demo web"
+    details = (
+        f"{summary}. `scrapy crawl realtime -a query=WORDS` searches the web: it answers "
+        "from the index first, then from pages that the best answers lead to. "
+        "docs/reference/commands.md lists the arguments (-a) of both spiders."
+    )
+    options = (
+        Option("--rescore", False, "continue in another mode: recompute the priorities of waiting URLs"),
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument(
-            "--rescore",
-            action="store_true",
-            help="continue in another mode: recompute the priorities of waiting URLs",
-        )
-        parser.add_argument(
-            "--json",
-            metavar="FILE",
-            nargs="?",
-            const=STDOUT,
-            help="write the results of realtime as JSON; without FILE to standard output",
-        )
+        where = "write the results of realtime as JSON; without FILE to standard output"
+        parser.add_argument("--json", metavar="FILE", nargs="?", const=STDOUT, help=where)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(args, opts)

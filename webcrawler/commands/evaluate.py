@@ -8,8 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webcrawler import urls
-from webcrawler.commands._output import check_file, check_folder, progress_bars, write_json
-from webcrawler.commands.base import Command, comma_separated, fraction, printable, utf8, whole_number
+from webcrawler.commands.base import (
+    Command,
+    Option,
+    check_file,
+    check_folder,
+    comma_separated,
+    number,
+    printable,
+    progress_bars,
+    utf8,
+    whole_number,
+    write_json,
+)
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import strategies
 
@@ -20,66 +31,64 @@ ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
 STRATEGIES = ",".join(mode.name for mode in strategies() if not mode.library)
 PAGES, PAGES_MAX = "1000", 10**6
-FOCUSED_ONLY = {
-    "strategies": "",
-    "known": "0",
-    "pages": "",
-}  # options and their defaults
+Compared = tuple[Mapping[str, Any], Sequence[Path]]  # the figures for --json, the files that were drawn
+FOCUSED_ONLY = {"strategies": "", "known": "0", "pages": ""}  # options and their defaults
 
 
 class Evaluate(Command):
-    def syntax(self) -> str:
-        return "[options] GRAPH"
-
-    def short_desc(self) -> str:
-        return "Compare URL orderings on a recorded graph, or strategies of focused crawling"
-
-    def long_desc(self) -> str:
-        return (
-            "GRAPH is the data folder of a crawl (CRAWL_DIR), a *.graph-txt file, an edge list, or a folder "
-            "with one of them. Virtual crawlers visit all pages that the start page leads to, in each order. "
-            "With --focused they look for pages about given topics, in a recorded crawl."
-        )
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--orderings", default=ORDERINGS, help=f"modes to compare; hot:MODE needs --query ({ORDERINGS})")
-        add("--start", default="", help="numbers or URLs of start pages (the first page with links)")
-        add("--seeds", default="1", help="seeds of orderings that use chance, as 1,2,3 (1)")
-        add("--hot", default=HOT, help=f"which pages are hot: ib:10, ir:1%%, is:WORD+ib:5 … ({HOT})")
-        add("--buffer", default="0", help="share of the pages that can be kept, as 0.1, for P_BC (all)")
-        add("--flush", default="ir", help="what leaves a full buffer first: least ir, least ib, or fifo (ir)")
-        add("--reorder", default="1", help="percent of the pages between two updates of ranks (1)")
-        add("--query", default="", help="words of a topic, for orderings and metrics that need them")
-        add("--max-pages", default="0", help="stop each crawl after this many pages (all)")
-        add("--focused", metavar="TOPICS.json", help="compare strategies of focused crawling on these topics")
-        add("--strategies", default="", help=f"modes to compare with --focused ({STRATEGIES})")
-        add("--pages", default="", help=f"documents that each focused crawl fetches ({PAGES})")
-        add("--known", default="0", help="random documents known beforehand, chosen by --seeds (0)")
-        add("--plots", metavar="DIR", help="draw the curves as SVG files")
-        add("--json", metavar="FILE", help="write all figures as JSON")
+    arguments = "GRAPH"
+    summary = "Compare URL orderings on a recorded graph, or strategies of focused crawling"
+    details = (
+        "GRAPH is the data folder of a crawl (CRAWL_DIR), a *.graph-txt file, an edge list, or a folder "
+        "with one of them. Virtual crawlers visit all pages that the start page leads to, in each order. "
+        "With --focused they look for pages about given topics, in a recorded crawl."
+    )
+    options = (
+        Option("--orderings", ORDERINGS, f"modes to compare; hot:MODE needs --query ({ORDERINGS})"),
+        Option("--start", "", "numbers or URLs of start pages (the first page with links)"),
+        Option("--seeds", "1", "seeds of orderings that use chance, as 1,2,3 (1)"),
+        Option("--hot", HOT, f"which pages are hot: ib:10, ir:1%%, is:WORD+ib:5 … ({HOT})"),
+        Option("--buffer", "0", "share of the pages that can be kept, as 0.1, for P_BC (all)"),
+        Option("--flush", "ir", "what leaves a full buffer first: least ir, least ib, or fifo (ir)"),
+        Option("--reorder", "1", "percent of the pages between two updates of ranks (1)"),
+        Option("--query", "", "words of a topic, for orderings and metrics that need them"),
+        Option("--max-pages", "0", "stop each crawl after this many pages (all)"),
+        Option("--focused", None, "compare strategies of focused crawling on these topics", "TOPICS.json"),
+        Option("--strategies", "", f"modes to compare with --focused ({STRATEGIES})"),
+        Option("--pages", "", f"documents that each focused crawl fetches ({PAGES})"),
+        Option("--known", "0", "random documents known beforehand, chosen by --seeds (0)"),
+        Option("--plots", None, "draw the curves as SVG files", "DIR"),
+        Option("--json", None, "write all figures as JSON", "FILE"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
         seeds = [whole_number(seed, "--seeds") for seed in comma_separated(opts.seeds, "--seeds")]
-        if opts.focused is not None:
-            self._compare_strategies(Path(args[0]), opts, seeds)
-            return
         for name, default in FOCUSED_ONLY.items():
-            if getattr(opts, name) != default:
+            if opts.focused is None and getattr(opts, name) != default:
                 raise BadInput(f"--{name} belongs to --focused TOPICS.json")
-        self._compare_orderings(Path(args[0]), opts, seeds)
+        if opts.plots:
+            from webcrawler.evaluation import plots
 
-    def _compare_orderings(self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int]) -> None:
+            plots.check()
+            check_folder(Path(opts.plots))
+        if opts.json:
+            check_file(Path(opts.json))
+        compare = self._compare_orderings if opts.focused is None else self._compare_strategies
+        figures, files = compare(Path(args[0]), opts, seeds)
+        if opts.json and figures:
+            write_json(Path(opts.json), figures)
+        for file in files:
+            print(printable(str(file)))
+
+    def _compare_orderings(self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int]) -> Compared:
         from webcrawler import evaluation
 
         metrics, pages_max = _metrics(opts), whole_number(opts.max_pages, "--max-pages")
         orderings = comma_separated(opts.orderings, "--orderings")
         experiments = evaluation.experiments(orderings, seeds, opts.query)
         starts = comma_separated(opts.start, "--start") if opts.start else [""]
-        _check_files(opts)
         runs: list[Run] = []
         with self.interruptible(lambda: _over(runs)):
             recorded = evaluation.read(graph)
@@ -89,7 +98,7 @@ class Evaluate(Command):
                 ):
                     runs.append(run)
         if not runs:
-            return
+            return {}, ()
         pages, links = recorded.graph.pages, recorded.graph.links
         for start, run in {run.start: run for run in runs}.items():
             hot = "; ".join(f"{name} {number:,}" for name, number in run.hot.items())
@@ -97,13 +106,13 @@ class Evaluate(Command):
             print(f"{reached} Hot pages: {hot}." if hot else reached)
         print("\n" + evaluation.tables(runs), flush=True)  # before files, which may fail
         figures = {"graph": {"pages": pages, "links": links}, "runs": [run.as_json() for run in runs]}
-        plots = evaluation.plots.draw(recorded, runs, Path(opts.plots)) if opts.plots else []
-        _write(opts, figures, plots)
+        return figures, evaluation.plots.draw(recorded, runs, Path(opts.plots)) if opts.plots else ()
 
-    def _compare_strategies(self, crawl_dir: Path, opts: argparse.Namespace, seeds: Sequence[int]) -> None:
+    def _compare_strategies(
+        self, crawl_dir: Path, opts: argparse.Namespace, seeds: Sequence[int]
+    ) -> Compared:
         from webcrawler.evaluation import focused, private_redis
 
-        _check_files(opts)
         experiments = _experiments(opts, seeds)
         recording = focused.Recording(crawl_dir)
         experiments.check()
@@ -116,7 +125,7 @@ class Evaluate(Command):
             for of_topic in focused.runs(recording, experiments, connection, progress):
                 runs += of_topic
         if not runs:
-            return
+            return {}, ()
         pages, topics = experiments.pages, [topic.query for topic in experiments.topics]
         print(focused.summary(runs, pages, experiments.known, topics, recording))
         print("\n" + focused.tables(runs, pages), flush=True)  # before files, which may fail
@@ -127,18 +136,7 @@ class Evaluate(Command):
             "known": experiments.known,
             "runs": [run.as_json(pages) for run in runs],
         }
-        _write(opts, figures, focused.draw(runs, pages, Path(opts.plots)) if opts.plots else [])
-
-
-def _check_files(opts: argparse.Namespace) -> None:
-    """Raises BadInput: the files that are asked for could not be written."""
-    if opts.plots:
-        from webcrawler.evaluation import plots
-
-        plots.check()
-        check_folder(Path(opts.plots))
-    if opts.json:
-        check_file(Path(opts.json))
+        return figures, focused.draw(runs, pages, Path(opts.plots)) if opts.plots else ()
 
 
 def _metrics(opts: argparse.Namespace) -> Metrics:
@@ -147,35 +145,26 @@ def _metrics(opts: argparse.Namespace) -> Metrics:
     hot = tuple(comma_separated(opts.hot, "--hot"))
     hotness.check(hot, utf8(opts.query, "--query"))
     check_flush(opts.flush)
-    percent = fraction(opts.reorder, "--reorder", 100)
+    percent = number(opts.reorder, "--reorder", lambda it: 0 <= it <= 100, "from 0 to 100")
     if not percent:
         raise BadInput("--reorder must be above 0 percent, as 0.2")
-    return Metrics(hot, fraction(opts.buffer, "--buffer"), opts.flush, percent, opts.query)
+    share = number(opts.buffer, "--buffer", lambda it: 0 <= it <= 1, "from 0 to 1")
+    return Metrics(hot, share, opts.flush, percent, opts.query)
 
 
 def _experiments(opts: argparse.Namespace, seeds: Sequence[int]) -> focused.Experiments:
     from webcrawler.evaluation.focused import Experiments, read_topics
 
-    starts = [_canonical(url) for url in utf8(opts.start, "--start").split(",") if url]
+    given = [url.strip() for url in utf8(opts.start, "--start").split(",") if url]
+    try:
+        starts = [urls.canonical(url) for url in given]
+    except BadUrl:
+        raise BadInput(f"--start={opts.start[:200]}: the crawl has no such document; write its URL") from None
     strategies = comma_separated(opts.strategies or STRATEGIES, "--strategies")
     pages = whole_number(opts.pages or PAGES, "--pages", 1, PAGES_MAX)
     known = whole_number(opts.known, "--known", 0, PAGES_MAX)
     return Experiments(read_topics(Path(opts.focused)), strategies, pages, starts, known, seeds)
 
 
-def _canonical(url: str) -> str:
-    try:
-        return urls.canonical(url.strip())
-    except BadUrl:
-        raise BadInput(f"--start={url[:200]}: the crawl has no such document; write its URL") from None
-
-
 def _over(runs: Sequence[object]) -> str:
     return "these crawls were over" if runs else "no crawl was over"
-
-
-def _write(opts: argparse.Namespace, figures: Mapping[str, Any], plots: Sequence[Path]) -> None:
-    if opts.json:
-        write_json(Path(opts.json), figures)
-    for file in plots:
-        print(printable(str(file)))

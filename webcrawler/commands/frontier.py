@@ -10,15 +10,11 @@ from typing import Any
 
 from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import Command, printable
+from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
 
-USAGE = (
-    "use `scrapy frontier stats`, `peek`, `quarantined`, `explain URL`, `block SERVER`, `unblock SERVER`"
-    " or `clear`"
-)
 ALONE = ("stats", "peek", "quarantined", "clear")
 WITH_ONE = ("explain", "block", "unblock")
 
@@ -26,30 +22,25 @@ MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in 
 
 
 class FrontierCommand(Command):
-    def syntax(self) -> str:
-        return "[options] stats | peek | quarantined | explain URL | block SERVER | unblock SERVER | clear"
-
-    def short_desc(self) -> str:
-        return "Show the URLs not yet fetched, block servers, or clear the frontier"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("-n", dest="limit", type=int, default=20, help="how many URLs peek shows (20)")
-        parser.add_argument("--name", default="index", help="whose frontier: the name of a spider (index)")
-        parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = "stats | peek | quarantined | explain URL | block SERVER | unblock SERVER | clear"
+    summary = "Show the URLs not yet fetched, block servers, or clear the frontier"
+    options = (
+        Option("-n", "20", "how many URLs peek shows (20)", "LIMIT"),
+        Option("--name", "index", "whose frontier: the name of a spider (index)"),
+        Option("--json", False, "print JSON"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         verb, rest = (args[0], args[1:]) if args else ("", [])
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
-            raise BadInput(USAGE)
-        if opts.limit < 0:
-            raise BadInput(f"-n must not be negative: {opts.limit}")
+            raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
+        limit = whole_number(opts.n, "-n")
         with connection.from_settings(self.project) as connected:
             frontier = Frontier(connected.client, ordering("fifo"), opts.name)
             if not frontier.stored_partitions():  # a block has to be where the first crawl will look for it
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
                 frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=partitions)
-            found = self._found(frontier, verb, rest, opts)
+            found = self._found(frontier, verb, rest, limit)
         if opts.json:
             print(json.dumps(found, indent=2))
         elif verb == "peek":
@@ -59,17 +50,18 @@ class FrontierCommand(Command):
         else:
             print("\n".join(_rows(readable(found) if verb == "explain" else found, "")))
 
-    def _found(self, frontier: Frontier, verb: str, rest: list[str], opts: argparse.Namespace) -> Any:
-        if verb == "stats":
-            return inspect.stats(frontier)
-        if verb == "peek":
-            return inspect.peek(frontier, opts.limit)
-        if verb == "quarantined":
-            return inspect.quarantined(frontier)
-        if verb == "explain":
-            return self._explain(frontier, rest[0])
-        if verb == "clear":
-            return {"forgotten": maintenance.clear(frontier)}
+    def _found(self, frontier: Frontier, verb: str, rest: list[str], limit: int) -> Any:
+        match verb:
+            case "stats":
+                return inspect.stats(frontier)
+            case "peek":
+                return inspect.peek(frontier, limit)
+            case "quarantined":
+                return inspect.quarantined(frontier)
+            case "clear":
+                return {"forgotten": maintenance.clear(frontier)}
+            case "explain":
+                return self._explain(frontier, rest[0])
         return self._block(frontier, rest[0], verb == "block")
 
     def _block(self, frontier: Frontier, name: str, blocked: bool) -> dict[str, Any]:

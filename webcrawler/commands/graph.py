@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands._output import replaced
-from webcrawler.commands.base import Command
+from webcrawler.commands.base import Command, Option, replaced
 from webcrawler.errors import BadInput
 
 FORMATS = ("graphml", "edgelist", "parquet")
@@ -23,16 +22,12 @@ Edge = tuple[int, int, str, str, str, str]
 
 
 class Graph(Command):
-    def syntax(self) -> str:
-        return "[options] stats | export FILE"
-
-    def short_desc(self) -> str:
-        return "Show the size of the link graph, or export the graph"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("--format", default="graphml", help=f"of export: {', '.join(FORMATS)} (graphml)")
-        parser.add_argument("--json", action="store_true", help="print stats as JSON")
+    arguments = "stats | export FILE"
+    summary = "Show the size of the link graph, or export the graph"
+    options = (
+        Option("--format", "graphml", f"of export: {', '.join(FORMATS)} (graphml)"),
+        Option("--json", False, "print stats as JSON"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args == ["stats"]:

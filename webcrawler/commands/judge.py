@@ -10,8 +10,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from webcrawler.commands._output import Progress, check_file, progress_bars, write_json
-from webcrawler.commands.base import Command, comma_separated, printable
+from webcrawler.commands.base import (
+    Command,
+    Option,
+    Progress,
+    check_file,
+    comma_separated,
+    printable,
+    progress_bars,
+    write_json,
+)
 from webcrawler.errors import BadInput
 from webcrawler.search.rankings import RANKINGS
 
@@ -23,23 +31,16 @@ FEEDBACK = "feedback"
 
 
 class Judge(Command):
-    def syntax(self) -> str:
-        return "[options] FOLDER|feedback"
-
-    def short_desc(self) -> str:
-        return "Compare rankings on queries with relevance judgments"
-
-    def long_desc(self) -> str:
-        return (
-            "FOLDER holds docs.jsonl (id, title, text, links), queries.tsv (id, tab, query) and qrels.txt "
-            "(TREC). `feedback` uses the judgments made on the search page, and the current index."
-        )
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--rankings", default=COMPARED, help=f"the others are compared with the first ({COMPARED})")
-        add("--json", metavar="FILE", help="write all figures as JSON")
+    arguments = "FOLDER|feedback"
+    summary = "Compare rankings on queries with relevance judgments"
+    details = (
+        "FOLDER holds docs.jsonl (id, title, text, links), queries.tsv (id, tab, query) and qrels.txt "
+        "(TREC). `feedback` uses the judgments made on the search page, and the current index."
+    )
+    options = (
+        Option("--rankings", COMPARED, f"the others are compared with the first ({COMPARED})"),
+        Option("--json", None, "write all figures as JSON", "FILE"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:

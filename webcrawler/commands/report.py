@@ -27,8 +27,7 @@ Next, try
 
 
 class Report(Command):
-    def short_desc(self) -> str:
-        return "Wait for the index, then show what was crawled and a sample search"
+    summary = "Wait for the index, then show what was crawled and a sample search"
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         path = self.catalog_file

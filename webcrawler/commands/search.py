@@ -7,7 +7,7 @@ import json
 import sys
 from textwrap import fill
 
-from webcrawler.commands.base import Command, printable, whole_number
+from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.records import Hit
 from webcrawler.search import Part, Results, as_dict
@@ -18,25 +18,19 @@ _INDENT = " " * 5  # as wide as "1000 " before the title
 
 
 class Search(Command):
-    def syntax(self) -> str:
-        return '[options] "molecular biology"'
-
-    def short_desc(self) -> str:
-        return "Search the pages that were crawled"
-
-    def long_desc(self) -> str:
-        return (
-            "Shows pages with some or all of the words, the most relevant first. +word must be on the page, "
-            '-word must not, "some words" must be next to each other, word* is the beginning of a word. '
-            "title:word, site:example.org and link:URL restrict the search; OR and (parentheses) combine."
-        )
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("-n", dest="limit", default="15", help="how many hits to show (15)")
-        parser.add_argument("--ranking", default=DEFAULT, help=f"{', '.join(RANKINGS)} ({DEFAULT})")
-        parser.add_argument("--explain", action="store_true", help="show how each score is made up")
-        parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = '"molecular biology"'
+    summary = "Search the pages that were crawled"
+    details = (
+        "Shows pages with some or all of the words, the most relevant first. +word must be on the page, "
+        '-word must not, "some words" must be next to each other, word* is the beginning of a word. '
+        "title:word, site:example.org and link:URL restrict the search; OR and (parentheses) combine."
+    )
+    options = (
+        Option("-n", "15", "how many hits to show (15)", "LIMIT"),
+        Option("--ranking", DEFAULT, f"{', '.join(RANKINGS)} ({DEFAULT})"),
+        Option("--explain", False, "show how each score is made up"),
+        Option("--json", False, "print JSON"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         searcher = self.searcher(self.crawl_dir)
@@ -45,8 +39,7 @@ class Search(Command):
             raise BadInput("the query is empty: type a word to look for")
         if len(text) > MAX_CHARACTERS:
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
-        limit = whole_number(opts.limit, "-n")
-        results = searcher.search(text, limit, opts.ranking, explain=opts.explain)
+        results = searcher.search(text, whole_number(opts.n, "-n"), opts.ranking, explain=opts.explain)
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
         if results.note:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from webcrawler.commands.base import Command, printable, whole_number
+from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.settings import SETTINGS, complaint, is_yes
 
@@ -21,27 +21,14 @@ COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
 class Serve(Command):
-    def syntax(self) -> str:
-        return "[options]"
-
-    def short_desc(self) -> str:
-        return "Open the search page for what was crawled"
-
-    def long_desc(self) -> str:
-        return "Serves the search page, the status page and the API; also during a crawl. Ctrl-C ends it."
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument(
-            "--host",
-            default="127.0.0.1",
-            help="address to listen on (127.0.0.1, for this machine only)",
-        )
-        parser.add_argument("--port", default="8000", help="port to listen on; 0 takes any free one (8000)")
+    summary = "Open the search page for what was crawled"
+    details = "Serves the search page, the status page and the API; also during a crawl. Ctrl-C ends it."
+    options = (
+        Option("--host", "127.0.0.1", "address to listen on (127.0.0.1, for this machine only)"),
+        Option("--port", "8000", "port to listen on; 0 takes any free one (8000)"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if args:
-            raise BadInput(f"serve takes options only, not {args[0][:60]!r}")
         if self.crawl_dir.exists() and not self.crawl_dir.is_dir():
             raise BadInput(f"{self.crawl_dir} is not a folder: set CRAWL_DIR to the data folder")
         for name in SETTINGS:
