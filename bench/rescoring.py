@@ -35,7 +35,7 @@ from synthetic import Pages
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import Connection, connect
 from webcrawler.frontier import Done, Frontier, Politeness, Report, ordering
-from webcrawler.frontier.scripts import operations, source
+from webcrawler.frontier.slots import operations, source
 from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.records import Entry, Fetch, Lease
 from webcrawler.urls import url_id

@@ -9,7 +9,7 @@ import msgpack
 from frontier_model import Model
 from frontier_model_intake import Server, Url
 
-from webcrawler.frontier.scripts import Client, Partition
+from webcrawler.frontier.slots import Client, Partition
 from webcrawler.urls import registrable_domain, split
 
 HOUR = 3600  # seconds; the times of the tests are further apart

@@ -11,7 +11,7 @@ from frontier_model_intake import Server, Url
 
 from webcrawler.frontier import Budgets, Frontier, Leased, Politeness, Report, ordering
 from webcrawler.frontier.leases import UNLIMITED
-from webcrawler.frontier.scripts import Client
+from webcrawler.frontier.slots import Client
 from webcrawler.records import Lease, Link
 from webcrawler.urls import split
 

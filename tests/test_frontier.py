@@ -41,7 +41,6 @@ from webcrawler.frontier import (
     inspect,
     maintenance,
     ordering,
-    searches,
 )
 from webcrawler.records import Lease, Link
 
@@ -745,7 +744,7 @@ def search_that_dies(make_frontier: MakeFrontier, name: str, url: str) -> Fronti
     frontier = make_frontier(name=name, worker="dead", server_concurrency=1)
     frontier.discover(links(url))
     frontier.expire(alive_seconds=6)
-    searches.enter(frontier.client, name)
+    maintenance.enter_search(frontier.client, name)
     lease_one(frontier)
     return frontier
 
@@ -755,7 +754,7 @@ def test_a_server_that_a_dead_search_was_asking_may_be_asked_by_others(make_fron
     index.discover(links(A))
     assert index.lease(1).leases == []
 
-    searches.look_after(index.client, is_dead=lambda worker: worker == "dead")
+    maintenance.look_after_searches(index.client, is_dead=lambda worker: worker == "dead")
     let_pass(index, 1.0)
 
     assert lease_one(index).url == A
@@ -765,7 +764,7 @@ def test_a_server_that_a_dead_search_was_asking_may_be_asked_by_others(make_fron
 def test_a_search_that_is_alive_is_left_alone(make_frontier: MakeFrontier) -> None:
     frontier = search_that_dies(make_frontier, "realtime:1", A)
 
-    searches.look_after(frontier.client)
+    maintenance.look_after_searches(frontier.client)
 
     assert inspect.stats(frontier)["leased"] == 1
 
@@ -777,13 +776,13 @@ def test_a_search_that_fell_silent_loses_its_leases_first_and_its_frontier_later
     frontier = search_that_dies(make_frontier, "realtime:1", A)
     let_pass(frontier, 10)
 
-    searches.look_after(frontier.client)
+    maintenance.look_after_searches(frontier.client)
     assert (inspect.stats(frontier)["queued"], inspect.stats(frontier)["leased"]) == (1, 0)
-    frontier.client.zadd(searches.KEY, {"realtime:1": 0})
-    searches.look_after(frontier.client)
+    frontier.client.zadd(maintenance.SEARCHES, {"realtime:1": 0})
+    maintenance.look_after_searches(frontier.client)
 
     assert inspect.stats(frontier)["seen"] == 0
-    assert frontier.client.exists(searches.KEY) == 0
+    assert frontier.client.exists(maintenance.SEARCHES) == 0
 
 
 class Planning(Ordering):

@@ -11,7 +11,7 @@ from conftest import MakeFrontier
 from frontiers import lease_one, links
 
 from webcrawler.frontier import Report
-from webcrawler.frontier.scripts import source
+from webcrawler.frontier.slots import source
 
 FOLDER = files("webcrawler.frontier").joinpath("lua")
 TEXTS = {file.name: file.read_text("utf-8") for file in FOLDER.iterdir() if file.name.endswith(".lua")}

@@ -22,8 +22,7 @@ from starlette.testclient import TestClient
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, hold_crawl
 from webcrawler.connection import connect
-from webcrawler.frontier import Frontier, Report, ordering
-from webcrawler.frontier.status import Standing, standing
+from webcrawler.frontier import Frontier, Report, Standing, ordering, standing
 from webcrawler.records import Entry
 from webcrawler.web import Config, make_app
 from webcrawler.web.readable import size, span

@@ -4,11 +4,11 @@
 `ordering(mode)` says which are best; `inspect` answers what waits and why, `maintenance` clears and rescores.
 """
 
-from webcrawler.frontier import inspect, maintenance, searches
+from webcrawler.frontier import inspect, maintenance
 from webcrawler.frontier.frontier import Frontier
+from webcrawler.frontier.inspect import Standing, standing
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report, Reports
-from webcrawler.frontier.scripts import Client
-from webcrawler.frontier.status import Standing, standing
+from webcrawler.frontier.slots import Client
 from webcrawler.orderings import Known, Ordering, Seen, Source, ordering
 
 __all__ = [
@@ -29,6 +29,5 @@ __all__ = [
     "inspect",
     "maintenance",
     "ordering",
-    "searches",
     "standing",
 ]

@@ -11,8 +11,7 @@ from webcrawler import urls
 from webcrawler.frontier import wire
 from webcrawler.frontier.discovery import LINKS_PER_CALL, Discovery
 from webcrawler.frontier.messages import Done
-from webcrawler.frontier.scripts import Call, Partition
-from webcrawler.frontier.slots import Slots
+from webcrawler.frontier.slots import Call, Partition, Slots
 from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Lease, Link
 
@@ -99,24 +98,22 @@ class Completion:
         prefix = urls.path_prefix(lease.url[len(lease.server) :])
         waiting = self._slots.client.zrange(f"{partition.prefix}queue:{lease.server}", 0, SWEPT - 1)
         paths = [path.decode() for path in waiting]
-        behind = [path for path in paths if urls.path_prefix(path) == prefix]
-        for start in range(0, len(behind), LINKS_PER_CALL):
-            part = behind[start : start + LINKS_PER_CALL]
-            group = [[lease.server, part, [BEHIND] * len(part)]]
-            self._slots.run([Call(partition, "rescore", (wire.pack(group), 0))])
+        behind = [lease.server + path for path in paths if urls.path_prefix(path) == prefix]
+        self.rescore(behind, [BEHIND] * len(behind), 0)
 
-    def rescore(self, links: Sequence[Link], priorities: Sequence[int], band: int) -> int:
+    def rescore(self, waiting: Sequence[str], priorities: Sequence[int], band: int) -> int:
+        """Gives canonical URLs that still wait another priority, as `Frontier.rescore`."""
         changed = 0
-        for start in range(0, len(links), LINKS_PER_CALL):
+        for start in range(0, len(waiting), LINKS_PER_CALL):
             end = start + LINKS_PER_CALL
-            part = zip(links[start:end], priorities[start:end], strict=True)
-            split = self._slots.partitions.split(part, lambda some: urls.server(some[0].url))
-            changed += sum(
-                self._slots.run(
-                    Call(partition, "rescore", (wire.pack(wire.priorities(own)), band))
-                    for partition, own in split.items()
-                )
+            part = zip(waiting[start:end], priorities[start:end], strict=True)
+            found = self._slots.run_split(
+                "rescore",
+                part,
+                lambda one: urls.server(one[0]),
+                lambda own: (wire.pack(wire.priorities(own)), band),
             )
+            changed += sum(number for _, number in found)
         return changed
 
 

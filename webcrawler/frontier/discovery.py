@@ -9,7 +9,6 @@ from typing import Any
 from webcrawler import urls
 from webcrawler.frontier import wire
 from webcrawler.frontier.messages import Budgets
-from webcrawler.frontier.scripts import Call
 from webcrawler.frontier.slots import Slots
 from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Link
@@ -34,9 +33,6 @@ class Discovery:
         self._slots = slots
         self._known: set[int] = set()
         self._connections = slots.connections  # that `_known` is from
-
-    def order_by(self, ordering: Ordering) -> None:
-        self.ordering = ordering
 
     @cached_property
     def limits(self) -> bytes:
@@ -65,15 +61,17 @@ class Discovery:
         """
         if not links:
             return 0
-        split = self._slots.partitions.split(links, lambda link: urls.server(link.url))
-        limits = self.limits if within_budgets else NO_LIMITS
-        answers = self._slots.run(
-            Call(partition, "discover", (limits, wire.pack(self.columns(own, source)), part))
-            for partition, own in split.items()
+        limits, fresh = self.limits if within_budgets else NO_LIMITS, 0
+        answers = self._slots.run_split(
+            "discover",
+            links,
+            lambda link: urls.server(link.url),
+            lambda own: (limits, wire.pack(self.columns(own, source)), part),
         )
-        for own, (_, refused, watched) in zip(split.values(), answers, strict=True):
+        for own, (new, refused, watched) in answers:
             self.remember(own, refused, watched)
-        return sum(int(answer[0]) for answer in answers)
+            fresh += int(new)
+        return fresh
 
     def columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
         counts_all = 0 < self.budgets.prefix <= COUNTED_FROM

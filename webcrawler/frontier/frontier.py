@@ -14,8 +14,7 @@ from webcrawler.frontier.completion import Completion, Plans
 from webcrawler.frontier.discovery import Discovery
 from webcrawler.frontier.leases import UNLIMITED, Leases
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report
-from webcrawler.frontier.scripts import Call, Client
-from webcrawler.frontier.slots import Partitions, Slots
+from webcrawler.frontier.slots import Call, Client, Partitions, Slots
 from webcrawler.frontier.wire import milliseconds
 from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Lease, Link
@@ -81,7 +80,7 @@ class Frontier:
 
     def order_by(self, ordering: Ordering) -> None:
         """Gives URLs their first priority by another ordering from now on; what waits keeps its own."""
-        self.discovery.order_by(ordering)
+        self.discovery.ordering = ordering
         self._plans = Plans(ordering)
 
     def stored_partitions(self) -> int:
@@ -202,7 +201,8 @@ class Frontier:
         Returns:
             How many waited.
         """
-        return self.completion.rescore(links, priorities, self.ordering.band if keep_classes else 0)
+        band = self.ordering.band if keep_classes else 0
+        return self.completion.rescore([link.url for link in links], priorities, band)
 
     def replan(self) -> None:
         """Gives what waits the priorities that an ordering which learns wants by now; for any thread.

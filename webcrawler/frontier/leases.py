@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,8 +12,7 @@ import msgpack
 from webcrawler import urls
 from webcrawler.frontier import wire
 from webcrawler.frontier.messages import Failed, Leased, Politeness, Report
-from webcrawler.frontier.scripts import Argument, Call, Partition
-from webcrawler.frontier.slots import Slots
+from webcrawler.frontier.slots import Argument, Call, Partition, Slots
 from webcrawler.frontier.wire import milliseconds
 from webcrawler.records import Lease
 
@@ -70,23 +69,16 @@ class Leases:
         return order[:asked], order[asked:]
 
     def calls(self, asked: Sequence[Partition], limit: int, doubtful: int) -> list[Call]:
-        polite = self.politeness
-        calls = []
+        polite, calls = self.politeness, []
+        times = (polite.lease, polite.delay, polite.crawl_delay_max)
+        lease, delay, crawl_delay_max = map(milliseconds, times)
         for n, partition in enumerate(asked):
             share, doubtful_share = (
                 (total + len(asked) - 1 - n) // len(asked) for total in (limit, doubtful)
             )
-            arguments = (
-                self.worker,
-                share,
-                milliseconds(polite.lease),
-                polite.server_concurrency,
-                milliseconds(polite.delay),
-                doubtful_share,
-                polite.deaths,
-                int(self._holds_beside(partition)),
-                milliseconds(polite.crawl_delay_max),
-            )
+            beside = int(self._holds_beside(partition))
+            first = (self.worker, share, lease, polite.server_concurrency, delay, doubtful_share)
+            arguments = (*first, polite.deaths, beside, crawl_delay_max)
             calls.append(Call(partition, "lease", arguments))
         return calls
 
@@ -101,57 +93,42 @@ class Leases:
         self._slots.run(self._fetched(reports))
 
     def _fetched(self, reports: Sequence[Report]) -> list[Call]:
-        polite = self.politeness
-        first = [milliseconds(t) for t in (polite.delay, polite.backoff, polite.backoff_max)]
+        polite, calls = self.politeness, []
+        times = (polite.delay, polite.backoff, polite.backoff_max, polite.crawl_delay_max)
         split = self._slots.partitions.split(reports, lambda report: report.lease.server)
-        calls = []
         for partition, own in split.items():
-            arguments: list[Argument] = [*first, milliseconds(polite.crawl_delay_max)]
-            for report in own:
-                arguments += self._report(report)
+            arguments: list[Argument] = [milliseconds(seconds) for seconds in times]
+            for lease, seconds, slow_down, retry_after, downloaded in own:
+                pause = milliseconds(max(polite.pause(seconds), retry_after)) if downloaded else -1
+                jitter = round(random.uniform(0.5, 1.5), 3) if slow_down else 1
+                in_time = seconds < polite.slow and not slow_down
+                arguments += [lease.url, lease.token, pause, int(slow_down), jitter, int(in_time)]
             calls.append(Call(partition, "fetched", arguments))
         return calls
 
-    def _report(self, report: Report) -> list[Argument]:
-        polite = self.politeness
-        pause = max(polite.pause(report.seconds), report.retry_after)
-        in_time = report.seconds < polite.slow and not report.slow_down
-        return [
-            report.lease.url,
-            report.lease.token,
-            milliseconds(pause) if report.downloaded else -1,
-            int(report.slow_down),
-            round(random.uniform(0.5, 1.5), 3) if report.slow_down else 1,
-            int(in_time),
-        ]
-
     def fail(self, failed: Sequence[Failed]) -> list[int]:
         polite = self.politeness
-        first = [polite.tries, milliseconds(polite.backoff), milliseconds(polite.backoff_max)]
+        first = (polite.tries, milliseconds(polite.backoff), milliseconds(polite.backoff_max))
+
+        def arguments(own: list[tuple[int, Failed]]) -> list[Argument]:
+            found: list[Argument] = [*first]
+            for _, (lease, outcome, retry) in own:
+                found += [lease.url, lease.token, outcome, int(retry)]
+            return found
+
         numbered = list(enumerate(failed))
-        split = self._slots.partitions.split(numbered, lambda some: some[1].lease.server)
-        calls = []
-        for partition, own in split.items():
-            arguments: list[Argument] = [*first]
-            for _, one in own:
-                arguments += [one.lease.url, one.lease.token, one.outcome, int(one.retry)]
-            calls.append(Call(partition, "fail", arguments))
         answers = [-1] * len(failed)
-        for own, answer in zip(split.values(), self._slots.run(calls), strict=True):
-            for (n, _), value in zip(own, answer, strict=True):
-                answers[n] = int(value)
+        for own, found in self._slots.run_split("fail", numbered, lambda one: one[1].lease.server, arguments):
+            for (n, _), answer in zip(own, found, strict=True):
+                answers[n] = int(answer)
         return answers
 
     def release(self, leases: Sequence[Lease]) -> int:
-        return self._release([(lease.server, lease.url, lease.token) for lease in leases])
+        def arguments(own: list[Lease]) -> list[Argument]:
+            return list(chain.from_iterable((lease.url, lease.token) for lease in own))
 
-    def _release(self, held: Iterable[tuple[str, str, int]]) -> int:
-        split = self._slots.partitions.split(held, lambda lease: lease[0])
-        calls = [
-            Call(partition, "release", list(chain.from_iterable(lease[1:] for lease in own)))
-            for partition, own in split.items()
-        ]
-        return sum(self._slots.run(calls))
+        released = self._slots.run_split("release", leases, lambda lease: lease.server, arguments)
+        return sum(number for _, number in released)
 
     def reclaim(self, known: Container[str]) -> int:
         lost = []
@@ -160,8 +137,9 @@ class Leases:
             foreign = [url for url in (url.decode() for url in held) if url not in known]
             packed = self._slots.client.hmget(partition.prefix + "leases", foreign) if foreign else []
             for url, lease in zip(foreign, packed, strict=True):
-                lost.append((urls.server(url), url, msgpack.unpackb(lease)[0] if lease else 0))
-        return self._release(lost)
+                token = msgpack.unpackb(lease)[0] if lease else 0
+                lost.append(Lease(urls.url_id(url), url, url, urls.server(url), token))
+        return self.release(lost)
 
     def expire(self, alive_seconds: float) -> int:
         arguments = (self.worker if alive_seconds else "", milliseconds(alive_seconds))

@@ -1,8 +1,14 @@
-"""What people do with a frontier that is not in use: clear it, or give it another mode."""
+"""Work on a frontier that is not in use: clear it, change its mode, delete those of dead searches.
+
+Each real-time search has a frontier of its own, which is deleted when the search ends or has died. A search
+that dies leaves places of servers taken, and no other frontier knows of that: so all workers look for dead
+searches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from shlex import quote
 from typing import Any
@@ -11,10 +17,13 @@ from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
-from webcrawler.frontier.scripts import Client, Partition
+from webcrawler.frontier.slots import Client, Partition, now_ms
 from webcrawler.orderings import Source, ordering
 from webcrawler.records import Link
 
+SEARCHES_BASE = "{crawl:0}:"
+SEARCHES = f"{SEARCHES_BASE}searches"  # zset: name of a search's frontier -> ms when a worker was last alive
+MISSING_MS = 60_000  # for which a worker may be silent, as when its machine slept, before its frontier goes
 BATCH = 1_000  # keys or URLs a call
 NAMED = frozenset({"queue", "site", "seen", "held", "raised"})  # kinds of many keys; others have one key
 
@@ -67,14 +76,10 @@ def _own_keys(frontier: Frontier) -> Iterator[str]:
     by_base = {partition.base: partition for partition in frontier.partitions}
     for key in frontier.keys_of("{crawl:"):
         partition = by_base.get(key[: key.find("}:") + 2])
-        if partition and key.startswith(partition.prefix) and _is_own(partition, key):
-            yield key
-
-
-def _is_own(partition: Partition, key: str) -> bool:
-    """False for keys of a frontier whose name begins like this one's (`shop:eu`, when this is `shop`)."""
-    kind, _, rest = key.removeprefix(partition.prefix).partition(":")
-    return kind in NAMED if rest else True
+        if partition and key.startswith(partition.prefix):
+            kind, _, rest = key.removeprefix(partition.prefix).partition(":")
+            if not rest or kind in NAMED:  # else it is of `shop:eu`, when this frontier is `shop`
+                yield key
 
 
 def _unlink(frontier: Frontier, keys: Iterable[str]) -> None:
@@ -120,3 +125,38 @@ def _link(url: str) -> Link:
 def _batches(things: Iterator[Any]) -> Iterator[list[Any]]:
     while batch := list(islice(things, BATCH)):
         yield batch
+
+
+def enter_search(client: Client, name: str) -> None:
+    """Registers a search whose worker has said that it lives."""
+    client.zadd(SEARCHES, {name: now_ms(client, SEARCHES_BASE)})
+
+
+def leave_search(client: Client, name: str) -> None:
+    """Deletes a search's frontier; what it found is in catalog and index.
+
+    Raises:
+        BadInput: a worker of it is alive.
+    """
+    clear(Frontier(client, ordering("fifo"), name), with_servers=False)
+    client.zrem(SEARCHES, name)
+
+
+def look_after_searches(client: Client, is_dead: Callable[[str], bool] = lambda worker: False) -> None:
+    """Gives back what dead searches hold, and deletes those that have been silent for long.
+
+    Args:
+        is_dead: is a worker known to be dead? Its search is deleted at once.
+    """
+    known = client.zrange(SEARCHES, 0, -1, withscores=True)
+    now = now_ms(client, SEARCHES_BASE) if known else 0
+    for name, seen_ms in known:
+        frontier = Frontier(client, ordering("fifo"), name.decode())
+        known_dead = [is_dead(worker) for worker in frontier.workers()]
+        while frontier.expire_dead(is_dead):  # 1,000 a call
+            pass
+        if frontier.workers():
+            client.zadd(SEARCHES, {name: now}, xx=True)
+        elif any(known_dead) or now - seen_ms > MISSING_MS:
+            with suppress(BadInput):  # it has just come back
+                leave_search(client, name.decode())

@@ -1,21 +1,41 @@
-"""The keys of one frontier in Redis: in which partitions they lie, and how operations reach them."""
+"""The keys of one frontier in Redis: the partitions that they lie in, and the Lua operations on them."""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
-from typing import Any, TypeVar
+from importlib.resources import files
+from typing import Any, NamedTuple, TypeVar
 
 from redis.cluster import RedisCluster
+from redis.exceptions import NoScriptError
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
-from webcrawler.frontier.scripts import Call, Client, Partition, run
+
+Argument = str | bytes | int | float
+Client = Any  # a redis.Redis or RedisCluster that answers in bytes; redis-py types answers as bytes or str
+T = TypeVar("T")
 
 SHARED = ("server", "robots")  # kinds of keys that all frontiers share: no frontier can have such a name
-T = TypeVar("T")
+
+
+class Partition(NamedTuple):
+    """A part of a frontier: its keys begin with one of two prefixes, and lie on one node of a cluster."""
+
+    base: str  # prefix of what all frontiers share
+    prefix: str  # prefix of what is this frontier's own
+
+
+class Call(NamedTuple):
+    """One operation on one partition."""
+
+    partition: Partition
+    operation: str
+    arguments: Sequence[Argument]
 
 
 class Partitions(tuple[Partition, ...]):
@@ -53,6 +73,9 @@ class Slots:
     Args:
         client: answers in bytes; for this frontier alone, as its new connections are counted.
         partitions: their number if the frontier is still empty; 0: as it was made, else one.
+    Attributes:
+        connections: made so far, not counting those made before this object was. After each, Redis may have
+            come back without its last writes.
     Raises:
         BadInput: the name has other characters, or is taken.
     """
@@ -63,24 +86,20 @@ class Slots:
                 f"no frontier can be called {name!r}: letters, digits, . - and _; set FRONTIER_NAME"
             )
         self.client, self.name = client, name
-        self.connections = 0  # made so far, not counting those made before this object was
+        self.connections = 0
         self._wanted = partitions
+
+        def connected(_: Any) -> None:
+            self.connections += 1
+
+        def connect(connection: Any) -> None:
+            connection.on_connect()
+            connected(connection)
+
         if isinstance(client, RedisCluster):
-            client.user_on_connect_func = lambda _: self.connected()  # redis-py's own place for it
+            client.user_on_connect_func = connected  # redis-py's own place for it
         else:
-            client.connection_pool.connection_kwargs["redis_connect_func"] = self._connect
-
-    def _connect(self, connection: Any) -> None:
-        connection.on_connect()
-        self.connected()
-
-    def connected(self) -> None:
-        """Called for each new connection. A Redis that died may have come back without its last writes."""
-        self.connections += 1
-
-    def run(self, calls: Iterable[Call]) -> list[Any]:
-        """Runs operations in one round trip; answers in their order."""
-        return run(self.client, calls)
+            client.connection_pool.connection_kwargs["redis_connect_func"] = connect
 
     @cached_property
     def partitions(self) -> Partitions:
@@ -94,3 +113,83 @@ class Slots:
         """What the frontier was made with: `mode`, `partitions` or `turns`; "": it was not made yet."""
         first = Partitions.of(self.name, 1)[0]
         return (self.client.hget(first.prefix + "meta", field) or b"").decode(errors="replace")
+
+    def run(self, calls: Iterable[Call]) -> list[Any]:
+        """Runs operations in one round trip: each is atomic, and those of one partition run in order.
+
+        Returns:
+            Their answers, in the order of `calls`.
+        """
+        pending = list(calls)
+        answers = self._send(pending)
+        unknown = [i for i, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
+        if unknown:  # these were not run: only they are sent again
+            for operation in operations():  # a server knows all scripts or none, so calls keep their order
+                self.client.script_load(source(operation))
+            for i, answer in zip(unknown, self._send([pending[i] for i in unknown]), strict=True):
+                answers[i] = answer
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        return answers
+
+    def run_split(
+        self,
+        operation: str,
+        things: Iterable[T],
+        server_of: Callable[[T], str],
+        arguments: Callable[[list[T]], Sequence[Argument]],
+    ) -> list[tuple[list[T], Any]]:
+        """Runs an operation in each partition that has a thing's server, in one round trip.
+
+        Args:
+            arguments: of the operation, for the things of one partition.
+        Returns:
+            The things of each such partition, with the operation's answer.
+        """
+        split = self.partitions.split(things, server_of)
+        answers = self.run(Call(partition, operation, arguments(own)) for partition, own in split.items())
+        return list(zip(split.values(), answers, strict=True))
+
+    def _send(self, calls: Sequence[Call]) -> list[Any]:
+        if len(calls) == 1:  # without a pipeline, which costs as much again as the call
+            (call,) = calls
+            try:
+                return [self.client.evalsha(_sha(call.operation), 2, *call.partition, *call.arguments)]
+            except NoScriptError as error:
+                return [error]
+        pipe = self.client.pipeline(transaction=False)
+        for call in calls:
+            pipe.execute_command("EVALSHA", _sha(call.operation), 2, *call.partition, *call.arguments)
+        return list(pipe.execute(raise_on_error=False))
+
+
+def now_ms(client: Client, base: str) -> int:
+    """The time by the clock of the Redis server that holds a partition.
+
+    Args:
+        base: of the partition.
+    """
+    seconds, micros = client.eval("return redis.call('TIME')", 1, base)
+    return int(seconds) * 1000 + int(micros) // 1000
+
+
+@cache
+def source(operation: str) -> str:
+    """The text of `OPERATION-2.lua`, after the parts that operations share, without comments."""
+    folder = files("webcrawler.frontier").joinpath("lua")
+    shared = sorted(file.name for file in folder.iterdir() if file.name.startswith("_"))
+    texts = [folder.joinpath(name).read_text("utf-8") for name in (*shared, f"{operation}-2.lua")]
+    return re.sub(r"(?m)^\s*--.*\n", "", "\n".join(texts))
+
+
+@cache
+def operations() -> tuple[str, ...]:
+    """The names of all operations."""
+    names = (file.name for file in files("webcrawler.frontier").joinpath("lua").iterdir())
+    return tuple(name.removesuffix("-2.lua") for name in names if name.endswith("-2.lua"))
+
+
+@cache
+def _sha(operation: str) -> str:
+    return hashlib.sha1(source(operation).encode()).hexdigest()  # Redis' own name for a script

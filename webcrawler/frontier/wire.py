@@ -34,10 +34,7 @@ def columns(
     places: dict[str, list[int]] = {}
     split = [urls.split(link.url) for link in links]
     for place, (server, _) in enumerate(split):
-        if server in places:
-            places[server].append(place)
-        else:
-            places[server] = [place]
+        places.setdefault(server, []).append(place)
     groups: list[list[Any]] = [
         [server, urls.registrable_domain(server), len(own)] for server, own in places.items()
     ]
@@ -64,11 +61,11 @@ def columns(
     ]
 
 
-def priorities(some: Iterable[tuple[Link, int]]) -> list[list[Any]]:
-    """Links and their new priorities, grouped by server, for rescore-2.lua."""
+def priorities(some: Iterable[tuple[str, int]]) -> list[list[Any]]:
+    """Canonical URLs and their new priorities, grouped by server, for rescore-2.lua."""
     found: dict[str, list[Any]] = {}
-    for link, priority in some:
-        server, path = urls.split(link.url)
+    for url, priority in some:
+        server, path = urls.split(url)
         group = found.setdefault(server, [server, [], []])
         group[1].append(path)
         group[2].append(priority)

@@ -31,7 +31,7 @@ from webcrawler.crawl.worker import (
     release_dead_workers,
 )
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, Reports, maintenance, ordering, searches
+from webcrawler.frontier import Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link
 from webcrawler.parsing import ParserPool
 from webcrawler.urls import AddressRules
@@ -84,7 +84,7 @@ class Stores:
             self._member = Member(opened, self.connection, mode, polite, *shape, name)
             self.frontier = self._member.frontier
             if self._is_search:
-                retry(lambda: searches.enter(self.connection.client, name), self.connection.revive)
+                retry(lambda: maintenance.enter_search(self.connection.client, name), self.connection.revive)
             seeds = self._seeds(job) if job else ()
             sys.audit("webcrawler.discover.before")
             links = [seed_link(seed) for seed in seeds]
@@ -127,7 +127,7 @@ class Stores:
     def _forget_search(self, name: str) -> None:
         """Removes the frontier of a search; what it found stays in catalog and index."""
         with suppress(RedisError, BadInput):
-            searches.leave(self.connection.client, name)
+            maintenance.leave_search(self.connection.client, name)
 
     @property
     def request_meta(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from webcrawler.connection import Connection, attempt, retry
 from webcrawler.errors import WebcrawlerError
-from webcrawler.frontier import Budgets, Client, Frontier, Politeness, ordering, searches
+from webcrawler.frontier import Budgets, Client, Frontier, Politeness, maintenance, ordering
 from webcrawler.orderings import guarded
 
 logger = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class Heartbeat:
         sys.audit("webcrawler.heartbeat.before")
         expired = self._frontier.expire(ALIVE_SECONDS)
         if next(self._beats) % SEARCHES_EVERY == 0:
-            searches.look_after(self._frontier.client)
+            maintenance.look_after_searches(self._frontier.client)
         sys.audit("webcrawler.heartbeat.after")
         if expired:
             logger.info("%d leases of workers that died are back in the queue", expired)
@@ -119,7 +119,7 @@ def release_dead_workers(connection: Connection, name: str = "index") -> None:
 def release_dead_searches(connection: Connection) -> None:
     """The same for real-time searches, which have frontiers of their own."""
     known = {"is_dead": is_dead_process} if connection.embedded else {}
-    searches.look_after(connection.client, **known)
+    maintenance.look_after_searches(connection.client, **known)
 
 
 def is_dead_process(worker: str) -> bool:
