@@ -6,8 +6,10 @@ import json
 import logging
 import re
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     IntArray = NDArray[numpy.int64]
 
 URL = "FROM urls u JOIN servers s ON s.number = u.server"  # s.name || u.path is the canonical URL
-BUSY_SECONDS = 60.0  # a batch of another process takes a fraction of a second
-WAIT_SECONDS = 10.0  # of them, before it is said who holds the catalog, and then each time again
+BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
+WAIT_SECONDS = 10.0  # to wait until the log says which process it is, and between two such lines
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
@@ -32,10 +34,25 @@ OPENING_TRIES = 100
 logger = logging.getLogger(__name__)
 
 
-def statements(name: str) -> list[str]:
+@cache
+def statements(name: str) -> tuple[str, ...]:
     """The statements of sql/`name`; each ends with a semicolon at the end of a line."""
     text = files("webcrawler.archive.catalog").joinpath("sql", name).read_text(encoding="utf-8")
-    return [statement for statement in text.split(";\n") if statement.strip()]
+    return tuple(statement for statement in text.split(";\n") if statement.strip())
+
+
+def run(db: sqlite3.Connection, name: str, event: str = "", **values: object) -> sqlite3.Cursor:
+    """Run the statements of sql/`name` in order, and return the cursor of the last.
+
+    Args:
+        event: an audit event to raise after each.
+        values: of their named placeholders.
+    """
+    for statement in statements(name):
+        cursor = db.execute(statement, values)
+        if event:
+            sys.audit(event)
+    return cursor
 
 
 def connect(path: Path, readonly: bool) -> sqlite3.Connection:
@@ -90,8 +107,7 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
             if not _version(db) and db.execute("SELECT 1 FROM sqlite_master").fetchone():
                 raise BadInput(f"{path} is no catalog: CRAWL_DIR names the folder that has one.")
             for number, name in enumerate(migrations[_version(db) :], _version(db) + 1):
-                for statement in statements(name):
-                    db.execute(statement)
+                run(db, name)
                 db.execute(f"PRAGMA user_version = {number}")
     if 0 < _version(db) < len(migrations):
         raise BadInput(
@@ -115,7 +131,13 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         Unavailable: another process holds the lock for a minute, or the disk is full or broken.
     """
     try:
-        _begin(db)
+        retry(
+            lambda: db.execute("BEGIN IMMEDIATE"),  # waits for WAIT_SECONDS
+            seconds=BUSY_SECONDS,
+            pause=0.0,
+            is_passing=_is_busy,
+            on_failure=lambda _: logger.warning("waiting for the catalog: %s is writing it", _holder(db)),
+        )
         yield
         db.execute("COMMIT")
     except BaseException as error:
@@ -124,16 +146,6 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         if isinstance(error, sqlite3.OperationalError):
             raise Unavailable(f"The catalog cannot be written now: {error}.") from error
         raise
-
-
-def _begin(db: sqlite3.Connection) -> None:
-    retry(
-        lambda: db.execute("BEGIN IMMEDIATE"),  # waits for WAIT_SECONDS
-        seconds=BUSY_SECONDS,
-        pause=0.0,
-        is_passing=_is_busy,
-        on_failure=lambda error: logger.warning("waiting for the catalog: %s is writing it", _holder(db)),
-    )
 
 
 def _is_busy(error: Exception) -> bool:

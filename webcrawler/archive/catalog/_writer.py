@@ -1,4 +1,4 @@
-"""Writes batches: one transaction, and about forty statements whatever the number of links."""
+"""Writes batches: one transaction, and about forty statements, however many links there are."""
 
 from __future__ import annotations
 
@@ -7,75 +7,13 @@ import sqlite3
 import sys
 from collections.abc import Sequence
 
-from webcrawler.archive.catalog._database import insert_many, statements, transaction
+from webcrawler.archive.catalog._database import insert_many, run, statements, transaction
 from webcrawler.archive.catalog._rows import COLUMNS, Arrival, Row, Verdict, batch_row, outlinks, runs
 from webcrawler.records import Entry
 from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
 
 REMEMBERED = 250_000  # page numbers by URL id, about 160 bytes each
-
-NUMBER_SERVERS = (
-    "INSERT OR IGNORE INTO servers (name) SELECT DISTINCT server FROM batch_urls ORDER BY position"
-)
-NUMBER_URLS = """
-    INSERT OR IGNORE INTO urls (id, server, path)
-    SELECT b.id, s.number, b.path FROM batch_urls b JOIN servers s ON s.name = b.server ORDER BY b.position"""
-NUMBERS = """
-    SELECT json_group_object(CAST(u.id AS TEXT), u.number) FROM batch_urls b JOIN urls u ON u.id = b.id"""
-# A lease that came later fences off the earlier, whatever it came to and whatever the clocks of workers say.
-MARK_STALE = """
-    UPDATE batch SET fresh = 0
-    WHERE EXISTS (SELECT 1 FROM fetches f
-                  WHERE f.number = batch.number
-                    AND (f.token > batch.token
-                         OR coalesce(f.token, batch.token) = batch.token
-                            AND f.fetched >= batch.fetched AND f.found IS NOT NULL))
-       OR EXISTS (SELECT 1 FROM urls u JOIN servers s ON s.number = u.server
-                  WHERE u.number = batch.number AND s.blocked)"""
-FRESH = "SELECT json_group_array(position) FROM batch WHERE fresh"
-MARK_LINKED = """
-    UPDATE batch SET linked = 1
-    WHERE fresh AND NOT found AND EXISTS (SELECT 1 FROM links l WHERE l.source = batch.number)"""
-# What these pages linked to, for those who follow links: rows stay of the links that do not come back.
-NOTE_LINKS = """
-    INSERT INTO dropped SELECT source, target FROM links
-    WHERE source IN (SELECT number FROM batch WHERE fresh)"""
-# Whose anchor texts may change though no link to them is new.
-MARK_UNLINKED = """
-    INSERT INTO unlinked (seq, target)
-    SELECT (SELECT coalesce(max(seq), 0) + 1 FROM changes), number FROM (
-        SELECT d.target AS number FROM dropped d
-        WHERE NOT EXISTS (SELECT 1 FROM links l WHERE l.source = d.source AND l.target = d.target)
-        UNION SELECT d.duplicate_of FROM batch b JOIN documents d ON d.number = b.number
-        WHERE b.fresh AND d.duplicate_of IS NOT NULL
-        UNION SELECT number FROM batch WHERE fresh AND NOT found)"""
-# Where no page of the server became another document, or none: others may name its pages all the same.
-MARK_SERVER = """
-    INSERT INTO changes (number, kind)
-    SELECT u.number, 'links' FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = ? LIMIT 1"""
-RENAME_SERVER = """
-    INSERT INTO unlinked (seq, target)
-    SELECT (SELECT max(seq) FROM changes), u.number
-    FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = ?"""
-DROP_LINKS = "DELETE FROM links WHERE source IN (SELECT number FROM batch WHERE fresh)"
-REPEATS = """
-    SELECT json_group_array(b.position) FILTER (WHERE d.duplicate_of IS NOT NULL),
-           json_group_array(b.position) FILTER (WHERE d.near_duplicate_of IS NOT NULL)
-    FROM batch b JOIN documents d ON d.number = b.number
-    WHERE b.found"""
-MARK_NEAR = """
-    UPDATE documents SET near_duplicate_of = (SELECT older FROM near WHERE near.number = documents.number)
-    WHERE number IN (SELECT number FROM near)"""
-BLOCK = """
-    INSERT INTO servers (name, blocked) VALUES (?, 1)
-    ON CONFLICT (name) DO UPDATE SET blocked = 1 WHERE NOT blocked"""
-UNBLOCK = "UPDATE servers SET blocked = 0 WHERE name = ? AND blocked"
-REMOVE = """
-    INSERT INTO batch (position, number, found, fresh)
-    SELECT d.number, d.number, 0, 1
-    FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server
-    WHERE s.name = ?"""
 
 
 class Writer:
@@ -84,10 +22,7 @@ class Writer:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._numbers: dict[int, int] = {}
-        self._apply, self._history = statements("apply.sql"), statements("history.sql")
-        (self._near,) = statements("near.sql")
-        for statement in statements("batch.sql"):
-            db.execute(statement)
+        run(db, "batch.sql")
 
     def write(self, arrivals: Sequence[Arrival]) -> Verdict:
         """As `Catalog.write`. A URL that comes twice is written in two steps of the same transaction."""
@@ -114,53 +49,48 @@ class Writer:
         )
 
     def block(self, server: str) -> int:
-        """As `Catalog.block`; keeps links and history, hands texts on as when a page is gone."""
+        """As `Catalog.block`; keeps links and history, and passes texts on as when a page is gone."""
+        block, _, remove, mark, rename = statements("block.sql")
+        name = {"name": server}
         with transaction(self._db):
-            is_new = self._db.execute(BLOCK, (server,)).rowcount > 0
+            is_new = self._db.execute(block, name).rowcount > 0
             self._clear_batch()
-            removed = self._db.execute(REMOVE, (server,)).rowcount
+            removed = self._db.execute(remove, name).rowcount
             self._apply_batch()
             if is_new and not removed:
-                self._db.execute(MARK_SERVER, (server,))
-            self._db.execute(RENAME_SERVER, (server,))
+                self._db.execute(mark, name)
+            self._db.execute(rename, name)
         return removed
 
     def unblock(self, server: str) -> None:
+        _, unblock, _, mark, rename = statements("block.sql")
+        name = {"name": server}
         with transaction(self._db):
-            if self._db.execute(UNBLOCK, (server,)).rowcount:
-                self._db.execute(MARK_SERVER, (server,))
-                self._db.execute(RENAME_SERVER, (server,))
+            if self._db.execute(unblock, name).rowcount:
+                self._db.execute(mark, name)
+                self._db.execute(rename, name)
 
     def _write_run(self, entries: list[Entry], rows: list[Row]) -> dict[int, tuple[bool, bool]]:
+        """Write entries of different URLs; returns by URL id: is it a duplicate, is it a near-duplicate?"""
+        db, numbers = self._db, self._numbers
         self._learn_numbers(entries)
         sys.audit("webcrawler.catalog.numbered")
-        self._fill_batch(entries, rows)
-        self._replace_links(entries)
+        pages = [numbers[entry.fetch.lease.id] for entry in entries]
+        batch = [(place, page, *row) for place, (page, row) in enumerate(zip(pages, rows, strict=True))]
+        self._clear_batch()
+        insert_many(db, f"INSERT INTO batch ({COLUMNS})", batch)
+        links: list[Row] = []
+        for place in sorted(json.loads(run(db, "fresh.sql").fetchone()[0])):
+            targets = outlinks(entries[place])
+            links += [(pages[place], numbers[link.id], link.anchor, link.rel) for link in targets]
+        insert_many(db, "INSERT OR IGNORE INTO links", links)
+        run(db, "unlinked.sql")
         sys.audit("webcrawler.catalog.linked")
         self._apply_batch()
-        for statement in self._history:
-            self._db.execute(statement)
-            sys.audit("webcrawler.catalog.history")
-        duplicates, near = map(set, map(json.loads, self._db.execute(REPEATS).fetchone()))
+        run(db, "history.sql", "webcrawler.catalog.history")
+        duplicates, near = map(set, map(json.loads, run(db, "verdict.sql").fetchone()))
         sys.audit("webcrawler.catalog.after-verdict")
         return {e.fetch.lease.id: (place in duplicates, place in near) for place, e in enumerate(entries)}
-
-    def _apply_batch(self) -> None:
-        before = self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0]
-        for statement in self._apply:
-            self._db.execute(statement, {"before": before})
-            sys.audit("webcrawler.catalog.statement")
-        self._mark_near_duplicates(before)
-
-    def _mark_near_duplicates(self, before: int) -> None:
-        """Point each document of a batch, and all near to one, to the oldest that it nearly repeats."""
-        found = json.loads(self._db.execute(self._near, {"before": before}).fetchone()[0])
-        verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
-        news = [(number, older) for number, known, older in verdicts if older != known]
-        if news:
-            self._db.execute("DELETE FROM near")
-            insert_many(self._db, "INSERT INTO near (number, older)", news)
-            self._db.execute(MARK_NEAR)
 
     def _learn_numbers(self, entries: list[Entry]) -> None:
         known = self._numbers
@@ -173,35 +103,25 @@ class Writer:
         self._db.execute("DELETE FROM batch_urls")
         rows = [(id, *split(url)) for id, url in unknown.items()]
         insert_many(self._db, "INSERT INTO batch_urls (id, server, path)", rows)
-        self._db.execute(NUMBER_SERVERS)
-        self._db.execute(NUMBER_URLS)
-        learnt = json.loads(self._db.execute(NUMBERS).fetchone()[0])
+        learnt = json.loads(run(self._db, "number.sql").fetchone()[0])
         known.update({int(id): number for id, number in learnt.items()})
-
-    def _fill_batch(self, entries: list[Entry], rows: list[Row]) -> None:
-        numbers = [self._numbers[entry.fetch.lease.id] for entry in entries]
-        batch = [(place, number, *row) for place, (number, row) in enumerate(zip(numbers, rows, strict=True))]
-        self._clear_batch()
-        insert_many(self._db, f"INSERT INTO batch ({COLUMNS})", batch)
-        self._db.execute(MARK_STALE)
 
     def _clear_batch(self) -> None:
         self._db.execute("DELETE FROM batch")
         self._db.execute("DELETE FROM vacated")
 
-    def _replace_links(self, entries: list[Entry]) -> None:
-        self._db.execute(MARK_LINKED)
-        self._db.execute(NOTE_LINKS)
-        self._db.execute(DROP_LINKS)
-        fresh = json.loads(self._db.execute(FRESH).fetchone()[0])
-        numbers = self._numbers
-        rows: list[Row] = []
-        for entry in (entries[position] for position in sorted(fresh)):
-            source = numbers[entry.fetch.lease.id]
-            rows += [(source, numbers[link.id], link.anchor, link.rel) for link in outlinks(entry)]
-        insert_many(self._db, "INSERT OR IGNORE INTO links", rows)
-        self._db.execute(MARK_UNLINKED)
-        self._db.execute("DELETE FROM dropped")
+    def _apply_batch(self) -> None:
+        """Apply `batch` to documents, texts and changes, and find near-duplicates anew."""
+        before = self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0]
+        run(self._db, "apply.sql", "webcrawler.catalog.statement", before=before)
+        find, mark = statements("near.sql")
+        found = json.loads(self._db.execute(find, {"before": before}).fetchone()[0])
+        verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
+        news = [(number, older) for number, known, older in verdicts if older != known]
+        if news:
+            self._db.execute("DELETE FROM near")
+            insert_many(self._db, "INSERT INTO near (number, older)", news)
+            self._db.execute(mark)
 
 
 def _oldest_near(simhash: int | None, older: list[tuple[int, int, int]]) -> int | None:
