@@ -6,8 +6,7 @@ import json
 import logging
 import re
 import sqlite3
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
@@ -41,17 +40,18 @@ def statements(name: str) -> tuple[str, ...]:
     return tuple(statement for statement in text.split(";\n") if statement.strip())
 
 
-def run(db: sqlite3.Connection, name: str, event: str = "", **values: object) -> sqlite3.Cursor:
+def run(
+    db: sqlite3.Connection, name: str, after: Callable[[], None] = lambda: None, **values: object
+) -> sqlite3.Cursor:
     """Run the statements of sql/`name` in order, and return the cursor of the last.
 
     Args:
-        event: an audit event to raise after each.
+        after: called after each statement.
         values: of their named placeholders.
     """
     for statement in statements(name):
         cursor = db.execute(statement, values)
-        if event:
-            sys.audit(event)
+        after()
     return cursor
 
 

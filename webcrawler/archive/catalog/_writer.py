@@ -87,7 +87,7 @@ class Writer:
         run(db, "unlinked.sql")
         sys.audit("webcrawler.catalog.linked")
         self._apply_batch()
-        run(db, "history.sql", "webcrawler.catalog.history")
+        run(db, "history.sql", lambda: sys.audit("webcrawler.catalog.history"))
         duplicates, near = map(set, map(json.loads, run(db, "verdict.sql").fetchone()))
         sys.audit("webcrawler.catalog.after-verdict")
         return {e.fetch.lease.id: (place in duplicates, place in near) for place, e in enumerate(entries)}
@@ -113,7 +113,7 @@ class Writer:
     def _apply_batch(self) -> None:
         """Apply `batch` to documents, texts and changes, and find near-duplicates anew."""
         before = self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0]
-        run(self._db, "apply.sql", "webcrawler.catalog.statement", before=before)
+        run(self._db, "apply.sql", lambda: sys.audit("webcrawler.catalog.statement"), before=before)
         find, mark = statements("near.sql")
         found = json.loads(self._db.execute(find, {"before": before}).fetchone()[0])
         verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
