@@ -4,8 +4,7 @@
 (`webcrawler.realtime.journal`); nothing here crawls.
 """
 
-from webcrawler.web.live.pages import Live
+from webcrawler.web.live.pages import ENDS, Live
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, MAX_QUERY, MAX_TYPED, STRATEGIES
-from webcrawler.web.live.view import ENDS
 
 __all__ = ["DEFAULT", "ENDS", "MAX_ENOUGH", "MAX_QUERY", "MAX_TYPED", "STRATEGIES", "Live"]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from functools import partial
+from typing import Any
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -12,19 +15,35 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from webcrawler.errors import BadInput
+from webcrawler.realtime import ENOUGH, Journal
+from webcrawler.search import Snippets
+from webcrawler.text.query import parse
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT, KEY_BYTES, Tokens, is_foreign
 from webcrawler.web.live.access import Access
 from webcrawler.web.live.api import Api
-from webcrawler.web.live.request import read_form, read_live_request
+from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, STRATEGIES, read_form, read_live_request
 from webcrawler.web.live.searches import OneAtATime, Searches
 from webcrawler.web.live.streams import Snapshot, Streams
-from webcrawler.web.live.view import LiveForm, Running, labelled, results_url, state, typed, values, version
 from webcrawler.web.live.watch import is_over
 from webcrawler.web.parameters import Parameters, read
 from webcrawler.web.render import page, rendered
 
+LABELS = {
+    "enough": "Similar pages wanted",
+    "max_pages": "Pages to fetch at most",
+    "max_time": "Seconds at most",
+}
+MOST = 100  # of the list
+ENDS = {
+    "enough": "enough similar pages were found",
+    "max_pages": "the limit of pages was reached",
+    "max_time": "time is up",
+    "nothing_left": "nothing promising is left to follow",
+    "stopped": "it was stopped",
+    "failed": "it broke off",
+}
 START = "start"  # what the token of a form is for
 REFRESH_SECONDS = 3  # of the page without scripts
 STILL = "still"  # a parameter: the page does not reload itself (WCAG 2.2, 2.2.2)
@@ -56,9 +75,9 @@ class Live:
             *self._api.routes(),
         ]
 
-    def form(self, request: Request) -> LiveForm | None:
-        """What the button needs; None if this client may not search the web."""
-        return LiveForm(self._token(request, START)) if self._access.admits(request) else None
+    def token(self, request: Request) -> str:
+        """What the form that starts a search has to hold; "" if this client may not search the web."""
+        return self._token(request, START) if self._access.admits(request) else ""
 
     async def enter(self) -> None:
         await run_in_threadpool(self.searches.tidy)
@@ -82,48 +101,61 @@ class Live:
         try:
             job = await self.searches.start(partial(read_live_request, form, self._config), client)
         except OneAtATime as error:
-            running = Running(error.job, self._token(request, error.job))
-            return await self._form_page(request, form.fields, 409, RUNNING, running)
+            return await self._form_page(request, form.fields, 409, RUNNING, error.job)
         except BadInput as error:
-            return await self._form_page(request, form.fields, 400, labelled(str(error)))
+            name, blank, rest = str(error).partition(" ")
+            line = f"“{LABELS[name]}”{blank}{rest}" if name in LABELS else str(error)
+            return await self._form_page(request, form.fields, 400, line)
         except NotNow as error:
             return await self._form_page(request, form.fields, 503, str(error))
         return RedirectResponse(f"/live/{job}", 303)
 
     async def _form_page(
-        self,
-        request: Request,
-        given: Parameters,
-        status: int = 200,
-        line: str = "",
-        running: Running | None = None,
+        self, request: Request, given: Parameters, status: int = 200, line: str = "", running: str = ""
     ) -> Response:
-        """The form, filled with what was given."""
+        """The form, filled with what was given.
+
+        Args:
+            line: why no search was started.
+            running: the search of this client that has to end first.
+        """
         client = self._access.client(request)
         listed = [(one, state(one)) for one in await run_in_threadpool(self.searches.recent, client)]
         fields = typed(given, self._config)
-        told = {"line": line, "running": running, "here": client is None, "searches": listed}
-        shown = {"q": fields["q"], "form": self.form(request), "typed": fields, **told}
-        answer = page(request, "live.html", status, **shown)
+        answer = page(
+            request,
+            "live.html",
+            status,
+            q=fields["q"],
+            token=self.token(request),
+            strategies=STRATEGIES,
+            max_enough=MAX_ENOUGH,
+            typed=fields,
+            line=line,
+            running=running,
+            stop_token=self._token(request, running),
+            here=client is None,
+            searches=listed,
+        )
         if status == 503:
             answer.headers["Retry-After"] = "10"
         return answer
 
     async def _show(self, request: Request) -> Response:
         now = await self._access.known(request)
-        job = now["job"]
+        job, words = now["job"], now["query"].strip()
+        is_stopping = self.searches.is_stopping(job)
         answer = page(
             request,
             "live_job.html",
-            200,
             q=now["query"],
-            results_url=results_url(now),
+            results_url=f"/search?{urlencode({'q': words})}" if words else "",
             may_stop=self._access.may_stop(request, job),
             stop_token=self._token(request, job),
-            stopping=self.searches.is_stopping(job),
+            stopping=is_stopping,
             still=STILL in request.query_params,
             refresh_seconds=REFRESH_SECONDS,
-            **values(now, self.searches.is_stopping(job)),
+            **values(now, is_stopping),
         )
         answer.headers["Cache-Control"] = "private, no-cache" if is_over(now) else "no-store"
         return answer
@@ -155,3 +187,43 @@ class Live:
             return Snapshot("", "", True)
         shown = values(now, self.searches.is_stopping(job))
         return Snapshot(version(now), rendered("_live.html", **shown), is_over(now))
+
+
+def typed(given: Parameters, config: Config) -> dict[str, str]:
+    """What was typed into each field, to be shown again; a default where nothing was, or twice."""
+    most = {"max_pages": str(config.live_pages), "max_time": str(config.live_seconds)}
+    fields = {"q": "", "examples": "", "seeds": "", "strategy": DEFAULT, "enough": str(ENOUGH)} | most
+    for name, at_first in fields.items():
+        with suppress(BadInput):
+            fields[name] = given.one(name, at_first)
+    return fields
+
+
+def state(journal: Journal, is_stopping: bool = False) -> str:
+    """How it is, in one sentence."""
+    match journal["state"]:
+        case "finished":
+            return f"Ended: {ENDS.get(journal['reason'], 'nobody knows why')}."
+        case _ if is_stopping:
+            return "Stopping."
+        case "starting":
+            return "Starting."
+    return "Searching the web."
+
+
+def values(journal: Journal, is_stopping: bool) -> dict[str, Any]:
+    """For the template `_live.html`."""
+    query = journal["query"]
+    words = [asked.term for asked in parse(query).asked] if query.strip() else []
+    return {
+        "now": journal,
+        "hits": journal["hits"][:MOST],
+        "snippets": Snippets(words),
+        "state": state(journal, is_stopping),
+        "over": is_over(journal),
+    }
+
+
+def version(journal: Journal) -> str:
+    """Differs as soon as anything that is shown has changed."""
+    return f"{journal['state']}-{journal['updated']:.3f}-{journal['seconds']:.0f}"

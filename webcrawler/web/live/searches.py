@@ -8,20 +8,13 @@ from collections.abc import Callable
 from starlette.concurrency import run_in_threadpool
 
 from webcrawler.errors import BadInput
-from webcrawler.realtime import Journal, RealtimeJob, journal
+from webcrawler.realtime import Journal, journal
 from webcrawler.web.config import Config
-from webcrawler.web.failures import NotNow, log_fault
-from webcrawler.web.live.launchers import (
-    NO_PROCESS,
-    Children,
-    Launcher,
-    delete_lists,
-    delete_old_lists,
-    write_arguments,
-)
+from webcrawler.web.failures import NotNow
+from webcrawler.web.live.launchers import Children, Launcher, delete_lists, delete_old_lists
 from webcrawler.web.live.request import LiveRequest
 from webcrawler.web.live.scrapyd import Scrapyd
-from webcrawler.web.live.watch import NOT_READ, Started, Watch, corrected, first_journal, is_over
+from webcrawler.web.live.watch import NOT_READ, WatchedSearch, is_over
 
 KEPT = 200  # that are over
 LISTED = 25
@@ -43,8 +36,7 @@ class Searches:
         self._crawl_dir, self._most = config.crawl_dir, config.live_jobs
         self._folder = config.crawl_dir.absolute() / "realtime"
         self.launcher: Launcher = Scrapyd(config) if config.scrapyd else Children(config)
-        self._started: dict[str, Started] = {}
-        self._watches: dict[str, Watch] = {}
+        self._started: dict[str, WatchedSearch] = {}
         self._watching: set[asyncio.Task[None]] = set()
 
     async def start(self, read: Callable[[], LiveRequest], client: str) -> str:
@@ -57,16 +49,29 @@ class Searches:
             OneAtATime: a search of this client still runs.
             NotNow: too many searches run, or it cannot be started.
         """
-        self._check(await run_in_threadpool(self._running), client)
-        new = Started(journal.new_job(), client)
-        self._started[new.job] = new  # before the first await, so that the next request counts it
+        known = await run_in_threadpool(journal.jobs, self._crawl_dir)
+        ended = {one.job: one.is_over for one in self._started.values()}
+        ended |= {one["job"]: is_over(one) for one in known}  # also those of a terminal
+        running = [job for job, has_ended in ended.items() if not has_ended]
+        if own := next((job for job in running if self.is_of(job, client)), None):
+            raise OneAtATime(own)
+        if len(running) >= self._most:
+            raise NotNow(TOO_MANY)
+
+        new = WatchedSearch(self._crawl_dir, self.launcher, client)
+        self._started[new.job] = new  # before the next await, so that the next request counts it
         try:
-            await run_in_threadpool(self._launch, new, read)
+            await run_in_threadpool(new.start, read)
         except BaseException:
             del self._started[new.job]
             raise
-        self._watch(new)
-        self._forget()
+        task = asyncio.create_task(new.until_over())
+        self._watching.add(task)
+        task.add_done_callback(self._watching.discard)
+        over = [one.job for one in self._started.values() if one.is_over]
+        for job in over[:-KEPT]:
+            del self._started[job]
+            self.launcher.forget(job)
         return new.job
 
     def look(self, job: str) -> Journal | None:
@@ -75,20 +80,17 @@ class Searches:
             found = journal.read(self._crawl_dir, job)
         except BadInput:  # not a name that a search can have
             return None
-        one = self._started.get(job)
-        if one is None:
-            return found
-        return corrected(one, found) if found else first_journal(one)
+        started = self._started.get(job)
+        return started.journal(found) if started else found
 
     def recent(self, client: str | None = None) -> list[Journal]:
         """Searches of one client, or of all, the newest first. Reads a hundred files."""
-        known = {one["job"]: one for one in journal.jobs(self._crawl_dir) if self.is_of(one["job"], client)}
-        for one in list(self._started.values()):
-            if one.job in known:
-                corrected(one, known[one.job])
-            elif one.request is not NOT_READ and self.is_of(one.job, client):
-                known[one.job] = first_journal(one)
-        return sorted(known.values(), key=lambda one: -one["started"])[:LISTED]
+        known = {one["job"]: one for one in journal.jobs(self._crawl_dir)}
+        for search in list(self._started.values()):
+            if search.request is not NOT_READ:
+                known[search.job] = search.journal(known.get(search.job))
+        own = [one for one in known.values() if self.is_of(one["job"], client)]
+        return sorted(own, key=lambda one: -one["started"])[:LISTED]
 
     def is_stopping(self, job: str) -> bool:
         return job in self._started and self._started[job].why != ""
@@ -104,8 +106,8 @@ class Searches:
         found = await run_in_threadpool(self.look, job)
         if found is None or is_over(found):
             return
-        if job in self._watches:
-            await run_in_threadpool(self._watches[job].stop, "stopped")
+        if job in self._started:
+            await run_in_threadpool(self._started[job].stop, "stopped")
         elif found["state"] != "starting":
             await run_in_threadpool(journal.stop, self._crawl_dir, job)
 
@@ -121,47 +123,3 @@ class Searches:
             if not one.is_over:
                 await self.stop(one.job)
                 delete_lists(one.job, self._folder)  # it has read them
-
-    def _running(self) -> set[str]:
-        """Searches that run, also those of a terminal, or of a server that was killed."""
-        return {one["job"] for one in journal.jobs(self._crawl_dir) if not is_over(one)}
-
-    def _check(self, running: set[str], client: str) -> None:
-        running = running | {one.job for one in self._started.values() if self._is_running(one)}
-        if own := next((job for job in running if self.is_of(job, client)), None):
-            raise OneAtATime(own)
-        if len(running) >= self._most:
-            raise NotNow(TOO_MANY)
-
-    def _is_running(self, one: Started) -> bool:
-        if one.is_over:
-            return False
-        found = journal.read(self._crawl_dir, one.job)
-        return found is None or not is_over(found)
-
-    def _launch(self, new: Started, read: Callable[[], LiveRequest]) -> None:
-        new.request = read()
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            given = write_arguments(new.job, new.request, self._folder)
-            RealtimeJob.read(**given)
-            self.launcher.start(new.job, given)
-        except OSError as error:
-            delete_lists(new.job, self._folder)
-            log_fault(f"cannot write to {self._folder}: {error}")
-            raise NotNow(NO_PROCESS) from error
-        except BaseException:
-            delete_lists(new.job, self._folder)
-            raise
-
-    def _watch(self, one: Started) -> None:
-        self._watches[one.job] = Watch(self._crawl_dir, self.launcher, one)
-        task = asyncio.create_task(self._watches[one.job].until_over())
-        self._watching.add(task)
-        task.add_done_callback(self._watching.discard)
-
-    def _forget(self) -> None:
-        over = [one.job for one in self._started.values() if one.is_over]
-        for job in over[:-KEPT]:
-            del self._started[job], self._watches[job]
-            self.launcher.forget(job)

@@ -1,90 +1,98 @@
-"""A search of the web that this server has started, and the task that ends it when its time is up."""
+"""A search of the web that this server has started, and ends when its time is up."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 
-from webcrawler.realtime import Journal, journal
-from webcrawler.web.failures import log_fault
-from webcrawler.web.live.launchers import Launcher, delete_lists
+from webcrawler.realtime import Journal, RealtimeJob, journal
+from webcrawler.web.failures import NotNow, log_fault
+from webcrawler.web.live.launchers import NO_PROCESS, Launcher, delete_lists, write_arguments
 from webcrawler.web.live.request import LiveRequest
 
 NOT_READ = LiveRequest()  # until what was asked for is read
 WATCH_SECONDS = 0.5  # between two checks
-GRACE_SECONDS = (
-    journal.CAUGHT_UP_SECONDS + 10.0
-)  # to end in after being asked to, and again after being told to
+# for a search to end after it was asked to, and again after it was told to
+GRACE_SECONDS = journal.CAUGHT_UP_SECONDS + 10.0
 MAX_ATTEMPTS = 3  # to end it: in good order, at once, and then it is left alone
 NEVER_BEGAN = "it did not begin within {:.0f} s"
-
-
-@dataclass(slots=True)
-class Started:
-    """A search that this server has started."""
-
-    job: str
-    client: str
-    request: LiveRequest = NOT_READ
-    began: float = field(default_factory=time.time)
-    is_over: bool = False
-    why: str = ""  # why it was asked to end, as journals have it
-    complaint: str = ""
 
 
 def is_over(journal: Journal) -> bool:
     return journal["state"] == "finished"
 
 
-def corrected(one: Started, journal: Journal) -> Journal:
-    """The journal, with the reason why it was asked to end, in case it had to be killed."""
-    if one.why and is_over(journal) and journal["reason"] == "failed":
-        journal["reason"] = one.why
-    return journal
+class WatchedSearch:
+    """One search. If it was stopped or is late, it is first asked to end, then told to, then killed.
 
-
-def first_journal(one: Started) -> Journal:
-    """What is said of a search that has not written a journal yet."""
-    now = time.time()
-    return Journal(
-        job=one.job,
-        query=one.request.query,
-        strategy=one.request.strategy,
-        state="finished" if one.is_over else "starting",
-        reason=(one.why or "failed") if one.is_over else "",
-        started=one.began,
-        updated=one.began,
-        seconds=0.0 if one.is_over else now - one.began,
-        fetched=0,
-        similar=0,
-        enough=one.request.enough,
-        waiting=0,
-        note=one.complaint,
-        hits=[],
-    )
-
-
-class Watch:
-    """Ends a search that was stopped or is late: first it is asked to end, then told to, then killed.
-
-    Its methods but `until_over` block, so they run in threads.
+    The methods but `until_over` block, so they run in threads.
     """
 
-    def __init__(self, crawl_dir: Path, launcher: Launcher, one: Started) -> None:
-        self._crawl_dir, self._launcher, self._one = crawl_dir, launcher, one
+    def __init__(self, crawl_dir: Path, launcher: Launcher, client: str) -> None:
+        self.job, self.client, self.request = journal.new_job(), client, NOT_READ
+        self.is_over = False
+        self.why = ""  # why it was asked to end, as journals have it
+        self._crawl_dir, self._launcher = crawl_dir, launcher
+        self._folder = crawl_dir.absolute() / "realtime"
+        self._began = time.time()
+        self._complaint = ""
         self._attempts, self._attempted = 0, 0.0  # to end it: how many, and when the last
+
+    def start(self, read: Callable[[], LiveRequest]) -> None:
+        """Read what to search for, and start.
+
+        Raises:
+            BadInput: the request is not valid.
+            NotNow: it cannot be started.
+        """
+        self.request = read()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            given = write_arguments(self.job, self.request, self._folder)
+            RealtimeJob.read(**given)
+            self._launcher.start(self.job, given)
+        except OSError as error:
+            delete_lists(self.job, self._folder)
+            log_fault(f"cannot write to {self._folder}: {error}")
+            raise NotNow(NO_PROCESS) from error
+        except BaseException:
+            delete_lists(self.job, self._folder)
+            raise
+
+    def journal(self, found: Journal | None) -> Journal:
+        """What is said of it, given the journal that it has written, if any."""
+        if found:
+            if self.why and is_over(found) and found["reason"] == "failed":
+                found["reason"] = self.why  # it had to be killed
+            return found
+        return Journal(
+            job=self.job,
+            query=self.request.query,
+            strategy=self.request.strategy,
+            state="finished" if self.is_over else "starting",
+            reason=(self.why or "failed") if self.is_over else "",
+            started=self._began,
+            updated=self._began,
+            seconds=0.0 if self.is_over else time.time() - self._began,
+            fetched=0,
+            similar=0,
+            enough=self.request.enough,
+            waiting=0,
+            note=self._complaint,
+            hits=[],
+        )
 
     async def until_over(self) -> None:
         """An exception ends one check, not the task: else the search would keep its place for ever."""
-        while not self._one.is_over:
+        while not self.is_over:
             try:
-                self._one.is_over = await run_in_threadpool(self._look)
+                self.is_over = await run_in_threadpool(self._look)
             except Exception as error:
-                log_fault(f"cannot look after the search of the web {self._one.job}: {error!r}")
+                log_fault(f"cannot look after the search of the web {self.job}: {error!r}")
             await asyncio.sleep(WATCH_SECONDS)
 
     def stop(self, why: str) -> None:
@@ -93,50 +101,38 @@ class Watch:
         Args:
             why: the reason, as journals have it.
         """
-        if self._one.why:
+        if self.why:
             return
-        self._one.why, self._attempted = why, time.time()
-        if journal.read(self._crawl_dir, self._one.job):
-            journal.stop(self._crawl_dir, self._one.job)
+        self.why, self._attempted = why, time.time()
+        if journal.read(self._crawl_dir, self.job):
+            journal.stop(self._crawl_dir, self.job)
         else:
             self._end()
 
     def _look(self) -> bool:
         """True if it is over, or nothing more can be done about it."""
-        if self._launcher.is_over(self._one.job):
-            self._conclude()
+        is_over = self._launcher.is_over(self.job)
+        found = journal.read(self._crawl_dir, self.job)
+        if found or is_over:
+            delete_lists(self.job, self._folder)
+        if is_over:
+            if not found and self.why == "stopped":
+                self._launcher.forget(self.job)
+            elif not found and not self._complaint:
+                self._complaint = self._launcher.complaint(self.job)
             return True
-        found = journal.read(self._crawl_dir, self._one.job)
-        if found:
-            self._delete_lists()
-        if self._is_late(found):
-            if not found and not self._one.why:
-                self._one.complaint = NEVER_BEGAN.format(self._launcher.patience_seconds)
+        began = found["started"] if found else self._began
+        allowed = self.request.max_time + GRACE_SECONDS if found else self._launcher.patience_seconds
+        if time.time() - began > allowed:
+            if not found and not self.why:
+                self._complaint = NEVER_BEGAN.format(allowed)
             self.stop("max_time" if found else "failed")
-        if self._one.why and time.time() - self._attempted > GRACE_SECONDS:
+        if self.why and time.time() - self._attempted > GRACE_SECONDS:
             self._end()
         return self._attempts >= MAX_ATTEMPTS
-
-    def _is_late(self, found: Journal | None) -> bool:
-        began = found["started"] if found else self._one.began
-        allowed = self._one.request.max_time + GRACE_SECONDS if found else self._launcher.patience_seconds
-        return time.time() - began > allowed
 
     def _end(self) -> None:
         """Each way once: Scrapy takes a second SIGTERM as an order to end at once."""
         self._attempts, self._attempted = self._attempts + 1, time.time()
         if self._attempts < MAX_ATTEMPTS:
-            self._launcher.end(self._one.job, at_once=self._attempts > 1)
-
-    def _conclude(self) -> None:
-        """Say what became of it, if it has not done so itself."""
-        self._delete_lists()
-        if journal.read(self._crawl_dir, self._one.job):
-            return
-        if self._one.why == "stopped":
-            self._launcher.forget(self._one.job)
-        elif not self._one.complaint:
-            self._one.complaint = self._launcher.complaint(self._one.job)
-
-    def _delete_lists(self) -> None:
-        delete_lists(self._one.job, self._crawl_dir / "realtime")
+            self._launcher.end(self.job, at_once=self._attempts > 1)

@@ -30,7 +30,7 @@ async def home(request: Request) -> Response:
 
 async def _home(request: Request, wanted: SearchRequest) -> Response:
     index = await run_in_threadpool(view_of, request.app.state.config.crawl_dir, "index", 0, 0.0)
-    live = request.app.state.live.form(request)
+    live = request.app.state.live.token(request)
     return page(request, "home.html", wanted=wanted, rankings=RANKINGS, documents=index.documents, live=live)
 
 
@@ -54,7 +54,7 @@ def _page(request: Request, wanted: SearchRequest, results: Results, judge: Judg
         hits=list(zip(results.hits, results.explanations or repeat([]), strict=False)),
         pages=list(page_numbers(wanted, results)),
         judge=judge,
-        live=request.app.state.live.form(request),
+        live=request.app.state.live.token(request),
         max_added=MAX_ADDED,
     )
 
