@@ -29,7 +29,7 @@ from rich.table import Table
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index import Live
 from webcrawler.search import Searcher
-from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
+from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.text.analysis import terms
 
 MOST_WORDS = 3

@@ -41,9 +41,9 @@ from webcrawler.linkgraph import catalog_graph, pagerank
 from webcrawler.linkgraph.stored import store
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Ranking
+from webcrawler.search.rankings import RANKINGS
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.feedback import Feedback
-from webcrawler.search.rankings.registry import RANKINGS
+from webcrawler.search.rankings.pseudo_relevance import PseudoRelevanceFeedback
 from webcrawler.text.analysis import terms
 from webcrawler.text.reference import Reference
 
@@ -144,7 +144,7 @@ def _answers(crawl_dir: Path, wanted: dict[str, set[int]]) -> dict[str, dict[str
 
 def _ranking(variant: BM25F, reference: Reference) -> Ranking:
     """As `bm25f` is made."""
-    return Feedback(variant)
+    return PseudoRelevanceFeedback(variant)
 
 
 def _ask(searcher: Searcher, query: str, ranking: str, right: set[int]) -> Found:

@@ -32,12 +32,12 @@ from smart import COLLECTIONS, convert
 from webcrawler.evaluation.judged import MEASURES, Collection, Paper, build, measure, read
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Matches, Part, Ranking
+from webcrawler.search.rankings import RANKINGS
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.peculiarity import FIELDS
-from webcrawler.search.rankings.registry import RANKINGS
 from webcrawler.search.rankings.weights import weights
 from webcrawler.text.analysis import words
-from webcrawler.text.query import Asked
+from webcrawler.text.query import QueryTerm
 from webcrawler.text.reference import Reference, english
 
 Figures = dict[str, float]
@@ -50,18 +50,18 @@ class SanePeculiarity:
 
     reference: Callable[[str], float]
 
-    def scores(self, asked: Sequence[Asked], matches: Matches) -> NDArray[np.float64]:
+    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> NDArray[np.float64]:
         mean = sum(map(matches.mean_length, FIELDS))
         pivoted = 1 - PIVOT + PIVOT * sum(matches.lengths(field) for field in FIELDS) / mean
         scores = np.zeros(len(matches.pages))
-        for word, weight in weights(asked).items():
+        for word, weight in weights(terms).items():
             counts = sum(matches.counts(field, word) for field in FIELDS)
             tapered = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
             # in the document's weight and in the query's, as WC has it
             scores += weight * tapered / pivoted * np.log(self.reference(word)) ** 2
         return scores
 
-    def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
+    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
         return []
 
 

@@ -26,7 +26,7 @@ from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.search import Searcher
-from webcrawler.search.rankings.registry import RANKINGS
+from webcrawler.search.rankings import RANKINGS
 from webcrawler.text.analysis import terms
 
 _SHOWN = 8  # of the slowest

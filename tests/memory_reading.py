@@ -12,7 +12,7 @@ from webcrawler.index import Posted, Reading, Values
 from webcrawler.index.whoosh.hit_encoding import PlainHit, encode
 from webcrawler.records import Text
 from webcrawler.search.matches import Matches
-from webcrawler.text.query import Asked
+from webcrawler.text.query import QueryTerm
 
 Fields = Mapping[str, str]
 
@@ -72,5 +72,5 @@ def matches(documents: Mapping[int, Fields], ranks: Mapping[int, float] | None =
     return Matches(np.array(sorted(documents), np.int32), reading, ranks_of, texts)
 
 
-def asked(words: str) -> tuple[Asked, ...]:
-    return tuple(Asked(word, word) for word in words.split())
+def asked(words: str) -> tuple[QueryTerm, ...]:
+    return tuple(QueryTerm(word, word) for word in words.split())

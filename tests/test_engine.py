@@ -25,7 +25,7 @@ from webcrawler.index.whoosh.folder import indexed_documents
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.search.engine import Answer, Engine
 from webcrawler.search.opened import Opened
-from webcrawler.search.rankings.registry import DEFAULT
+from webcrawler.search.rankings import DEFAULT
 from webcrawler.text.query import parse
 from webcrawler.text.reference import Reference
 from webcrawler.urls import server, url_id

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_reading import Fields, asked, matches
 
+from webcrawler.search.positions import BINS, Occurrences, nearest
 from webcrawler.search.rankings import hitlists
 from webcrawler.search.rankings.hitlists import IMPORTANCE, KINDS, NEARNESS, TAPER, HitLists, count_weight
-from webcrawler.search.rankings.proximity import BINS, Occurrences, nearest
 
 FILLER = {"body": "x"}
 

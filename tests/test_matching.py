@@ -14,7 +14,7 @@ from small_web import Page, Web, make_web
 
 from webcrawler.search.masks import MAX_EXPANSIONS, Found, match
 from webcrawler.text import analysis
-from webcrawler.text.query import AllOf, AnyOf, Asked, Node, Not, Phrase, Prefix, Site, Word, parse
+from webcrawler.text.query import AllOf, AnyOf, Node, Not, Phrase, Prefix, QueryTerm, Site, Word, parse
 from webcrawler.text.query import Link as Linking
 
 
@@ -252,9 +252,13 @@ def test_what_is_excluded_is_looked_for_in_all_fields_also_for_a_short_answer(sm
 
 def test_words_that_a_prefix_stands_for_are_weighed_together_as_half_a_word(small: Web) -> None:
     each = 0.5 / 3
-    expected = (Asked("stair", "stair", each), Asked("steam", "steam", each), Asked("strand", "strand", each))
-    assert search(small, "st*").asked == expected  # the most frequent first
-    assert not search(small, "helix -st*").asked
+    expected = (
+        QueryTerm("stair", "stair", each),
+        QueryTerm("steam", "steam", each),
+        QueryTerm("strand", "strand", each),
+    )
+    assert search(small, "st*").terms == expected  # the most frequent first
+    assert not search(small, "helix -st*").terms
 
 
 def test_prefix_stands_for_a_hundred_terms(tmp_path: Path) -> None:
@@ -263,4 +267,4 @@ def test_prefix_stands_for_a_hundred_terms(tmp_path: Path) -> None:
     found = search(make_web(tmp_path, pages), "word*")
 
     assert found.mask.sum() == MAX_EXPANSIONS
-    assert sum(asked.weight for asked in found.asked) == pytest.approx(0.5)
+    assert sum(one.weight for one in found.terms) == pytest.approx(0.5)

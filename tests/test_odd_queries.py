@@ -10,7 +10,7 @@ import pytest
 from small_web import Page, make_crawl
 
 from webcrawler.search import Results, Searcher
-from webcrawler.search.rankings.registry import RANKINGS
+from webcrawler.search.rankings import RANKINGS
 
 ODD = run_path(str(Path(__file__).parent.parent / "bench" / "oddqueries.py"))
 WORDS = [f"{first}{vowel}{last}" for first in "bdgklmnprst" for vowel in "aeiou" for last in "mn"]

@@ -11,23 +11,23 @@ from hypothesis import strategies as st
 
 from webcrawler.text.query import (
     MAX_CHARACTERS,
-    MAX_DEPTH,
-    MAX_WITHIN,
     MAX_WORDS,
     AllOf,
     AnyOf,
-    Asked,
     Link,
     Not,
     Nothing,
     Phrase,
     Prefix,
+    QueryTerm,
     Site,
     Word,
     expanded,
     parse,
 )
 from webcrawler.text.query.nodes import leaves
+from webcrawler.text.query.scanner import MAX_DEPTH
+from webcrawler.text.query.words import MAX_WITHIN
 
 LANGUAGE = Path(__file__).parent.parent / "docs" / "reference" / "query-language.md"
 
@@ -146,9 +146,9 @@ def test_query_means_this(text: str, meaning: str) -> None:
 def test_words_to_weigh_are_those_not_excluded_in_the_order_typed_with_repeats() -> None:
     query = parse('+Yeast genomes -cat title:dna "the double helix" site:a.test NOT (x -y) gen* yeast')
 
-    assert [asked.term for asked in query.asked] == ["yeast", "genom", "dna", "doubl", "helix", "y", "yeast"]
-    assert [asked.spelled for asked in query.asked[:2]] == ["Yeast", "genomes"]
-    assert all(asked.weight == 1 and not asked.added for asked in query.asked)
+    assert [one.term for one in query.terms] == ["yeast", "genom", "dna", "doubl", "helix", "y", "yeast"]
+    assert [one.spelled for one in query.terms[:2]] == ["Yeast", "genomes"]
+    assert all(one.weight == 1 and not one.added for one in query.terms)
 
 
 # What was left out is said
@@ -203,27 +203,27 @@ def test_parentheses_that_are_too_deep_are_left_out_and_their_words_are_read(dep
 
 
 def test_added_words_are_weighed_less_and_may_match_where_plain_words_may() -> None:
-    query = expanded(parse("cat site:a.test -dog"), [Asked("felin", "feline", 0.3)])
+    query = expanded(parse("cat site:a.test -dog"), [QueryTerm("felin", "feline", 0.3)])
 
     assert str(query.root) == "+site:a.test +cat OR feline -dog"
-    assert query.asked == (Asked("cat", "cat"), Asked("felin", "feline", 0.3, added=True))
+    assert query.terms == (QueryTerm("cat", "cat"), QueryTerm("felin", "feline", 0.3, added=True))
 
 
 @pytest.mark.parametrize("text", ["+cat", "title:cat", "cat AND cats", '+"big cat" fish', "", "-cat"])
 def test_added_words_do_not_match_where_a_word_is_demanded(text: str) -> None:
     query = parse(text)
 
-    assert expanded(query, [Asked("felin", "feline", 0.3)]).root == query.root
+    assert expanded(query, [QueryTerm("felin", "feline", 0.3)]).root == query.root
 
 
 def test_word_that_was_typed_is_not_added() -> None:
     query = parse("cats")
 
-    assert expanded(query, [Asked("cat", "cat", 0.3)]) == query
+    assert expanded(query, [QueryTerm("cat", "cat", 0.3)]) == query
 
 
 def test_adding_one_by_one_is_adding_all() -> None:
-    one, two = Asked("felin", "feline", 0.3, True), Asked("kitten", "kitten", 0.2, True)
+    one, two = QueryTerm("felin", "feline", 0.3, True), QueryTerm("kitten", "kitten", 0.2, True)
     query = parse("cat " * 60)
 
     assert expanded(expanded(query, [one]), [two]) == expanded(query, [one, two])
@@ -246,7 +246,7 @@ def test_any_text_is_a_query(text: str) -> None:
     assert query == parse(text)
     assert query.root != Nothing() or query.notes
     assert query.text.encode() or not text
-    assert all(asked.term and asked.spelled for asked in query.asked)
+    assert all(one.term and one.spelled for one in query.terms)
 
 
 @given(ANY_TEXT)
@@ -262,7 +262,7 @@ def test_no_text_makes_a_large_tree(text: str) -> None:
 
     found = [leaf for leaf, _ in leaves(query.root)]
     assert len(query.text) <= MAX_CHARACTERS
-    assert len(query.asked) <= MAX_WORDS
+    assert len(query.terms) <= MAX_WORDS
     assert (
         sum(len(leaf.terms) - leaf.terms.count("") if isinstance(leaf, Phrase) else 1 for leaf in found)
         <= MAX_WORDS + 1

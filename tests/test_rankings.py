@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memory_reading import asked, matches
 
 from webcrawler.errors import BadInput
-from webcrawler.search.rankings.registry import DEFAULT, RANKINGS, make_ranking
-from webcrawler.text.query import Asked
+from webcrawler.search.rankings import DEFAULT, RANKINGS, make_ranking
+from webcrawler.text.query import QueryTerm
 from webcrawler.text.reference import Reference
 
 REFERENCE = Reference([("wing", 0.001), ("flow", 0.002)])
@@ -40,7 +40,7 @@ def test_parts_of_an_explanation_sum_up_to_the_score(
     name: str, documents: dict[int, dict[str, str]], query: str, rank: float, added: bool
 ) -> None:
     ranking, found = make_ranking(name, REFERENCE), matches(documents, {max(documents): rank})
-    words = asked(query) + ((Asked("other", "others", 0.3, added=True),) if added else ())
+    words = asked(query) + ((QueryTerm("other", "others", 0.3, added=True),) if added else ())
 
     scores = ranking.scores(words, found)
 
@@ -59,7 +59,7 @@ def test_no_matches_have_no_scores(name: str) -> None:
 @pytest.mark.parametrize("name", RANKINGS)
 def test_added_word_weighs_less_than_a_typed_one(name: str) -> None:
     found = matches({1: {"body": "wing other"}, 2: {"body": "flow other"}, 3: {"body": "other"}})
-    words = (Asked("wing", "wing"), Asked("flow", "flow", 0.3, added=True))
+    words = (QueryTerm("wing", "wing"), QueryTerm("flow", "flow", 0.3, added=True))
     equally_common = Reference([("wing", 0.001), ("flow", 0.001)])
 
     typed, added, neither = make_ranking(name, equally_common).scores(words, found)

@@ -19,7 +19,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index.changes import Follower
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.search import Searcher
-from webcrawler.search.rankings.registry import DEFAULT, RANKINGS
+from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.search.snippets import MAX_CHARACTERS, WORDS, Snippets
 from webcrawler.text.reference import Reference
 from webcrawler.urls import server, url_id

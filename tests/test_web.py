@@ -26,7 +26,7 @@ from starlette.testclient import TestClient
 
 from webcrawler.errors import Unavailable
 from webcrawler.search import Related
-from webcrawler.search.rankings.registry import RANKINGS
+from webcrawler.search.rankings import RANKINGS
 from webcrawler.text.query import AllOf, Site, parse
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow

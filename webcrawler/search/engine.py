@@ -17,7 +17,7 @@ from webcrawler.search.matches import Matches, Part
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import make_ranking
 from webcrawler.text import Reference
-from webcrawler.text.query import Asked, Query
+from webcrawler.text.query import Query, QueryTerm
 
 MAX_RANKED = 4_000  # pages that are put in order; no one pages further
 
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
     explain: Callable[[int], list[Part]]  # of a page number among them
     partial: bool = False  # the deadline cut the search short
     short: bool = False  # titles and anchors were enough: there are more than `total`
-    asked: tuple[Asked, ...] = ()  # words that prefix* stood for
+    terms: tuple[QueryTerm, ...] = ()  # words that prefix* stood for
     missing: tuple[str, ...] = ()  # words as they were typed that no page has
 
 
@@ -81,15 +81,15 @@ class Engine:
         partial = any(one.partial for one in (found, *others))
         pages = np.flatnonzero(mask).astype(np.int32)
         matches = Matches(pages, reading, self._opened.ranks_of, self._opened.beginnings)
-        asked = (*query.asked, *found.asked)
-        scores = order.scores(asked, matches)
+        terms = (*query.terms, *found.terms)
+        scores = order.scores(terms, matches)
 
         def explain(page: int) -> list[Part]:
-            return order.explain(asked, matches, int(np.searchsorted(pages, page)))
+            return order.explain(terms, matches, int(np.searchsorted(pages, page)))
 
         first, highest = best(pages, scores, MAX_RANKED)
         return Answer(
-            len(pages), first, highest, explain, partial, found.short, found.asked, _missing(query, reading)
+            len(pages), first, highest, explain, partial, found.short, found.terms, _missing(query, reading)
         )
 
 
@@ -106,8 +106,8 @@ def best(
 
 def _missing(query: Query, reading: Reading) -> tuple[str, ...]:
     nowhere = (
-        asked.spelled
-        for asked in query.asked
-        if not asked.added and not any(reading.frequency(field, asked.term) for field in FIELDS)
+        one.spelled
+        for one in query.terms
+        if not one.added and not any(reading.frequency(field, one.term) for field in FIELDS)
     )
     return tuple(dict.fromkeys(nowhere))

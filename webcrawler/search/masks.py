@@ -18,13 +18,13 @@ from webcrawler.text.query import (
     MAX_WORDS,
     AllOf,
     AnyOf,
-    Asked,
     Link,
     Node,
     Not,
     Nothing,
     Phrase,
     Prefix,
+    QueryTerm,
     Site,
     Word,
 )
@@ -43,7 +43,7 @@ class Found(NamedTuple):
     mask: Mask  # by page number
     partial: bool  # the deadline came first: some pages may be missing
     short: bool  # only title and anchors were read: there are at least so many
-    asked: tuple[Asked, ...]  # words to weigh that prefixes of the query stand for
+    terms: tuple[QueryTerm, ...]  # words to weigh that prefixes of the query stand for
 
 
 def match(
@@ -64,11 +64,11 @@ def match(
             gives a partial answer, in which no page is that could be excluded.
     """
     matcher = _Matcher(reading, linking, late, SHORT_FIELDS)
-    mask, asked = matcher.mask(root), tuple(matcher.asked)
+    mask, terms = matcher.mask(root), tuple(matcher.terms)
     if matcher.partial or _are_enough(mask, matcher, root, enough):
-        return Found(mask, matcher.partial, True, asked)
+        return Found(mask, matcher.partial, True, terms)
     matcher = _Matcher(reading, linking, late, FIELDS)
-    return Found(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.asked))
+    return Found(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.terms))
 
 
 def _are_enough(found: Mask, matcher: _Matcher, root: Node, enough: int) -> bool:
@@ -95,7 +95,7 @@ class _Matcher:
         self._reading, self._linking, self._late, self._fields = reading, linking, late, fields
         self._indexed = reading.indexed
         self.partial = False
-        self.asked: list[Asked] = []
+        self.terms: list[QueryTerm] = []
 
     def mask(self, node: Node, wanted: bool = True) -> Mask:
         """The pages that satisfy a node. Beneath a Not, it is not wanted: what is unread counts as there."""
@@ -172,8 +172,8 @@ class _Matcher:
         fields = self._in(prefix.field, wanted)
         # What is left out has to go whole; the deadline bounds that.
         expansions = self._expansions(prefix.letters, fields, MAX_EXPANSIONS if wanted else sys.maxsize)
-        best = expansions[:WEIGHED] if wanted and len(self.asked) < MAX_WORDS else []
-        self.asked += [Asked(term, term, PREFIX_WEIGHT / len(best)) for term in best]
+        best = expansions[:WEIGHED] if wanted and len(self.terms) < MAX_WORDS else []
+        self.terms += [QueryTerm(term, term, PREFIX_WEIGHT / len(best)) for term in best]
         return self._union(self._term(field, term, wanted) for term in expansions for field in fields)
 
     def _expansions(self, letters: str, fields: tuple[str, ...], most: int) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webcrawler.index import Flat, Reading
 from webcrawler.records import Text
 from webcrawler.text import terms
-from webcrawler.text.query import Asked
+from webcrawler.text.query import QueryTerm
 
 MAX_VECTOR_CHARACTERS = 3_000  # of a text that is read for its words
 
@@ -137,8 +137,8 @@ class Part(NamedTuple):
 
 
 class Ranking(Protocol):
-    def scores(self, asked: Sequence[Asked], matches: Matches) -> NDArray[np.float64]:
+    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> NDArray[np.float64]:
         """Give each matching page a score, more is better."""
 
-    def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
+    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
         """Say where the score of a page comes from; the contributions sum up to it."""

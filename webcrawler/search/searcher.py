@@ -164,8 +164,8 @@ class Searcher:
     ) -> Results:
         kept = self._kept(answer, start, limit)
         shown = result_page(kept, start, limit)
-        typed = [asked.term for asked in query.asked if not asked.added]
-        snippets = Snippets(typed, [asked.term for asked in (*query.asked, *answer.asked)])
+        typed = [one.term for one in query.terms if not one.added]
+        snippets = Snippets(typed, [one.term for one in (*query.terms, *answer.terms)])
         hits = display.hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
         total = answer.total if kept or start else 0  # none of the few may be shown
         return Results(
@@ -198,17 +198,17 @@ class Searcher:
         return [
             *([capitals] if query.capitals_are_words else []),
             *query.notes,
-            *([missing] if answer.missing and len(query.asked) > 1 else []),
+            *([missing] if answer.missing and len(query.terms) > 1 else []),
             *([late] if answer.partial else []),
         ]
 
     def _did_you_mean(self, query: Query) -> str:
         """The query with better known spellings, as the vocabulary has them."""
         vocabulary, text = self._opened.vocabulary, query.text
-        for asked in query.asked if vocabulary else ():
-            better = vocabulary.correction(asked.spelled) if vocabulary and not asked.added else ""
+        for one in query.terms if vocabulary else ():
+            better = vocabulary.correction(one.spelled) if vocabulary and not one.added else ""
             if better:
-                typed = rf"(?<![\w.:/-]){re.escape(asked.spelled)}(?![\w:/]|[.]\w)"  # not in site:, -word
+                typed = rf"(?<![\w.:/-]){re.escape(one.spelled)}(?![\w:/]|[.]\w)"  # not in site:, -word
                 text = re.sub(typed, better, text, flags=re.IGNORECASE)
         return text if text != query.text else ""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from webcrawler.search.results import Related
 from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.text import tokens_of, words
-from webcrawler.text.query import AllOf, AnyOf, Asked, Node, Not, Query, Site, Word
+from webcrawler.text.query import AllOf, AnyOf, Node, Not, Query, QueryTerm, Site, Word
 
 WEIGHT = 0.3  # of an added word, beside 1 for one that was typed
 _EACH = 3  # related words for a word of the query
@@ -16,11 +16,11 @@ _ALL = 20
 _CHARACTERS = 200  # of a text of words to add
 
 
-def asked_for(spelled: Sequence[str]) -> list[Asked]:
+def asked_for(spelled: Sequence[str]) -> list[QueryTerm]:
     """Words to add to a query, from how they are spelled, the first 20; stop words add nothing."""
     found = [word for text in spelled for word in words(text[:_CHARACTERS])][:_ALL]
     terms = zip(tokens_of(found), found, strict=True)
-    return [Asked(term, word, WEIGHT, added=True) for (term, _), word in terms if term]
+    return [QueryTerm(term, word, WEIGHT, added=True) for (term, _), word in terms if term]
 
 
 def may_widen(node: Node) -> bool:
@@ -38,8 +38,8 @@ def related(query: Query, vocabulary: Vocabulary | None) -> list[Related]:
     """Words that the crawl uses like those of the query, strongest first; none that the query has."""
     if vocabulary is None:
         return []
-    has = {asked.term for asked in query.asked}
-    typed = {asked.term: asked.spelled for asked in query.asked if not asked.added}
+    has = {one.term for one in query.terms}
+    typed = {one.term: one.spelled for one in query.terms if not one.added}
     found = {
         stem: (strength, spelled, word)
         for term, word in typed.items()

@@ -11,7 +11,7 @@ from unicodedata import normalize
 import Stemmer
 
 MAX_TERM_CHARACTERS = 40
-MAX_TOKENS = 100_000  # of one text; what stands behind them is not indexed
+MAX_TOKENS = 100_000  # of one text; the rest is not indexed
 
 # \w leaves out the combining accents that decomposed text has; an apostrophe counts only inside a word.
 _WORD = re.compile(r"[\w\u0300-\u036f]+(?:['’][\w\u0300-\u036f]+)*")
@@ -31,7 +31,7 @@ def tokens(text: str) -> list[tuple[str, int]]:
 
 
 def tokens_of(spelled: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Do the same as `tokens` for words that were split before."""
+    """Do the same as `tokens` for words that have been split already."""
     return map(_token, spelled)
 
 

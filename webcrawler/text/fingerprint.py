@@ -1,4 +1,4 @@
-"""Do two pages say nearly the same? A 64-bit fingerprint that a small edit moves by few bits.
+"""Do two pages say nearly the same? A 64-bit fingerprint in which a small edit changes few bits.
 
 Sources: Charikar 2002, "Similarity Estimation Techniques from Rounding Algorithms", 3; for web pages Manku,
 Jain, Das Sarma 2007, "Detecting Near-Duplicates for Web Crawling", 2.
@@ -11,9 +11,9 @@ from functools import lru_cache
 from hashlib import blake2b
 
 NEAR = 3  # bits by which near-duplicates differ at most (Manku 2007, 4.1)
-SHINGLE_WORDS = 3  # with 1, strangers among 4,282 pages of manuals are near; with 2, some of one template
-MIN_WORDS = 50  # in a shorter text one word moves too many bits
-MAX_CHARACTERS = 1_000_000  # what stands behind them is not looked at
+SHINGLE_WORDS = 3  # with 1, unrelated pages among 4,282 of manuals are near; with 2, some of one template
+MIN_WORDS = 50  # in a shorter text, one word changes too many bits
+MAX_CHARACTERS = 1_000_000  # of a text; the rest is ignored
 MAX_WORD_CHARACTERS = 64
 
 # A shingle's hash is a vector multiply-shift (Thorup 2015, "High Speed Hashing for Integers and Strings"):
@@ -27,10 +27,11 @@ _HASH_BYTES = range(4, 12)  # of a lane
 def simhash(text: str) -> int:
     """Return the fingerprint of a text as a signed 64-bit number; 0 where the text is too short for one.
 
-    Order within three words counts, order of the text does not; each repeat counts. About 0.4 ms for 1,000
-    words; an edit of one of those moves 1.5 bits on average, and more than NEAR in one case of twelve.
+    The fingerprint is that of the text's shingles, runs of three words, each as often as it occurs. Takes
+    0.4 ms for 1,000 words. If one of 1,000 words changes, 1.5 bits change on average, and more than NEAR in
+    one case of twelve.
 
-    Weakness: a page of much boilerplate and few words of its own is near to its siblings.
+    Weakness: a page of much boilerplate and few words of its own is near other pages of its site.
     """
     words = text[:MAX_CHARACTERS].lower().split()
     return majority(_shingle_hashes(words)) if len(words) >= MIN_WORDS else 0
@@ -44,7 +45,9 @@ def distance(one: int, other: int) -> int:
 def majority(columns: Sequence[bytes]) -> int:
     """Return the signed number whose bits are those that more than half of the hashes have.
 
-    `columns[i]` holds byte i of every hash, the lowest first: a bit is counted over all hashes in one step.
+    Args:
+        columns: `columns[i]` is byte i of every hash, the lowest byte first, so that one operation counts a
+            bit in all hashes.
     """
     count = len(columns[0])
     masks = [int.from_bytes(bytes([1 << bit]) * count) for bit in range(8)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,7 @@ class Reference:
     def __init__(
         self, words: Iterable[tuple[str, float]], unlisted: Callable[[str], float] = lambda stem: 0.0
     ) -> None:
-        """Take (word, frequency) pairs; `unlisted` may know more of a stem that is not among them."""
+        """Sum (word, frequency) pairs; `unlisted` gives the frequency of a stem that is not among them."""
         sums: defaultdict[str, float] = defaultdict(float)
         self.floor = math.inf
         for word, frequency in words:
@@ -59,26 +60,16 @@ def load(path: Path) -> Reference:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"cannot read SEARCH_REFERENCE {path}: {error}") from None
-    words = list(_pairs(path, lines))
+    words = list[tuple[str, float]]()
+    for number, line in enumerate(lines, 1):
+        with suppress(ValueError):
+            word, frequency = line.split()
+            if 0 < float(frequency) < math.inf:
+                words.append((word, float(frequency)))
+                continue
+        if line.strip():
+            where = f"SEARCH_REFERENCE {path}, line {number}"
+            raise BadInput(f"{where}: expected `word frequency`, got {line[:60]!r}")
     if not words:
         raise BadInput(f"SEARCH_REFERENCE {path} is empty: expected lines of `word frequency`")
     return Reference(words)
-
-
-def _pairs(path: Path, lines: Iterable[str]) -> Iterator[tuple[str, float]]:
-    for number, line in enumerate(lines, 1):
-        match line.split():
-            case []:
-                continue
-            case [word, frequency] if 0 < _number(frequency) < math.inf:
-                yield word, float(frequency)
-            case _:
-                where = f"SEARCH_REFERENCE {path}, line {number}"
-                raise BadInput(f"{where}: expected `word frequency`, got {line[:60]!r}")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

@@ -66,10 +66,10 @@ def weight(stem: str) -> float:
 
 def asked_for(query: str) -> str:
     """The words that a query asks for, if its signs leave some words out: `java` of `java -coffee`."""
-    asked = parse(query).asked
-    if SIGNS.isdisjoint(words(query)) and sorted(one.term for one in asked) == sorted(terms(query)):
+    typed = parse(query).terms
+    if SIGNS.isdisjoint(words(query)) and sorted(one.term for one in typed) == sorted(terms(query)):
         return query
-    return " ".join(one.spelled for one in asked)
+    return " ".join(one.spelled for one in typed)
 
 
 def _trimmed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:

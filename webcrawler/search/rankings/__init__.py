@@ -1,11 +1,48 @@
-"""In which order? A ranking is a file, and a row in `registry`.
+"""The rankings by name; another one is a file in this package and a row in RANKINGS.
 
-`bm25f`, the default, combines the fields of a page with what the page is called by itself and by others, and
-`feedback` adds to it for queries that are sentences. `hitlists` counts types of hits and how near each other
-they stand (GO); `peculiarity` is WC's. `weights` holds what they share.
+`bm25f`, the default, combines the fields of a page with what the page is called by itself and by others;
+`pseudo_relevance` adds to it for queries that are sentences. `hitlists` counts types of hits, and pairs of
+near ones (GO); `peculiarity` is WC's. `weights` has what they share.
+
+Commands, search page and evaluation read RANKINGS.
 """
 
-from webcrawler.search.rankings.registry import DEFAULT, RANKINGS, Row, make_ranking
-from webcrawler.search.rankings.weights import importance
+from __future__ import annotations
 
-__all__ = ["DEFAULT", "RANKINGS", "Row", "importance", "make_ranking"]
+from collections.abc import Callable
+from typing import NamedTuple
+
+from webcrawler.errors import BadInput
+from webcrawler.search.matches import Ranking
+from webcrawler.search.rankings.bm25f import BM25F
+from webcrawler.search.rankings.hitlists import HitLists
+from webcrawler.search.rankings.peculiarity import Peculiarity
+from webcrawler.search.rankings.pseudo_relevance import PseudoRelevanceFeedback
+from webcrawler.text import Reference
+
+DEFAULT = "bm25f"
+
+
+class Row(NamedTuple):
+    made_with: Callable[[Reference], Ranking]
+    help: str  # what counts in it
+
+
+RANKINGS = {
+    "bm25f": Row(lambda reference: PseudoRelevanceFeedback(BM25F()), "words, what links say and importance"),
+    "hitlists": Row(lambda reference: HitLists(), "how large words stand, and how near each other"),
+    "peculiarity": Row(lambda reference: Peculiarity(reference.frequency), "words that are rare in English"),
+}
+
+
+def make_ranking(name: str, reference: Reference) -> Ranking:
+    """Make a ranking for one answer.
+
+    Args:
+        reference: how frequent words are in general.
+    Raises:
+        BadInput: no ranking has this name.
+    """
+    if name not in RANKINGS:
+        raise BadInput(f"no ranking is called {name!r}: choose one of {', '.join(RANKINGS)}")
+    return RANKINGS[name].made_with(reference)

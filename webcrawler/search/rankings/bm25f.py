@@ -1,8 +1,8 @@
-"""BM25F: the fields of a page are combined, then saturated once."""
+"""BM25F: the occurrences of a word in all fields of a page are combined, then saturated once."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,63 +19,21 @@ from webcrawler.search.rankings.weights import (
     spellings,
     weights,
 )
-from webcrawler.text.query import Asked
+from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
 
-
-class Name(NamedTuple):
-    """A field that calls the page something."""
-
-    called: str  # in an explanation
-    weight: float  # the most that one word can add, in multiples of its idf
-    b: float  # how far a word in a long name counts less
-    most: float  # occurrences that count
-
-
-# From the even half of the known items, and 201 navigational queries: explanation/ranking.md has the figures.
-# A title that says its site twice calls the page by it once.
-NAMES: Mapping[str, Name] = {
-    "title": Name("what it calls itself", 1.0, 1.0, 1),
-    "cited": Name("links of other servers", 1.5, 0.5, np.inf),
-}
-
-
-def called(name: str, words: Mapping[str, float], matches: Matches, of: Name) -> dict[str, Floats]:
-    """What each of the weighted words adds by standing in a name.
-
-    It is weight · coverage · query weight · idf · c / (1 + c), where idf is that in the names of all pages: a
-    word of every text may be the name of one page only. c are its occurrences in a name of mean length.
-    Coverage is the share of the query, by query weight · idf in texts, that the name holds: one word of it
-    answers no sentence.
-    """
-    found = {word: normalised(name, word, of.b, matches, of.most) for word in words}
-    shares = {word: weight * idf_of(word, matches) for word, weight in words.items()}
-    held = np.zeros(len(matches.pages))
-    for word, occurrences in found.items():
-        held += shares[word] * (occurrences > 0)
-    coverage = held / (sum(shares.values()) or 1)
-    return {
-        word: of.weight * coverage * words[word] * idf_in(name, word, matches) * c / (1 + c)
-        for word, c in found.items()
-    }
-
-
-def idf_in(name: str, word: str, matches: Matches) -> float:
-    return idf(matches.having(name, word), matches.documents)
-
-
-K1 = 2.0  # occurrences in a text of mean length that give half of what endless many would give
-K3 = 8.0  # the same for a word that the query repeats
-IMPORTANCE = 6.0  # most that PageRank adds, and never more than the query is worth
+K1 = 2.0  # occurrences in a text of mean length that give half of what endlessly many would give
+K3 = 8.0  # the same for a word that is repeated in the query
+IMPORTANCE = 6.0  # the most that PageRank adds; never more than the query is worth
 
 
 class Field(NamedTuple):
-    """How a field counts."""
+    """How occurrences in a field count."""
 
-    called: str  # in an explanation
+    label: str  # in an explanation
     weight: float  # occurrences in the body that one here is worth
-    b: float  # how far occurrences in a long text count less: 0 not at all, 1 in proportion
+    b: float  # how much less they count in a long text: 0 not at all, 1 in proportion
 
 
 # k1, k3, title and body are tuned on Cranfield, CACM and ADI, all else on 201 navigational queries on the
@@ -90,16 +48,32 @@ FIELDS: Mapping[str, Field] = {
 TEXT = ("title", "body")  # what a page says itself
 
 
+class Name(NamedTuple):
+    """How words count that stand in a field that names the page."""
+
+    label: str  # in an explanation
+    weight: float  # the most that one word can add, in multiples of its idf
+    b: float  # how much less a word in a long name counts
+    most: float  # occurrences that count
+
+
+# From the even half of the known items, and 201 navigational queries: explanation/ranking.md has the figures.
+# A title with the name of its site in it twice is still one name.
+NAMES: Mapping[str, Name] = {
+    "title": Name("what it calls itself", 1.0, 1.0, 1),
+    "cited": Name("links of other servers", 1.5, 0.5, np.inf),
+}
+
+
 @dataclass(frozen=True)
 class BM25F:
-    """Rank by how often the words stand in the fields of a page, rare words first.
+    """Rank by how often the words are in the fields of a page; rare words count more.
 
     relevance = Σ over words of query weight · idf · (k1 + 1) x / (k1 + x), and x = Σ over fields of
-    weight · occurrences / (1 - b + b · length / mean length). What a page is called counts beside that sum,
-    in which a word that the text repeats would drown it: see `called`, for its title and for what others call
-    it. A site's words in links to its own pages tell little. Importance adds at most what saying each word
-    once in a text of mean length does, Σ query weight · idf: where words tell little, links do not outvote
-    them.
+    weight · occurrences / (1 - b + b · length / mean length). What names the page is added to that sum, see
+    `_named`: within x, words that the text repeats would hide it. Links within a site name a page less well
+    than those of other servers. Importance adds at most what each word once in a text of mean length does,
+    Σ query weight · idf, so links do not outweigh words where words say little.
 
     Source: Zaragoza, Craswell, Taylor, Saria, Robertson 2004, "Microsoft Cambridge at TREC-13", 3; the weight
     of a word in the query and k3: Robertson, Walker 1994, "Some Simple Effective Approximations".
@@ -112,61 +86,75 @@ class BM25F:
     names: Mapping[str, Name] = field(default_factory=lambda: NAMES)
     importance: float = IMPORTANCE
 
-    def scores(self, asked: Sequence[Asked], matches: Matches) -> Floats:
-        words = self.query_weights(asked)
+    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
+        words = self.query_weights(terms)
         scores = self.relevance(words, matches) + importance(matches.ranks(), self._most(words, matches))
-        for name, of in self.names.items():
-            for worth in called(name, words, matches, of).values():
-                scores += worth
+        for name in self.names:
+            for added in self._named(name, words, matches).values():
+                scores += added
         return scores
 
-    def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
-        """A row for each word in each field; what a word is worth is shared out by the fields' share of x."""
-        spelled, rows, words = spellings(asked), [], self.query_weights(asked)
+    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
+        """Return a row for each word in each field: its score, shared out by the fields' shares of x."""
+        spelled, rows, words = spellings(terms), [], self.query_weights(terms)
         page = matches.only(place)
         for word, query_weight in words.items():
             rarity = idf_of(word, page)
-            for name, called_so, worth in self._of_word(word, page):
-                count = f"{page.counts(name, word)[0]:g} × there, idf {rarity:.2f}"
-                rows.append(Part(f"{spelled[word]} in {called_so}", count, query_weight * rarity * worth))
+            shares = {name: float(self._share(name, word, page)[0]) for name in self.fields}
+            saturation = (self.k1 + 1) / (self.k1 + sum(shares.values()))
+            for name, share in shares.items():
+                if share:
+                    what = f"{spelled[word]} in {self.fields[name].label}"
+                    detail = f"{page.counts(name, word)[0]:g} × there, idf {rarity:.2f}"
+                    rows.append(Part(what, detail, query_weight * rarity * share * saturation))
         for name, of in self.names.items():
-            for word, added in called(name, words, page, of).items():
+            for word, added in self._named(name, words, page).items():
                 if worth := float(added[0]):
-                    detail = f"name of {page.lengths(name)[0]:g} words, idf {idf_in(name, word, page):.2f}"
-                    rows.append(Part(f"{spelled[word]} in {of.called}", detail, worth))
+                    rarity = idf(page.having(name, word), page.documents)
+                    detail = f"name of {page.lengths(name)[0]:g} words, idf {rarity:.2f}"
+                    rows.append(Part(f"{spelled[word]} in {of.label}", detail, worth))
         return [*rows, importance_part(page, self._most(words, page), 0)]
 
-    def query_weights(self, asked: Sequence[Asked]) -> dict[str, float]:
-        """Term to its weight, growing ever less with each time that it is typed; 1 for once."""
-        return {word: times * (self.k3 + 1) / (self.k3 + times) for word, times in weights(asked).items()}
+    def query_weights(self, terms: Sequence[QueryTerm]) -> dict[str, float]:
+        """Return the weight of each term: 1 for once, and less for each further time that it is typed."""
+        return {word: times * (self.k3 + 1) / (self.k3 + times) for word, times in weights(terms).items()}
 
     def relevance(self, words: Mapping[str, float], matches: Matches, fields: Collection[str] = ()) -> Floats:
-        """Of each matching page for weighted words, all fields or some looked at."""
+        """Return the relevance of each page for weighted words, in all fields or in some."""
         found = np.zeros(len(matches.pages))
         for word, query_weight in words.items():
-            frequency = np.zeros(len(found))
+            x = np.zeros(len(found))
             for name in fields or self.fields:
-                frequency += self._share(name, word, matches)
-            found += query_weight * idf_of(word, matches) * self._saturated(frequency)
+                x += self._share(name, word, matches)
+            found += query_weight * idf_of(word, matches) * ((self.k1 + 1) * x / (self.k1 + x))
         return found
 
-    def _of_word(self, word: str, page: Matches) -> Iterator[tuple[str, str, float]]:
-        """(field, how it is called, worth before idf) wherever the word stands in the one page."""
-        shares = {name: float(self._share(name, word, page)[0]) for name in self.fields}
-        frequency = sum(shares.values())
-        for name, share in shares.items():
-            if share:
-                yield name, self.fields[name].called, share * (self.k1 + 1) / (self.k1 + frequency)
-
     def _share(self, name: str, word: str, matches: Matches) -> Floats:
-        """Of one field in x."""
+        """Return what a field adds to x."""
         _, weight, b = self.fields[name]
         return weight * normalised(name, word, b, matches)
 
+    def _named(self, name: str, words: Mapping[str, float], matches: Matches) -> dict[str, Floats]:
+        """Return what each weighted word adds because a field that names the page has it.
+
+        That is weight · coverage · query weight · idf · c / (1 + c), where c are its occurrences in a name of
+        mean length, and idf is that in the names of all pages: a word of every text may be the name of one
+        page only. Coverage is how much of the query, by query weight · idf in texts, the name has: a name
+        with one word of a sentence is no answer to it.
+        """
+        of = self.names[name]
+        found = {word: normalised(name, word, of.b, matches, of.most) for word in words}
+        shares = {word: weight * idf_of(word, matches) for word, weight in words.items()}
+        held = np.zeros(len(matches.pages))
+        for word, occurrences in found.items():
+            held += shares[word] * (occurrences > 0)
+        factor = of.weight * held / (sum(shares.values()) or 1)
+        return {
+            word: factor * words[word] * idf(matches.having(name, word), matches.documents) * c / (1 + c)
+            for word, c in found.items()
+        }
+
     def _most(self, words: Mapping[str, float], matches: Matches) -> float:
-        """That importance may add; all of it where no word is asked for."""
+        """Return the most that importance may add; all of it where the query has no word."""
         worth = sum(weight * idf_of(word, matches) for word, weight in words.items())
         return min(self.importance, worth) if words else self.importance
-
-    def _saturated(self, frequency: Floats) -> Floats:
-        return (self.k1 + 1) * frequency / (self.k1 + frequency)

@@ -10,20 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
-from webcrawler.search.rankings.proximity import BINS, Integers, Occurrences, nearest
-from webcrawler.search.rankings.weights import idf_of, importance, importance_part, spellings, typed, weights
-from webcrawler.text.query import Asked
+from webcrawler.search.positions import BINS, Integers, Occurrences, nearest
+from webcrawler.search.rankings.weights import (
+    Factor,
+    idf_of,
+    importance,
+    importance_part,
+    spellings,
+    typed,
+    weights,
+)
+from webcrawler.text.query import QueryTerm
 
 MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"
-PAIRED = 300  # pages, best first, whose pairs are looked at
-MOST_WORDS = 12  # of a query, those that tell most; 15 ms a word on 40,000 pages
+PAIRED = 300  # the best pages, in which pairs are looked for
+MOST_WORDS = 12  # of a query, those with the most weight; 15 ms a word on 40,000 pages
 MOST_PAIRS = 8  # of neighbouring words in a query
 
 
 class Kind(NamedTuple):
     """A type of hit."""
 
-    called: str  # in an explanation
+    label: str  # in an explanation
     weight: float
 
 
@@ -39,11 +47,11 @@ KINDS = (
     Kind("title", 4.0),
     Kind("links to it", 4.0),
 )
-# What other servers call a page is its anchor text; what its own calls it tells as little as its description.
+# Anchor text is what other servers call a page; what its own server calls it counts as a description.
 _FIELDS = {"body": PLAIN, "meta": META, "anchor": META, "words": URL, "title": TITLE, "cited": ANCHOR}
 _LARGE = 1  # sizes from here on are emphasis or headings
 
-TAPER = 4.0  # what endless many hits of one type count
+TAPER = 4.0  # what endlessly many hits of one type count
 # By how much a pair counts in each of the ten bins, beside the hits of its words.
 NEARNESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 IMPORTANCE = 12.0  # most that PageRank adds: about as much as the best title
@@ -55,63 +63,62 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-class Factor(NamedTuple):
-    """What a word, or two words near each other, add to pages."""
-
-    what: str
-    detail: str
-    worth: Floats  # [matching pages, types of hit]
-
-
 class HitLists:
-    """Rank as GO does: by the dot product of count-weights and type-weights, the same of pairs of words, and
-    PageRank, each of them bounded so that no one factor dominates.
+    """Rank as GO does: by the dot product of count-weights and type-weights, the same of pairs, and PageRank.
 
-    Departs from GO: words count by their rarity, as some pages lack some of them; pages with all words come
-    first all the same. Neighbouring words of the query are matched up, not all with all, and only in the
-    PAIRED best pages. Of more than MAX_RANKED matches those with hits in title or anchors are ranked, as GO
-    looks into its short barrels first, then those with the most PageRank.
+    Each factor is bounded so that none dominates. Not as in GO: words count by their rarity, since some pages
+    lack some of them; pages with all words still come first. Pairs are those of neighbouring words of the
+    query, in the PAIRED best pages only. Of more than MAX_RANKED matches, those with hits in title or anchors
+    are ranked, as GO looks into its short barrels first, then those with the most PageRank.
+
     Weakness: the length of a text does not count.
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Sequence[Asked], Matches, list[Factor]] | None = None  # many hits are explained
+        self._last: tuple[object, object, list[Factor]] | None = None  # explained last: often for many hits
 
-    def scores(self, asked: Sequence[Asked], matches: Matches) -> Floats:
+    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
         alone = importance(matches.ranks(), IMPORTANCE)
-        for factor in _factors(asked, matches, alone):
+        for factor in _factors(terms, matches, alone):
             alone += factor.worth.sum(axis=1)
-        return alone + _all_words(asked, matches, alone)
+        return alone + _all_words(terms, matches, alone)
 
-    def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
+    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
         scores = importance(matches.ranks(), IMPORTANCE)
         rows = []
-        if self._last is None or self._last[0] is not asked or self._last[1] is not matches:
-            self._last = asked, matches, list(_factors(asked, matches, scores))
+        if self._last is None or self._last[0] is not terms or self._last[1] is not matches:
+            self._last = terms, matches, list(_factors(terms, matches, scores))
         for what, detail, worth in self._last[2]:
             scores += worth.sum(axis=1)
             for kind in np.flatnonzero(worth[place]):
-                rows.append(Part(f"{what} in {KINDS[kind].called}", detail, float(worth[place, kind])))
-        if bonus := float(_all_words(asked, matches, scores)[place]):
+                rows.append(Part(f"{what} in {KINDS[kind].label}", detail, float(worth[place, kind])))
+        if bonus := float(_all_words(terms, matches, scores)[place]):
             rows.append(Part("all words of the query", "before pages that lack one", bonus))
         return [*rows, importance_part(matches, IMPORTANCE, place)]
 
 
 def count_weight(counts: Floats) -> Floats:
-    """GO: "increase linearly with counts at first but quickly taper off"; up to TAPER."""
+    """Return weights up to TAPER. GO: "increase linearly with counts at first but quickly taper off"."""
     return TAPER * -np.expm1(-counts / TAPER)
 
 
-def _factors(asked: Sequence[Asked], matches: Matches, base: Floats) -> Iterator[Factor]:
-    """First those of single words, then those of pairs in the pages that are best by then."""
-    spelled, shares = spellings(asked), _shares(asked, matches)
+def _factors(terms: Sequence[QueryTerm], matches: Matches, base: Floats) -> Iterator[Factor]:
+    """Yield what single words add, then what pairs add in the pages that are best by then.
+
+    `worth` has the shape (matching pages, types of hit).
+    """
+    spelled, shares = spellings(terms), _shares(terms, matches)
     places, scores = _ranked(shares, matches), base.copy()
     for word, share in shares.items():
-        factor = Factor(spelled[word], f"{share:.0%} of the query", _single(word, share, places, matches))
-        scores += factor.worth.sum(axis=1)
-        yield factor
+        counts = np.zeros((len(places), len(KINDS)))
+        for _, found in _hits(word, places, matches):
+            counts += _table(found.rows, found.kinds, len(places), len(KINDS))
+        worth = np.zeros((len(matches.pages), len(KINDS)))
+        worth[places] = share * count_weight(counts) * WEIGHTS
+        scores += worth.sum(axis=1)
+        yield Factor(spelled[word], f"{share:.0%} of the query", worth)
     best = places[np.argsort(-scores[places], kind="stable")[:PAIRED]]
-    words = [word for word in typed(asked) if word in shares]
+    words = [word for word in typed(terms) if word in shares]
     for one, other in list(pairwise(words))[:MOST_PAIRS]:
         if one != other:
             share = (shares[one] + shares[other]) / 2
@@ -119,16 +126,16 @@ def _factors(asked: Sequence[Asked], matches: Matches, base: Floats) -> Iterator
             yield Factor(f"{spelled[one]} near {spelled[other]}", f"{share:.0%} of the query", near)
 
 
-def _shares(asked: Sequence[Asked], matches: Matches) -> dict[str, float]:
-    """The weight of each word by its rarity; together 1. Of a very long query, the MOST_WORDS heaviest."""
-    worth = {word: weight * idf_of(word, matches) for word, weight in weights(asked).items()}
+def _shares(terms: Sequence[QueryTerm], matches: Matches) -> dict[str, float]:
+    """Return the share of each word in the query, by its rarity; of a long query, the MOST_WORDS heaviest."""
+    worth = {word: weight * idf_of(word, matches) for word, weight in weights(terms).items()}
     heaviest = sorted(worth, key=lambda word: -worth[word])[:MOST_WORDS]
     total = sum(worth[word] for word in heaviest)
     return {word: worth[word] / total for word in worth if word in heaviest}
 
 
 def _ranked(words: Mapping[str, float], matches: Matches) -> Places:
-    """Which of the matching pages are ranked, ascending."""
+    """Return which of the matching pages are ranked, ascending."""
     if len(matches.pages) <= MAX_RANKED:
         return np.arange(len(matches.pages))
     short = np.zeros(len(matches.pages), np.int64)
@@ -138,18 +145,8 @@ def _ranked(words: Mapping[str, float], matches: Matches) -> Places:
     return np.sort(order[:MAX_RANKED])
 
 
-def _single(word: str, share: float, places: Places, matches: Matches) -> Floats:
-    """[matching pages, types] of the hits of one word."""
-    counts = np.zeros((len(places), len(KINDS)))
-    for _, found in _hits(word, places, matches):
-        counts += _table(found.rows, found.kinds, len(places), len(KINDS))
-    worth = np.zeros((len(matches.pages), len(KINDS)))
-    worth[places] = share * count_weight(counts) * WEIGHTS
-    return worth
-
-
 def _near(one: str, other: str, places: Places, matches: Matches) -> Floats:
-    """[matching pages, types] of two words matched up; the bins are summed."""
+    """Return what pairs of two words add; shape (matching pages, types of hit), the bins are summed."""
     others = dict(_hits(other, places, matches))
     counts = np.zeros((len(places), PAIR_WEIGHTS.size))
     for field, found in _hits(one, places, matches):
@@ -162,7 +159,7 @@ def _near(one: str, other: str, places: Places, matches: Matches) -> Floats:
 
 
 def _hits(word: str, places: Places, matches: Matches) -> Iterator[tuple[str, Occurrences]]:
-    """The occurrences of a word in each field that has any."""
+    """Yield the occurrences of a word in each field that has any."""
     for field, kind in _FIELDS.items():
         if not matches.counts(field, word).any():
             continue
@@ -175,15 +172,15 @@ def _hits(word: str, places: Places, matches: Matches) -> Iterator[tuple[str, Oc
 
 
 def _table(rows: Integers, columns: Integers, height: int, width: int) -> Floats:
-    """How often each (row, column) stands there."""
+    """Count how often each (row, column) is there; shape (height, width)."""
     counts = np.bincount(rows * width + columns, minlength=height * width)
     return counts.reshape(height, width).astype(np.float64)
 
 
-def _all_words(asked: Sequence[Asked], matches: Matches, scores: Floats) -> Floats:
-    """What lifts the pages that hold all words above those that lack one."""
+def _all_words(terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> Floats:
+    """Return what raises the pages that have all words above those that lack one."""
     lacking = np.zeros(len(scores), np.bool_)
-    for word in set(typed(asked)):
+    for word in set(typed(terms)):
         lacking |= ~np.any([matches.counts(field, word) > 0 for field in _FIELDS], axis=0)
     if not lacking.any() or lacking.all():
         return np.zeros(len(scores))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webcrawler.search.matches import Matches, Part
 from webcrawler.search.rankings.weights import spellings, weights
-from webcrawler.text.query import Asked
+from webcrawler.text.query import QueryTerm
 
 FIELDS = ("title", "body")  # the text of a document (WC); the body holds the headings
 
@@ -21,25 +21,26 @@ Floats = NDArray[np.float64]
 class Peculiarity:
     """Rank by the relevance of WC; the text of a document is its title and its body.
 
-    Relevance = Σ over the words of the query of document weight times query weight, by the number of words.
-    As an inner product of vectors, a word that is typed twice is one word of twice the weight.
+    Relevance = Σ over the words of the query of document weight times query weight, divided by the number of
+    words. It is an inner product of vectors: a word that is typed twice is one word of twice the weight.
+
     Weakness: a weight is a share, so a page of one word, the right one, wins over any article; and the
-    reference frequency divides twice, so the rarest word of a query outweighs all others. Titles of more than
-    ten words are as long as the index says, to some per cent.
+    reference frequency divides twice, so the rarest word of a query outweighs all others. The length of
+    titles above ten words is known only to some per cent.
     """
 
     reference: Callable[[str], float]  # stem -> frequency in the reference domain
 
-    def scores(self, asked: Sequence[Asked], matches: Matches) -> Floats:
+    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
         scores = np.zeros(len(matches.pages))
-        length = sum(weights(asked).values())
-        for word, query_weight in self._query_weights(asked).items():
+        length = sum(weights(terms).values())
+        for word, query_weight in self._query_weights(terms).items():
             scores += self._document_weights(word, matches) * (query_weight / length)
         return scores
 
-    def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
-        spelled, length, parts = spellings(asked), sum(weights(asked).values()), []
-        for word, query_weight in self._query_weights(asked).items():
+    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
+        spelled, length, parts = spellings(terms), sum(weights(terms).values()), []
+        for word, query_weight in self._query_weights(terms).items():
             found = float(self._document_weights(word, matches)[place])
             if found:
                 detail = f"weight {found:.4g} in the document × {query_weight:.4g} in the query / {length:g}"
@@ -51,16 +52,19 @@ class Peculiarity:
         lengths = sum((matches.lengths(field).astype(np.float64) for field in FIELDS), np.zeros(1))
         return weight(counts, np.maximum(lengths, 1), self.reference(word))
 
-    def _query_weights(self, asked: Sequence[Asked]) -> dict[str, float]:
-        """The same formula on the query's text."""
-        found = weights(asked)
+    def _query_weights(self, terms: Sequence[QueryTerm]) -> dict[str, float]:
+        """Return the weights by the same formula, for the query's text."""
+        found = weights(terms)
         length = sum(found.values())
         return {word: times / length / self.reference(word) for word, times in found.items()}
 
 
 def weight(occurrences: Floats, lengths: Floats, reference_frequency: float) -> Floats:
-    """How peculiar a word is to texts: its frequency there / its frequency in the reference domain.
+    """Return how peculiar a word is to texts: its frequency there / its frequency in the reference domain.
 
-    Both are relative: `occurrences` among the `lengths` words of a text, stop words left out of both.
+    Args:
+        occurrences: of the word, in each text.
+        lengths: words of each text, without stop words.
+        reference_frequency: a share of all words, as in the texts.
     """
     return occurrences / lengths / reference_frequency

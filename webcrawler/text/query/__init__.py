@@ -1,30 +1,27 @@
-"""The query language: what a person typed, as a tree that a page satisfies or not.
+"""The query language: from what a person typed to a tree that a page satisfies or not.
 
     molecular biology           some or all of the words
-    +genome -yeast              demanded, excluded
+    +genome -yeast              required, excluded
     "double helix" "a b c"~5    next to each other · within five words of each other, in any order
-    dna~5 repair                the word and the one behind it within five words
+    dna~5 repair                the word and the next one within five words
     (cat OR dog) AND NOT fish   OR, AND, NOT, parentheses
     title:dna  genom*           in the title · words that begin so
     site:example.org  link:URL  on that host or below it · pages that link there
 
-Any text is a query and `parse` never raises: it is pure, takes linear time, and says in notes what it left
-out. Signs, quotes, parentheses and fields that make no sense are read as plain words.
+Any text is a query: `parse` never raises, takes linear time, and says in notes what it left out. Signs,
+quotes, parentheses and fields that make no sense are read as plain words.
 """
 
-from webcrawler.text.query.grammar import Query, expanded, parse
+from webcrawler.text.query.grammar import Query, QueryTerm, expanded, parse
 from webcrawler.text.query.nodes import AllOf, AnyOf, Link, Node, Not, Nothing, Phrase, Prefix, Site, Word
-from webcrawler.text.query.scanner import MAX_CHARACTERS, MAX_DEPTH
-from webcrawler.text.query.words import MAX_WITHIN, MAX_WORDS, Asked
+from webcrawler.text.query.scanner import MAX_CHARACTERS
+from webcrawler.text.query.words import MAX_WORDS
 
 __all__ = [
     "MAX_CHARACTERS",
-    "MAX_DEPTH",
-    "MAX_WITHIN",
     "MAX_WORDS",
     "AllOf",
     "AnyOf",
-    "Asked",
     "Link",
     "Node",
     "Not",
@@ -32,6 +29,7 @@ __all__ = [
     "Phrase",
     "Prefix",
     "Query",
+    "QueryTerm",
     "Site",
     "Word",
     "expanded",

@@ -1,7 +1,7 @@
-"""From text to a query: the grammar, and the tree that it makes.
+"""From a text to a query: the grammar, and the tree that it makes.
 
-group        clause …                        all that is demanded; else some of what is welcome
-clause       conjunction OR conjunction …    demanded where its first unit is
+group        clause …                        all that are demanded; else one or more of the optional ones
+clause       conjunction OR conjunction …    demanded if its first unit is
 conjunction  unit AND unit …
 unit         NOT … word | phrase | field | ( group )
 """
@@ -26,22 +26,30 @@ from webcrawler.text.query.nodes import (
     negated,
 )
 from webcrawler.text.query.scanner import MAX_CHARACTERS, Token, scan
-from webcrawler.text.query.words import Asked, Budget, Words
+from webcrawler.text.query.words import Budget, SpelledTerm
 
-_END = Token(")")
 _JOINS = ("OR", "AND")
+
+
+class QueryTerm(NamedTuple):
+    """A word that counts for the relevance of a page."""
+
+    term: str
+    spelled: str  # as typed
+    weight: float = 1.0
+    added: bool = False  # by the thesaurus or a ranking, not typed
 
 
 class Query(NamedTuple):
     text: str  # what was read of it
     root: Node
-    asked: tuple[Asked, ...]  # words to weigh, in the order typed, repeats kept, none that is excluded
+    terms: tuple[QueryTerm, ...]  # in the order typed, repeats kept, none that is excluded
     notes: tuple[str, ...]  # one line each: what was left out, or is missing
     capitals_are_words: bool = False  # whether AND, OR and NOT were read as words
 
 
 def parse(text: str, capitals_are_words: bool = False) -> Query:
-    """Read what a person typed: any text, also one with surrogates or of a megabyte. Pure; linear time.
+    """Read what a person typed: any text, also one with surrogates or of a megabyte. Takes linear time.
 
     Args:
         capitals_are_words: read AND, OR and NOT as words, for a text that is all in capitals.
@@ -53,23 +61,23 @@ def parse(text: str, capitals_are_words: bool = False) -> Query:
     notes += parser.notes
     if root == Nothing():
         notes.append(_missing(cut, parser))
-    return Query(cut, root, tuple(parser.asked), tuple(notes), capitals_are_words)
+    return Query(cut, root, tuple(parser.terms), tuple(notes), capitals_are_words)
 
 
-def expanded(query: Query, added: Sequence[Asked]) -> Query:
+def expanded(query: Query, added: Sequence[QueryTerm]) -> Query:
     """Return the query with words added: they count for the relevance, and match where plain words may."""
-    known = {asked.term for asked in query.asked}
-    new = {asked.term: asked._replace(added=True) for asked in added if asked.term not in known}
+    known = {one.term for one in query.terms}
+    new = {one.term: one._replace(added=True) for one in added if one.term not in known}
     if query.root == Nothing() or not new:
         return query
-    asked = (*query.asked, *new.values())
-    more = [Word(one.term, "", one.spelled) for one in asked if one.added]
-    return query._replace(root=_Parser(query.text, query.capitals_are_words).root(more), asked=asked)
+    terms = (*query.terms, *new.values())
+    more = [Word(one.term, "", one.spelled) for one in terms if one.added]
+    return query._replace(root=_Parser(query.text, query.capitals_are_words).root(more), terms=terms)
 
 
 class _Unit(NamedTuple):
-    sign: str  # "+" demanded, "-" excluded, "" welcome
-    nodes: tuple[Node, ...]  # any of them
+    sign: str  # "+" demanded, "-" excluded, "" optional
+    nodes: tuple[Node, ...]  # alternatives
 
     @property
     def node(self) -> Node:
@@ -77,14 +85,15 @@ class _Unit(NamedTuple):
 
 
 class _Parser:
-    """Reads one text once, from left to right, never deeper than MAX_DEPTH; never raises."""
+    """Reads a text once from left to right, at most MAX_DEPTH levels deep; never raises."""
 
     def __init__(self, text: str, capitals_are_words: bool = False) -> None:
-        self._tokens, self._notes = scan(text, capitals_are_words)
+        tokens, self._notes = scan(text, capitals_are_words)
+        self._tokens = [*tokens, Token(")")]
         self._next = 0
         self._negative = False  # whether what is read now is excluded
         self._budget = Budget()
-        self.asked: list[Asked] = []
+        self.terms: list[QueryTerm] = []
         self.excludes = False
 
     @property
@@ -92,23 +101,23 @@ class _Parser:
         return [*self._notes, *self._budget.notes]
 
     def root(self, added: Sequence[Node] = ()) -> Node:
-        """Return the tree; Nothing where it demands nothing. Added words are optional, like plain ones."""
+        """Return the tree; Nothing where no word is wanted. Added words are optional, as plain words are."""
         root = self._group("", added)
         self.excludes = root != Nothing()
         return root if any(wanted for _, wanted in leaves(root)) else Nothing()
 
     def _group(self, field: str, added: Sequence[Node] = ()) -> Node:
-        demanded, welcome = list[Node](), list[Node]()
+        demanded, optional = list[Node](), list[Node]()
         while not self._is(")"):
             for unit in self._clause(field):
                 demanded += [unit.node] if unit.sign else []
-                welcome += [] if unit.sign else unit.nodes
-        if not any(map(_has_word, demanded)) and (welcome or added):
-            demanded.append(any_of([*welcome, *added]))
+                optional += [] if unit.sign else unit.nodes
+        if not any(map(_has_word, demanded)) and (optional or added):
+            demanded.append(any_of([*optional, *added]))
         return all_of(demanded)
 
     def _clause(self, field: str) -> list[_Unit]:
-        """Return one unit; where only AND joins, each of its parts, demanded."""
+        """Return one unit; of a clause without OR, the parts that AND joins, all demanded."""
         choices = [self._conjunction(field)]
         while self._is("OR"):
             choices.append(self._conjunction(field))
@@ -156,37 +165,33 @@ class _Parser:
         return star or self._plain(token.text, field, demanded)
 
     def _plain(self, text: str, field: str, demanded: bool) -> tuple[Node, ...]:
-        """Read a plain word: punctuation in it is a space, or a phrase where it is demanded or excluded.
+        """Read a plain word. One with punctuation is several; a phrase where it is demanded or excluded.
 
-        a~5 b~3 c is one proximity, of the larger distance; stop words in between are passed over.
+        a~5 b~3 c is one proximity of the larger distance, whatever stop words stand in between.
         """
-        parts, within = list[Words](), 0
+        found, within = list[SpelledTerm](), 0
         while True:
             head, digits = words.reach(text) if self._word_follows() else (text, "")
-            parts.append(self._read(head))
+            part = self._read(head)
+            found += part
             within = max(within, words.distance(digits, self._budget))
-            if not self._word_follows() or not (digits or (within and not parts[-1].terms)):
+            if not self._word_follows() or not (digits or (within and not part)):
                 break
-            text = self._take().text
-        found = words.together(parts)
-        joined = demanded or len(parts) > 1
-        return words.phrase(found, field, within) if joined else words.each(found, field)
+            text, demanded = self._take().text, True
+        return words.phrase(found, field, within) if demanded else words.each(found, field)
 
-    def _read(self, text: str) -> Words:
+    def _read(self, text: str) -> list[SpelledTerm]:
         found = self._budget.read(text)
         if not self._negative:
-            self.asked += [Asked(term, word) for term, word in zip(*found, strict=True) if term]
+            self.terms += [QueryTerm(term, word) for term, word in found if term]
         return found
 
     def _is(self, *kinds: str) -> bool:
-        return self._peek().kind in kinds
+        return self._tokens[self._next].kind in kinds
 
     def _word_follows(self) -> bool:
-        token = self._peek()
+        token = self._tokens[self._next]
         return token.kind == "words" and not token.sign and not token.field
-
-    def _peek(self) -> Token:
-        return self._tokens[self._next] if self._next < len(self._tokens) else _END
 
     def _take(self) -> Token:
         self._next += 1
@@ -198,7 +203,7 @@ def _has_word(node: Node) -> bool:
 
 
 def _is_restriction(node: Node) -> bool:
-    """Tell whether all of it carries fields: (site:a.test OR site:b.test) is demanded, as site:a.test is."""
+    """Tell whether all leaves have fields: (site:a.test OR site:b.test) is demanded, as site:a.test is."""
     return all(isinstance(leaf, Site | Link) or leaf.field for leaf, _ in leaves(node))
 
 

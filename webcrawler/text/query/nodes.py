@@ -1,11 +1,11 @@
 """What a query demands of a page, as a tree.
 
     Word · Phrase · Prefix · Site · Link     a page satisfies it, or not
-    AllOf · AnyOf · Not                      of other nodes
-    Nothing                                  satisfied by no page
+    AllOf · AnyOf · Not                      made of other nodes
+    Nothing                                  no page satisfies it
 
-`str` of a node is text of the query language, and reading that text gives the node again. Build the inner
-nodes with `all_of`, `any_of` and `negated`: they keep a tree in its simplest form.
+`str` of a node is text of the query language; `parse` makes the same node of it. Inner nodes are built with
+`all_of`, `any_of` and `negated`, which keep a tree in its simplest form.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Terms in this order, next to each other; or all within some words of each other, in any order."""
+    """Terms next to each other in this order, or, with `within`, near each other in any order."""
 
-    terms: tuple[str, ...]  # "" keeps the place of a stop word; none of those, none twice with `within`
+    terms: tuple[str, ...]  # "" in place of a stop word; with `within` no stop words, and none twice
     field: str = ""
-    within: int = 0  # words from the first to the last; 0 is a phrase
+    within: int = 0  # the most words from the first to the last; 0 for a phrase
     spelled: tuple[str, ...] = dataclasses.field(default=(), compare=False)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Site:
     host: str  # "example.org", or with its port: "example.org:8080"
 
     def covers(self, server: str) -> bool:
-        """Tell whether "http://host:port" is that host or below it, or with a port, that server."""
+        """Tell whether "http://host:port" is on that host or a subdomain; with a port, on that server."""
         if self.host.partition(":")[0] not in server:  # quick: there are many servers
             return False
         host, port = host_and_port(server)
@@ -128,7 +128,7 @@ def negated(node: Node) -> Node:
 
 
 def leaves(node: Node, wanted: bool = True) -> Iterable[tuple[Leaf, bool]]:
-    """Yield each leaf, and whether it is wanted, that is not excluded."""
+    """Yield each leaf, and whether it is wanted; False for what is excluded."""
     if isinstance(node, Not):
         yield from leaves(node.node, not wanted)
     elif isinstance(node, AllOf | AnyOf):
@@ -152,13 +152,10 @@ def _atom(node: Node) -> str:
 def _choice(node: Node) -> str:
     """Write a node as one of the choices that OR joins."""
     if isinstance(node, AllOf):
-        flat = not any(isinstance(leaf, AllOf | AnyOf) for part in node.nodes for leaf in _bare(part))
+        inner = [part.node if isinstance(part, Not) else part for part in node.nodes]
+        flat = not any(isinstance(part, AllOf | AnyOf) for part in inner)
         return " AND ".join(map(str, node.nodes)) if flat else f"({node})"
     return str(node) if isinstance(node, Not) else _atom(node)
-
-
-def _bare(node: Node) -> tuple[Node, ...]:
-    return (node.node,) if isinstance(node, Not) else (node,)
 
 
 def _demand(node: Node) -> str:

@@ -11,7 +11,7 @@ MAX_DEPTH = 8  # parentheses within parentheses
 
 _OPERATORS = frozenset({"OR", "AND", "NOT"})
 _QUOTES = str.maketrans("“”„‟", '""""')  # as telephones write them
-# No part can go on with what the next one begins with, so nothing is tried twice: linear time.
+# No part can continue with what the next part begins with, so there is no backtracking: linear time.
 _TOKEN = re.compile(
     r"""(?P<sign>[+-](?=[^\s+-]))?
         (?: (?P<place>(?ai:site|link)):(?P<value>[^\s"()][^\s"]*)
@@ -33,7 +33,7 @@ class Token(NamedTuple):
 
 
 def scan(text: str, capitals_are_words: bool = False) -> tuple[list[Token], list[str]]:
-    """Return the tokens, with every parenthesis paired, and notes on what was changed for that."""
+    """Return the tokens, with every parenthesis paired, and notes on what was changed to pair them."""
     operators = frozenset[str]() if capitals_are_words else _OPERATORS
     tokens, quoted = list(_tokens(text.translate(_QUOTES).strip(), operators)), True
     if tokens and tokens[-1].kind == "open phrase":

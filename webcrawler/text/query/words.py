@@ -1,10 +1,8 @@
-"""From a token to leaves of the tree, with a bound on how many words are read."""
+"""From the text of a token to leaves of the tree; at most MAX_WORDS words are read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
 from unicodedata import normalize
 
 from webcrawler.text.analysis import tokens_of, words
@@ -19,24 +17,11 @@ _HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII).fullmatch
 _PORT = re.compile(r":[0-9]+$")
 
 
-class Asked(NamedTuple):
-    """A word to weigh."""
-
-    term: str
-    spelled: str
-    weight: float = 1.0
-    added: bool = False  # by the thesaurus or by feedback
-
-
-class Words(NamedTuple):
-    """Terms in their order with their spellings; "" is a stop word, none at the ends."""
-
-    terms: tuple[str, ...]
-    spelled: tuple[str, ...]
+SpelledTerm = tuple[str, str]  # a term and how it is spelled; "" for the term of a stop word
 
 
 class Budget:
-    """Counts how many words may still be read, and keeps notes on what was not read."""
+    """Counts how many words may still be read, and collects notes on what was not read."""
 
     def __init__(self) -> None:
         self._left = MAX_WORDS
@@ -51,27 +36,26 @@ class Budget:
     def note(self, line: str) -> None:
         self.notes[line] = None
 
-    def read(self, text: str) -> Words:
-        """Return the words of a text, as many as may still be read."""
+    def read(self, text: str) -> list[SpelledTerm]:
+        """Return the terms of a text, as many as may still be read; no stop word is first or last."""
         spelled = words(text)
         read = [(term, word) for (term, _), word in zip(tokens_of(spelled), spelled, strict=True)]
         kept = [place for place, (term, _) in enumerate(read) if term and self.take()]
-        span = read[kept[0] : kept[-1] + 1] if kept else []
-        return Words(tuple(term for term, _ in span), tuple(word for _, word in span))
+        return read[kept[0] : kept[-1] + 1] if kept else []
 
 
-def each(found: Words, field: str) -> tuple[Node, ...]:
+def each(found: list[SpelledTerm], field: str) -> tuple[Node, ...]:
     """Return a leaf for each word."""
-    return tuple(Word(term, field, word) for term, word in zip(*found, strict=True) if term)
+    return tuple(Word(term, field, word) for term, word in found if term)
 
 
-def phrase(found: Words, field: str, within: int = 0) -> tuple[Node, ...]:
+def phrase(found: list[SpelledTerm], field: str, within: int = 0) -> tuple[Node, ...]:
     """Return no leaf, a word or a phrase."""
-    if within:
-        once = {term: word for term, word in zip(*found, strict=True) if term}
-        found = Words(tuple(once), tuple(once.values()))
-    if len(found.terms) > 1:
-        return (Phrase(found.terms, field, within, found.spelled),)
+    if within:  # each term once, no stop words
+        found = [(term, word) for term, word in dict(found).items() if term]
+    if len(found) > 1:
+        terms, spelled = zip(*found, strict=True)
+        return (Phrase(terms, field, within, spelled),)
     return each(found, field)
 
 
@@ -129,10 +113,3 @@ def link(text: str, budget: Budget) -> tuple[Node, ...]:
         budget.note(f"link: wants a URL, such as link:http://example.org/, not {text[:40]}")
         return ()
     return tuple(Link(url) for url in urls if budget.take())
-
-
-def together(parts: Sequence[Words]) -> Words:
-    return Words(
-        tuple(term for part in parts for term in part.terms),
-        tuple(word for part in parts for word in part.spelled),
-    )

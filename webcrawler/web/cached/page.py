@@ -139,5 +139,5 @@ def _beginning(body: bytes) -> bytes:
 
 
 def _marks(query: str) -> Marks | None:
-    words = [asked.term for asked in parse(query).asked] if query.strip() else []
+    words = [one.term for one in parse(query).terms] if query.strip() else []
     return Snippets(words).mark if words else None

@@ -214,7 +214,7 @@ def state(journal: Journal, is_stopping: bool = False) -> str:
 def values(journal: Journal, is_stopping: bool) -> dict[str, Any]:
     """For the template `_live.html`."""
     query = journal["query"]
-    words = [asked.term for asked in parse(query).asked] if query.strip() else []
+    words = [one.term for one in parse(query).terms] if query.strip() else []
     return {
         "now": journal,
         "hits": journal["hits"][:MOST],

@@ -1,4 +1,4 @@
-"""Feedback: what the best pages have in common is asked for too, and pages vouch for those like them."""
+"""Pseudo-relevance feedback: words of the best pages are added, and pages vouch for those like them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from memory_reading import Fields, asked, matches
 
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.feedback import FEWEST_WORDS, PAGES, Feedback, Vectors
+from webcrawler.search.rankings.pseudo_relevance import FEWEST_WORDS, PAGES, PseudoRelevanceFeedback, Vectors
 
 ASKED = asked("lift wing slipstream propeller landing speed")
 FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}
@@ -33,7 +33,7 @@ def test_page_with_the_words_of_the_best_pages_rises() -> None:
     found = matches(documents())
 
     before = BM25F().scores(ASKED, found)[PAGES : PAGES + 2]
-    after = Feedback(BM25F()).scores(ASKED, found)[PAGES : PAGES + 2]
+    after = PseudoRelevanceFeedback(BM25F()).scores(ASKED, found)[PAGES : PAGES + 2]
 
     assert before[0] == pytest.approx(before[1])
     assert after[0] > after[1]
@@ -49,7 +49,7 @@ def test_page_that_is_like_others_of_the_best_rises() -> None:
     found = matches({**alike, **two, **FILLERS})
 
     before = BM25F().scores(ASKED, found)[8:10]
-    after = Feedback(BM25F()).scores(ASKED, found)[8:10]
+    after = PseudoRelevanceFeedback(BM25F()).scores(ASKED, found)[8:10]
 
     assert before[0] == pytest.approx(before[1])
     assert after[0] > after[1]
@@ -58,14 +58,14 @@ def test_page_that_is_like_others_of_the_best_rises() -> None:
 def test_query_that_is_no_sentence_is_only_ranked() -> None:
     found, few = matches(documents()), ASKED[: FEWEST_WORDS - 1]
 
-    assert np.array_equal(Feedback(BM25F()).scores(few, found), BM25F().scores(few, found))
+    assert np.array_equal(PseudoRelevanceFeedback(BM25F()).scores(few, found), BM25F().scores(few, found))
 
 
 def test_title_of_a_page_is_only_ranked_however_long_it_is() -> None:
     title: dict[int, Fields] = {20: {"title": "speed of landing propeller and slipstream wing lift"}}
     found = matches({**documents(), **title})
 
-    assert np.array_equal(Feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
+    assert np.array_equal(PseudoRelevanceFeedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
 
 
 def test_words_repeated_added_or_of_a_prefix_make_no_sentence() -> None:
@@ -75,19 +75,21 @@ def test_words_repeated_added_or_of_a_prefix_make_no_sentence() -> None:
     of_a_prefix = ASKED[:2] + tuple(word._replace(weight=0.1) for word in ASKED[2:])
 
     for words in (repeated, expanded, of_a_prefix):
-        assert np.array_equal(Feedback(BM25F()).scores(words, found), BM25F().scores(words, found))
+        assert np.array_equal(
+            PseudoRelevanceFeedback(BM25F()).scores(words, found), BM25F().scores(words, found)
+        )
 
 
 def test_no_score_falls() -> None:
     found = matches(documents())
 
-    assert (Feedback(BM25F()).scores(ASKED, found) >= BM25F().scores(ASKED, found)).all()
+    assert (PseudoRelevanceFeedback(BM25F()).scores(ASKED, found) >= BM25F().scores(ASKED, found)).all()
 
 
 def test_explanation_names_the_strongest_of_the_added_words_and_the_neighbours() -> None:
     found = matches(documents())
 
-    words, neighbours = Feedback(BM25F()).explain(ASKED, found, 0)[-2:]
+    words, neighbours = PseudoRelevanceFeedback(BM25F()).explain(ASKED, found, 0)[-2:]
 
     assert words.what == "words of the best pages"
     assert "flap" in words.detail
@@ -99,7 +101,7 @@ def test_pages_without_any_text_gain_nothing() -> None:
     """The best matches may be pages that were never fetched: only anchors speak of them."""
     found = matches({page: {"anchor": "lift wing slipstream propeller landing"} for page in range(3)})
 
-    assert np.array_equal(Feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
+    assert np.array_equal(PseudoRelevanceFeedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
 
 
 def test_cosines_of_texts_are_those_of_their_vectors() -> None:

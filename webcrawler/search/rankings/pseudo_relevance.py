@@ -1,9 +1,8 @@
-"""Feedback: what the best pages have in common is asked for too, and pages vouch for those like them."""
+"""Pseudo-relevance feedback: words of the best pages are added, and similar pages raise each other."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +10,17 @@ from scipy.sparse import csr_array, diags_array
 
 from webcrawler.search.matches import Matches, Part
 from webcrawler.search.rankings.bm25f import BM25F, TEXT
-from webcrawler.search.rankings.weights import idf, typed
-from webcrawler.text.query import Asked
+from webcrawler.search.rankings.weights import Factor, idf, typed
+from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
 
-_HALF = 2.0  # occurrences in a text of mean length that weigh half of what endless many would: k1 of bm25f
+_HALF = 2.0  # occurrences in a text of mean length that weigh half of what endlessly many would: k1 of bm25f
 _B = 0.5  # b of its body
 
 
 class Vectors:
-    """One row a text, one column a word; a word weighs count / (count + _HALF), less in a long text."""
+    """Shape (texts, words): a word weighs count / (count + _HALF), and less in a long text."""
 
     def __init__(self, counts: Sequence[Mapping[str, int]]) -> None:
         columns: dict[str, int] = {}
@@ -35,13 +34,13 @@ class Vectors:
         self.weights = csr_array((found / (found + halves[rows]), (rows, places)), shape=shape)
 
     def centre(self, shares: Floats, most: int) -> dict[str, float]:
-        """The words that weigh most in the sum of all texts, each by its share."""
+        """Return the words that weigh most in the weighted sum of all texts, and their weights there."""
         total = np.asarray(self.weights.T @ shares, np.float64)
         best = np.argsort(-total, kind="stable")[:most]
         return {self.words[column]: float(total[column]) for column in best if total[column]}
 
     def likeness(self) -> Floats:
-        """[texts, texts] cosines of 0 to 1; words that many of the texts have tell less."""
+        """Return the cosine of each two texts, 0 to 1; words that many of the texts have weigh less."""
         having = np.bincount(self.weights.indices, minlength=len(self.words))
         rarity = np.log1p((self.weights.shape[0] - having + 0.5) / (having + 0.5))
         found = self.weights @ diags_array(rarity)
@@ -53,85 +52,75 @@ class Vectors:
 
 # Tuned on Cranfield, CACM and ADI: explanation/ranking.md.
 FEWEST_WORDS = 5  # of a query that is a sentence: with fewer, a few pages soon lead elsewhere
-PAGES = 5  # that are taken for right; 10 break small collections
+PAGES = 5  # that are assumed to be relevant; 10 break small collections
 CANDIDATES = 100  # words whose frequencies are looked up
 WORDS = 40  # added
-ADDED = 0.4  # of the whole query's weight is theirs
-LIKE = 70  # pages, best first, that may vouch for each other
+ADDED = 0.4  # the share of the added words in the weight of the whole query
+LIKE = 70  # the best pages, which are compared with each other
 NEIGHBOURS = 10  # for each page: those like it
-VOUCHED = 0.5  # of the weight of a page's own score and its neighbours' together
+VOUCHED = 0.5  # the weight of the neighbours' scores beside the page's own
 
 
-class Step(NamedTuple):
-    """What is added to the scores of the first pass."""
-
-    what: str
-    detail: str
-    worth: Floats
-
-
-class Feedback:
+class PseudoRelevanceFeedback:
     """Rank; add the words peculiar to the top pages to the query; raise top pages that resemble others.
 
-    Finds no further pages. A query of fewer than FEWEST_WORDS different words is ranked once only, and so is
+    Finds no further pages. A query of fewer than FEWEST_WORDS different words is only ranked once, and so is
     one that is the title of a page: reading 75 beginnings of texts and 40 posting lists takes longer than all
     the rest.
 
-    Source: Rocchio 1971, "Relevance Feedback in Information Retrieval", with the first pass for a judge, its
-    pages by their scores; Diaz 2005, "Regularizing Ad Hoc Retrieval Scores", for scores of neighbours.
+    Source: Rocchio 1971, "Relevance Feedback in Information Retrieval", with the best pages in place of those
+    that a person judged, weighted by their scores; Diaz 2005, "Regularizing Ad Hoc Retrieval Scores", for
+    scores of neighbours.
     Weakness: where the best pages are wrong, it makes them more so.
     """
 
     def __init__(self, first: BM25F) -> None:
         self.first = first
-        self._last: tuple[Sequence[Asked], Matches, list[Step]] | None = None  # explained after it was ranked
+        self._last: tuple[object, object, list[Factor]] | None = None  # ranked last: explained afterwards
 
-    def scores(self, asked: Sequence[Asked], matches: Matches) -> Floats:
-        scores = self.first.scores(asked, matches)
-        for step in self._steps(asked, matches):
-            scores += step.worth
+    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
+        scores = self.first.scores(terms, matches)
+        for factor in self._factors(terms, matches):
+            scores += factor.worth
         return scores
 
-    def explain(self, asked: Sequence[Asked], matches: Matches, place: int) -> list[Part]:
-        """The first pass's rows, and one a step."""
-        rows = self.first.explain(asked, matches, place)
-        for what, detail, worth in self._steps(asked, matches):
+    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
+        """Return the rows of the first ranking, and one a factor."""
+        rows = self.first.explain(terms, matches, place)
+        for what, detail, worth in self._factors(terms, matches):
             if worth[place]:
                 rows.append(Part(what, detail, float(worth[place])))
         return rows
 
-    def _steps(self, asked: Sequence[Asked], matches: Matches) -> list[Step]:
-        told = set(typed(asked))
-        if len(told) < FEWEST_WORDS or not len(matches.pages) or _is_title(told, matches):
+    def _factors(self, terms: Sequence[QueryTerm], matches: Matches) -> list[Factor]:
+        words = set(typed(terms))
+        if len(words) < FEWEST_WORDS or not len(matches.pages):
             return []
-        if self._last is None or self._last[0] is not asked or self._last[1] is not matches:
-            scores = self.first.scores(asked, matches)
-            words = self._words(asked, matches, scores)
-            self._last = asked, matches, [words, _vouched(matches, scores + words.worth)]
+        if np.logical_and.reduce([matches.counts("title", word) > 0 for word in words]).any():
+            return []  # what looks like a sentence is the title of a page
+        if self._last is None or self._last[0] is not terms or self._last[1] is not matches:
+            scores = self.first.scores(terms, matches)
+            added = self._words(terms, matches, scores)
+            self._last = terms, matches, [added, _neighbours(matches, scores + added.worth)]
         return self._last[2]
 
-    def _words(self, asked: Sequence[Asked], matches: Matches, scores: Floats) -> Step:
-        """The words that weigh most in the middle of the best texts."""
+    def _words(self, terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> Factor:
+        """Return what the words add that weigh most in the best texts."""
         best = _best(scores, PAGES)
         centre = Vectors(matches.vectors(best.tolist())).centre(scores[best], CANDIDATES)
         worth = {
             word: weight * idf(matches.roughly(word), matches.documents) for word, weight in centre.items()
         }
         added = dict(sorted(worth.items(), key=lambda one: -one[1])[:WORDS])
-        asked_weight = sum(self.first.query_weights(asked).values())
-        factor = asked_weight * ADDED / (1 - ADDED) / (sum(added.values()) or 1)
+        query_weight = sum(self.first.query_weights(terms).values())
+        factor = query_weight * ADDED / (1 - ADDED) / (sum(added.values()) or 1)
         weighted = {word: weight * factor for word, weight in added.items()}
         detail = ", ".join(list(added)[:5]) + ", …"
-        return Step("words of the best pages", detail, self.first.relevance(weighted, matches, TEXT))
+        return Factor("words of the best pages", detail, self.first.relevance(weighted, matches, TEXT))
 
 
-def _is_title(words: Collection[str], matches: Matches) -> bool:
-    """Whether some title has them all: what looks like a sentence asks for that page then."""
-    return bool(np.logical_and.reduce([matches.counts("title", word) > 0 for word in words]).any())
-
-
-def _vouched(matches: Matches, scores: Floats) -> Step:
-    """The mean score of the pages that are most like each of the best."""
+def _neighbours(matches: Matches, scores: Floats) -> Factor:
+    """Return what each of the best pages gains: the mean score of the pages that are most like it."""
     best = _best(scores, LIKE)
     likeness = Vectors(matches.vectors(best.tolist())).likeness()
     np.fill_diagonal(likeness, 0)
@@ -140,9 +129,9 @@ def _vouched(matches: Matches, scores: Floats) -> Step:
     sums = likeness.sum(axis=1)
     worth = np.zeros(len(scores))
     worth[best] = VOUCHED / (1 - VOUCHED) * (likeness @ scores[best]) / np.where(sums, sums, 1)
-    return Step("pages like it are good too", f"its {NEIGHBOURS} nearest of the best {LIKE}", worth)
+    return Factor("pages like it are good too", f"its {NEIGHBOURS} nearest of the best {LIKE}", worth)
 
 
 def _best(scores: Floats, most: int) -> NDArray[np.intp]:
-    """Places of the highest scores, ties by lower page number."""
+    """Return the places of the highest scores; of equal scores the lower page number is first."""
     return np.argsort(-scores, kind="stable")[:most]
