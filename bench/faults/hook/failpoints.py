@@ -18,6 +18,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from itertools import count
@@ -204,7 +205,8 @@ def _strike(action: str) -> None:
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         case "stop":
-            os.kill(os.getpid(), signal.SIGSTOP)
+            # To this thread: of a process, another thread may take it while this one goes on.
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
         case "exit":
             os._exit(EXIT_STATUS)
         case "enospc":
