@@ -9,7 +9,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Renewal
+from webcrawler.durable import replaced
 from webcrawler.linkgraph.graph import catalog_graph
 from webcrawler.linkgraph.importance import DAMPING, pagerank
 
@@ -57,8 +58,10 @@ def store(
     try:
         with array.open("xb") as file:
             np.save(file, np.asarray(ranks, np.float64))
-            _sync(file)
-        _replace(folder / NAME, json.dumps(head) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with replaced(folder / NAME) as file:
+            file.write(f"{json.dumps(head)}\n".encode())
     finally:
         _sweep(folder)
 
@@ -73,24 +76,6 @@ def load(folder: Path, identity: str) -> Ranks | None:
                 return None
             return Ranks(values, int(head["seq"]), identity, float(head["damping"]))
     return None
-
-
-def _replace(path: Path, text: str) -> None:
-    aside = path.with_suffix(".new")
-    with aside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        _sync(file)
-    aside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _sync(file: Any) -> None:
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _sweep(folder: Path) -> None:

@@ -9,9 +9,8 @@ Each is written aside, synced and put in place in one step: a reader sees the ol
 from __future__ import annotations
 
 import fcntl
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.durable import replaced
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
@@ -126,24 +126,29 @@ class Judgments:
                 or there are as many judgments as there may be, in all or of this client.
         """
         text = one_line(query)
-        pair = query_id(text), url.replace(" ", "%20")
+        id, page = query_id(text), url.replace(" ", "%20")
         try:
-            with self._locked():
-                grades, queries, clients = self._read(), self._read_queries(), self._read_clients()
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with (self._folder / "lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                grades = self._grades()
+                queries = {row[0]: row[1] for row in _rows(self._queries, "\t", 2)} | {id: text}
+                clients = {(row[0], row[1]): row[2] for row in _rows(self._clients, "\t", 3)}
                 if verdict == UNDO:
-                    grades.pop(pair, None)
+                    grades.pop((id, page), None)
                 else:
-                    if pair not in grades:
-                        self._check_room(len(grades), sum(one == client for one in clients.values()), client)
-                        clients[pair] = client
-                    grades[pair] = GRADES[verdict]
-                queries[pair[0]] = text
+                    if (id, page) not in grades:
+                        _check_room(len(grades), list(clients.values()), client)
+                        clients[id, page] = client
+                    grades[id, page] = GRADES[verdict]
                 judged = {id for id, _ in grades}
                 # the judgments last: one of an unknown query would be of no use
-                _replace(self._queries, (row for row in queries.items() if row[0] in judged))
-                _replace(self._clients, ((*p, one) for p, one in clients.items() if one and p in grades))
+                _write(self._queries, (row for row in queries.items() if row[0] in judged))
+                _write(
+                    self._clients, ((*pair, one) for pair, one in clients.items() if one and pair in grades)
+                )
                 rows = ((id, "0", page, str(grade)) for (id, page), grade in grades.items())
-                _replace(self._qrels, rows, between=" ")
+                _write(self._qrels, rows, between=" ")
         except OSError as error:
             log_fault(f"cannot save a judgment: {error}")
             raise NotNow("the judgment could not be saved: try again later") from error
@@ -152,46 +157,23 @@ class Judgments:
             raise NotNow("no judgment is taken now: those that there are cannot be read") from error
 
     def of(self, query: str) -> dict[str, int]:
-        """Grades by URL."""
-        return self._by_query().get(query_id(one_line(query)), {})
-
-    def _check_room(self, judgments: int, of_client: int, client: str) -> None:
-        if judgments >= MOST:
-            raise NotNow("no more judgments are taken: there are enough")
-        if client and of_client >= MOST_OF_CLIENT:
-            raise NotNow("no more judgments are taken from you: leave room for others")
-
-    def _by_query(self) -> dict[str, dict[str, int]]:
-        """All grades, read again when the file was replaced; none if they cannot be read."""
+        """Grades by URL, none if they cannot be read. The file is read again when it was replaced."""
         try:
             found = self._qrels.stat()
             version = found.st_ino, found.st_mtime_ns
             if version != self._known[0]:
                 self._known = version, {}
-                for (id, url), grade in self._read().items():
+                for (id, url), grade in self._grades().items():
                     self._known[1].setdefault(id, {})[url] = grade
         except FileNotFoundError:
-            return {}
+            self._known = None, {}
         except (OSError, ValueError) as error:
             log_fault(f"the judgments of {self._folder} are not shown: {error}")
-        return self._known[1]
+        return self._known[1].get(query_id(one_line(query)), {})
 
-    def _read(self) -> dict[tuple[str, str], int]:
-        rows = _rows(self._qrels, None, 4)
-        return {(id, url): int(grade) for id, _, url, grade in rows}
-
-    def _read_queries(self) -> dict[str, str]:
-        return {row[0]: row[1] for row in _rows(self._queries, "\t", 2)}
-
-    def _read_clients(self) -> dict[tuple[str, str], str]:
-        return {(id, url): client for id, url, client in _rows(self._clients, "\t", 3)}
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (self._folder / "lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def _grades(self) -> dict[tuple[str, str], int]:
+        """By query id and URL."""
+        return {(id, url): int(grade) for id, _, url, grade in _rows(self._qrels, None, 4)}
 
 
 def one_line(query: str) -> str:
@@ -203,12 +185,18 @@ def query_id(line: str) -> str:
     return sha256(line.casefold().encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+def _check_room(judgments: int, clients: list[str], client: str) -> None:
+    if judgments >= MOST:
+        raise NotNow("no more judgments are taken: there are enough")
+    if client and clients.count(client) >= MOST_OF_CLIENT:
+        raise NotNow("no more judgments are taken from you: leave room for others")
+
+
 def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:
     """Raises ValueError: it is no UTF-8, or a line has another number of columns."""
-    try:
-        lines = path.read_text("utf-8").split("\n")
-    except FileNotFoundError:
+    if not path.exists():
         return []
+    lines = path.read_text("utf-8").split("\n")
     rows = [line.split(between, columns - 1) for line in lines if line]
     for row in rows:
         if len(row) != columns:
@@ -216,15 +204,6 @@ def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:
     return rows
 
 
-def _replace(path: Path, rows: Iterable[tuple[str, ...]], between: str = "\t") -> None:
-    aside = path.with_suffix(".new")
-    with aside.open("w", encoding="utf-8", errors="replace") as file:
-        file.writelines(f"{between.join(row)}\n" for row in rows)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+def _write(path: Path, rows: Iterable[tuple[str, ...]], between: str = "\t") -> None:
+    with replaced(path) as file:
+        file.writelines(f"{between.join(row)}\n".encode("utf-8", "replace") for row in rows)

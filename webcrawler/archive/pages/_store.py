@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import zlib
@@ -13,6 +12,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from webcrawler.archive.pages._records import record, warcinfo
+from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Entry, Place
 
@@ -88,7 +88,7 @@ class PageStore:
             file = path.open("xb")
             try:
                 sys.audit("webcrawler.pages.new-file")
-                _sync_folder(self.folder)
+                sync_folder(self.folder)
             except OSError:  # its name may not last, so nothing is written to it
                 file.close()
                 path.unlink(missing_ok=True)
@@ -108,14 +108,3 @@ class PageStore:
         member = zlib.compress(record, self._level, wbits=31)  # 31: with a gzip header
         self._pending.append(member)
         self._end += len(member)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems cannot sync a folder
-            raise
-    finally:
-        os.close(descriptor)

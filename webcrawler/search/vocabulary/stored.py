@@ -5,7 +5,6 @@ It stands in one file, which is never changed but replaced. A list of texts is o
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler.durable import replaced
 from webcrawler.search.vocabulary.completions import Phrases
 from webcrawler.search.vocabulary.spelling import Words
 from webcrawler.search.vocabulary.vocabulary import Lists, Thesaurus, Vocabulary
@@ -28,20 +28,14 @@ def store(folder: Path, lists: Lists, seq: int, identity: str) -> None:
         OSError: the disk is full; the old one stays.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / NAME
-    aside = path.with_suffix(".new")  # of a writer that died: overwritten
     head = {"version": np.array(VERSION), "identity": np.array(identity), "seq": np.array(seq)}
     arrays = {
         f"{part}.{name}": _packed(value)
         for part, values in lists._asdict().items()
         for name, value in values._asdict().items()
     }
-    with aside.open("wb") as file:
+    with replaced(folder / NAME) as file:
         np.savez(file, allow_pickle=False, **head, **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-    _sync(folder)
 
 
 def load(folder: Path, identity: str) -> Vocabulary | None:
@@ -94,11 +88,3 @@ def _unpacked(array: NDArray[Any]) -> list[str] | NDArray[Any]:
         return array
     text = array.tobytes().decode()
     return text.split("\n") if text else []
-
-
-def _sync(folder: Path) -> None:
-    directory = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
