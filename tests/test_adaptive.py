@@ -13,7 +13,7 @@ from webcrawler.errors import BadInput
 from webcrawler.orderings import PRIORITY_MAX, Source, ordering
 from webcrawler.orderings.adaptive import adaptive
 from webcrawler.orderings.adaptive.adaptive import Adaptive
-from webcrawler.orderings.adaptive.query_match import Matcher, url_words
+from webcrawler.orderings.adaptive.evidence import Matcher, url_words
 from webcrawler.orderings.base import Seen
 from webcrawler.orderings.topic import Wanted
 from webcrawler.records import Link, Text
@@ -354,5 +354,5 @@ def test_words_of_a_path_leave_out_its_extension_and_part_camel_case(path: str, 
 
 
 def test_words_that_the_query_excludes_are_not_looked_for() -> None:
-    assert Wanted.of("+garbage -collection").stems == ["garbag"]
+    assert Wanted.of("+garbage -collection").shares.keys() == {"garbag"}
     assert Wanted.of('"garbage collection"') == Wanted.of("garbage collection")

@@ -19,14 +19,13 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Ordering, Seen, Source, ordering
 from webcrawler.orderings import PRIORITY_MAX
 from webcrawler.orderings.base import BAND
-from webcrawler.orderings.topic.wanted import weight
+from webcrawler.orderings.topic import weight
 from webcrawler.text.analysis import terms
 
 pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
 
-from webcrawler.orderings.by_example.features import FEATURES, background, row, row_of
-from webcrawler.orderings.by_example.model import train
-from webcrawler.orderings.by_example.training import EXAMPLES, OTHERS
+from webcrawler.orderings.classifier import EXAMPLES, OTHERS
+from webcrawler.orderings.model import FEATURES, background, row, row_of, train
 
 A = "http://a.test/"
 SEED = A + "seed"

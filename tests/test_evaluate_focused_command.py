@@ -172,7 +172,7 @@ def test_what_is_asked_wrongly_is_refused_in_one_line(
 def test_the_default_strategies_need_no_extra(
     run: Run, topics: Path, crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webcrawler.orderings.by_example.classifier.find_spec", lambda name: None)
+    monkeypatch.setattr("webcrawler.orderings.classifier.find_spec", lambda name: None)
 
     answer = run("--focused", topics, crawl_dir, "--pages", "5")
     wanted = run("--focused", topics, crawl_dir, "--strategies", "classifier")

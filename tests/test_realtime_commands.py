@@ -130,9 +130,7 @@ def test_json_is_for_realtime(run: Run) -> None:
 def test_a_classifier_without_its_extra(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
         monkeypatch.delitem(sys.modules, name)
-    for name in [
-        name for name in sys.modules if name.startswith("webcrawler.orderings.by_example.classifier")
-    ]:
+    for name in [name for name in sys.modules if name.startswith("webcrawler.orderings.classifier")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)  # as if it were not installed
 

@@ -13,7 +13,7 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Ordering, Politeness, Source, ordering
 from webcrawler.orderings import PRIORITY_MAX
 from webcrawler.orderings.base import BAND
-from webcrawler.orderings.topic.wanted import ALSO
+from webcrawler.orderings.topic import ALSO
 from webcrawler.orderings.webcrawler import LEVELS, Peculiar, WebCrawler, search_anchors
 from webcrawler.text.reference import english
 

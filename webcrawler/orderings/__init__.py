@@ -26,6 +26,7 @@ from webcrawler.orderings.registry import (
     ordering_type,
     strategies,
 )
+from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for, page_score
 from webcrawler.orderings.words import is_hot_page, location, words_of
 
 __all__ = [
@@ -33,19 +34,23 @@ __all__ = [
     "LEAST",
     "MODES",
     "PRIORITY_MAX",
+    "SIMILAR",
     "Guarded",
     "Known",
     "Mode",
     "Ordering",
     "Seen",
     "Source",
+    "Wanted",
     "arguments_of",
+    "asked_for",
     "guarded",
     "is_hot_page",
     "location",
     "number",
     "ordering",
     "ordering_type",
+    "page_score",
     "strategies",
     "whole_number",
     "words_of",

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PRIORITY_MAX = 2**20 - 1  # URLs put behind all others rank below -PRIORITY_MAX
+UNTOLD = -(2**40)  # below all priorities: none was told yet
 BAND = 2**19  # most orderings give priorities from 0 to below it, so that two classes of them fit
 DAMPING = 0.9  # Cho 1998, section 6
 LEAST = 1 - DAMPING  # the rank IR' of a page that nobody links to
-SEED_DIGITS_MAX = 19
+DIGITS_MAX = 19
 
 
 class Source(NamedTuple):
@@ -116,12 +117,12 @@ def whole_number(name: str, text: str, least: int, most: int, bounds: str = "") 
     """Reads a whole number.
 
     Args:
-        least, most: from 0 to 12 digits.
+        least, most: from 0 to 19 digits.
         bounds: what the message says of them, if not "from … to …".
     Raises:
         BadInput: it is none, or out of bounds.
     """
-    if not (text.isdecimal() and len(text) <= 12 and least <= int(text) <= most):
+    if not (text.isdecimal() and len(text) <= DIGITS_MAX and least <= int(text) <= most):
         raise BadInput(f"{name}={text[:200]} is no whole number {bounds or f'from {least:,} to {most:,}'}")
     return int(text)
 
@@ -139,6 +140,4 @@ def number(name: str, text: str, is_right: Callable[[float], bool], bounds: str)
 
 def seed_of(text: str) -> int:
     """Raises BadInput: the seed is no whole number."""
-    if not (text.isdecimal() and len(text) <= SEED_DIGITS_MAX):
-        raise BadInput(f"seed={text[:200]} is no whole number of a few digits")
-    return int(text)
+    return whole_number("seed", text, 0, 10**DIGITS_MAX, "of a few digits")

@@ -82,7 +82,10 @@ class Shark(Ordering):
         if link.rel == "redirect":
             return redirected(source)
         depth, inherited = self._unpacked(source.note)
-        score = self._gamma * inherited + (1 - self._gamma) * self._neighborhood(link)
+        anchor = similarity(link.anchor, self._query)
+        context = 1.0 if anchor else similarity(link.context, self._query)
+        neighborhood = self._beta * anchor + (1 - self._beta) * context
+        score = self._gamma * inherited + (1 - self._gamma) * neighborhood
         return round(score * FULL) - (0 if depth else BAND)
 
     def note(self, link: Link, source: Source) -> int:
@@ -99,11 +102,6 @@ class Shark(Ordering):
         if found := page_similarity(text, self._query):
             return self._packed(self._depth, self._delta * found)
         return self._packed(max(0, depth - 1), self._delta * inherited)
-
-    def _neighborhood(self, link: Link) -> float:
-        anchor = similarity(link.anchor, self._query)
-        context = 1.0 if anchor else similarity(link.context, self._query)
-        return self._beta * anchor + (1 - self._beta) * context
 
     def _packed(self, depth: int, inherited: float) -> int:
         return (depth + 1) * STEPS + round(inherited * (STEPS - 1))

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from math import ceil
 from threading import Lock
 
-from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
-from webcrawler.orderings.base import BAND
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
 from webcrawler.orderings.best_first import redirected
-from webcrawler.orderings.by_example import UNTOLD
 from webcrawler.orderings.topic import ALSO, Wanted, stems_of
 from webcrawler.records import Link, Text
 from webcrawler.text import english, terms
@@ -79,7 +77,9 @@ class WebCrawler(Ordering):
     def learn(self, seen: Sequence[Seen]) -> None:
         with self._lock:
             for one in seen:
-                self._explored(one.id)
+                self._told.pop(one.id, None)
+                for document in self._documents.values():
+                    document.links.pop(one.id, None)
                 self._note(one)
             ranked = sorted(self._documents.items(), key=lambda item: -self._standing(item[1]))
             self._documents = dict(ranked[:KEPT])
@@ -105,11 +105,6 @@ class WebCrawler(Ordering):
                 if id not in front or priority > front[id][1]:
                     front[id] = link, priority
         return front
-
-    def _explored(self, id: int) -> None:
-        self._told.pop(id, None)
-        for document in self._documents.values():
-            document.links.pop(id, None)
 
     def _note(self, one: Seen) -> None:
         document = self._documents.get(one.id, _Document())

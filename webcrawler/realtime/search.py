@@ -13,8 +13,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
 from webcrawler.frontier import Frontier
 from webcrawler.job import seed_link
-from webcrawler.orderings import arguments_of, ordering_type
-from webcrawler.orderings.topic import Wanted, similarity
+from webcrawler.orderings import Wanted, arguments_of, ordering_type, page_score
 from webcrawler.realtime.examples import typical_words
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
@@ -193,7 +192,7 @@ class RealtimeSearch:
         self._generation = None  # the index is searched again, changed or not
 
     def _similarity(self, text: Text) -> float:
-        return similarity(self._wanted, text) if self._wanted else 0.0
+        return page_score(self._wanted, text) if self._wanted else 0.0
 
     def _is_similar(self, text: Text) -> bool:
         return self._similarity(text) >= self.job.similarity

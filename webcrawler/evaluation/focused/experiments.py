@@ -15,8 +15,7 @@ from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.focused.report import Run, pooled
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic
 from webcrawler.index import applied_seq
-from webcrawler.orderings import arguments_of, ordering_type
-from webcrawler.orderings.topic import Wanted as Query
+from webcrawler.orderings import Wanted, arguments_of, ordering_type
 from webcrawler.records import Text
 from webcrawler.search import Searcher
 
@@ -39,7 +38,7 @@ class Experiments:
     def check(self) -> None:
         """Raises BadInput: a query has no word, or there is no such strategy."""
         for topic in self.topics:
-            Query.of(topic.query)
+            Wanted.of(topic.query)
         for name in self.strategies:
             for topic in self.topics:
                 strategy(mode_of(name, topic.query))

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.orderings.adaptive.candidates import NEVER
 from webcrawler.orderings.adaptive.evidence import Evidence
-from webcrawler.orderings.adaptive.query_match import Matcher
 from webcrawler.orderings.adaptive.scores import explorers, log_chance, scores, share
-from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source
-from webcrawler.orderings.topic import Wanted, similarity
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
+from webcrawler.orderings.topic import Wanted, page_score
 from webcrawler.records import Link
 from webcrawler.urls import split
 
@@ -43,7 +41,7 @@ class Adaptive(Ordering):
 
     def __init__(self, query: str = "", also: str = "") -> None:
         self._wanted = Wanted.of(query, also.split(","))
-        self._evidence = Evidence(Matcher(self._wanted))
+        self._evidence = Evidence(self._wanted)
         self._lock = RLock()
         self._first: dict[int, int] = {}  # row added by the pages learnt last -> its priority
         self._decided: set[int] = set()  # URL ids
@@ -64,12 +62,10 @@ class Adaptive(Ordering):
             return PRIORITY_MAX  # a seed
         with self._lock:
             ours = self._evidence.candidates
-            row = ours.row(link.id)
-            if row is None:
-                row = self._evidence.row_of(link)
+            row = self._evidence.row_of(link)
             if row not in self._first:
                 return int(self._score_rows(np.array([row]))[0])
-            if ours.told.rows[row] == NEVER:
+            if ours.told.rows[row] == UNTOLD:
                 ours.told.rows[row] = self._first[row]
             return self._first[row]
 
@@ -87,7 +83,10 @@ class Adaptive(Ordering):
             ours.told.rows[rows[changed]] = wanted[changed]
             links = ours.links_of(rows[changed])
             if len(rows) > CANDIDATES_MAX:
-                self._forget(rows[np.argsort(-wanted, kind="stable")[int(CANDIDATES_MAX * KEPT) :]])
+                forgotten = np.argsort(-wanted, kind="stable")[int(CANDIDATES_MAX * KEPT) :]
+                for link in ours.links_of(rows[forgotten]):
+                    ours.drop(link.id)
+                    self._explorers.discard(link.id)
             return links, wanted[changed].tolist()
 
     def _to_score(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -140,7 +139,7 @@ class Adaptive(Ordering):
 
     def _score(self, one: Seen) -> float:
         """The score of the page's text, or by a search of the whole index, if that is higher."""
-        own = similarity(self._wanted, one.text) if one.text is not None else 0.0
+        own = page_score(self._wanted, one.text) if one.text is not None else 0.0
         return max(own, RELEVANCE * (one.relevance or 0.0))
 
     def _explore(self, rows: NDArray[Any], found: NDArray[Any], wanted: NDArray[Any]) -> None:
@@ -150,19 +149,17 @@ class Adaptive(Ordering):
         first = np.sort(np.partition(wanted, len(wanted) - turn)[-turn:])[::-1]
         chance = float(np.exp(np.minimum(first - BAND, 0) / PER_NAT).mean())
         rate = share(float(worth[0]), chance)
-        chosen = chosen[: self._due(rate, turn)]
+        # Counted in documents, so that dead servers cost no share.
+        documents = self._evidence.documents
+        self._owed += rate * (documents - self._counted)
+        self._counted = documents
+        due = min(round(self._owed - self._explored + rate * turn), int(turn * EXPLORERS_MOST))
+        chosen = chosen[: max(0, due)]
         if len(chosen):
             places = np.arange(len(chosen)) * turn // len(chosen)
             wanted[chosen] = np.maximum(wanted[chosen], first[places] + 1)
             links = self._evidence.candidates.links_of(rows[chosen])
             self._explorers.update(link.id for link in links)
-
-    def _due(self, rate: float, turn: int) -> int:
-        """How many of a turn should explore; counted in documents, so that dead servers cost no share."""
-        documents = self._evidence.documents
-        self._owed += rate * (documents - self._counted)
-        self._counted = documents
-        return max(0, min(round(self._owed - self._explored + rate * turn), int(turn * EXPLORERS_MOST)))
 
     def _changed(self, told: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
         """Indexes of candidates with a new priority that are among the first, or were before."""
@@ -171,12 +168,6 @@ class Adaptive(Ordering):
         matters = (wanted > least) | (told > least)
         matters[np.flatnonzero(wanted == least)[:AHEAD]] = True  # the oldest of those
         return np.flatnonzero(matters & (told != wanted))
-
-    def _forget(self, rows: NDArray[Any]) -> None:
-        ours = self._evidence.candidates
-        for link in ours.links_of(rows):
-            ours.drop(link.id)
-            self._explorers.discard(link.id)
 
 
 def _priorities(scores: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,23 +1,80 @@
-"""What is known of waiting URLs and of their servers: columns of numbers, a row each."""
+"""What is known of waiting URLs and of their servers: growing columns of numbers, a row each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.orderings.adaptive.columns import Column, Means, Numbers
+from webcrawler.orderings.base import UNTOLD
 from webcrawler.records import Link
 
+FIRST = 1_024  # rows of a column at the start; doubled when they are full
+FLOATS = np.dtype(np.float32)
 TOKENS = 12  # of anchor and URL, kept for each
 PARENTS = 4  # pages that link to it, kept for each
 SPARE = 4_096  # free rows that may stay
-NEVER = -(2**40)  # no priority was told yet
 SERVERS_MAX = 100_000  # those beyond share number 0
 VAIN = 1 / 3  # of a document: what a failure or a redirect counts as a visit
 UNKNOWN = 0.5  # chance of an answer where nothing is known
+
+
+class Column:
+    """An array with a value for each row; rows that were never set hold `fill`."""
+
+    def __init__(self, fill: float = 0, dtype: Any = FLOATS, width: int = 0) -> None:
+        self._fill = fill
+        self.rows: NDArray[Any] = np.full((FIRST, width) if width else FIRST, fill, dtype)
+
+    def reach(self, row: int) -> None:
+        """Makes sure that there is such a row."""
+        if row >= len(self.rows):
+            more = np.full_like(self.rows, self._fill, shape=(row + 1, *self.rows.shape[1:]))
+            self.rows = np.concatenate([self.rows, more])
+
+    def keep(self, rows: NDArray[Any]) -> None:
+        """Keeps only these rows, which become rows 0, 1, …"""
+        kept = np.full_like(self.rows, self._fill)
+        kept[: len(rows)] = self.rows[rows]
+        self.rows = kept
+
+
+class Numbers:
+    """Numbers keys from 1 to a limit; all keys that come later have number 0."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._numbers: dict[Hashable, int] = {}
+
+    def of(self, key: Hashable) -> int:
+        found = self._numbers.get(key)
+        if found is None:
+            if len(self._numbers) >= self._limit:
+                return 0
+            found = self._numbers[key] = len(self._numbers) + 1
+        return found
+
+
+class Means:
+    """Means of values by number, drawn towards an expected value while there are few."""
+
+    def __init__(self) -> None:
+        self.counts, self.sums = Column(), Column()
+
+    def reach(self, number: int) -> None:
+        self.counts.reach(number)
+        self.sums.reach(number)
+
+    def add(self, number: int, value: float) -> None:
+        self.counts.rows[number] += 1
+        self.sums.rows[number] += value
+
+    def of(self, numbers: NDArray[Any], expected: Any, strength: float) -> NDArray[Any]:
+        """The means, as if `strength` values of `expected` had come before."""
+        counts, sums = self.counts.rows[numbers], self.sums.rows[numbers]
+        return np.asarray((sums + strength * expected) / (counts + strength))
 
 
 class Candidates:
@@ -25,8 +82,8 @@ class Candidates:
 
     def __init__(self) -> None:
         self.links: list[Link | None] = []
-        self._row: dict[int, int] = {}  # by URL id
-        self._changed: set[int] = set()  # rows
+        self.row: dict[int, int] = {}  # by URL id
+        self.changed: set[int] = set()  # rows of which something new is known since they were last taken
         self.server, self.directory = Column(0, np.int32), Column(0, np.int32)
         self.tokens = Column(0, np.int32, TOKENS)  # numbers, 0: none
         self.parents = Column(0, np.int32, PARENTS)  # page numbers, 0: none
@@ -34,15 +91,9 @@ class Candidates:
         self.parent = Column()  # the highest score of a page that links to it
         self.hub, self.links_in = Column(), Column()
         self.score = Column(0, np.float64)  # the last one
-        self.told = Column(NEVER, np.int64)  # the priority that the frontier has
+        self.told = Column(UNTOLD, np.int64)  # the priority that the frontier has
         self.waits = Column(False, np.bool_)
         self._columns = [column for column in vars(self).values() if isinstance(column, Column)]
-
-    def __len__(self) -> int:
-        return len(self._row)
-
-    def row(self, id: int) -> int | None:
-        return self._row.get(id)
 
     def add(self, link: Link) -> int:
         """Adds a row for a URL that has none."""
@@ -50,40 +101,36 @@ class Candidates:
         self.links.append(link)
         for column in self._columns:
             column.reach(row)
-        self._row[link.id] = row
+        self.row[link.id] = row
         self.waits.rows[row] = True
-        self._changed.add(row)
+        self.changed.add(row)
         return row
 
     def drop(self, id: int) -> None:
         """Removes a URL that waits no longer, or is to be forgotten."""
-        row = self._row.pop(id)
+        row = self.row.pop(id)
         self.links[row] = None
         self.waits.rows[row] = False
-        self._changed.discard(row)
+        self.changed.discard(row)
 
     def tidy(self) -> None:
         """Removes free rows, if most are free; then all rows get other numbers."""
-        if len(self.links) < 2 * len(self._row) + SPARE:
+        if len(self.links) < 2 * len(self.row) + SPARE:
             return
         rows = self.rows()
         for column in self._columns:
             column.keep(rows)
         self.links = [self.links[row] for row in rows]
-        self._row = {link.id: row for row, link in enumerate(self.links) if link}
-        self._changed.clear()
+        self.row = {link.id: row for row, link in enumerate(self.links) if link}
+        self.changed.clear()
 
     def rows(self) -> NDArray[Any]:
         """The rows of all URLs that wait, first seen first."""
         return np.flatnonzero(self.waits.rows)
 
-    def changed(self, row: int) -> None:
-        """Notes that something new is known of a URL."""
-        self._changed.add(row)
-
     def take_changed(self) -> NDArray[Any]:
-        """The rows that were added or changed since the last call, in their order."""
-        changed, self._changed = self._changed, set()
+        """The changed rows, in their order; none is changed then."""
+        changed, self.changed = self.changed, set()
         return np.array(sorted(changed), np.int64)
 
     def links_of(self, rows: Iterable[int]) -> list[Link]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
 
-from webcrawler.orderings.adaptive.candidates import Candidates, Servers
-from webcrawler.orderings.adaptive.columns import Means, Numbers
-from webcrawler.orderings.adaptive.query_match import Matcher, url_words
+from webcrawler.orderings.adaptive.candidates import Candidates, Means, Numbers, Servers
 from webcrawler.orderings.base import Seen
+from webcrawler.orderings.topic import Wanted, share
 from webcrawler.records import Link
 from webcrawler.text import terms
 from webcrawler.urls import split
@@ -23,13 +24,55 @@ DESCRIBED = 0.7  # weight of the words around a link to another server, where it
 # Names of pages that list others; general knowledge, nothing of a topic.
 HUBS = """index contents content toc sitemap documentation docs doc manual guide reference overview
     modules genindex all list topics glossary"""
+REMEMBERED = 50_000  # texts: pages repeat their navigation
+SHORT_FORM = 5  # letters at least: "regex", "vhost"
+INITIALS = 3  # letters at least: "fts"
+SHORTENED = range(2, 5)  # words that have short forms together
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class Matcher:
+    """Matches texts with one query; remembers the last ones."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        beginnings = "".join(map(_beginning, wanted.spelled))
+        forms = [f"(?=.{{{SHORT_FORM},}}){beginnings}s?"]
+        if len(wanted.spelled) >= INITIALS:
+            forms.append("".join(re.escape(word[0]) for word in wanted.spelled))
+        has_forms = len(wanted.spelled) in SHORTENED
+        self._short = re.compile("|".join(forms)) if has_forms else None
+        self.match = lru_cache(REMEMBERED)(self._match)
+
+    def _match(self, text: str) -> float:
+        """0 to 1: the share of the query's words in it; 1 where they are joined or shortened to one."""
+        found = terms(text)
+        if not self._wanted.joined.isdisjoint(found) or any(map(self.is_short_form, found)):
+            return 1.0
+        return share(self._wanted, dict.fromkeys(found, 1.0))
+
+    def is_short_form(self, word: str) -> bool:
+        """Beginnings of the words one after the other ("regexp" of "regular expressions"), or initials."""
+        return bool(self._short and self._short.fullmatch(word))
+
+
+def url_words(path: str) -> str:
+    """The words of a path without its file extension, camel case taken apart."""
+    stem, dot, extension = path.rpartition(".")
+    return _INNER_CAPITAL.sub(" ", stem if dot and "/" not in extension else path)
+
+
+def _beginning(word: str) -> str:
+    """A pattern for the first letters of a word, one or more."""
+    first, *rest = map(re.escape, word)
+    return first + "".join(f"(?:{letter}" for letter in rest) + ")?" * len(rest)
 
 
 class Evidence:
     """Candidates, and mean page scores over what they have in common: server, directory, words, parents."""
 
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
+    def __init__(self, wanted: Wanted) -> None:
+        self._match = Matcher(wanted).match
         self.candidates, self.servers = Candidates(), Servers()
         self.directories, self.tokens, self.pages = Means(), Means(), Means()
         self.directory_answers = Means()  # 1 for a document, also at the end of a redirect, else 0
@@ -40,8 +83,20 @@ class Evidence:
 
     def row_of(self, link: Link, source: int = 0) -> int:
         """The row of a URL, a new one if it has none; `source` is the server of the page that links to it."""
-        row = self.candidates.row(link.id)
-        return self._new_row(link, source) if row is None else row
+        ours, row = self.candidates, self.candidates.row.get(link.id)
+        if row is not None:
+            return row
+        row, (name, path) = ours.add(link), split(link.url)
+        server, is_new = self.servers.of(name, source)
+        if is_new:
+            self.servers.named_as(server, self._match(name.partition("//")[2]))
+        directory = self._directory_numbers.of(name + path.partition("?")[0].rpartition("/")[0])
+        self.directories.reach(directory)
+        self.directory_answers.reach(directory)
+        ours.server.rows[row], ours.directory.rows[row] = server, directory
+        ours.url.rows[row] = self._match(url_words(path))
+        self._tokenise(row, link, path)
+        return row
 
     def decided(self, seen: Seen, score: float) -> int:
         """Learns from a URL that was decided: everything it has in common with others has one more score.
@@ -64,7 +119,11 @@ class Evidence:
         for page in filter(None, ours.parents.rows[row]):
             self.pages.add(page, score)
         if is_document:
-            self._document(server, directory, score)
+            self.servers.has_document(server, score)
+            self.directories.add(directory, score)
+            self.documents += 1
+            self.rewards += score
+            self.pages.reach(self.documents)
         return row
 
     def linked(self, link: Link, page: int, score: float, server: int) -> None:
@@ -75,12 +134,12 @@ class Evidence:
             server: of that page.
         """
         row, ours = self.row_of(link, server), self.candidates
-        anchor = self._matcher.match(link.anchor) if link.anchor else 0.0
-        context = self._matcher.match(link.context) if link.context else 0.0
+        anchor = self._match(link.anchor) if link.anchor else 0.0
+        context = self._match(link.context) if link.context else 0.0
         _raise(ours.anchor.rows, row, anchor)
         _raise(ours.context.rows, row, context)
         _raise(ours.parent.rows, row, score)
-        ours.changed(row)
+        ours.changed.add(row)
         if page:
             ours.linked_by(row, page)
         target = int(ours.server.rows[row])
@@ -94,7 +153,7 @@ class Evidence:
         target = self.row_of(link._replace(anchor=from_link.anchor if from_link else ""), server)
         for column in (ours.anchor, ours.context, ours.parent, ours.hub):
             _raise(column.rows, target, column.rows[row])
-        ours.changed(target)
+        ours.changed.add(target)
         if not ours.links_in.rows[target]:
             ours.parents.rows[target] = ours.parents.rows[row]
             ours.links_in.rows[target] = ours.links_in.rows[row]
@@ -102,24 +161,6 @@ class Evidence:
     def led_nowhere(self, link: Link) -> None:
         """A redirect led to a URL that was decided before."""
         self.directory_answers.add(self._redirected.pop(link.id, 0), 0.0)
-
-    def _new_row(self, link: Link, source: int) -> int:
-        ours, (name, path) = self.candidates, split(link.url)
-        row, file = ours.add(link), path.partition("?")[0]
-        server, is_new = self.servers.of(name, source)
-        if is_new:
-            self.servers.named_as(server, self._matcher.match(name.partition("//")[2]))
-        ours.server.rows[row] = server
-        ours.directory.rows[row] = self._directory(name + file.rpartition("/")[0])
-        ours.url.rows[row] = self._matcher.match(url_words(path))
-        self._tokenise(row, link, path)
-        return row
-
-    def _directory(self, name: str) -> int:
-        number = self._directory_numbers.of(name)
-        self.directories.reach(number)
-        self.directory_answers.reach(number)
-        return number
 
     def _tokenise(self, row: int, link: Link, path: str) -> None:
         anchor = terms(link.anchor[:ANCHOR_CHARACTERS])[:ANCHOR_TOKENS]
@@ -130,13 +171,6 @@ class Evidence:
             self.tokens.reach(number)
         self.candidates.tokens.rows[row, : len(numbers)] = numbers
         self.candidates.hub.rows[row] = not self._hubs.isdisjoint([*anchor, *url[-1:]])
-
-    def _document(self, server: int, directory: int, score: float) -> None:
-        self.servers.has_document(server, score)
-        self.directories.add(directory, score)
-        self.documents += 1
-        self.rewards += score
-        self.pages.reach(self.documents)
 
     def _expect_target(self, redirect: Seen, directory: int) -> None:
         for link in redirect.links:

@@ -117,17 +117,13 @@ def explorers(
     """
     servers = evidence.servers
     own = evidence.candidates.server.rows[rows]
-    best = _best_of_each(own, scores + HUB * evidence.candidates.hub.rows[rows])
+    with_hubs = scores + HUB * evidence.candidates.hub.rows[rows]
+    highest = np.full(int(own.max()) + 1, -np.inf)  # by server
+    np.maximum.at(highest, own, with_hubs)
+    places = np.flatnonzero(with_hubs == highest[own])
+    best = places[np.unique(own[places], return_index=True)[1]]  # the first of the highest of each server
     mine = own[best]
     worth = servers.alive(mine) / (1 + servers.visits(mine)) * (1 + TIE * np.exp(log_chance(scores[best])))
     worth = np.maximum(worth, np.minimum(PROMISE * servers.promise(mine), 1.0))
     order = np.argsort(-worth, kind="stable")
     return np.asarray(best[order]), np.asarray(worth[order])
-
-
-def _best_of_each(groups: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
-    """The index of the highest score of each group."""
-    highest = np.full(int(groups.max()) + 1, -np.inf)
-    np.maximum.at(highest, groups, scores)
-    places = np.flatnonzero(scores == highest[groups])
-    return np.asarray(places[np.unique(groups[places], return_index=True)[1]])

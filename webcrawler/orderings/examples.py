@@ -6,10 +6,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from webcrawler.orderings import Seen
+from webcrawler.orderings.base import UNTOLD, Seen
 from webcrawler.records import Link
-
-UNTOLD = -(2**20)  # no priority was told yet
 
 
 class Examples:

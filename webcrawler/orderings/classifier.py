@@ -2,28 +2,82 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from webcrawler.errors import BadInput
-from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
-from webcrawler.orderings.base import BAND, number, whole_number
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source, number, whole_number
 from webcrawler.orderings.best_first import FULL, redirected
-from webcrawler.orderings.by_example.examples import Examples, score_again
-from webcrawler.orderings.by_example.features import Row, row, row_of
-from webcrawler.orderings.by_example.training import Document, Training
-from webcrawler.orderings.topic import SIMILAR, Wanted, similarity
+from webcrawler.orderings.examples import Examples, ScoredPage, score_again
+from webcrawler.orderings.model import Model, Row, row, row_of, train
+from webcrawler.orderings.plain import draw
+from webcrawler.orderings.topic import SIMILAR, Wanted, page_score
 from webcrawler.records import Lease, Link, Text
 
-if TYPE_CHECKING:
-    from webcrawler.orderings.by_example.model import Model
-
 DEPTH_MAX = 1_000
-END = -1  # of what may follow: not even the next page
+END = 1  # as a note, where 0 is that of a seed: no page may follow; END + 1: one, END + 2: two off-topic ones
 SEED_SIMILAR = 0.1  # from here on a seed is an example of what is looked for
+EXAMPLES = 300  # the first ones
+OTHERS = 300  # a sample of all that was seen, drawn by their ids
+GROWTH = 1.5  # of either; then the model is trained again
+
+
+@dataclass(slots=True)
+class Document(ScoredPage):
+    left: int = 0  # off-topic pages in a row that may come, this one included; counted from END
+
+
+class Training:
+    """Documents to learn from; a bounded number, and a new model is due more and more rarely.
+
+    Args:
+        query: words that are looked for, as one more example.
+    """
+
+    def __init__(self, query: Row | None) -> None:
+        self._query = [query] if query else []
+        self._examples: dict[int, Document] = {}
+        self._others: dict[int, Document] = {}
+        self._seen = 0  # other documents
+        self._learnt = (0, 0)  # examples and other documents that the last model is of
+
+    def add(self, id: int, document: Document, is_example: bool) -> None:
+        """Keeps a document if it is one to learn from; each counts once, with all its links."""
+        if known := self.get(id):
+            known.add(document.links)
+            document = known
+        if id in self._examples:
+            return
+        if is_example:
+            if len(self._examples) < EXAMPLES:
+                self._examples[id] = document
+                self._others.pop(id, None)
+        elif id not in self._others:
+            self._seen += 1
+            self._others[id] = document
+            if len(self._others) > OTHERS:
+                del self._others[max(self._others, key=lambda id: draw(id, 0))]
+
+    def get(self, id: int) -> Document | None:
+        return self._examples.get(id) or self._others.get(id)
+
+    def documents(self) -> list[Document]:
+        return [*self._examples.values(), *self._others.values()]
+
+    def is_due(self) -> bool:
+        examples, others = self._learnt
+        has_examples = bool(self._query or self._examples)
+        is_first = examples == others == 0
+        return has_examples and (
+            is_first or len(self._examples) > GROWTH * examples or self._seen > GROWTH * others
+        )
+
+    def model(self) -> Model:
+        self._learnt = len(self._examples), self._seen
+        examples = [*self._query, *(document.vector for document in self._examples.values())]
+        return train(examples, [document.vector for document in self._others.values()])
 
 
 class Classifier(Ordering):
@@ -46,13 +100,13 @@ class Classifier(Ordering):
 
     def __init__(self, query: str = "", degree: str = "0.5", depth: str = "2") -> None:
         self._degree = number("degree", degree, lambda share: 0 < share <= 1, "above 0 and up to 1")
-        self._depth = whole_number("depth", depth, 0, DEPTH_MAX)
+        self._depth = END + 1 + whole_number("depth", depth, 0, DEPTH_MAX)
         self._wanted = Wanted.of(query) if query else None
         if not find_spec("sklearn"):
             raise BadInput("classifier needs scikit-learn: run `make dev`, or pip install scikit-learn")
         self._lock = Lock()
         self._examples = Examples()
-        self._training = Training(row(Counter(self._wanted.stems)) if self._wanted else None)
+        self._training = Training(row(dict.fromkeys(self._wanted.shares, 1)) if self._wanted else None)
         self._rows: dict[int, Row] = {}  # of the pages learnt last
         self._model: Model | None = None
         self._is_new = False  # the model, since the last plan
@@ -65,23 +119,23 @@ class Classifier(Ordering):
         if link.rel == "redirect":
             return redirected(source)
         left, score = divmod(source.note, BAND)
-        return score - (BAND if left and _read(left) == END else 0)
+        return score - (BAND if left == END else 0)
 
     def note(self, link: Link, source: Source) -> int:
         return source.note // BAND
 
     def page_note(self, text: Text | None, lease: Lease) -> int:
         """How much it is like the examples, and how many off-topic pages in a row may follow."""
-        left = _read(lease.note) if lease.note else self._depth
+        left = lease.note or self._depth
         with self._lock:
             if text is None or self._model is None:
-                return _noted(left) * BAND + max(0, min(lease.priority, FULL))
+                return left * BAND + max(0, min(lease.priority, FULL))
             found = self._rows.pop(lease.id, None)
             score = self._model.score(row_of(text) if found is None else found)
             if document := self._training.get(lease.id):
                 document.left = left
                 document.tell_first(self._priority(score, left))
-        return _noted(self._following(score, left)) * BAND + round(score * FULL)
+        return self._following(score, left) * BAND + round(score * FULL)
 
     def learn(self, seen: Sequence[Seen]) -> None:
         with self._lock:
@@ -111,7 +165,7 @@ class Classifier(Ordering):
         is_seed = id in self._examples
         if self._wanted is None:
             return is_seed
-        return similarity(self._wanted, text) >= (SEED_SIMILAR if is_seed else SIMILAR)
+        return page_score(self._wanted, text) >= (SEED_SIMILAR if is_seed else SIMILAR)
 
     def _following(self, score: float, left: int) -> int:
         """How many off-topic pages in a row may follow a page."""
@@ -119,12 +173,3 @@ class Classifier(Ordering):
 
     def _priority(self, score: float, left: int) -> int:
         return round(score * FULL) - (BAND if self._following(score, left) == END else 0)
-
-
-def _noted(left: int) -> int:
-    """As a note: above 0, because 0 is the note of a seed."""
-    return left - END + 1
-
-
-def _read(noted: int) -> int:
-    return noted + END - 1

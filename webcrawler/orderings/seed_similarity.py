@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from threading import Lock
 
-from webcrawler.orderings import PRIORITY_MAX, Ordering, Seen, Source
+from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Seen, Source
 from webcrawler.orderings.best_first import FULL, redirected
-from webcrawler.orderings.by_example.examples import Examples, ScoredPage, score_again
+from webcrawler.orderings.examples import Examples, ScoredPage, score_again
 from webcrawler.orderings.topic import Wanted, stems_of
 from webcrawler.orderings.words import cosine
 from webcrawler.records import Lease, Link, Text
@@ -35,7 +35,7 @@ class SeedSimilarity(Ordering):
     learns = True
 
     def __init__(self, query: str = "") -> None:
-        self._words = Wanted.of(query).stems if query else []
+        self._words = list(Wanted.of(query).shares) if query else []
         self._lock = Lock()
         self._examples = Examples()
         self._seeds: Counter[str] = Counter()  # the sum of their vectors

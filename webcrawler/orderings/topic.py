@@ -1,0 +1,132 @@
+"""How much is a page about a query? The words of a query, what each of them counts, and the score of a page.
+
+Source: a study of our own, November 2026 (docs/explanation/adaptive-crawling.md): the score ranks pages that
+are about a topic twice as well as the cosine, which rewards short pages with one word of the query.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+from typing import NamedTuple
+
+from webcrawler.errors import BadInput
+from webcrawler.records import Text
+from webcrawler.text import english, terms, tokens, words
+from webcrawler.text.query import parse
+
+QUERY_WORDS = 32  # the first ones count
+COMMON = 1e-3  # of all words: a word this common counts next to nothing
+SIGNS = frozenset(("AND", "OR", "NOT"))  # words that are signs of the query language
+LEAST = 1.0  # what any word counts, in nats
+ALSO = 0.3  # what a word of the thesaurus counts, as a share of a word of the query
+
+SIMILAR = 0.5  # from this score on, a document is similar to the query
+TITLE = 0.9  # what a title with all words of the query counts
+PHRASE_HALF = 8  # occurrences of the phrase that count half of what any number does
+IN_TITLE = 0.5  # what some words in the title count
+IN_BODY = 0.8  # what words in the body count
+WORD_HALF = 10  # occurrences of a word that count half
+
+
+class Wanted(NamedTuple):
+    """A query, analysed as documents are; `of` makes it."""
+
+    shares: dict[str, float]  # stem of the query -> its share of the whole weight; they sum to 1
+    also: dict[str, float]  # stems beside the query -> what each counts, ALSO of a mean stem's share
+    phrase: tuple[str, ...]  # the stems in their order, "" for a stop word between two of them
+    spelled: tuple[str, ...]  # the words as typed, in lower case, stop words left out
+    joined: frozenset[str]  # neighbouring words as one: "fulltextsearch", "fulltext", "textsearch"
+
+    @classmethod
+    def of(cls, query: str, also: Sequence[str] = ()) -> Wanted:
+        """Reads a query, which may be in the query language, and words to add to it.
+
+        Raises:
+            BadInput: there is no word in it, or stop words only.
+        """
+        plain = asked_for(query)
+        found = list(zip([stem for stem, _ in tokens(plain)], words(plain), strict=True))
+        places = [place for place, (stem, _) in enumerate(found) if stem]
+        if not places:
+            raise BadInput(
+                f"the query {query[:100]!r} has no word to look for: "
+                "give other ones than articles and the like"
+            )
+        found = found[places[0] : places[-1] + 1][:QUERY_WORDS]  # no stop words at either end
+        weights = {stem: weight(stem) for stem, _ in found if stem}
+        whole = sum(weights.values())
+        extra = dict.fromkeys(stem for word in also for stem in terms(word) if stem not in weights)
+        return cls(
+            {stem: one / whole for stem, one in weights.items()},
+            dict.fromkeys(extra, ALSO / len(weights)),
+            tuple(stem for stem, _ in found),
+            tuple(word.lower() for stem, word in found if stem),
+            _joined([word for _, word in found]),
+        )
+
+
+def weight(stem: str) -> float:
+    """How rare a stem is in general English: ln(COMMON / its share of all words), LEAST or more."""
+    return max(LEAST, log(COMMON / english().frequency(stem)))
+
+
+def asked_for(query: str) -> str:
+    """The words that a query asks for, if its signs leave some words out: `java` of `java -coffee`."""
+    typed = parse(query).terms
+    if SIGNS.isdisjoint(words(query)) and sorted(one.term for one in typed) == sorted(terms(query)):
+        return query
+    return " ".join(one.spelled for one in typed)
+
+
+def _joined(spelled: Sequence[str]) -> frozenset[str]:
+    """Stems of two or three neighbouring words written as one: "virtual host" may be "virtualhost"."""
+    runs = [spelled[i : i + length] for length in (2, 3) for i in range(len(spelled) - length + 1)]
+    return frozenset(stem for run in runs for stem in terms("".join(run)))
+
+
+def page_score(wanted: Wanted, text: Text) -> float:
+    """0 to 1: 1 - (1 - .9 t)(1 - p / (p + 8))(1 - .5 w²)(1 - .8 s²).
+
+    t: 1 where all words of the query stand in the title, or it joined to one word. p: occurrences of the
+    phrase. w: the share of the query in the title. s: that in the body, each word by tf / (tf + 10).
+    A page without a title is judged by its first heading.
+
+    Cost: about a millisecond for 5,000 words.
+    """
+    title = terms(text.title or text.headings.partition("\n")[0])
+    body = [stem for stem, _ in tokens(text.body)]
+    counts = Counter(body)
+    is_titled = wanted.shares.keys() <= set(title) or not wanted.joined.isdisjoint(title)
+    stems = [*wanted.shares, *wanted.also]
+    phrases = occurrences(wanted, body, counts)
+    in_title = share(wanted, dict.fromkeys(title, 1.0))
+    in_body = share(wanted, {stem: n / (n + WORD_HALF) for stem in stems if (n := counts[stem])})
+    return 1.0 - (
+        (1.0 - TITLE * is_titled)
+        * (1.0 - phrases / (phrases + PHRASE_HALF))
+        * (1.0 - IN_TITLE * in_title**2)
+        * (1.0 - IN_BODY * in_body**2)
+    )
+
+
+def stems_of(text: Text) -> list[str]:
+    """Of title and body, which holds the headings."""
+    return terms(f"{text.title}\n{text.body}")
+
+
+def share(wanted: Wanted, strengths: dict[str, float]) -> float:
+    """How much of the query is there, 0 to 1; `strengths` says how much of each stem is, 0 to 1."""
+    own = sum(part * strengths.get(stem, 0.0) for stem, part in wanted.shares.items())
+    return min(1.0, own + sum(part * strengths.get(stem, 0.0) for stem, part in wanted.also.items()))
+
+
+def occurrences(wanted: Wanted, body: list[str], counts: Counter[str]) -> int:
+    """How often the words of the query stand together in their order, or joined to one word."""
+    phrase = list(wanted.phrase)
+    found, at = sum(counts[stem] for stem in wanted.joined), -1
+    for _ in range(counts[phrase[0]]):
+        at = body.index(phrase[0], at + 1)
+        found += body[at : at + len(phrase)] == phrase
+    return found
