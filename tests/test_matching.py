@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_web import Page, Web, make_web
 
-from webcrawler.search.masks import MAX_EXPANSIONS, Found, match
+from webcrawler.search.masks import MAX_EXPANSIONS, Matched, match
 from webcrawler.text import analysis
 from webcrawler.text.query import AllOf, AnyOf, Node, Not, Phrase, Prefix, QueryTerm, Site, Word, parse
 from webcrawler.text.query import Link as Linking
 
 
-def search(web: Web, text: str, late: Callable[[], bool] = lambda: False, enough: int = 10_000) -> Found:
+def search(web: Web, text: str, late: Callable[[], bool] = lambda: False, enough: int = 10_000) -> Matched:
     return match(parse(text).root, web.reading, web.linking, late, enough)
 
 
-def urls(web: Web, found: Found) -> set[str]:
+def urls(web: Web, found: Matched) -> set[str]:
     return {url for url, number in web.numbers.items() if found.mask[number]}
 
 

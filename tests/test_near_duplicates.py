@@ -16,7 +16,7 @@ from test_catalog import A, B, C, D, failure, page, write
 
 from webcrawler.archive.catalog import Catalog, Verdict
 from webcrawler.records import Entry
-from webcrawler.search.fold import Ranked, fold
+from webcrawler.search.display import Ranked, fold
 from webcrawler.urls import url_id
 
 S = 0x0123_4567_89AB_CDEF

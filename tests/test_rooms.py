@@ -39,9 +39,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("webcrawler/urls/_groups.py", "import webcrawler.background", "rooms import downward"),  # beside
         ("webcrawler/urls/_groups.py", "import webcrawler.text", "rooms import downward"),  # above
         ("webcrawler/crawl/run/crawl.py", "import spiders.index", "spiders and pipelines stand between"),
-        ("webcrawler/search/fold.py", "import scrapy", "Scrapy is known to its side only"),
+        ("webcrawler/search/display.py", "import scrapy", "Scrapy is known to its side only"),
         ("webcrawler/orderings/plain.py", "import redis", "Redis is known to the frontier"),
-        ("webcrawler/search/fold.py", "import whoosh", "Whoosh is known to the index only"),
+        ("webcrawler/search/display.py", "import whoosh", "Whoosh is known to the index only"),
     ],
 )
 def test_import_that_a_contract_forbids_is_refused(

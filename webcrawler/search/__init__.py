@@ -1,8 +1,8 @@
-"""Which hits first, and why? Rankings, thesaurus, snippets.
+"""Which hits first, and why? Rankings, snippets, and the crawl's own vocabulary.
 
-`Searcher` answers queries over one data folder; `Results` is what it gives back. A query is matched
-and weighed by `engine`, in page numbers; `fold` and `display` make hits of the best. A ranking is a file in
-`rankings` and a row in its `registry`.
+`Searcher` answers queries over one data folder with `Results`. `engine` finds the pages that satisfy a query
+(`masks`) and scores them (`rankings`); `display` makes hits of the best. `related` adds words that the crawl
+uses alike.
 """
 
 from webcrawler.search.matches import Part

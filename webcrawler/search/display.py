@@ -1,21 +1,36 @@
-"""From page numbers to hits: what a person sees of them."""
+"""From page numbers to hits: near-duplicates are folded, servers share a result page, words are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Hit, Text
 from webcrawler.search.engine import Answer
-from webcrawler.search.fold import Ranked, Shown
 from webcrawler.search.opened import BEGINNING_BYTES, Opened
 from webcrawler.search.snippets import Snippets
 
-_ANCHORS = 20  # of a page without a text that are looked at
+PER_SERVER = 2  # hits of a server on a result page that keep the place of their relevance
+CROWDED = 0.7  # by which the relevance of its further hits is multiplied when others compete
+PAGES = 10  # result pages that are arranged together: no hit is put off by more than nine pages
+_ANCHORS = 20  # of a page without a title that are looked at
+
+
+class Ranked(NamedTuple):
+    """A page that answers the query."""
+
+    number: int  # its page number
+    score: float
+    repeats: int  # the page number of the older document that it nearly repeats, else its own
+    server: str
+    folded: int = 0  # hits that nearly repeat it
+    from_server: int = 0  # hits of its server that were put off, at the last one of that server
 
 
 def visible(answer: Answer, opened: Opened, chunk: int) -> Iterator[Ranked]:
-    """The pages that may be shown, best first; looks them up as far as somebody reads."""
+    """Yield the pages that may be shown, best first; looks up `chunk` pages at a time, as they are needed."""
     catalog = opened.catalog
     if catalog is None:
         return
@@ -28,57 +43,87 @@ def visible(answer: Answer, opened: Opened, chunk: int) -> Iterator[Ranked]:
                 yield Ranked(number, score, older.get(number, number), servers[number])
 
 
-def hits(shown: Sequence[Shown], highest: float, snippets: Snippets, opened: Opened) -> list[Hit]:
-    """Relevance is 1000 for the highest score, the others in proportion (WC, Figure 3)."""
+def fold(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+    """Return the best hits without near-duplicates, at most `limit`.
+
+    A document is folded into one that it nearly repeats, or that nearly repeats it, or the same third one.
+    It is not enough to be near to a folded one: after a few such steps, two may have nothing in common.
+    Reads as far as the first document that has no place, so every document folded ranks before that one.
+    """
+    kept: dict[int, Ranked] = {}
+    folded: Counter[int] = Counter()
+    first: dict[int, int] = {}  # page number -> the one kept for it
+    for hit in ranked:
+        into = first.get(hit.number, first.get(hit.repeats))
+        if into is not None:
+            folded[into] += 1
+        elif len(kept) == limit:
+            break
+        else:
+            kept[hit.number] = hit
+            first[hit.number] = first[hit.repeats] = hit.number
+    return [hit._replace(folded=folded[number]) for number, hit in kept.items()]
+
+
+def result_page(hits: Sequence[Ranked], start: int, limit: int) -> list[Ranked]:
+    """Return the hits from `start` on, a multiple of `limit`; those beyond two of a server may be put off.
+
+    They are put off to the next result page while other servers have hits at least CROWDED times as relevant,
+    so nothing is lost. Within a page the best come first.
+    """
+    block = start // (PAGES * limit) * PAGES * limit
+    left, page = list(hits[block : block + PAGES * limit]), list[Ranked]()
+    for _ in range(block, start + 1, limit):
+        seen, order = Counter[str](), []
+        for place, hit in enumerate(left):
+            seen[hit.server] += 1
+            order.append((-hit.score * (1 if seen[hit.server] <= PER_SERVER else CROWDED), place))
+        taken = {place for _, place in sorted(order)[:limit]}
+        page = [hit for place, hit in enumerate(left) if place in taken]
+        left = [hit for place, hit in enumerate(left) if place not in taken]
+    if len({hit.server for hit in page}) == 1:
+        return page
+    waiting = Counter(hit.server for hit in left)
+    return [hit._replace(from_server=waiting.pop(hit.server, 0)) for hit in reversed(page)][::-1]
+
+
+def hits(shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Opened) -> list[Hit]:
+    """Return what people see of the pages; relevance is 1000 for the highest score (WC, Figure 3)."""
     catalog = opened.catalog
     if catalog is None or not shown:
         return []
-    numbers = [hit.number for hit, _ in shown]
-    documents, texts = catalog.documents(numbers), opened.beginnings(numbers)
-    without = [number for number in numbers if not title(texts.get(number))]
-    anchors = {number: catalog.anchors.most_frequent(number, _ANCHORS) for number in without}
-    urls = catalog.urls.of(numbers)
-    return [
-        Hit(
-            url=urls[hit.number],
-            title=title(texts.get(hit.number)) or next(iter(said), "") or urls[hit.number],
-            relevance=_relevance(hit.score, highest),
-            server=hit.server,
-            fetched=document.fetched if document else 0.0,
-            snippet=_snippet(hit.number, texts.get(hit.number), said, snippets, catalog),
-            number=hit.number,
-            near_duplicates=hit.folded,
-            from_server=from_server,
-            cached=bool(document and document.place),
+    numbers = [page.number for page in shown]
+    documents, texts, urls = catalog.documents(numbers), opened.beginnings(numbers), catalog.urls.of(numbers)
+    found = []
+    for page in shown:
+        document, text = documents.get(page.number), texts.get(page.number)
+        title = text.title or text.headings.strip().partition("\n")[0] if text else ""
+        anchors = [] if title.strip() else catalog.anchors.most_frequent(page.number, _ANCHORS)
+        relevance = round(1000 * page.score / highest) if highest > 0 else 0
+        found.append(
+            Hit(
+                url=urls[page.number],
+                title=" ".join(title.split()) or next(iter(anchors), "") or urls[page.number],
+                relevance=max(0, min(1000, relevance)),
+                server=page.server,
+                fetched=document.fetched if document else 0.0,
+                snippet=_snippet(page.number, text, snippets, catalog) if text else " · ".join(anchors)[:400],
+                number=page.number,
+                near_duplicates=page.folded,
+                from_server=page.from_server,
+                cached=bool(document and document.place),
+            )
         )
-        for hit, from_server in shown
-        for document, said in [(documents.get(hit.number), anchors.get(hit.number, ()))]
-    ]
+    return found
 
 
-def title(text: Text | None) -> str:
-    """The title, else the first heading; "" where there is neither."""
-    return " ".join((text.title or text.headings.strip().partition("\n")[0]).split()) if text else ""
-
-
-def _snippet(
-    number: int, text: Text | None, anchors: Sequence[str], snippets: Snippets, catalog: Catalog
-) -> str:
-    """Where the words stand: in the beginning of the text, in the description, or anywhere.
-
-    Of a page that was never fetched: what links to it say.
-    """
-    if text is None:
-        return " · ".join(anchors)[:400]
+def _snippet(number: int, text: Text, snippets: Snippets, catalog: Catalog) -> str:
+    """Cut a snippet with words of the query: from the text's beginning, its description, or anywhere."""
     cut = snippets.cut(text.body)
     if snippets.holds(cut):
         return cut
     if text.description and snippets.holds(text.description):
         return snippets.cut(text.description)
-    if sum(map(len, text[:5])) * 4 < BEGINNING_BYTES:  # all of it: a character has up to four bytes
+    if sum(map(len, text[:5])) * 4 < BEGINNING_BYTES:  # that was all of it: a character has up to four bytes
         return cut
     return snippets.cut(catalog.texts([number]).get(number, text).body)
-
-
-def _relevance(score: float, highest: float) -> int:
-    return max(0, min(1000, round(1000 * score / highest))) if highest > 0 else 0

@@ -1,4 +1,4 @@
-"""From a query to page numbers, best first: posting lists become arrays, and rankings count on those."""
+"""From a query to page numbers, best first."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from webcrawler.search.rankings import make_ranking
 from webcrawler.text import Reference
 from webcrawler.text.query import Query, QueryTerm
 
-MAX_RANKED = 4_000  # pages that are put in order; no one pages further
+MAX_RANKED = 4_000  # pages that are put in order; nobody looks further
 
 
 class Answer(NamedTuple):
-    """Best first; of equal scores the older page number."""
+    """Best first; of equal scores the lower page number."""
 
     total: int  # pages that satisfy the query
     pages: NDArray[np.int32]  # page numbers, maybe only the best of them
@@ -31,8 +31,8 @@ class Answer(NamedTuple):
     explain: Callable[[int], list[Part]]  # of a page number among them
     partial: bool = False  # the deadline cut the search short
     short: bool = False  # titles and anchors were enough: there are more than `total`
-    terms: tuple[QueryTerm, ...] = ()  # words that prefix* stood for
-    missing: tuple[str, ...] = ()  # words as they were typed that no page has
+    terms: tuple[QueryTerm, ...] = ()  # for which prefixes of the query stand
+    missing: tuple[str, ...] = ()  # words that no page has, as they were typed
 
 
 class Engine:
@@ -47,7 +47,7 @@ class Engine:
 
     @property
     def generation(self) -> object:
-        """Of the newest commit that can be read; None where nothing is indexed.
+        """The generation of the newest commit that can be read; None where nothing is indexed.
 
         Raises:
             Unavailable: there is an index, and no commit of it can be read, or it is of another catalog.
@@ -63,51 +63,49 @@ class Engine:
     def answer(
         self, query: Query, ranking: str, late: Callable[[], bool], within: Sequence[Query] = ()
     ) -> Answer:
-        """Search the commit whose generation was asked for last.
+        """Search the commit whose `generation` was read last.
 
         Args:
-            late: whether the deadline has passed.
-            within: queries that a page has to satisfy, too; they weigh nothing.
+            late: tells whether the deadline has passed.
+            within: queries that a page has to satisfy as well; they do not count for its score.
         Raises:
             BadInput: there is no such ranking.
         """
         order, reading = make_ranking(ranking, self._reference), self._reading
         assert reading is not None, "the generation says whether there is anything to search"
-        all_there_is = sys.maxsize if within else ENOUGH
+        enough = sys.maxsize if within else ENOUGH
         found, *others = (
-            match(one.root, reading, self._opened.linking_to, late, all_there_is) for one in (query, *within)
+            match(one.root, reading, self._opened.linking_to, late, enough) for one in (query, *within)
         )
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
-        partial = any(one.partial for one in (found, *others))
         pages = np.flatnonzero(mask).astype(np.int32)
         matches = Matches(pages, reading, self._opened.ranks_of, self._opened.beginnings)
         terms = (*query.terms, *found.terms)
         scores = order.scores(terms, matches)
-
-        def explain(page: int) -> list[Part]:
-            return order.explain(terms, matches, int(np.searchsorted(pages, page)))
-
-        first, highest = best(pages, scores, MAX_RANKED)
+        first, highest = _best(pages, scores, MAX_RANKED)
+        missing = (
+            one.spelled
+            for one in query.terms
+            if not one.added and not any(reading.frequency(field, one.term) for field in FIELDS)
+        )
         return Answer(
-            len(pages), first, highest, explain, partial, found.short, found.terms, _missing(query, reading)
+            len(pages),
+            first,
+            highest,
+            lambda page: order.explain(terms, matches, int(np.searchsorted(pages, page))),
+            any(one.partial for one in (found, *others)),
+            found.short,
+            found.terms,
+            tuple(dict.fromkeys(missing)),
         )
 
 
-def best(
+def _best(
     pages: NDArray[np.int32], scores: NDArray[np.float64], limit: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The `limit` pages with the highest scores in their order; sorts no more than it must."""
+    """Return the `limit` pages with the highest scores, in order; sorts no more than it must."""
     if len(scores) > limit:
         kept = scores >= np.partition(scores, -limit)[-limit]
         pages, scores = pages[kept], scores[kept]
     order = np.lexsort((pages, -scores))[:limit]
     return pages[order], scores[order]
-
-
-def _missing(query: Query, reading: Reading) -> tuple[str, ...]:
-    nowhere = (
-        one.spelled
-        for one in query.terms
-        if not one.added and not any(reading.frequency(field, one.term) for field in FIELDS)
-    )
-    return tuple(dict.fromkeys(nowhere))

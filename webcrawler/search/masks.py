@@ -1,4 +1,4 @@
-"""Which pages satisfy a query: masks over page numbers, from posting lists in arrays."""
+"""Which pages satisfy a query: masks over page numbers, made of posting lists."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from webcrawler.text.query import (
 
 FIELDS = ("title", "anchor", "words", "meta", "body")  # where a plain word may stand
 SHORT_FIELDS = ("title", "anchor")  # GO 4.2.7: the short barrels hold title and anchor hits
-ENOUGH = 10_000  # pages with all words in those: the full index is not read (GO 4.5 stops at 40,000)
-MAX_EXPANSIONS = 100  # terms that a prefix stands for, the most frequent ones; beneath a Not all
+ENOUGH = 10_000  # pages with all words in those: the other fields are not read (GO 4.5 stops at 40,000)
+MAX_EXPANSIONS = 100  # terms that a prefix stands for, the most frequent ones; within a Not all
 PREFIX_WEIGHT = 0.5  # of a prefix, shared among its most frequent terms
-WEIGHED = 10  # terms of a prefix that are weighed, of the first prefixes only: MAX_WORDS terms in all
+WEIGHED = 10  # terms of a prefix that count for relevance, as long as there are not MAX_WORDS of them
 
 Mask = NDArray[np.bool_]
 
 
-class Found(NamedTuple):
+class Matched(NamedTuple):
     mask: Mask  # by page number
     partial: bool  # the deadline came first: some pages may be missing
     short: bool  # only title and anchors were read: there are at least so many
-    terms: tuple[QueryTerm, ...]  # words to weigh that prefixes of the query stand for
+    terms: tuple[QueryTerm, ...]  # for which prefixes of the query stand
 
 
 def match(
@@ -52,38 +52,34 @@ def match(
     linking: Callable[[str], NDArray[np.int64]],
     late: Callable[[], bool],
     enough: int = ENOUGH,
-) -> Found:
+) -> Matched:
     """Find the pages that satisfy a query.
 
-    Title and anchors come first (GO: short barrels). Pages with all plain words there come first in any
-    order, so when those are enough the answer is what title and anchors give.
+    Pages with all plain words in title or anchors rank first in any order. Where there are enough of those,
+    the answer is what title and anchors give (GO: short barrels).
 
     Args:
-        linking: the page numbers that link to a canonical URL.
-        late: whether the deadline has passed; looked at before each posting list. What was read by then
-            gives a partial answer, in which no page is that could be excluded.
+        linking: gives the numbers of the pages that link to a canonical URL.
+        late: tells whether the deadline has passed; called before each posting list. What was read by then
+            gives a partial answer, without any page that the rest of the query might exclude.
     """
     matcher = _Matcher(reading, linking, late, SHORT_FIELDS)
     mask, terms = matcher.mask(root), tuple(matcher.terms)
-    if matcher.partial or _are_enough(mask, matcher, root, enough):
-        return Found(mask, matcher.partial, True, terms)
+    if matcher.partial or (int(mask.sum()) >= enough and int(matcher.mask(_all_words(root)).sum()) >= enough):
+        return Matched(mask, matcher.partial, True, terms)
     matcher = _Matcher(reading, linking, late, FIELDS)
-    return Found(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.terms))
-
-
-def _are_enough(found: Mask, matcher: _Matcher, root: Node, enough: int) -> bool:
-    return int(found.sum()) >= enough and int(matcher.mask(_all_words(root)).sum()) >= enough
+    return Matched(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.terms))
 
 
 def _all_words(node: Node) -> Node:
-    """The query with all plain words demanded, where some of them would do."""
+    """Return the query with all plain words demanded, where some of them would do."""
     if isinstance(node, AllOf):
         return AllOf(tuple(map(_all_words, node.nodes)))
     return AllOf(node.nodes) if isinstance(node, AnyOf) else node
 
 
 class _Matcher:
-    """Evaluates trees over some fields; what is excluded is looked for in all fields."""
+    """Evaluates trees over some fields; exclusions are looked up in all fields."""
 
     def __init__(
         self,
@@ -98,7 +94,7 @@ class _Matcher:
         self.terms: list[QueryTerm] = []
 
     def mask(self, node: Node, wanted: bool = True) -> Mask:
-        """The pages that satisfy a node. Beneath a Not, it is not wanted: what is unread counts as there."""
+        """Return the pages that satisfy a node; under a Not (not `wanted`), unread lists have all pages."""
         match node:
             case AllOf(nodes):
                 return self._all(nodes, wanted)
@@ -116,7 +112,10 @@ class _Matcher:
                 servers = filter(node.covers, self._reading.servers)
                 return self._union(self._term("server", server, wanted) for server in servers)
             case Link(url):
-                return self._unread(wanted) if self._stopped() else self._links(url)
+                if self._stopped():
+                    return self._unread(wanted)
+                numbers = self._linking(url)  # the catalog may be ahead of the index
+                return self._pages(numbers[numbers < len(self._indexed)]) & self._indexed
             case Nothing():
                 return self._pages([])
 
@@ -149,7 +148,7 @@ class _Matcher:
         return self._pages(self._reading.posted(field, term).pages)
 
     def _phrase(self, field: str, phrase: Phrase, wanted: bool) -> Mask:
-        """Only pages with all the words are looked into."""
+        """Return the pages with the phrase in a field; positions are read of pages with all words only."""
         places = [place for place, term in enumerate(phrase.terms) if term]
         candidates, occurrences = np.ones_like(self._indexed), list[Keys]()
         for place in places:
@@ -162,32 +161,28 @@ class _Matcher:
             return candidates
         if not phrase.within:
             return self._pages(in_order(occurrences, places))
-        # Further apart than an anchor's words can be stand two anchors.
+        # Words further apart than this are of two anchors.
         widest = ANCHOR_POSITIONS // 2 if field == "anchor" else phrase.within
         return self._pages(together(occurrences, min(phrase.within, widest)))
 
     def _prefix(self, prefix: Prefix, wanted: bool) -> Mask:
+        """Return the pages with the most frequent terms that begin so, or with the stem of the letters.
+
+        By the stem, biology* finds biology. Within a Not, all terms count.
+        """
         if self._stopped():
             return self._unread(wanted)
-        fields = self._in(prefix.field, wanted)
-        # What is left out has to go whole; the deadline bounds that.
-        expansions = self._expansions(prefix.letters, fields, MAX_EXPANSIONS if wanted else sys.maxsize)
-        best = expansions[:WEIGHED] if wanted and len(self.terms) < MAX_WORDS else []
-        self.terms += [QueryTerm(term, term, PREFIX_WEIGHT / len(best)) for term in best]
-        return self._union(self._term(field, term, wanted) for term in expansions for field in fields)
-
-    def _expansions(self, letters: str, fields: tuple[str, ...], most: int) -> list[str]:
-        """The most frequent terms that begin so; also the stem of the letters: biology* finds biology."""
+        fields, letters = self._in(prefix.field, wanted), prefix.letters
+        stems = [term for term in terms(letters) if not term.startswith(letters)]
         frequency: Counter[str] = Counter()
         for field in fields:
             frequency.update(dict(self._reading.frequencies(field, letters)))
-            stems = (term for term in terms(letters) if not term.startswith(letters))
             frequency.update({term: self._reading.frequency(field, term) for term in stems})
-        return nsmallest(most, +frequency, lambda term: (-frequency[term], term))
-
-    def _links(self, url: str) -> Mask:
-        numbers = self._linking(url)  # the catalog may be ahead of the index
-        return self._pages(numbers[numbers < len(self._indexed)]) & self._indexed
+        most = MAX_EXPANSIONS if wanted else sys.maxsize
+        expansions = nsmallest(most, +frequency, lambda term: (-frequency[term], term))
+        best = expansions[:WEIGHED] if wanted and len(self.terms) < MAX_WORDS else []
+        self.terms += [QueryTerm(term, term, PREFIX_WEIGHT / len(best)) for term in best]
+        return self._union(self._term(field, term, wanted) for term in expansions for field in fields)
 
     def _in(self, field: str, wanted: bool) -> tuple[str, ...]:
         return (field,) if field else self._fields if wanted else FIELDS

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 from webcrawler.errors import BadInput
-from webcrawler.search import display
+from webcrawler.search.display import PAGES, fold, hits, result_page, visible
 from webcrawler.search.engine import Answer, Engine
-from webcrawler.search.fold import PAGES, Ranked, fold, result_page
 from webcrawler.search.matches import Part
 from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
-from webcrawler.search.results import Related, Results
+from webcrawler.search.related import added_terms, did_you_mean, may_widen, related
+from webcrawler.search.results import Results
 from webcrawler.search.snippets import Snippets
-from webcrawler.search.thesaurus import asked_for, may_widen, related
 from webcrawler.text import Reference, english
 from webcrawler.text.query import Nothing, Query, expanded, parse
 
 MAX_HITS = 1000  # that can be looked through
 MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 ms a hit
 DEADLINE_SECONDS = 1.0
-_READING = 0.6  # share of the deadline for postings; the rest is for weighing and showing what was read
-_FEW = 10  # with fewer hits the thesaurus adds words of its own accord
+_READING = 0.6  # share of the deadline for reading postings; the rest is for ranking and showing hits
+_FEW = 10  # with fewer hits, the thesaurus adds words by itself
 
 
 class Searcher:
@@ -40,9 +39,11 @@ class Searcher:
         deadline_seconds: float = DEADLINE_SECONDS,
         fresh_seconds: float = 0.0,
     ) -> None:
-        """What is read of the index by the deadline gives a partial answer, and a note says so.
-
-        `fresh_seconds`: how long a new commit may be overlooked; to look for one costs a millisecond.
+        """
+        Args:
+            reference: how frequent words are in general; English by default.
+            deadline_seconds: what is read of the index by then gives a partial answer, and a note says so.
+            fresh_seconds: how long a new commit may be missed; to look for one takes a millisecond.
         """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
         self._opened = Opened(crawl_dir)
@@ -51,7 +52,7 @@ class Searcher:
     @property
     @readable()
     def generation(self) -> object:
-        """Of index, ranks and vocabulary: an answer is kept while it is the same, until the next commit."""
+        """Changes with index, ranks and vocabulary: answers may be cached while it is the same."""
         return self._engine.generation, self._opened.generation
 
     def check(self) -> None:
@@ -88,23 +89,23 @@ class Searcher:
         if not 1 <= limit <= MAX_HITS or not 0 <= start < MAX_HITS:
             raise BadInput(f"hits {start + 1} to {start + limit} cannot be shown: ask for 1 to {MAX_HITS}")
         if self._engine.generation is None:
-            query = expanded(parse(text), asked_for(add))
+            query = expanded(parse(text), added_terms(add))
             note = f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
-            seconds = monotonic() - started
-            return Results(query.text, 0, seconds, [], note=note, asks=_asks(query), indexed=False)
+            asks = query.root != Nothing()
+            return Results(query.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
         query, answer = self._read(text, add, lambda query: self._ask(query, ranking, within, started))
-        added = list[Related]()
-        near = related(query, self._opened.vocabulary)
+        near, added = related(query, self._opened.vocabulary), []
         if expand and near and answer.total < _FEW and not answer.partial and may_widen(query.root):
-            wider = expanded(query, asked_for([word.spelled for word in near]))
+            wider = expanded(query, added_terms([word.spelled for word in near]))
             found = self._ask(wider, ranking, within, started)
             if not found.partial:
                 query, answer, added, near = wider, found, near, []
-        return self._results(query, answer, started, start, limit, explain, added=added, related=near)
+        results = self._results(query, answer, start, limit, explain)
+        return replace(results, seconds=monotonic() - started, added=added, related=near)
 
     @readable()
     def rank(self, text: str, ranking: str = DEFAULT, limit: int = MAX_HITS) -> list[tuple[int, float]]:
-        """Page numbers and scores, nothing hidden, folded or added: for evaluation."""
+        """Return page numbers and scores for evaluation; nothing is hidden, folded or added."""
         if self._engine.generation is None:
             return []
         _, answer = self._read(text, (), lambda query: self._engine.answer(query, ranking, lambda: False))
@@ -119,9 +120,9 @@ class Searcher:
         within: Sequence[str] = (),
         add: Sequence[str] = (),
     ) -> list[Part]:
-        """The parts of one page's score; none where it does not answer the query.
+        """Return the parts of one page's score; none where it does not answer the query.
 
-        What the thesaurus added of its own accord has to be given in `add`. Raises as `search`.
+        Words that the thesaurus added by itself have to be given in `add`. Raises as `search` does.
         """
         if self._engine.generation is None:
             return []
@@ -130,91 +131,54 @@ class Searcher:
         return answer.explain(number) if number in answer.pages else []
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
-        """Whole queries that begin with what somebody has typed so far."""
+        """Return whole queries that begin with what a person has typed so far."""
         vocabulary = self._opened.vocabulary
         return vocabulary.completions(text, limit) if vocabulary else []
 
     def _read(self, text: str, add: Sequence[str], ask: Callable[[Query], Answer]) -> tuple[Query, Answer]:
         """Return the query and its answer; all in capitals and without a hit, its operators are words."""
-        query = expanded(parse(text), asked_for(add))
+        query = expanded(parse(text), added_terms(add))
         answer = ask(query)
         if answer.total or answer.partial or not query.text.isupper() or query.root == Nothing():
             return query, answer
-        words = expanded(parse(text, capitals_are_words=True), asked_for(add))
+        words = expanded(parse(text, capitals_are_words=True), added_terms(add))
         again = ask(words) if words.root != query.root else answer
         return (words, again) if again.total else (query, answer)
 
     def _ask(self, query: Query, ranking: str, within: Sequence[str], started: float) -> Answer:
-        return self._engine.answer(query, ranking, self._late(started), [parse(other) for other in within])
-
-    def _late(self, started: float) -> Callable[[], bool]:
         last = started + self._deadline_seconds * _READING
-        return lambda: monotonic() >= last
+        parsed = [parse(other) for other in within]
+        return self._engine.answer(query, ranking, lambda: monotonic() >= last, parsed)
 
-    def _results(
-        self,
-        query: Query,
-        answer: Answer,
-        started: float,
-        start: int,
-        limit: int,
-        explain: bool,
-        added: list[Related],
-        related: list[Related],
-    ) -> Results:
-        kept = self._kept(answer, start, limit)
-        shown = result_page(kept, start, limit)
+    def _results(self, query: Query, answer: Answer, start: int, limit: int, explain: bool) -> Results:
+        # As many as have to be arranged for this result page, and one more to know whether there are more.
+        needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
+        kept = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
         typed = [one.term for one in query.terms if not one.added]
         snippets = Snippets(typed, [one.term for one in (*query.terms, *answer.terms)])
-        hits = display.hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
-        total = answer.total if kept or start else 0  # none of the few may be shown
+        shown = result_page(kept, start, limit)
+        found = hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
         return Results(
             query.text,
-            total,
-            monotonic() - started,
-            hits,
-            [answer.explain(hit.number) for hit in hits[:MAX_EXPLAINED]] if explain else [],
+            answer.total if kept or start else 0,  # none of the few may be shown
+            0.0,
+            found,
+            [answer.explain(hit.number) for hit in found[:MAX_EXPLAINED]] if explain else [],
             snippets,
             "; ".join(self._notes(query, answer)),
             start,
-            start + limit < min(len(kept), MAX_HITS),
-            answer.partial,
-            answer.short,
-            _asks(query),
-            self._did_you_mean(query),
-            added,
-            related,
+            more=start + limit < min(len(kept), MAX_HITS),
+            partial=answer.partial,
+            at_least=answer.short,
+            asks=query.root != Nothing(),
+            did_you_mean=did_you_mean(query, self._opened.vocabulary),
         )
 
-    def _kept(self, answer: Answer, start: int, limit: int) -> list[Ranked]:
-        """As many as have to be arranged for this result page, and one more where there are more."""
-        needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
-        return fold(display.visible(answer, self._opened, min(needed, MAX_HITS)), needed)
-
-    def _notes(self, query: Query, answer: Answer) -> list[str]:
-        late = f"stopped after {self._deadline_seconds:g} s: there may be more"
-        capitals = "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
-        missing = f"no page has {', '.join(answer.missing[:5])}"
-        return [
-            *([capitals] if query.capitals_are_words else []),
-            *query.notes,
-            *([missing] if answer.missing and len(query.terms) > 1 else []),
-            *([late] if answer.partial else []),
-        ]
-
-    def _did_you_mean(self, query: Query) -> str:
-        """The query with better known spellings, as the vocabulary has them."""
-        vocabulary, text = self._opened.vocabulary, query.text
-        for one in query.terms if vocabulary else ():
-            better = vocabulary.correction(one.spelled) if vocabulary and not one.added else ""
-            if better:
-                typed = rf"(?<![\w.:/-]){re.escape(one.spelled)}(?![\w:/]|[.]\w)"  # not in site:, -word
-                text = re.sub(typed, better, text, flags=re.IGNORECASE)
-        return text if text != query.text else ""
-
-
-def _asks(query: Query) -> bool:
-    return not isinstance(query.root, Nothing)
-
-
-__all__ = ["DEADLINE_SECONDS", "MAX_HITS", "Results", "Searcher"]
+    def _notes(self, query: Query, answer: Answer) -> Iterator[str]:
+        if query.capitals_are_words:
+            yield "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
+        yield from query.notes
+        if answer.missing and len(query.terms) > 1:
+            yield f"no page has {', '.join(answer.missing[:5])}"
+        if answer.partial:
+            yield f"stopped after {self._deadline_seconds:g} s: there may be more"
