@@ -27,7 +27,7 @@ from webcrawler.evaluation.focused import (
     sample,
     tables,
 )
-from webcrawler.evaluation.focused.crawl import best, crawl
+from webcrawler.evaluation.focused.experiments import best, crawl
 from webcrawler.evaluation.focused.report import Pooled, marks_of, pooled, times_baseline
 from webcrawler.frontier import Ordering, Seen, Source
 from webcrawler.records import Lease, Link, Text

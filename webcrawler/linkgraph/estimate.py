@@ -151,20 +151,22 @@ class Estimate:
         targets = np.concatenate(list(self._waiting.values())).astype(np.int32)
         self._waiting.clear()
         self.know(int(max(sources.max(), targets.max(initial=0))) + 1)
-        columns, targets = _distinct(sources, np.repeat(np.arange(len(sources)), counts), targets)
+        columns = np.repeat(np.arange(len(sources)), counts)
+        kept = targets != sources[columns]
+        links = distinct(columns[kept] << 32 | targets[kept])
+        columns, targets = links >> 32, (links & 0xFFFFFFFF).astype(np.int32)
         self._forget(sources[self._column.values[sources] >= 0])
-        self._name(sources[columns], targets)
-        self._append(sources, np.bincount(columns, minlength=len(sources)), targets)
-
-    def _name(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
-        """Sets who named a page first. Links are in the order of crawling, so the first is assigned last."""
-        new = np.flatnonzero(self._namer.values[targets] < 0)[::-1]
-        self._namer.values[targets[new]] = sources[new]
+        self._append(sources, columns, targets)
 
     def _append(
-        self, sources: NDArray[np.int32], counts: NDArray[np.int64], targets: NDArray[np.int32]
+        self, sources: NDArray[np.int32], columns: NDArray[np.int64], targets: NDArray[np.int32]
     ) -> None:
+        """Appends columns with the links columns[i] of `sources` to targets[i], by column, each once."""
+        # Links are in the order of crawling: who named a page first is assigned last.
+        new = np.flatnonzero(self._namer.values[targets] < 0)[::-1]
+        self._namer.values[targets[new]] = sources[columns[new]]
         crawled, links = len(self._sources), len(self._targets)
+        counts = np.bincount(columns, minlength=len(sources))
         self._column.values[sources] = np.arange(crawled, crawled + len(sources))
         self._sources.append(sources)
         self._shares.append(DAMPING / np.maximum(counts, 1))
@@ -186,12 +188,3 @@ class Estimate:
         self._backlinks.values[:] += by * np.bincount(targets, minlength=len(self._backlinks)).astype(
             np.int32
         )
-
-
-def _distinct(
-    sources: NDArray[np.int32], columns: NDArray[np.int64], targets: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The links, columns[i] of `sources` to targets[i], by column; without repeats and self-links."""
-    kept = targets != sources[columns]
-    links = distinct(columns[kept] << 32 | targets[kept])
-    return links >> 32, (links & 0xFFFFFFFF).astype(np.int32)

@@ -4,8 +4,7 @@
 each strategy of `Experiments`, `Run` holds what one found, `tables` and `draw` show many.
 """
 
-from webcrawler.evaluation.focused.crawl import sample
-from webcrawler.evaluation.focused.experiments import Experiments, mode_of, runs
+from webcrawler.evaluation.focused.experiments import Experiments, mode_of, runs, sample
 from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.focused.report import Run, draw, summary, tables
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic, read_topics

@@ -54,22 +54,18 @@ class Recording:
         self.documents = dict(documents(self._catalog))
         if not self.documents:
             raise BadInput(f"{crawl_dir} holds no document: crawl more, then compare strategies")
-        self._number_of = {document.url: number for number, document in self.documents.items()}
+        self.number_of = {document.url: number for number, document in self.documents.items()}
         # Links to a protocol that the crawl did not follow lead nowhere.
         self._protocols = {document.url.partition(":")[0] for document in self.documents.values()}
         self._parsed: Callable[[int], tuple[Text | None, tuple[Link, ...]]] = lru_cache(KEPT)(self._parse)
 
     def fetch(self, url: str) -> Fetched:
         """The outcome of fetching a canonical URL."""
-        number = self._number_of.get(url)
+        number = self.number_of.get(url)
         if number is not None:
             return Fetched("document", number, self.documents[number].digest, *self._parsed(number))
         target = self._redirects.get(url)
         return Fetched("redirect", links=(target,)) if target else NOT_FOUND
-
-    def number_of(self, url: str) -> int | None:
-        """The page number of a document; None for any other URL."""
-        return self._number_of.get(url)
 
     def first(self) -> str:
         """The URL of the document that was fetched first."""
@@ -92,12 +88,12 @@ class Recording:
         page = self._archived(document)
         if page is None:
             self.not_archived.add(number)
-            return self._catalog.texts([number]).get(number), self._catalogued(number)
+            links = (link(url, anchor) for url, anchor in self._links.get(number, ()))
+            return self._catalog.texts([number]).get(number), followed(links, document.id)
         text = Text(
             page.title, "\n".join(page.headings), page.description, page.keywords, page.text, page.emphasis
         )
-        links = () if page.nofollow else followed(page.links, document.id)
-        return None if page.noindex else text, links
+        return None if page.noindex else text, () if page.nofollow else followed(page.links, document.id)
 
     def _archived(self, document: Document) -> Page | None:
         """The parsed page; a duplicate has the bytes of its twin, but links relative to its own URL."""
@@ -111,10 +107,6 @@ class Recording:
                 url = document.url if twin else response.url
                 return parse(response.body, url, document.content_type, self._protocols)
         return None
-
-    def _catalogued(self, number: int) -> tuple[Link, ...]:
-        links = (link(url, anchor) for url, anchor in self._links.get(number, ()))
-        return followed(links, self.documents[number].id)
 
     @cached_property
     def _links(self) -> dict[int, list[tuple[str, str]]]:

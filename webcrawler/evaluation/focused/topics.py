@@ -47,11 +47,11 @@ def read_topics(file: Path) -> list[Topic]:
 def _topic(row: Any, where: str) -> Topic:
     try:
         query, terms, min_body = row["query"].strip(), row["terms"], row["min_body"]
-        normal = tuple(dict.fromkeys(_normalized(term) for term in terms))
-        if not (query and terms and all(normal)) or isinstance(terms, str) or isinstance(min_body, bool):
-            raise ValueError(query)
-        if not isinstance(min_body, int) or min_body < 1:
-            raise ValueError(min_body)
+        normal = tuple(dict.fromkeys(map(_normalized, terms)))
+        if not (query and normal and all(normal) and type(min_body) is int and min_body >= 1):
+            raise ValueError(row)
+        if isinstance(terms, str):
+            raise TypeError("terms")
     except (ValueError, TypeError, KeyError, AttributeError):
         expected = '{"query": text, "terms": [text, …], "min_body": 1 or more}'
         raise BadInput(f"{where}: expected {expected}") from None

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
+from webcrawler.evaluation.laboratory import Progress
 from webcrawler.index import wait_until_caught_up
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import server, url_id
 
 BATCH = 500  # documents in a transaction
-
-Progress = Callable[[str, int, int], None]  # what is being done, how much is done, of how much
 
 MAX_GRADE = 1_000_000  # trec_eval calculates with 32 bits
 

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from webcrawler.errors import BadInput
-from webcrawler.evaluation.judged.collection import Judgments, Progress
+from webcrawler.evaluation.judged.collection import Judgments
+from webcrawler.evaluation.laboratory import Progress
 from webcrawler.search import Searcher
 
 MEASURES = ("nDCG@10", "AP", "P@10", "R@100")

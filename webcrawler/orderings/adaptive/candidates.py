@@ -42,11 +42,14 @@ class Column:
 
 
 class Numbers:
-    """Numbers keys from 1 to a limit; all keys that come later have number 0."""
+    """Numbers keys from 1 to a limit, in columns that grow with them; keys that come later have number 0."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, *columns: Column | Means) -> None:
+        self._limit, self._columns = limit, columns
         self._numbers: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
 
     def of(self, key: Hashable) -> int:
         found = self._numbers.get(key)
@@ -54,6 +57,8 @@ class Numbers:
             if len(self._numbers) >= self._limit:
                 return 0
             found = self._numbers[key] = len(self._numbers) + 1
+            for column in self._columns:
+                column.reach(found)
         return found
 
 
@@ -147,22 +152,20 @@ class Servers:
     """Columns by server number; 0 stands for no server, and for those beyond SERVERS_MAX."""
 
     def __init__(self) -> None:
-        self._numbers, self._size = Numbers(SERVERS_MAX), 1
         self.rewards = Means()  # page scores of its documents
         self.answers = Means()  # 1 for each document or redirect, 0 for each failure
         self.reveals = Means()  # by document: servers that it made known
         self.leads = Means()  # of servers that it made known: 1 where the first URL tried answered, else 0
         self.named = Column()  # how well its name, or a link from another server, matches the query
         self.revealed_by = Column(0, np.int32)  # the server that first linked to it
+        self._numbers = Numbers(SERVERS_MAX, *vars(self).values())
 
     def of(self, name: str, source: int = 0) -> tuple[int, bool]:
         """The number of a server, and whether it is new; `source` is the server that links to it."""
+        known = len(self._numbers)
         number = self._numbers.of(name)
-        if number < self._size:
+        if len(self._numbers) == known:
             return number, False
-        self._size = number + 1
-        for column in (self.rewards, self.answers, self.reveals, self.leads, self.named, self.revealed_by):
-            column.reach(number)
         self.revealed_by.rows[number] = source
         if source:
             self.reveals.sums.rows[source] += 1

@@ -77,7 +77,8 @@ class Evidence:
         self.directories, self.tokens, self.pages = Means(), Means(), Means()
         self.directory_answers = Means()  # 1 for a document, also at the end of a redirect, else 0
         self.documents, self.rewards = 0, 0.0  # their number, and the sum of their scores
-        self._directory_numbers, self._token_numbers = Numbers(TABLE_MAX), Numbers(TABLE_MAX)
+        self._directory_numbers = Numbers(TABLE_MAX, self.directories, self.directory_answers)
+        self._token_numbers = Numbers(TABLE_MAX, self.tokens)
         self._redirected: dict[int, int] = {}  # URL id of a redirect's target -> the redirect's directory
         self._hubs = frozenset(terms(HUBS))
 
@@ -91,8 +92,6 @@ class Evidence:
         if is_new:
             self.servers.named_as(server, self._match(name.partition("//")[2]))
         directory = self._directory_numbers.of(name + path.partition("?")[0].rpartition("/")[0])
-        self.directories.reach(directory)
-        self.directory_answers.reach(directory)
         ours.server.rows[row], ours.directory.rows[row] = server, directory
         ours.url.rows[row] = self._match(url_words(path))
         self._tokenise(row, link, path)
@@ -167,8 +166,6 @@ class Evidence:
         url = terms(url_words(path.replace("/", " ")))[-URL_TOKENS:]
         keys = dict.fromkeys([("anchor", stem) for stem in anchor] + [("url", stem) for stem in url])
         numbers = [self._token_numbers.of(key) for key in keys]
-        for number in numbers:
-            self.tokens.reach(number)
         self.candidates.tokens.rows[row, : len(numbers)] = numbers
         self.candidates.hub.rows[row] = not self._hubs.isdisjoint([*anchor, *url[-1:]])
 
