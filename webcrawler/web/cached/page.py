@@ -21,7 +21,6 @@ from webcrawler.records import Document
 from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.cached.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
-from webcrawler.web.cached.simplifier import Marks
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
 from webcrawler.web.parameters import MAX_NUMBER, read
@@ -81,14 +80,21 @@ def archived(crawl_dir: Path, number: int, query: str = "") -> ArchivedPage:
         Unavailable: the catalog cannot be read now.
     """
     documents, title = _documents(crawl_dir, number)
-    records = _records(crawl_dir / "pages", documents)
-    record = next((record for record in records if record.response.body), None)
+    places = [document.place for document in documents if document.place]
+    if not places:
+        raise _no_copy("No copy of that page was kept.")
+    records = list[Record]()  # those that can be read
+    for place in places:
+        with suppress(Unavailable):
+            records.append(record_at(crawl_dir / "pages", place))
+    record = next((record for record in records if record.response.body), None)  # a duplicate has no body
     if record is None:
         raise _no_copy(DAMAGED, 410)
-    own = documents[0]
-    body = _beginning(record.response.body)
+
+    own, body = documents[0], _beginning(record.response.body)
     url = record.response.url if len(documents) == 1 else own.url
-    copy = sanitised(markup(body, own.content_type), url, _marks(query))
+    words = [one.term for one in parse(query).terms] if query.strip() else []
+    copy = sanitised(markup(body, own.content_type), url, Snippets(words).mark if words else None)
     copy = copy._replace(cut=copy.cut or len(body) < len(record.response.body))
     headers = [header for record in records for header in record.response.headers]
     if copy.noarchive or any(name.lower() == "x-robots-tag" and forbids_copies(v) for name, v in headers):
@@ -119,25 +125,9 @@ def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
         return [own, *twin.values()], title
 
 
-def _records(folder: Path, documents: list[Document]) -> list[Record]:
-    """Those that can be read; that of a duplicate has no body."""
-    places, records = [document.place for document in documents if document.place], list[Record]()
-    for place in places:
-        with suppress(Unavailable):
-            records.append(record_at(folder, place))
-    if not places:
-        raise _no_copy("No copy of that page was kept.")
-    return records
-
-
 def _beginning(body: bytes) -> bytes:
     """What is read of it: UTF-8 that ends within a character would be taken for another encoding."""
     end = MAX_CHARACTERS
     while end < len(body) and body[end] & 0xC0 == 0x80 and end > MAX_CHARACTERS - 4:
         end -= 1
     return body[:end]
-
-
-def _marks(query: str) -> Marks | None:
-    words = [one.term for one in parse(query).terms] if query.strip() else []
-    return Snippets(words).mark if words else None
