@@ -33,11 +33,10 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.openapi import SCHEMAS, document
 from webcrawler.web.readable import RANKINGS as SAID
 from webcrawler.web.readable import readable
-from webcrawler.web.search.answers import MAX_WAITING
-from webcrawler.web.search.api import NAMESPACE
-from webcrawler.web.search.fair_pool import FairPool
+from webcrawler.web.search.answers import MAX_WAITING, FairPool
 from webcrawler.web.search_request import MAX_ADDED, SearchRequest, of_server
 
+NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 PAGES: list[Row] = [
     ("http://a.test/1", "Molecular biology", "Genes and proteins of molecular biology"),

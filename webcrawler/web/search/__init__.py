@@ -1,8 +1,6 @@
 """Searching: the first page, results, explanations and suggestions, as pages and for programs."""
 
-from webcrawler.web.search import api, pages
 from webcrawler.web.search.answers import Answers
+from webcrawler.web.search.routes import ROUTES
 
 __all__ = ["ROUTES", "Answers"]
-
-ROUTES = [*pages.ROUTES, *api.ROUTES]

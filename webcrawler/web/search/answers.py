@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, local
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from starlette.exceptions import HTTPException
 
 from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
 from webcrawler.text import load
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
-from webcrawler.web.search.fair_pool import FairPool
 from webcrawler.web.search_request import SearchRequest
 from webcrawler.web.status import Metrics
 
@@ -38,6 +40,44 @@ class Explained(NamedTuple):
     @property
     def score(self) -> float:
         return sum(part.contribution for part in self.parts)
+
+
+class FairPool:
+    """Threads that serve clients in turn, so that nobody waits for all that another client asked."""
+
+    def __init__(self, threads: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, "search")
+        self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
+        self._lock = Lock()
+
+    def submit(self, client: str, work: Callable[[], T]) -> Future[T]:
+        """Queue it behind earlier work of this client. Work cancelled while it waits costs nothing."""
+        future: Future[T] = Future()
+        with self._lock:
+            self._waiting.setdefault(client, deque()).append((future, work))
+        self._pool.submit(self._next)
+        return future
+
+    def close(self) -> None:
+        """Cancel what waits; what is being done goes on to its end."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            for jobs in self._waiting.values():
+                for future, _ in jobs:
+                    future.cancel()
+
+    def _next(self) -> None:
+        with self._lock:
+            client, jobs = self._waiting.popitem(last=False)
+            future, work = jobs.popleft()
+            if jobs:  # the client's next one comes after those of others
+                self._waiting[client] = jobs
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
 
 
 class Answers:
@@ -81,15 +121,18 @@ class Answers:
     async def search(self, wanted: SearchRequest, client: str = "") -> Results:
         return await self.ask(lambda searcher: self._search(searcher, wanted), client)
 
-    async def explain(self, wanted: SearchRequest, number: int, client: str = "") -> Explained | None:
-        """How the score of one hit comes about; None where it is not on that page of the results.
+    async def explain(self, wanted: SearchRequest, number: int, client: str = "") -> Explained:
+        """How the score of one hit comes about.
 
         Costs what it takes to explain one hit: the search itself was mostly asked a moment ago.
+
+        Raises:
+            HTTPException: 404, it is not on that page of the results.
         """
         results = await self.search(replace(wanted, explain=False), client)
         hit = next((hit for hit in results.hits if hit.number == number), None)
         if hit is None:
-            return None
+            raise HTTPException(404, NOT_THERE)
         words = (*wanted.add, *(word.spelled for word in results.added))
         parts = await self.ask(
             lambda searcher: searcher.explain(wanted.q, number, wanted.ranking, wanted.within, words), client
@@ -118,10 +161,7 @@ class Answers:
         if made is None:
             config = self._config
             made = self._own.searcher = Searcher(
-                config.crawl_dir,
-                self._reference,
-                config.deadline_seconds,
-                config.fresh_seconds,
+                config.crawl_dir, self._reference, config.deadline_seconds, config.fresh_seconds
             )
         return made
 

@@ -1,0 +1,130 @@
+"""The form, the results, and why a hit stands where it does: for people, as JSON, and for the address bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import repeat
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webcrawler.errors import BadInput
+from webcrawler.search import Results, as_dict
+from webcrawler.search.rankings import RANKINGS
+from webcrawler.web.guard import CLIENT, host_of
+from webcrawler.web.judge import JudgeForm
+from webcrawler.web.parameters import MAX_NUMBER, read
+from webcrawler.web.render import FRESH, json_answer, page, rendered
+from webcrawler.web.search_request import MAX_ADDED, SearchRequest, read_search
+from webcrawler.web.status import view_of
+
+NOTHING = SearchRequest("")
+PAGES_BEFORE = 4  # numbers shown before the current page
+
+
+async def home(request: Request, wanted: SearchRequest = NOTHING) -> Response:
+    index = await run_in_threadpool(view_of, request.app.state.config.crawl_dir, "index", 0, 0.0)
+    live = request.app.state.live.token(request)
+    return page(request, "home.html", wanted=wanted, rankings=RANKINGS, documents=index.documents, live=live)
+
+
+async def search(request: Request) -> Response:
+    wanted = read_search(read(request))
+    if not wanted.q.strip():
+        return await home(request, wanted)
+    results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
+    judge = await request.app.state.judge.form(request, wanted)
+    # in a thread: a hundred hits take some 20 ms to render
+    return await run_in_threadpool(_page, request, wanted, results, judge)
+
+
+def _page(request: Request, wanted: SearchRequest, results: Results, judge: JudgeForm | None) -> Response:
+    return page(
+        request,
+        "results.html",
+        wanted=wanted,
+        rankings=RANKINGS,
+        results=results,
+        hits=list(zip(results.hits, results.explanations or repeat([]), strict=False)),
+        pages=list(page_numbers(wanted, results)),
+        judge=judge,
+        live=request.app.state.live.token(request),
+        max_added=MAX_ADDED,
+    )
+
+
+async def explain(request: Request) -> Response:
+    given = read(request)
+    wanted, number = read_search(given), given.whole("number", None, 1, MAX_NUMBER)
+    found = await request.app.state.answers.explain(wanted, number, request.scope[CLIENT])
+    return page(request, "explain.html", wanted=wanted, rankings=RANKINGS, hit=found.hit, parts=found.parts)
+
+
+def page_numbers(wanted: SearchRequest, results: Results) -> Iterator[int]:
+    """The numbers of pages that there are for certain: some before, this one, the next."""
+    if results.hits:
+        last = wanted.page + (1 if results.more else 0)
+        yield from range(max(1, wanted.page - PAGES_BEFORE), last + 1)
+
+
+async def search_api(request: Request) -> Response:
+    wanted = read_search(read(request))
+    if not wanted.q.strip():
+        raise BadInput("q is missing: what to search for")
+    return json_answer(as_dict(await request.app.state.answers.search(wanted, request.scope[CLIENT])))
+
+
+async def suggest_api(request: Request) -> Response:
+    query = read(request).one("q")
+    found = await request.app.state.answers.suggest(query, request.scope[CLIENT])
+    return json_answer({"query": query, "suggestions": found})
+
+
+async def explain_api(request: Request) -> Response:
+    given = read(request)
+    wanted, number = read_search(given), given.whole("number", None, 1, MAX_NUMBER)
+    found = await request.app.state.answers.explain(wanted, number, request.scope[CLIENT])
+    return json_answer(
+        {
+            "query": wanted.q,
+            "number": number,
+            "url": found.hit.url,
+            "title": found.hit.title,
+            "relevance": found.hit.relevance,
+            "score": found.score,
+            "parts": [part._asdict() for part in found.parts],
+        }
+    )
+
+
+async def suggest_to_browser(request: Request) -> Response:
+    query = read(request).one("q")
+    answer = json_answer([query, await request.app.state.answers.suggest(query, request.scope[CLIENT])])
+    answer.headers["Content-Type"] = "application/x-suggestions+json"
+    return answer
+
+
+async def describe_to_browser(request: Request) -> Response:
+    """Raises BadInput: the Host header, which says where we are unless SERVE_URL does, names no host."""
+    config, host = request.app.state.config, request.headers.get("host", "")
+    if not config.url and not host_of(host):
+        raise BadInput("the Host header names no host")
+    # who sends a false one gets it back, but nobody else: no cache keeps the answer
+    here = config.url.rstrip("/") or f"{request.scope['scheme']}://{host}"
+    text = rendered("opensearch.xml", config=config, here=here)
+    headers = {"Cache-Control": FRESH}
+    return Response(text, media_type="application/opensearchdescription+xml", headers=headers)
+
+
+ROUTES = [
+    Route("/", home),
+    Route("/search", search),
+    Route("/explain", explain),
+    Route("/api/search", search_api),
+    Route("/api/suggest", suggest_api),
+    Route("/api/explain", explain_api),
+    Route("/suggest", suggest_to_browser),
+    Route("/opensearch.xml", describe_to_browser),
+]
