@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -24,7 +25,7 @@ class Health:
     Requests that come while one check runs share its answer, since no rate limit holds for this path.
     """
 
-    def __init__(self, ask: Callable[[Check], Awaitable[None]]) -> None:
+    def __init__(self, ask: Callable[[Check], Coroutine[Any, Any, None]]) -> None:
         self._ask = ask
         self._check: asyncio.Task[None] | None = None
 
@@ -40,7 +41,7 @@ class Health:
         """Why no search can be answered; "" if one can, or if nothing is indexed yet."""
         check = self._check
         if check is None or check.done():
-            self._check = check = asyncio.create_task(self._run_check())
+            self._check = check = asyncio.create_task(self._ask(Searcher.check))
             check.add_done_callback(lambda check: check.cancelled() or check.exception())
         done, _ = await asyncio.wait([check], timeout=WAIT_SECONDS)
         if not done:
@@ -53,6 +54,3 @@ class Health:
         except Unavailable as error:
             log_fault(str(error))
             return UNREADABLE
-
-    async def _run_check(self) -> None:
-        await self._ask(Searcher.check)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -36,9 +37,8 @@ class Metrics:
         self._readers = networks("SERVE_METRICS", config.metrics_for)
         self._overviews = overviews
         self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "webcrawler_requests", "Requests answered", ["route", "status"], registry=self.registry
-        )
+        counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
+        self.requests = counter("webcrawler_requests", "Requests answered", ["route", "status"])
         self.seconds = Histogram(
             "webcrawler_request_seconds",
             "From a request's head to the end of its answer",
@@ -46,47 +46,35 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.answers_cached = Counter(
-            "webcrawler_answers_cached", "Searches answered from memory", registry=self.registry
-        )
-        self.searches_partial = Counter(
-            "webcrawler_searches_partial", "Searches cut off by their deadline", registry=self.registry
-        )
-        self.judgments = Counter(
-            "webcrawler_judgments", "Relevance judgments saved", ["grade"], registry=self.registry
-        )
-        self._documents = self._gauge("webcrawler_index_documents", "Documents in the index")
-        self._lag = self._gauge("webcrawler_index_lag_changes", "Changes of the catalog not yet in the index")
-        self._alive = self._gauge("webcrawler_crawl_alive", "1 while a crawl runs")
-        self._rate = self._gauge("webcrawler_crawl_documents_per_second", "Over the last ten seconds")
-        self._states = Gauge("webcrawler_frontier_urls", "URLs by state", ["state"], registry=self.registry)
+        self.answers_cached = counter("webcrawler_answers_cached", "Searches answered from memory")
+        self.searches_partial = counter("webcrawler_searches_partial", "Searches cut off by their deadline")
+        self.judgments = counter("webcrawler_judgments", "Relevance judgments saved", ["grade"])
+        self._documents = gauge("webcrawler_index_documents", "Documents in the index")
+        self._lag = gauge("webcrawler_index_lag_changes", "Changes of the catalog not yet in the index")
+        self._alive = gauge("webcrawler_crawl_alive", "1 while a crawl runs")
+        self._rate = gauge("webcrawler_crawl_documents_per_second", "Over the last ten seconds")
+        self._states = gauge("webcrawler_frontier_urls", "URLs by state", ["state"])
 
     def routes(self) -> list[Route]:
         return [Route("/metrics", self._expose)]
 
     async def _expose(self, request: Request) -> Response:
-        if not self._may_read(request.scope):
+        """Not through a proxy that is not named: the client behind it is unknown."""
+        visitor = self._proxies.visitor(request.scope)
+        if visitor is None or not any(visitor in network for network in self._readers):
             return PlainTextResponse("SERVE_METRICS says who may read this.", 403)
         self._set_gauges(await self._overviews.newest())
         text = await run_in_threadpool(generate_latest, self.registry)
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"})
 
-    def _may_read(self, scope: Scope) -> bool:
-        """Not through a proxy that is not named: the client behind it is unknown."""
-        found = self._proxies.visitor(scope)
-        return found is not None and any(found in network for network in self._readers)
-
     def _set_gauges(self, overview: Overview) -> None:
-        self._documents.set(overview.views["index"].documents or 0)
-        lag = overview.views["index"].lag
-        self._lag.set(NAN if lag is None else lag)
+        index = overview.views["index"]
+        self._documents.set(index.documents or 0)
+        self._lag.set(NAN if index.lag is None else index.lag)
         self._alive.set(overview.crawling)
         self._rate.set(overview.rates.per_second if overview.rates else 0)
         for state in STATES:
             self._states.labels(state).set(overview.frontier.stats[state] if overview.frontier else NAN)
-
-    def _gauge(self, name: str, what: str) -> Gauge:
-        return Gauge(name, what, registry=self.registry)
 
 
 class CountRequests:

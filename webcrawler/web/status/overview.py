@@ -1,31 +1,46 @@
-"""All that the status page shows, read at most once a second for all who ask."""
+"""All that the status page shows, read at most once a second for all who ask.
+
+With how far index, anchors, ranks and vocabulary are behind the catalog, and how much room each part takes.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from webcrawler import connection
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import is_held
+from webcrawler.background import FOLLOWER, is_held
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, Standing, ordering, standing
+from webcrawler.index import applied_seq, indexed_documents
+from webcrawler.linkgraph import stored
 from webcrawler.web.config import Config
 from webcrawler.web.status.activity import Activity, Rates, held_back
-from webcrawler.web.status.views import View, part_sizes, view_of
 
 LEAST_SECONDS = 1.0  # between two readings
 SHARE = 10  # a slow reading is followed by a pause so many times as long
 REDIS_SECONDS = 1.0  # that Redis may take to answer
 SERVERS = 20
 VIEWS = ("index", "anchors", "ranks", "vocabulary")
+PARTS = ("redis", "pages", *VIEWS, "feedback")
 NOT_HERE = "its Redis does not run"
 SILENT = "Redis does not answer now"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    documents: int | None = 0  # None: unknown
+    lag: int | None = None  # changes of the catalog that are not in it; None: unknown
+    age_seconds: float | None = None  # since it was written; None: it does not exist
+    rebuilding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +89,16 @@ class Overviews:
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def _look(self) -> Overview:
-        frontier, unknown = await self._ask_frontier()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads[0], self._read, frontier, unknown)
-
-    async def _ask_frontier(self) -> tuple[Standing | None, str]:
         """Wait a second for Redis. One that hangs is asked again only after it has answered."""
         if self._pending is None:
             self._pending = self._threads[1].submit(self._read_frontier)
         done, _ = await asyncio.wait([asyncio.wrap_future(self._pending)], timeout=REDIS_SECONDS)
-        if not done:
-            return None, SILENT
-        answer, self._pending = self._pending, None
-        return answer.result()
+        frontier, unknown = None, SILENT
+        if done:
+            answer, self._pending = self._pending, None
+            frontier, unknown = answer.result()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads[0], self._read, frontier, unknown)
 
     def _read(self, frontier: Standing | None, unknown: str) -> Overview:
         now, crawl_dir = time.time(), self._crawl_dir
@@ -127,3 +139,47 @@ class Overviews:
             self._connection.client.close()
             self._connection = None
             return None, SILENT
+
+
+def view_of(crawl_dir: Path, name: str, last_seq: int, now: float) -> View:
+    """Reads a few small files. A view that is being replaced may seem not to exist."""
+    folder = crawl_dir / name
+    # the new folder alone may be left over from a rebuild that was killed
+    rebuilding = (crawl_dir / f"{name}.new").is_dir() and is_held(crawl_dir / f"{FOLLOWER.name}.lock")
+    written = _written(folder)
+    if written is None:
+        return View(rebuilding=rebuilding)
+    documents, applied = None, None
+    if name in ("index", "anchors"):
+        documents, applied = indexed_documents(folder), applied_seq(folder)
+    elif name == "ranks":
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            applied = int(json.loads((folder / stored.NAME).read_text("utf-8"))["seq"])
+    lag = None if applied is None else max(0, last_seq - applied)
+    return View(documents, lag, max(0.0, now - written), rebuilding)
+
+
+def _written(folder: Path) -> float | None:
+    """Time of its newest file, without locks and files that are still being written."""
+    times = [0.0]
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.suffix not in (".lock", ".new") and not path.name.endswith("_LOCK"):
+                with suppress(OSError):
+                    times.append(path.stat().st_mtime)
+    return max(times) or None
+
+
+def part_sizes(crawl_dir: Path) -> dict[str, int]:
+    """Bytes by part of the data folder; the catalog with its log."""
+    sizes = {"catalog": sum(_size(path) for path in crawl_dir.glob("catalog.sqlite*"))}
+    for name in PARTS:
+        if found := sum(_size(path) for path in (crawl_dir / name).rglob("*")):
+            sizes[name] = found
+    return sizes
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):  # gone meanwhile
+        return path.stat().st_size if path.is_file() else 0
+    return 0
