@@ -24,12 +24,11 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry, Text
 from webcrawler.search.vocabulary import Vocabulary, load
 from webcrawler.search.vocabulary.builder import make
-from webcrawler.search.vocabulary.completions import Completions, Phrases, places_of
-from webcrawler.search.vocabulary.phrases import as_query, distinct_titles, phrases_of
+from webcrawler.search.vocabulary.completions import Completions, Phrases, as_query, places_of
+from webcrawler.search.vocabulary.documents import distinct_titles, phrases_of
 from webcrawler.search.vocabulary.spelling import Spelling, Words
-from webcrawler.search.vocabulary.stored import NAME, stored_seq
-from webcrawler.search.vocabulary.thesaurus import likelihood_ratio, related
-from webcrawler.search.vocabulary.vocabulary import Lists, Thesaurus
+from webcrawler.search.vocabulary.stored import NAME, Lists, stored_seq
+from webcrawler.search.vocabulary.thesaurus import Thesaurus, likelihood_ratio, related
 
 # Spelling
 
@@ -426,10 +425,10 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from webcrawler.search.vocabulary.stored import store
+from webcrawler.search.vocabulary.stored import Lists, store
 from webcrawler.search.vocabulary.completions import Phrases, places_of
 from webcrawler.search.vocabulary.spelling import Words
-from webcrawler.search.vocabulary.vocabulary import Lists, Thesaurus
+from webcrawler.search.vocabulary.thesaurus import Thesaurus
 for seq in range(1, 2000):
     words = Words(["word"] * 50, np.full(50, seq, np.int32), np.zeros(50, bool))
     none = np.zeros(0, np.int32)

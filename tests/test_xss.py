@@ -26,7 +26,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.index.changes import Follower
 from webcrawler.records import Entry, Text
-from webcrawler.search.vocabulary.build import build
+from webcrawler.search.vocabulary.builder import build
 from webcrawler.search.vocabulary.stored import store
 from webcrawler.urls import canonical
 from webcrawler.web.cached.sanitiser import TAGS

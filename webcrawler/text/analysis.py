@@ -48,9 +48,14 @@ def is_word_character(character: str) -> bool:
     return character.isalnum() or "\u0300" <= character <= "\u036f" or character in "'’"
 
 
+def lower_case(text: str) -> str:
+    """Return the text as words are compared: lower case, compatibility forms and apostrophes made one."""
+    return normalize("NFKC", text.lower()).replace("’", "'")
+
+
 @lru_cache(maxsize=200_000)
 def _token(word: str) -> tuple[str, int]:
-    lower = normalize("NFKC", word.lower()).replace("’", "'")
+    lower = lower_case(word)
     if lower in _stop_words():
         return "", 0
     # Porter2 may leave nothing of a word that is all suffix.

@@ -1,4 +1,4 @@
-"""Makes the vocabulary, as a process: one a data folder, until it is complete and no crawl is alive."""
+"""The process that makes the vocabulary of a data folder, until all is in it and no crawl is alive."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
     POLL_SECONDS,
@@ -20,10 +22,18 @@ from webcrawler.background import (
     prepare,
     wait_for,
 )
-from webcrawler.search.vocabulary.build import build
-from webcrawler.search.vocabulary.stored import store, stored_seq
+from webcrawler.search.vocabulary.completions import suggested
+from webcrawler.search.vocabulary.documents import Collected
+from webcrawler.search.vocabulary.spelling import Words
+from webcrawler.search.vocabulary.stored import Lists, store, stored_seq
+from webcrawler.search.vocabulary.thesaurus import thesaurus
 
 GROWTH = 1.2
+
+
+WORDS = 100_000  # the most frequent
+FOLDER = "vocabulary"
+_log = logging.getLogger(__name__)
 
 
 class VocabularyRenewal(Renewal):
@@ -32,7 +42,7 @@ class VocabularyRenewal(Renewal):
         super().__init__(catalog.last_seq, stored_seq(folder, catalog.identity), GROWTH)
 
     def make(self, seq: int) -> str:
-        _store(self._catalog, self._folder, seq)
+        store(self._folder, build(self._catalog, seq), seq, self._catalog.identity)
         return "the vocabulary"
 
 
@@ -42,19 +52,26 @@ def make(catalog: Catalog, folder: Path) -> None:
     Raises:
         OSError: it cannot be stored; the old one stays.
     """
-    _store(catalog, folder, catalog.last_seq())
+    VocabularyRenewal(catalog, folder).make(catalog.last_seq())
 
 
-def _store(catalog: Catalog, folder: Path, seq: int) -> None:
-    store(folder, build(catalog, seq), seq, catalog.identity)
+def build(catalog: Catalog, until: int) -> Lists:
+    """Make the vocabulary of the documents of the changes up to that seq."""
+    import wordfreq  # takes 0.2 s, which no reader should wait for
 
-
-FOLDER = "vocabulary"
-_log = logging.getLogger(__name__)
+    english: dict[str, float] = wordfreq.get_frequency_dict("en", "small")  # once in a million words and more
+    collected = Collected(catalog, until)
+    spelled, documents = list(collected.numbers), np.array(collected.documents, np.int32)
+    chosen = np.argsort(-documents, kind="stable")[:WORDS]
+    often = {spelled[word]: int(documents[word]) * collected.step for word in chosen.tolist()}
+    words = sorted(english.keys() | often.keys())
+    counts = np.array([often.get(word, 0) for word in words], np.int32)
+    known = Words(words, counts, np.array([word in english for word in words], bool))
+    return Lists(known, thesaurus(collected), suggested(collected, english, catalog))
 
 
 def keep_vocabulary(crawl_dir: Path) -> bool:
-    """Keeps a vocabulary in this process until it knows all and no crawl is alive.
+    """Renew the vocabulary in this process until all is in it and no crawl is alive.
 
     Returns:
         False where another such process is at work.
@@ -70,7 +87,7 @@ def keep_vocabulary(crawl_dir: Path) -> bool:
 
 
 def wait_until_made(crawl_dir: Path) -> None:
-    """Returns when there is a vocabulary of what the catalog held at the call; makes it where nobody does.
+    """Wait until there is a vocabulary of what the catalog had at the call; make it where nobody does.
 
     Raises:
         OSError: it cannot be stored.
@@ -87,7 +104,7 @@ def wait_until_made(crawl_dir: Path) -> None:
 
 
 def remake(crawl_dir: Path) -> None:
-    """Makes a vocabulary whatever is there; searchers have the old one until it is complete.
+    """Make a vocabulary even if there is one; searchers have the old one until it is complete.
 
     Raises:
         OSError: it cannot be stored.

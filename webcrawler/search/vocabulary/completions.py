@@ -1,24 +1,45 @@
-"""Which queries begin like this? Sorted places in phrases, and bisection."""
+"""Which queries begin like this? Words and phrases of the crawl, titles and anchor texts.
+
+All weigh by how many pages use them or links lead to them, those of one server up to TAPER: what one server
+says on all of its pages weighs less than what several say. What a person is typing is looked up by bisection
+in the sorted places where a word begins.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.search.vocabulary.spelling import spelled
+from webcrawler.archive.catalog import Catalog
+from webcrawler.search.vocabulary.documents import TAPER, Collected
 from webcrawler.text import analysis
 
-_LAST = "\U0010ffff"
 AT_START = 2.0  # what a phrase that begins so weighs more than one that has it further on
 LONGEST = 100  # characters of what was typed that count
+PHRASES = 60_000  # the likeliest
+WORDS = 8  # of a phrase
+CHARACTERS = 80
+DOCUMENTS = 2  # tapered: a word or phrase that fewer have is not suggested
+PLAIN = 3e-6  # of general English: the more frequent a word is there, the less it says here
+PECULIARITY = 0.6
+LINKS = 2_000_000  # of which anchors are read
+ANCHOR_SHARE = 0.25  # of the links with an anchor that lead to one page: "next" leads to another from each
+ANCHOR_PAGES = 4  # that an anchor may lead to all the same
+ANCHOR_CHARACTERS = 200
+_ANCHORS = " · "  # parts the anchors that a page has for one target
+_SYNTAX = re.compile(r'["“”„«»()\[\]{}*~]|(?<!\S)[-+]+|[:;,.!?]+(?=\s|$)')
+_LAST = "\U0010ffff"
 
 
 class Phrases(NamedTuple):
-    """What queries may be; stored as it is."""
+    """What queries may be, as it is stored."""
 
     texts: list[str]
     keys: list[str]  # the words of each, lower case
@@ -31,8 +52,8 @@ class Completions:
         self._texts, self._keys, self._weights, self._places = phrases
 
     def of(self, text: str, limit: int) -> list[str]:
-        """Phrases with that text at the start of one of their words; else its last word completed."""
-        typed = spelled(text[:LONGEST])
+        """Return phrases with that text at the start of a word; else with its last word completed."""
+        typed = analysis.lower_case(text[:LONGEST])
         key = " ".join(analysis.words(typed))
         if not key:
             return []
@@ -47,8 +68,11 @@ class Completions:
         start = bisect_left(places, key, key=self._rest)
         some = self._places[start : bisect_right(places, key + _LAST, key=self._rest)]
         weights = self._weights[some[:, 0]] + AT_START * (some[:, 1] == 0)
+        best, count = np.arange(len(weights)), 6 * limit
+        if len(weights) > count:
+            best = np.argpartition(-weights, count)[:count]
         found: dict[tuple[str, ...], str] = {}  # by their terms: plural and singular are one
-        for place in _greatest(weights, 6 * limit):
+        for place in best[np.argsort(-weights[best], kind="stable")]:
             phrase = int(some[place, 0])
             found.setdefault(tuple(analysis.terms(self._keys[phrase])), self._texts[phrase])
             if len(found) == limit:
@@ -62,7 +86,10 @@ class Completions:
 
 
 def places_of(keys: Sequence[str]) -> NDArray[np.int32]:
-    """Shape (places, 2): each phrase with each character where a word of it begins, by what follows there."""
+    """Return each phrase with each character where a word of it begins, sorted by what follows there.
+
+    Shape (places, 2).
+    """
     places = [
         (phrase, start)
         for phrase, key in enumerate(keys)
@@ -73,10 +100,101 @@ def places_of(keys: Sequence[str]) -> NDArray[np.int32]:
     return np.array(places, np.int32).reshape(-1, 2)
 
 
-def _greatest(weights: NDArray[np.float32], count: int) -> list[int]:
-    """The places of the greatest, those first."""
-    some = np.arange(len(weights))
-    if len(weights) > count:
-        some = np.argpartition(-weights, count)[:count]
-    found: list[int] = some[np.argsort(-weights[some], kind="stable")].tolist()
-    return found
+def suggested(collected: Collected, english: Mapping[str, float], catalog: Catalog) -> Phrases:
+    """Return the likeliest queries; `english` has the share of each word in general English."""
+    candidates, plain = _Candidates(), defaultdict[str, float](float)
+    for (stem, _), share in zip(analysis.tokens_of(english), english.values(), strict=True):
+        plain[stem] += share
+    tokens = analysis.tokens_of(collected.numbers)
+    for word, (stem, _), count in zip(collected.numbers, tokens, collected.tapered, strict=True):
+        if count >= DOCUMENTS and word.isalpha():
+            candidates.add(word, count * min(1.0, PLAIN / plain.get(stem, PLAIN)) ** PECULIARITY)
+    for phrase, often in collected.phrases.items():
+        if often >= DOCUMENTS:
+            candidates.add(phrase, often)
+    links = _Links(catalog, collected.server_of)
+    for number, title in collected.titles:
+        candidates.add(title, links.to(number))
+    for anchor, links_with_it in links.anchors():
+        candidates.add(anchor, links_with_it)
+    return candidates.likeliest()
+
+
+def as_query(text: str) -> str:
+    """Return the text as a person may type it, without syntax of the query language; "" if it is no query."""
+    query = " ".join(_SYNTAX.sub(" ", text).split())
+    if len(query) > CHARACTERS or "/" in query.strip("/") or "_" in query:
+        return ""
+    words = analysis.words(query)
+    tokens = analysis.tokens_of(words)
+    says_something = any(len(term) > 1 and not term.isdecimal() for term, _ in tokens)
+    return query if len(words) <= WORDS and says_something else ""
+
+
+class _Candidates:
+    """Texts by their words, each with its largest count."""
+
+    def __init__(self) -> None:
+        self._best: dict[str, tuple[float, str]] = {}
+
+    def add(self, text: str, count: float) -> None:
+        if query := as_query(text):
+            key = " ".join(analysis.words(analysis.lower_case(query)))
+            self._best[key] = max(self._best.get(key, (0.0, "")), (count, query))
+            if len(self._best) > 3 * PHRASES:
+                self._best = dict(self._ranked())
+
+    def likeliest(self) -> Phrases:
+        best = self._ranked()
+        keys = [key for key, _ in best]
+        weights = np.log2([1 + count for _, (count, _) in best]).astype(np.float32)
+        return Phrases([text for _, (_, text) in best], keys, weights, places_of(keys))
+
+    def _ranked(self) -> list[tuple[str, tuple[float, str]]]:
+        return sorted(self._best.items(), key=lambda one: (-one[1][0], one[0]))[:PHRASES]
+
+
+class _Links:
+    """The catalog's links as arrays: anchor by number, target, server of the source."""
+
+    def __init__(self, catalog: Catalog, server_of: NDArray[np.int64]) -> None:
+        self._texts: dict[str, int] = {}
+        rows = np.fromiter(chain.from_iterable(self._rows(catalog)), np.int64)
+        anchors, targets, sources = rows.reshape(-1, 3).T
+        servers = server_of[sources - 1]
+        self._anchors, _, self._counts = _tapered(anchors, targets, servers)
+        _, targets, counts = _tapered(np.zeros_like(anchors), targets, servers)
+        self._to = dict(zip(targets.tolist(), counts.tolist(), strict=True))
+
+    def to(self, number: int) -> float:
+        return float(self._to.get(number, 0))
+
+    def anchors(self) -> Iterator[tuple[str, float]]:
+        """Yield those that lead to few pages, with how many links lead to the one they lead to most."""
+        size = len(self._texts)
+        links = np.bincount(self._anchors, self._counts, size)
+        pages = np.bincount(self._anchors, minlength=size)
+        best = np.zeros(size)
+        np.maximum.at(best, self._anchors, self._counts)
+        good = (best >= ANCHOR_SHARE * links) | (pages <= ANCHOR_PAGES)
+        for text, number in self._texts.items():
+            if good[number]:
+                yield text, float(best[number])
+
+    def _rows(self, catalog: Catalog) -> Iterator[tuple[int, int, int]]:
+        texts = self._texts
+        for source, target, anchor, rel in islice(catalog.links.all(), LINKS):
+            if not rel and source != target:
+                for text in anchor[:ANCHOR_CHARACTERS].split(_ANCHORS):
+                    yield texts.setdefault(text, len(texts)), target, source
+
+
+def _tapered(
+    anchors: NDArray[np.int64], targets: NDArray[np.int64], servers: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return each pair of anchor and target once, and its number of links, those of a server up to TAPER."""
+    many_targets, many_servers = (int(some.max(initial=0)) + 1 for some in (targets, servers))
+    links, counts = np.unique((anchors * many_targets + targets) * many_servers + servers, return_counts=True)
+    pairs, places = np.unique(links // many_servers, return_inverse=True)
+    sums = np.bincount(places, np.minimum(counts, TAPER), len(pairs)).astype(np.int64)
+    return pairs // many_targets, pairs % many_targets, sums

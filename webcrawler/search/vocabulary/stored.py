@@ -1,24 +1,67 @@
-"""The vocabulary in the data folder: readers have the old one or the new one, never half of either.
+"""The vocabulary of a data folder: what may be asked of it, and how it is stored.
 
-It stands in one file, which is never changed but replaced. A list of texts is one text, a line each.
+It is one file, which is never changed but replaced, so readers have the old one or the new one. A list of
+texts is stored as one text, a line each.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.durable import replaced
-from webcrawler.search.vocabulary.completions import Phrases
-from webcrawler.search.vocabulary.spelling import Words
-from webcrawler.search.vocabulary.vocabulary import Lists, Thesaurus, Vocabulary
+from webcrawler.search.vocabulary.completions import Completions, Phrases
+from webcrawler.search.vocabulary.spelling import Spelling, Words
+from webcrawler.search.vocabulary.thesaurus import Thesaurus
+from webcrawler.text import analysis
 
 NAME = "vocabulary.npz"
 VERSION = 1
+
+
+class Lists(NamedTuple):
+    """All that is stored."""
+
+    words: Words
+    thesaurus: Thesaurus
+    phrases: Phrases
+
+
+class Vocabulary:
+    """The words of a crawl; any number of threads may ask."""
+
+    def __init__(self, lists: Lists, seq: int) -> None:
+        self.seq = seq  # the catalog's last change that is in it
+        self._thesaurus = lists.thesaurus
+        self._spelling, self._completions = Spelling(lists.words), Completions(lists.phrases)
+
+    def frequency(self, word: str) -> int:
+        """Return how many documents have the word, apart from capitals; an estimate in large crawls."""
+        return self._spelling.frequency(analysis.lower_case(word))
+
+    def correction(self, word: str) -> str:
+        """Return a better spelled word, or "". Takes up to 10 ms."""
+        return self._spelling.correction(analysis.lower_case(word))
+
+    def related(self, stem: str, limit: int = 5) -> list[tuple[str, str, float]]:
+        """Return (stem, how it is mostly spelled, strength up to 1) of what goes with it, strongest first."""
+        stems, spellings, starts, others, strengths = self._thesaurus
+        place = bisect_left(stems, stem)
+        if stems[place : place + 1] != [stem]:
+            return []
+        start, end = starts[place : place + 2].tolist()
+        some = slice(start, min(end, start + max(limit, 0)))
+        pairs = zip(others[some].tolist(), strengths[some].tolist(), strict=True)
+        return [(stems[other], spellings[other], strength) for other, strength in pairs]
+
+    def completions(self, text: str, limit: int = 8) -> list[str]:
+        """Return whole queries that may be meant by what was typed, likely ones first. Takes up to 5 ms."""
+        return self._completions.of(text, limit)
 
 
 def store(folder: Path, lists: Lists, seq: int, identity: str) -> None:
@@ -39,9 +82,9 @@ def store(folder: Path, lists: Lists, seq: int, identity: str) -> None:
 
 
 def load(folder: Path, identity: str) -> Vocabulary | None:
-    """The vocabulary of that catalog; None where there is none that can be read.
+    """Return the vocabulary of that catalog; None where there is none that can be read.
 
-    Some 30 ms and 25 MB, once for all threads until it is replaced.
+    Takes 30 ms and 25 MB, once for all threads until it is replaced.
     """
     try:
         stat = (folder / NAME).stat()
@@ -52,7 +95,7 @@ def load(folder: Path, identity: str) -> Vocabulary | None:
 
 
 def stored_seq(folder: Path, identity: str) -> int:
-    """The last change of that catalog that its vocabulary knows; 0 where there is none."""
+    """Return the last change of that catalog that its vocabulary knows; 0 where there is none."""
     try:
         with np.load(folder / NAME, allow_pickle=False) as file:
             known = (int(file["version"]), str(file["identity"])) == (VERSION, identity)
@@ -63,7 +106,7 @@ def stored_seq(folder: Path, identity: str) -> int:
 
 @lru_cache(2)
 def _read(path: Path, *stamp: int) -> tuple[str, Vocabulary]:
-    """The catalog's identity, and what is in the file that has this stamp."""
+    """Return the catalog's identity, and what is in the file that has this stamp."""
     with np.load(path, allow_pickle=False) as file:
         if int(file["version"]) != VERSION:
             raise ValueError("of another version of this program")

@@ -1,13 +1,15 @@
-"""Which words go together? A thesaurus from the crawl's own co-occurrence. Arithmetic only.
+"""Which words go together? A thesaurus from the crawl's own co-occurrence.
 
-Two words are related where they stand in the same passages more often than chance has it (normalized
-pointwise mutual information, Bouma 2009; only where Dunning's 1993 likelihood ratio is significant), and
-where they keep the same company (cosine of the vectors of such associations, Schütze 1998). The strength is
-the geometric mean of both.
+Two words are related if they stand in the same passages more often than by chance (normalized pointwise
+mutual information, Bouma 2009; only if Dunning's 1993 likelihood ratio is significant), and if they are
+associated with the same words (cosine of the vectors of such associations, Schütze 1998). The strength is the
+geometric mean of both.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,16 +17,34 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from webcrawler.search.vocabulary.documents import Collected
+from webcrawler.text import analysis
+
+TERMS = 20_000  # in the thesaurus, the most frequent
+TERM_DOCUMENTS = 3  # at least
+TERM_SHARE = 1 / 5_000  # of the documents, at least
+MANY_SERVERS = 5  # from so many on, a word that only one of them uses is not in the thesaurus
 PARTS = 64  # that are counted apart: one a server, or several small ones
 TOGETHER = 3  # passages
 SIGNIFICANT = 10.83  # of chi-square with one degree of freedom: one in a thousand by chance
-COMPANY = 100  # associations a word keeps
+COMPANY = 100  # associations of a word
 RELATED = 12
 WEAKEST = 0.2
 _BLOCK = 250  # words whose pairs with all others are in memory at a time: 5 bytes each
 _PAIRS = 5_000  # compared at a time
+_TERM = re.compile(r"[^\W\d_]{2,}\d{0,4}")  # "unicode", "utf8"; no numbers
 
 Floats = NDArray[np.float64]
+
+
+class Thesaurus(NamedTuple):
+    """Which stems go with which, as it is stored."""
+
+    stems: list[str]  # ascending
+    spellings: list[str]  # the most frequent word of each
+    starts: NDArray[np.int32]  # where in `related` those of each begin; one more for the end
+    related: NDArray[np.int32]  # stems by number, the strongest first
+    strengths: NDArray[np.float32]  # up to 1
 
 
 class Related(NamedTuple):
@@ -35,24 +55,75 @@ class Related(NamedTuple):
     strengths: NDArray[np.float32]  # up to 1
 
 
+def thesaurus(collected: Collected) -> Thesaurus:
+    """Make the thesaurus of a crawl."""
+    words_of = _terms(collected)
+    stems = sorted(words_of)
+    spelled, documents = list(collected.numbers), collected.documents
+    spellings = [spelled[max(words_of[stem], key=lambda word: (documents[word], -word))] for stem in stems]
+    pairs = related(*_passages(collected, [words_of[stem] for stem in stems]))
+    starts = np.searchsorted(pairs.of, np.arange(len(stems) + 1)).astype(np.int32)
+    return Thesaurus(stems, spellings, starts, pairs.words, pairs.strengths)
+
+
+def _terms(collected: Collected) -> dict[str, list[int]]:
+    """Return the word numbers of each stem that the thesaurus has."""
+    words_of: defaultdict[str, list[int]] = defaultdict(list)
+    for (stem, _), word in zip(
+        analysis.tokens_of(collected.numbers), collected.numbers.values(), strict=True
+    ):
+        if len(stem) > 2 and _TERM.fullmatch(stem):
+            words_of[stem].append(word)
+    many = len(np.unique(collected.passages.arrays()[2])) >= MANY_SERVERS
+    counts = {
+        stem: sum(map(collected.documents.__getitem__, words))
+        for stem, words in words_of.items()
+        if not many or sum(map(collected.servers.__getitem__, words)) > 1
+    }
+    best = sorted(counts, key=lambda stem: (-counts[stem], stem))[:TERMS]
+    least = max(TERM_DOCUMENTS, TERM_SHARE * collected.size)
+    return {stem: words_of[stem] for stem in best if counts[stem] >= least}
+
+
+def _passages(collected: Collected, terms: list[list[int]]) -> tuple[sparse.csr_array, NDArray[np.int32]]:
+    """Return 1 where a passage has the term, of shape (passages, terms), and the server of each passage."""
+    term_of = np.full(len(collected.numbers), -1, np.int32)
+    for term, ids in enumerate(terms):
+        term_of[ids] = term
+    words, ends, servers = collected.passages.arrays()
+    found = term_of[words]
+    kept = found >= 0
+    # Of 4 bytes: as wide as these are, scipy makes all indices.
+    starts = np.concatenate([[0], np.cumsum(kept, dtype=np.int32)], dtype=np.int32)[ends]
+    ones = np.ones(int(starts[-1]), np.float32)
+    matrix = sparse.csr_array((ones, found[kept], starts), shape=(len(servers), len(terms)))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix, servers
+
+
 def related(passages: sparse.csr_array, servers: NDArray[np.int32]) -> Related:
-    """The words that go with each word.
+    """Return the words that go with each word.
 
     Args:
         passages: shape (passages, words); 1 where the passage has the word.
         servers: of each passage, ascending.
-    Cost: 3 s for 127,000 passages of 28 words among 16,000, in 150 MB.
+    Takes 3 s for 127,000 passages of 28 words among 16,000, in 150 MB.
     """
     pairs = [pair for pair in _associations(passages, servers) if len(pair.of)]
     if not pairs:
         return Related(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
     found = Related(*map(np.concatenate, zip(*pairs, strict=True)))
-    strengths = np.sqrt(found.strengths * _likeness(found, passages.shape[1]))
-    return _best(found.of, found.words, strengths.astype(np.float32))
+    strengths = np.sqrt(found.strengths * _likeness(found, passages.shape[1])).astype(np.float32)
+    order = np.lexsort((found.words, -strengths, found.of))
+    of, words, strengths = found.of[order], found.words[order], strengths[order]
+    firsts = np.searchsorted(of, of)  # where the pairs of this word begin
+    good = (np.arange(len(of)) - firsts < RELATED) & (strengths >= WEAKEST)
+    return Related(of[good], words[good], strengths[good])
 
 
 def _associations(passages: sparse.csr_array, servers: NDArray[np.int32]) -> Iterator[Related]:
-    """Pairs with normalized mutual information above 0, less where few servers have them: a block a time."""
+    """Yield the associations of each word, weaker where few servers have them; works block by block."""
     parts = [passages[rows] for rows in _parts(servers)]
     turned = [part.T.tocsr() for part in parts]
     size, words = passages.shape
@@ -68,7 +139,9 @@ def _associations(passages: sparse.csr_array, servers: NDArray[np.int32]) -> Ite
             spread[places] += 1
         for row in range(block):
             one = slice(row * words, (row + 1) * words)
-            yield _of_word(start + row, together[one], _trust(spread[one], len(parts)), often, size)
+            # 1 for a pair that all parts have, about 1/2 for one of a single server among many
+            trust = spread[one] / (spread[one] + 1.0) * (len(parts) + 1) / len(parts)
+            yield _of_word(start + row, together[one], trust, often, size)
 
 
 def _of_word(word: int, together: NDArray[np.float32], trust: Floats, often: Floats, size: int) -> Related:
@@ -86,7 +159,7 @@ def _of_word(word: int, together: NDArray[np.float32], trust: Floats, often: Flo
 
 
 def likelihood_ratio(both: Floats, n: float, m: Floats, size: int) -> Floats:
-    """How surprising it is to see two words together `both` times; -2 log λ of Dunning 1993.
+    """Return how surprising it is to see two words together `both` times; -2 log λ of Dunning 1993.
 
     Args:
         n, m: passages with the one and the other, of `size`.
@@ -101,13 +174,8 @@ def _xlogx(x: Floats) -> Floats:
     return x * np.log(np.maximum(x, 1.0))
 
 
-def _trust(spread: NDArray[np.uint8], parts: int) -> Floats:
-    """1 for a pair that all parts have, about 1/2 for one of a single server among many."""
-    return spread / (spread + 1.0) * (parts + 1) / parts
-
-
 def _parts(servers: NDArray[np.int32]) -> list[NDArray[np.intp]]:
-    """The rows of each part: the largest servers have one of their own."""
+    """Return the rows of each part: the largest servers have one of their own."""
     names, places, counts = np.unique(servers, return_inverse=True, return_counts=True)
     part_of, loads = np.zeros(len(names), int), np.zeros(min(PARTS, len(names)), int)
     for server in np.argsort(-counts, kind="stable").tolist():
@@ -117,7 +185,7 @@ def _parts(servers: NDArray[np.int32]) -> list[NDArray[np.intp]]:
 
 
 def _likeness(pairs: Related, words: int) -> Floats:
-    """For each pair the cosine of the vectors of what either goes with."""
+    """Return for each pair the cosine of the vectors of what either goes with."""
     kept = sparse.csr_array((pairs.strengths, (pairs.of, pairs.words)), shape=(words, words))
     lengths = np.sqrt(np.asarray(kept.multiply(kept).sum(1)).ravel())
     vectors = (sparse.diags_array(1 / np.maximum(lengths, 1e-9)) @ kept).tocsr()
@@ -127,11 +195,3 @@ def _likeness(pairs: Related, words: int) -> Floats:
         product = vectors[pairs.of[some]].multiply(vectors[pairs.words[some]])
         found.append(np.asarray(product.sum(1)).ravel())
     return np.minimum(np.concatenate(found), 1.0)
-
-
-def _best(of: NDArray[np.int32], words: NDArray[np.int32], strengths: NDArray[np.float32]) -> Related:
-    order = np.lexsort((words, -strengths, of))
-    of, words, strengths = of[order], words[order], strengths[order]
-    firsts = np.searchsorted(of, of)  # where the pairs of this word begin
-    good = (np.arange(len(of)) - firsts < RELATED) & (strengths >= WEAKEST)
-    return Related(of[good], words[good], strengths[good])

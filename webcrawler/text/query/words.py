@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from unicodedata import normalize
 
-from webcrawler.text.analysis import tokens_of, words
+from webcrawler.text.analysis import lower_case, tokens_of, words
 from webcrawler.text.query.nodes import Link, Node, Phrase, Prefix, Site, Word
 from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, resolve, server
 
@@ -75,7 +74,7 @@ def reach(text: str) -> tuple[str, str]:
 
 def prefix(text: str, field: str, budget: Budget) -> tuple[Node, ...]:
     """Return the leaf of `genom*`; none where the part before the star is no single word, or too short."""
-    letters = normalize("NFKC", text.removesuffix("*").lower()).replace("’", "'")
+    letters = lower_case(text.removesuffix("*"))
     if words(letters) != [letters]:
         return ()
     if len(letters) < MIN_LETTERS:
