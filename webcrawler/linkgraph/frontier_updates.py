@@ -102,11 +102,11 @@ class Visit:
             mode in Redis may come from anybody, so it may name a module only if it is that very text.
     """
 
-    def __init__(self, settings: Mapping[str, Any], name: str) -> None:
+    def __init__(self, settings: Mapping[str, Any]) -> None:
         with visit(settings) as connection:
             self._client = connection.new_client()  # its own, as new connections are counted
         self._own_mode = settings.get("FRONTIER_MODE", "")
-        self._frontier = Frontier(self._client, ordering("fifo"), name)
+        self._frontier = Frontier(self._client, ordering("fifo"))
         self.mode = ""
         self._rescorer: Rescorer | None = None
         self._connections = 0  # made before it was told anything
@@ -154,16 +154,12 @@ class Visit:
                 self._rescorer = None
                 break
             some = order[start : start + CHUNK]
-            found = self._rescore(links.urls(numbers[some]), priorities[some].tolist())
+            waiting = [Link(url, 0, url) for url in links.urls(numbers[some])]  # rescoring needs no ids
+            began = time.monotonic()
+            found = self._frontier.rescore(waiting, priorities[some].tolist())
+            time.sleep(max(PAUSE_SECONDS, time.monotonic() - began))
             self._rescorer.told(numbers[some], all_waited=found == len(some))
             waited += found
-        return waited
-
-    def _rescore(self, urls: list[str], priorities: list[int]) -> int:
-        links = [Link(url, 0, url) for url in urls]  # rescoring needs no ids
-        began = time.monotonic()
-        waited = self._frontier.rescore(links, priorities)
-        time.sleep(max(PAUSE_SECONDS, time.monotonic() - began))
         return waited
 
 
@@ -174,8 +170,8 @@ class FrontierUpdates:
     anything, and ranks for search have to be stored all the same.
     """
 
-    def __init__(self, catalog: Catalog, settings: Mapping[str, Any], name: str = "index") -> None:
-        self._catalog, self._settings, self._name = catalog, settings, name
+    def __init__(self, catalog: Catalog, settings: Mapping[str, Any]) -> None:
+        self._catalog, self._settings = catalog, settings
         self._warned = ""
         self._links: LinkFollower | None = None
         self._visit: Visit | None = None
@@ -188,7 +184,7 @@ class FrontierUpdates:
         if time.monotonic() < self._not_before:
             return
         try:
-            self._visit = self._visit or Visit(self._settings, self._name)
+            self._visit = self._visit or Visit(self._settings)
             if not self._visit.follows_ranks():
                 self._stay_away(IDLE_SECONDS)
                 return
