@@ -158,11 +158,11 @@ class Classifier(Ordering):
             return score_again(
                 self._training.documents(),
                 lambda document: self._priority(score(document.vector), document.left),
-                self._examples,
+                self._examples.ids,
             )
 
     def _is_example(self, id: int, text: Text) -> bool:
-        is_seed = id in self._examples
+        is_seed = id in self._examples.ids
         if self._wanted is None:
             return is_seed
         return page_score(self._wanted, text) >= (SEED_SIMILAR if is_seed else SIMILAR)

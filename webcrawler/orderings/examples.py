@@ -11,30 +11,22 @@ from webcrawler.records import Link
 
 
 class Examples:
-    """The seeds of a crawl and the targets of their redirects, by URL id.
+    """The seeds of a crawl and the targets of their redirects.
 
     A process that goes on with a crawl knows only those seeds that it is given again.
     """
 
     def __init__(self) -> None:
-        self._known: set[int] = set()
-        self._awaited: set[int] = set()
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._known
-
-    @property
-    def awaited(self) -> bool:
-        """Is the text of any of them still to come?"""
-        return bool(self._awaited)
+        self.ids: set[int] = set()  # URL ids
+        self.awaited: set[int] = set()  # those whose text is still to come
 
     def add(self, id: int) -> bool:
         """Adds one; returns whether it is new."""
-        if id in self._known:
-            return False
-        self._known.add(id)
-        self._awaited.add(id)
-        return True
+        is_new = id not in self.ids
+        if is_new:
+            self.ids.add(id)
+            self.awaited.add(id)
+        return is_new
 
     def decided(self, one: Seen) -> bool:
         """Stops waiting for a page; waits for the target if it redirects.
@@ -42,11 +34,11 @@ class Examples:
         Returns:
             Was it waited for?
         """
-        for link in one.links if one.id in self._known else ():
+        for link in one.links if one.id in self.ids else ():
             if link.rel == "redirect":
                 self.add(link.id)
-        was_awaited = one.id in self._awaited
-        self._awaited.discard(one.id)
+        was_awaited = one.id in self.awaited
+        self.awaited.discard(one.id)
         return was_awaited
 
 

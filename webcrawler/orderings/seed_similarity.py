@@ -63,7 +63,7 @@ class SeedSimilarity(Ordering):
     def learn(self, seen: Sequence[Seen]) -> None:
         with self._lock:
             for one in seen:
-                is_example = one.id in self._examples
+                is_example = one.id in self._examples.ids
                 is_wanted = is_example or self._are_to_come
                 page = Counter(stems_of(one.text)) if one.text and is_wanted else None
                 if is_example:
@@ -80,11 +80,11 @@ class SeedSimilarity(Ordering):
             self._is_changed = False
             if not self._are_to_come:
                 self._pages.clear()
-            return score_again(pages, lambda page: self._score(page.vector), self._examples)
+            return score_again(pages, lambda page: self._score(page.vector), self._examples.ids)
 
     @property
     def _are_to_come(self) -> bool:
-        return self._examples.awaited or not self._seeds
+        return bool(self._examples.awaited) or not self._seeds
 
     def _take(self, one: Seen, page: Counter[str] | None) -> None:
         """Adds a seed's page; each counts once."""

@@ -105,7 +105,9 @@ class Adaptive(Ordering):
         return _priorities(found)
 
     def _learn(self, one: Seen) -> None:
-        score = self._score(one)
+        # By the page's text, or by a search of the whole index, if that scores it higher.
+        own = page_score(self._wanted, one.text) if one.text is not None else 0.0
+        score = max(own, RELEVANCE * (one.relevance or 0.0))
         if one.id in self._decided:
             self._learn_again(one, score)
             return
@@ -136,11 +138,6 @@ class Adaptive(Ordering):
         for link in one.links if one.text is not None else ():
             if link.id not in self._decided:
                 self._evidence.linked(link, 0, score, server)
-
-    def _score(self, one: Seen) -> float:
-        """The score of the page's text, or by a search of the whole index, if that is higher."""
-        own = page_score(self._wanted, one.text) if one.text is not None else 0.0
-        return max(own, RELEVANCE * (one.relevance or 0.0))
 
     def _explore(self, rows: NDArray[Any], found: NDArray[Any], wanted: NDArray[Any]) -> None:
         """Raises candidates worth exploring to their share of the first places."""

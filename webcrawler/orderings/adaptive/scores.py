@@ -15,25 +15,7 @@ TOKEN_STRENGTH = PARENT_STRENGTH = ANSWER_STRENGTH = 2.0
 ALL = 0.99  # a match from which on all words are there
 EDGE = 0.01  # keeps log-odds finite
 
-# In nats; how they were found: docs/explanation/adaptive-crawling.md
-BIAS = -6.1
-WEIGHTS = {
-    "anchor": 2.0,
-    "anchor_all": 1.0,
-    "url": 1.0,
-    "context": 0.6,
-    "parent": 0.2,
-    "server": 0.2,
-    "directory": 0.4,
-    "tokens": 1.0,
-    "token": 0.5,
-    "siblings": 0.1,
-    "named": 0.8,
-    "hub": 0.2,
-    "links_in": 0.15,
-    "answers": 1.2,
-    "unseen_directory": 0.8,
-}
+BIAS = -6.1  # in nats, as the weights of features
 
 # Of exploration.
 SHARE_NEW, SHARE_KNOWN = 0.5, 0.15  # of the documents: while there are servers not asked yet, and then
@@ -43,8 +25,12 @@ HUB = 2.0  # nats for tables of contents and the like, where one page of a serve
 TIE = 0.1  # worth of a candidate's own chance
 
 
-def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The features that WEIGHTS names, for some candidates; learnt ones are log-odds above the usual."""
+def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Log-odds that each candidate is relevant; about right in their order, too low in their size.
+
+    A sum of weighted features; learnt ones are log-odds above the usual. How the weights were found:
+    docs/explanation/adaptive-crawling.md.
+    """
     ours, servers = evidence.candidates, evidence.servers
     server, directory = ours.server.rows[rows], ours.directory.rows[rows]
     usual = (evidence.rewards + EXPECTED * EXPECTED_STRENGTH) / (evidence.documents + EXPECTED_STRENGTH)
@@ -55,31 +41,22 @@ def features(evidence: Evidence, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
     of_parents = np.where(parents > 0, evidence.pages.of(parents, usual, PARENT_STRENGTH), 0)
     mean = of_tokens.sum(1) / np.maximum((tokens > 0).sum(1), 1)
     answers = evidence.directory_answers.of(directory, servers.alive(server), ANSWER_STRENGTH)
-    return {
-        "anchor": ours.anchor.rows[rows],
-        "anchor_all": ours.anchor.rows[rows] > ALL,
-        "url": ours.url.rows[rows],
-        "context": ours.context.rows[rows],
-        "parent": ours.parent.rows[rows],
-        "server": odds(of_server) - odds(usual),
-        "directory": odds(of_directory) - odds(usual),
-        "tokens": np.where(tokens.any(1), odds(mean) - odds(usual), 0),
-        "token": odds(of_tokens.max(1)) - odds(usual),
-        "siblings": np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0),
-        "named": servers.named.rows[server],
-        "hub": ours.hub.rows[rows],
-        "links_in": np.log1p(ours.links_in.rows[rows]),
-        "answers": np.log(answers),
-        "unseen_directory": 1 / (1 + evidence.directories.counts.rows[directory]),
-    }
-
-
-def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Log-odds that a candidate is relevant; about right in their order, too low in their size."""
-    found = features(evidence, rows)
     total = np.full(len(rows), BIAS)
-    for name, weight in WEIGHTS.items():
-        total += weight * found[name]
+    total += 2.0 * ours.anchor.rows[rows]
+    total += 1.0 * (ours.anchor.rows[rows] > ALL)
+    total += 1.0 * ours.url.rows[rows]
+    total += 0.6 * ours.context.rows[rows]
+    total += 0.2 * ours.parent.rows[rows]
+    total += 0.2 * (odds(of_server) - odds(usual))
+    total += 0.4 * (odds(of_directory) - odds(usual))
+    total += 1.0 * np.where(tokens.any(1), odds(mean) - odds(usual), 0)
+    total += 0.5 * (odds(of_tokens.max(1)) - odds(usual))
+    total += 0.1 * np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0)  # its siblings
+    total += 0.8 * servers.named.rows[server]
+    total += 0.2 * ours.hub.rows[rows]
+    total += 0.15 * np.log1p(ours.links_in.rows[rows])
+    total += 1.2 * np.log(answers)
+    total += 0.8 * (1 / (1 + evidence.directories.counts.rows[directory]))  # a directory not seen yet
     return total
 
 
