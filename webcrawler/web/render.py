@@ -59,7 +59,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"static_url": static_url, "default_ranking": DEFAULT}
+    made.globals |= {"static_url": lambda name: assets()[name].path, "default_ranking": DEFAULT}
     made.filters |= FILTERS
     # once: importing macros in each page costs as much as a result
     made.globals |= {
@@ -81,18 +81,12 @@ class Asset(NamedTuple):
 @cache
 def assets() -> dict[str, Asset]:
     """By file name."""
-    folder = files("webcrawler.web") / "static"
-    return {file.name: _asset(file.name, file.read_bytes()) for file in folder.iterdir() if file.is_file()}
-
-
-def static_url(name: str) -> str:
-    return assets()[name].path
-
-
-def _asset(name: str, body: bytes) -> Asset:
-    stem, _, ending = name.rpartition(".")
-    path = f"/static/{stem}.{sha256(body).hexdigest()[:12]}.{ending}"
-    return Asset(path, body, guess_type(name)[0] or "application/octet-stream")
+    found = {}
+    for file in (files("webcrawler.web") / "static").iterdir():
+        body, (stem, _, ending) = file.read_bytes(), file.name.rpartition(".")
+        path = f"/static/{stem}.{sha256(body).hexdigest()[:12]}.{ending}"
+        found[file.name] = Asset(path, body, guess_type(file.name)[0] or "application/octet-stream")
+    return found
 
 
 async def _static(request: Request) -> Response:

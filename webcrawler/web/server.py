@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import resource
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -27,10 +28,11 @@ def listen(host: str, port: int) -> socket.socket:
         BadInput: no such host.
         WebcrawlerError: the port is in use, or not ours to take.
     """
+    no_host = BadInput(f"--host wants an address of this machine, not {host[:60]!r}")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
-        raise BadInput(f"--host wants an address of this machine, not {host[:60]!r}") from None
+        raise no_host from None
     family, _, _, _, address = found[0]
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -40,7 +42,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         if error.errno == errno.EADDRNOTAVAIL:
-            raise BadInput(f"--host wants an address of this machine, not {host[:60]!r}") from None
+            raise no_host from None
         fault = error.strerror or error
         raise WebcrawlerError(f"cannot serve on {host}, port {port}: {fault}; try another --port") from None
     return bound
@@ -59,7 +61,9 @@ def serve(app: Starlette, bound: socket.socket) -> None:
 
     A second signal does not wait for that.
     """
-    _allow_many_files()
+    # 1,000 idle clients are 1,000 descriptors; many systems begin with 1,024
+    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # invalid requests of strangers are no warning
     settings = uvicorn.Config(
         app,
@@ -93,14 +97,3 @@ class _Server(uvicorn.Server):
         self._leave()
         self.force_exit = self.should_exit
         self.should_exit = True
-
-
-def _allow_many_files() -> None:
-    """1,000 idle clients are 1,000 descriptors; many systems begin with 1,024."""
-    try:
-        import resource
-    except ImportError:  # no such limit on Windows
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

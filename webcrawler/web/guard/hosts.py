@@ -47,21 +47,14 @@ def known_hosts(config: Config) -> frozenset[str]:
     for host in config.hosts:
         if host_of(host) != host.lower():
             raise BadInput(f"SERVE_HOSTS: {host[:100]!r} is no host name; write search.example.org")
-    public = _public_host(config.url)
-    named = {host.lower() for host in config.hosts}
-    if not named and not is_loopback(config.host):
+    scheme, _, rest = config.url.partition("://")
+    public = host_of(rest.partition("/")[0])
+    if config.url and not (public and scheme.lower() in ("http", "https")):
+        raise BadInput(f"SERVE_URL: {config.url[:100]!r} is no address; write https://search.example.org/")
+    if not config.hosts and not is_loopback(config.host):
         return frozenset()
     own = f"[{config.host}]" if ":" in config.host else config.host.lower()
-    return LOOPBACK | named | {own, public} - {""}
-
-
-def _public_host(url: str) -> str:
-    """Of SERVE_URL; "" of none."""
-    scheme, _, rest = url.partition("://")
-    host = host_of(rest.partition("/")[0])
-    if url and not (host and scheme.lower() in ("http", "https")):
-        raise BadInput(f"SERVE_URL: {url[:100]!r} is no address; write https://search.example.org/")
-    return host
+    return LOOPBACK | {host.lower() for host in config.hosts} | {own, public} - {""}
 
 
 def host_of(header: str) -> str:

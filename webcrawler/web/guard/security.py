@@ -22,18 +22,11 @@ JUDGING = "/judge"
 STARTING = ("/live", "/api/live")
 STOPPING = re.compile(r"(/api)?/live/[^/]+/stop")
 READ, POST = ("GET", "HEAD"), ("POST",)
+TOO_LARGE = "the form is too large: {:,} bytes at most"
 
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",  # suggestions
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -63,7 +56,11 @@ class SecurityHeaders:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _add_headers(MutableHeaders(scope=message), scope["path"])
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)  # a page may have a stricter policy of its own
+                if scope["path"] != "/":
+                    headers.setdefault("X-Robots-Tag", NOT_TO_BE_INDEXED)
             await send(message)
 
         try:
@@ -73,15 +70,6 @@ class SecurityHeaders:
             if started:  # the connection breaks: half an answer must not pass for a whole one
                 raise
             await error_answer(Request(scope), 500, OURS)(scope, receive, send_with_headers)
-
-
-def _add_headers(headers: MutableHeaders, path: str) -> None:
-    for name, value in HEADERS.items():
-        headers.setdefault(name, value)  # a page may have a stricter policy of its own
-    if path != "/":
-        headers.setdefault("X-Robots-Tag", NOT_TO_BE_INDEXED)
-    if "server" in headers:
-        del headers["server"]
 
 
 class RequestBounds:
@@ -94,23 +82,32 @@ class RequestBounds:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        if refused := self._refusal(scope):
+        methods, most = self._bounds(scope["path"])
+        if refused := self._refusal(scope, methods, most):
             return await refused(scope, receive, send)
         if scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        read, most = 0, _most(scope["path"])
+        read = 0
 
         async def bounded() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
             if read > most:
-                raise HTTPException(413, _too_large(most))
+                raise HTTPException(413, TOO_LARGE.format(most))
             return message
 
         await self._app(scope, bounded, send)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _bounds(self, path: str) -> tuple[tuple[str, ...], int]:
+        """The methods of a path, and the bytes that a body may have."""
+        if path in STARTING:
+            return READ + POST, MAX_UPLOAD_BYTES
+        is_posted_to = STOPPING.fullmatch(path) or (path == JUDGING and self._posting)
+        return POST if is_posted_to else READ, MAX_BODY_BYTES
+
+    @staticmethod
+    def _refusal(scope: Scope, methods: tuple[str, ...], most: int) -> Response | None:
         path, headers = scope["path"], scope["headers"]
         if len(scope.get("raw_path") or path) + len(scope["query_string"]) > MAX_URL_BYTES:
             return refusal(scope, 414, f"the address is too long: {MAX_URL_BYTES:,} bytes at most")
@@ -118,24 +115,9 @@ class RequestBounds:
             return refusal(scope, 431, "there are too many headers")
         if not path.isprintable():
             return refusal(scope, 400, "the address has control characters in it")
-        methods = self._methods(path)
         if scope["method"] not in methods:
             return refusal(scope, 405, "that cannot be done with this page", Allow=", ".join(methods))
         lengths = [value for name, value in headers if name == b"content-length"]
-        if any(not value.isdigit() or len(value) > 9 or int(value) > _most(path) for value in lengths):
-            return refusal(scope, 413, _too_large(_most(path)))
+        if any(not value.isdigit() or len(value) > 9 or int(value) > most for value in lengths):
+            return refusal(scope, 413, TOO_LARGE.format(most))
         return None
-
-    def _methods(self, path: str) -> tuple[str, ...]:
-        if path in STARTING:
-            return READ + POST
-        return POST if STOPPING.fullmatch(path) or (path == JUDGING and self._posting) else READ
-
-
-def _most(path: str) -> int:
-    """Bytes of a body."""
-    return MAX_UPLOAD_BYTES if path in STARTING else MAX_BODY_BYTES
-
-
-def _too_large(most: int) -> str:
-    return f"the form is too large: {most:,} bytes at most"

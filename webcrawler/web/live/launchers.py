@@ -106,15 +106,18 @@ def write_arguments(job: str, request: LiveRequest, folder: Path) -> dict[str, s
     Raises:
         OSError: a file cannot be written.
     """
-    numbers = {name: str(getattr(request, name)) for name in ("enough", "max_pages", "max_time")}
-    lists: Mapping[str, tuple[str, ...]] = {name: getattr(request, name) for name in LISTS}
-    files = {name: folder / f"{job}.{name}" for name, urls in lists.items() if urls}
-    for name, file in files.items():
-        file.touch(mode=0o600)
-        file.write_text("\n".join(lists[name]), "utf-8")
-    query = {"query": request.query} if request.query else {}
-    given = {name: f"@{file}" for name, file in files.items()}
-    return {"job": job, **query, "strategy": request.strategy, **numbers, **given}
+    given = {"job": job, "strategy": request.strategy}
+    if request.query:
+        given["query"] = request.query
+    for name in ("enough", "max_pages", "max_time"):
+        given[name] = str(getattr(request, name))
+    for name in LISTS:
+        if urls := getattr(request, name):
+            file = folder / f"{job}.{name}"
+            file.touch(mode=0o600)
+            file.write_text("\n".join(urls), "utf-8")
+            given[name] = f"@{file}"
+    return given
 
 
 def delete_lists(job: str, folder: Path) -> None:

@@ -34,10 +34,16 @@ class Scrapyd:
     def __init__(self, config: Config) -> None:
         self._crawl_dir = str(config.crawl_dir.absolute())
         self._project = config.scrapyd_project
-        self._url, self._headers = _address(config.scrapyd)
-        self._open = build_opener(
-            ProxyHandler({})
-        ).open  # not through the proxy of the environment, which is for crawls
+        parts = urlsplit(config.scrapyd)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadInput("SERVE_SCRAPYD is no address; write http://127.0.0.1:6800")
+        self._url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+        self._headers = {}
+        if parts.username:
+            credentials = base64.b64encode(f"{parts.username}:{parts.password or ''}".encode()).decode()
+            self._headers["Authorization"] = f"Basic {credentials}"
+        # not through the proxy of the environment, which is for crawls
+        self._open = build_opener(ProxyHandler({})).open
         self._seen: dict[str, tuple[float, int]] = {}  # when a job was asked about, and misses in a row
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
@@ -50,17 +56,12 @@ class Scrapyd:
         """Not by the list of finished jobs, which is short and leaves out those cancelled early."""
         asked, missed = self._seen.get(job, (-LOOK_SECONDS, 0))
         if missed < GONE and time.monotonic() - asked >= LOOK_SECONDS:
-            missed = self._missed(job, missed)
+            with suppress(NotNow):  # no answer says nothing
+                found = self._ask("listjobs", {}, post=False)
+                listed = [*found.get("pending", []), *found.get("running", [])]
+                missed = 0 if any(one["id"] == job for one in listed) else missed + 1
             self._seen[job] = time.monotonic(), missed
         return missed >= GONE
-
-    def _missed(self, job: str, before: int) -> int:
-        try:
-            found = self._ask("listjobs", {}, post=False)
-        except NotNow:  # no answer says nothing
-            return before
-        listed = [*found.get("pending", []), *found.get("running", [])]
-        return 0 if any(one["id"] == job for one in listed) else before + 1
 
     def end(self, job: str, at_once: bool) -> None:
         """The second time ends it at once."""
@@ -76,9 +77,10 @@ class Scrapyd:
     def _ask(self, what: str, fields: Mapping[str, str], post: bool = True) -> dict[str, Any]:
         form = urlencode({"project": self._project, **fields})
         url = f"{self._url}/{what}.json"
-        request = Request(
-            url if post else f"{url}?{form}", form.encode() if post else None, headers=self._headers
-        )
+        if post:
+            request = Request(url, form.encode(), headers=self._headers)
+        else:
+            request = Request(f"{url}?{form}", headers=self._headers)
         try:
             with self._open(request, timeout=ANSWER_SECONDS) as answer:
                 found = json.loads(answer.read(MAX_ANSWER_BYTES))
@@ -92,15 +94,3 @@ class Scrapyd:
             log_fault(f"Scrapyd: {what}: {str(found)[:500]}")
             raise NotNow(REFUSED)
         return found
-
-
-def _address(url: str) -> tuple[str, dict[str, str]]:
-    """The URL without name and password, and headers with them."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput("SERVE_SCRAPYD is no address; write http://127.0.0.1:6800")
-    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
-    if not parts.username:
-        return place, {}
-    said = base64.b64encode(f"{parts.username}:{parts.password or ''}".encode()).decode()
-    return place, {"Authorization": f"Basic {said}"}
