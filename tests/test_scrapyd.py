@@ -30,7 +30,7 @@ from truth import truth as demo_truth
 from webcrawler import connection
 from webcrawler.archive.catalog import Catalog
 from webcrawler.demo import DemoWeb
-from webcrawler.index.follower import applied_seq
+from webcrawler.index import applied_seq
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
 from webcrawler.web import Config
