@@ -31,7 +31,7 @@ class RealtimeSpider(IndexSpider):
 
     name = "realtime"
     custom_settings = wiring.SETTINGS | {
-        "EXTENSIONS": wiring.SETTINGS["EXTENSIONS"] | {"webcrawler.crawl.run.LiveLine": None}
+        "EXTENSIONS": wiring.SETTINGS["EXTENSIONS"] | {"webcrawler.crawl.run.live.LiveLine": None}
     }
     job: RealtimeJob
 

@@ -21,8 +21,13 @@ from twisted.internet.testing import StringTransport
 from twisted.web._newclient import ParseError
 from twisted.web.client import HTTPConnectionPool
 
-from webcrawler.crawl.middlewares import CompressedMiddleware
-from webcrawler.crawl.middlewares.bodies import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
+from webcrawler.crawl.middlewares.bodies import (
+    HELD_BYTES_MAX,
+    LARGE_BYTES,
+    PLACES,
+    CompressedMiddleware,
+    Room,
+)
 from webcrawler.crawl.middlewares.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
 from webcrawler.crawl.worker import Refused
 

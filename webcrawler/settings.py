@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from types import TracebackType
 from typing import NamedTuple, TypeVar
 
@@ -191,6 +191,12 @@ REMOVED = {
 }
 SCHEMES = {"http", "https"}
 CHOICES = {"INDEX_ENGINE": ("whoosh",), "SERVE_LIVE": ("loopback", "all", "off")}
+
+
+def words_of(value: str | Sequence[str]) -> list[str]:
+    """The words of a list setting, "http, https" as well; lower case."""
+    found = value.split(",") if isinstance(value, str) else value
+    return [word.strip().lower() for word in found if word.strip()]
 
 
 def is_yes(value: object) -> bool:

@@ -36,7 +36,7 @@ DOCUMENTS = frozenset({"done/document", "done/duplicate", "done/noindex", "done/
 LOST = ("failed/", "quarantined")
 BODY_BYTES = 16 * 2**20  # of one batch; memory holds about twice that, with the texts
 BODY_BYTES_WAITING = 2 * BODY_BYTES
-Settled = Callable[[Sequence[tuple[Lease, str]]], None]
+Settled = Callable[[Sequence[tuple[Lease, str]]], object]
 
 
 class Outlinks(NamedTuple):

@@ -21,12 +21,11 @@ from webcrawler.commands._results_table import ResultsTable, console
 from webcrawler.commands.base import Command, Option, check_file, write_json
 from webcrawler.connection import Connection, retry
 from webcrawler.crawl import run
-from webcrawler.crawl.worker import read_words
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
 from webcrawler.realtime import CHANGED, RealtimeJob, as_json, is_alive, read
-from webcrawler.settings import SETTINGS, complaint
+from webcrawler.settings import SETTINGS, complaint, words_of
 from webcrawler.urls import AddressRules
 
 BROKEN = ("batch_failed", "scheduler_failed")
@@ -91,7 +90,7 @@ class Crawl(Command, BaseRunSpiderCommand):
         for name in SETTINGS:
             if why := complaint(name, self.project[name]):
                 raise BadInput(why)
-        AddressRules(read_words(self.project["ADDRESSES_ALLOWED"]))
+        AddressRules(words_of(self.project["ADDRESSES_ALLOWED"]))
         run.lock_folder(self.crawl_dir).close()
         with ExitStack() as on_error:
             held = on_error.enter_context(connection.from_settings(self.project))

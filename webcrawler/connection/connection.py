@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import redis
@@ -44,13 +43,6 @@ class _Retry(Retry):
         return super().call_with_retry(do, failed, *rest, **named)
 
 
-def _retrying(make_client: Callable[[Retry], Any], retries: int) -> Any:
-    retry = _Retry(retries)
-    client = make_client(retry)
-    retry.pool = getattr(client, "connection_pool", None)  # a cluster has one for each node
-    return client
-
-
 class Connection:
     """A Redis that answered when this was made. Safe to share between threads.
 
@@ -74,7 +66,10 @@ class Connection:
 
     def new_client(self, retries: int = RETRIES) -> redis.Redis:
         """A client with connections of its own, to be closed by the caller."""
-        return _retrying(self._make_client, retries)  # type: ignore[no-any-return]
+        retry = _Retry(retries)
+        client: redis.Redis = self._make_client(retry)
+        retry.pool = getattr(client, "connection_pool", None)  # a cluster has one for each node
+        return client
 
     def revive(self) -> None:
         """Return when Redis answers; an embedded server that died is started again from its log.
@@ -101,9 +96,7 @@ class Connection:
     def __enter__(self) -> Connection:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -129,16 +122,21 @@ def connect(
         Unavailable: the embedded server does not start.
     """
     if redis_url:
-        return _connect_remote({"REDIS_URL": redis_url, "REDIS_PARAMS": dict(redis_params or {})})
-    return _connect_embedded(crawl_dir, fsync, binaries)
+        return from_settings({"REDIS_URL": redis_url, "REDIS_PARAMS": dict(redis_params or {})})
+    if fsync not in FSYNCS:
+        raise BadInput(f"REDIS_FSYNC must be one of {', '.join(FSYNCS)}, not {fsync!r}")
+    server = EmbeddedServer(crawl_dir / "redis", fsync, binaries)
+    server.join()
+    return Connection(_at(server.socket), server)
 
 
 def from_settings(settings: Mapping[str, Any]) -> Connection:
     """Connect as Scrapy's settings say: REDIS_URL or REDIS_HOST, else CRAWL_DIR and REDIS_FSYNC."""
-    if settings.get("REDIS_URL") or settings.get("REDIS_HOST"):
-        return _connect_remote({name: settings.get(name) for name in remote.SETTINGS if settings.get(name)})
-    folder = Path(str(settings.get("CRAWL_DIR") or "crawl"))
-    return _connect_embedded(folder, str(settings.get("REDIS_FSYNC") or "everysec"), installed_binaries)
+    if _is_remote(settings):
+        given = {name: settings.get(name) for name in remote.SETTINGS if settings.get(name)}
+        cluster = remote.wait_until_it_answers(given)
+        return Connection(lambda retry: remote.client(given, cluster, retry=retry, **CLIENT_OPTIONS))
+    return connect(None, _folder(settings), str(settings.get("REDIS_FSYNC") or "everysec"))
 
 
 def visit(settings: Mapping[str, Any]) -> Connection:
@@ -148,27 +146,20 @@ def visit(settings: Mapping[str, Any]) -> Connection:
         BadInput: no Redis answers at the URL.
         Unavailable: the embedded server does not run.
     """
-    if settings.get("REDIS_URL") or settings.get("REDIS_HOST"):
+    if _is_remote(settings):
         return from_settings(settings)
-    path = socket_path((Path(str(settings.get("CRAWL_DIR") or "crawl")) / "redis").absolute())
-    found = Connection(_at(path))
+    found = Connection(_at(socket_path((_folder(settings) / "redis").absolute())))
     found.revive()
     return found
 
 
-def _connect_remote(settings: Mapping[str, Any]) -> Connection:
-    cluster = remote.wait_until_it_answers(settings)
-    return Connection(lambda retry: remote.client(settings, cluster, retry=retry, **CLIENT_OPTIONS))
+def _is_remote(settings: Mapping[str, Any]) -> bool:
+    return bool(settings.get("REDIS_URL") or settings.get("REDIS_HOST"))
 
 
-def _connect_embedded(crawl_dir: Path, fsync: str, binaries: Callable[[], Iterable[Path]]) -> Connection:
-    if fsync not in FSYNCS:
-        raise BadInput(f"REDIS_FSYNC must be one of {', '.join(FSYNCS)}, not {fsync!r}")
-    server = EmbeddedServer(crawl_dir / "redis", fsync, binaries)
-    server.join()
-    return Connection(_at(server.socket), server)
+def _folder(settings: Mapping[str, Any]) -> Path:
+    return Path(str(settings.get("CRAWL_DIR") or "crawl"))
 
 
 def _at(socket: Path) -> Callable[[Retry], redis.Redis]:
-    path = str(socket)
-    return lambda retry: redis.Redis(unix_socket_path=path, retry=retry, **CLIENT_OPTIONS)
+    return lambda retry: redis.Redis(unix_socket_path=str(socket), retry=retry, **CLIENT_OPTIONS)

@@ -36,20 +36,16 @@ def serialized(settings: Mapping[str, Any], mode: str = "") -> bytes:
     found = {name: settings.get(name) for name in SETTINGS if settings.get(name)}
     if mode:
         found["FRONTIER_MODE"] = mode
-    if params := found.get("REDIS_PARAMS"):
-        found["REDIS_PARAMS"] = {
-            key: value for key, value in dict(params).items() if _is_serializable(key, value)
-        }
+    if "REDIS_PARAMS" in found:
+        params = found["REDIS_PARAMS"] = dict(settings["REDIS_PARAMS"])
+        for name, value in list(params.items()):
+            try:
+                json.dumps(value, default=_plain)
+            except (TypeError, ValueError):
+                what = "REDIS_PARAMS: processes beside the crawl are not told of %s, a %s"
+                logger.warning(what, name, type(value))
+                del params[name]
     return json.dumps(found, default=_plain).encode()
-
-
-def _is_serializable(key: str, value: Any) -> bool:
-    try:
-        json.dumps({key: value}, default=_plain)
-    except (TypeError, ValueError):
-        logger.warning("REDIS_PARAMS: processes beside the crawl are not told of %s, a %s", key, type(value))
-        return False
-    return True
 
 
 def _plain(value: Any) -> Any:

@@ -18,15 +18,15 @@ SETTINGS: dict[str, Any] = {
     "FEED_EXPORT_FIELDS": ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"],
     "EXTENSIONS": {
         "webcrawler.crawl.run.Crawl": 0,
-        "webcrawler.crawl.run.LiveLine": 500,
+        "webcrawler.crawl.run.live.LiveLine": 500,
         "scrapy.extensions.logstats.LogStats": None,
         "scrapy.extensions.memusage.MemoryUsage": None,
     },
     "DOWNLOADER_MIDDLEWARES": {
-        "webcrawler.crawl.middlewares.AddressMiddleware": 20,
+        "webcrawler.crawl.middlewares.outcome.AddressMiddleware": 20,
         "webcrawler.crawl.robots.RobotsMiddleware": 30,
-        "webcrawler.crawl.middlewares.OutcomeMiddleware": 100,  # its clock starts behind robots.txt
-        "webcrawler.crawl.middlewares.CompressedMiddleware": 590,
+        "webcrawler.crawl.middlewares.outcome.OutcomeMiddleware": 100,  # its clock starts behind robots.txt
+        "webcrawler.crawl.middlewares.bodies.CompressedMiddleware": 590,
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
         # What the frontier decides, or ours do.
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
@@ -37,12 +37,12 @@ SETTINGS: dict[str, Any] = {
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     },
     "DOWNLOAD_HANDLERS": {
-        "http": "webcrawler.crawl.middlewares.BoundedHandler",
-        "https": "webcrawler.crawl.middlewares.BoundedHandler",
+        "http": "webcrawler.crawl.middlewares.http.BoundedHandler",
+        "https": "webcrawler.crawl.middlewares.http.BoundedHandler",
         **dict.fromkeys(("file", "ftp", "s3", "data")),  # a link to file:///etc/passwd must not be followed
     },
     "SPIDER_MIDDLEWARES": {
-        "webcrawler.crawl.middlewares.PagesWithoutItemsMiddleware": 10,
+        "webcrawler.crawl.middlewares.outcome.PagesWithoutItemsMiddleware": 10,
         "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
         "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
         "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,

@@ -40,9 +40,9 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "heartbeat.before": ("webcrawler/crawl/worker/membership.py", "the worker is about to say that it lives"),
     "heartbeat.after": ("webcrawler/crawl/worker/membership.py", "leases of the dead are back"),
     # leased
-    "lease.before": ("webcrawler/crawl/worker/leases.py", "downloads are over, and not reported"),
-    "lease.after": ("webcrawler/crawl/worker/leases.py", "leased in Redis, nobody here knows"),
-    "lease.known": ("webcrawler/crawl/worker/leases.py", "known here, not yet handed to the scheduler"),
+    "lease.before": ("webcrawler/crawl/worker/open_leases.py", "downloads are over, and not reported"),
+    "lease.after": ("webcrawler/crawl/worker/open_leases.py", "leased in Redis, nobody here knows"),
+    "lease.known": ("webcrawler/crawl/worker/open_leases.py", "known here, not yet handed to the scheduler"),
     "lease.request": ("webcrawler/scheduler.py", "a lease becomes a request"),
     # fetched
     "robots.asking": ("webcrawler/crawl/robots/middleware.py", "robots.txt is not in Redis"),
@@ -111,9 +111,9 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "anchors.committed": ("webcrawler/index/whoosh/engine.py", "anchors of some pages are committed"),
     "index.optimizing": ("webcrawler/index/whoosh/engine.py", "all is applied, segments are to become one"),
     # the end
-    "close.before": ("webcrawler/crawl/worker/worker.py", "nothing is in flight, the last reports are here"),
+    "close.before": ("webcrawler/crawl/worker/base.py", "nothing is in flight, the last reports are here"),
     "close.after": (
-        "webcrawler/crawl/worker/worker.py",
+        "webcrawler/crawl/worker/base.py",
         "they are in Redis, the last batch may not be written",
     ),
     "leave.before": ("webcrawler/crawl/worker/membership.py", "the worker still holds what it has not used"),

@@ -68,7 +68,10 @@ class Keeper:
         text = json.dumps(kept, separators=(",", ":")) if kept else ""
         if request.dont_filter or self._is_custom or request.method != "GET" or request.body:
             url = f"{urls.server(url)}/" if self._is_custom else url
-            url += "#" + self._digest(request, nonce if request.dont_filter else "")
+            digest = self._fingerprint(request)
+            if request.dont_filter and nonce:
+                digest = hashlib.sha1(digest + nonce.encode()).digest()
+            url += "#" + digest.hex()
         return Link(url, urls.url_id(url), spelling, request=text)
 
     def request(self, lease: Lease) -> Request:
@@ -84,9 +87,11 @@ class Keeper:
         made_by = loaded(kind) if kind else Request
         if made_by is None or not issubclass(made_by, Request):
             raise ValueError(f"{kind} is no request class of this project; is it renamed?")
-        for name in ("callback", "errback"):
-            if name in kept:
-                kept[name] = self._method(kept[name])
+        for name in {"callback", "errback"} & kept.keys():
+            method = getattr(self._spider, kept[name], None)
+            if not ismethod(method) or kept[name].startswith("__"):
+                raise ValueError(f"the spider has no method {kept[name]!r} any more; is it renamed?")
+            kept[name] = method
         if "headers" in kept:
             kept["headers"] = {
                 name.encode("latin-1"): [value.encode("latin-1") for value in values]
@@ -94,10 +99,6 @@ class Keeper:
             }
         values = {name: restored(value) if name in _TAGGED else value for name, value in kept.items()}
         return made_by(**{"url": lease.spelling, **values})
-
-    def _digest(self, request: Request, nonce: str) -> str:
-        digest = self._fingerprint(request)
-        return hashlib.sha1(digest + nonce.encode()).hexdigest() if nonce else digest.hex()
 
     def _kept(self, request: Request) -> dict[str, Any]:
         """What differs from a plain GET; priority first, as orderings look for it."""
@@ -117,16 +118,14 @@ class Keeper:
             if name == "meta" and self._private in value:
                 value = {key: one for key, one in value.items() if key != self._private}
             if name not in kept and name not in ("url", "headers") and value != _DEFAULTS.get(name):
-                kept[name] = self._plain(value, name)
+                try:
+                    kept[name] = plain(value)
+                except (TypeError, RecursionError) as error:
+                    advice = "pass text, numbers, lists, dicts or items"
+                    raise NotKept(f"{name} holds {error}; {advice}") from None
         if type(request) is not Request:
             kept["class"] = f"{type(request).__module__}:{type(request).__qualname__}"
         return kept
-
-    def _plain(self, value: Any, name: str) -> Any:
-        try:
-            return plain(value)
-        except (TypeError, RecursionError) as error:
-            raise NotKept(f"{name} holds {error}; pass text, numbers, lists, dicts or items") from None
 
     def _name(self, function: Callable[..., Any], role: str) -> str:
         name: str = getattr(function, "__name__", "")
@@ -138,12 +137,6 @@ class Keeper:
                 if getattr(self._spider, mangled, None) == function:
                     return mangled
         raise NotKept(f"its {role} {name or function!r} is no method of the spider; make it one")
-
-    def _method(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._spider, name, None)
-        if not ismethod(method) or name.startswith("__"):
-            raise ValueError(f"the spider has no method {name!r} any more; is it renamed?")
-        return method
 
 
 _TAGGED = frozenset({"body", "cookies", "meta", "cb_kwargs", "flags", "data", "dumps_kwargs"})

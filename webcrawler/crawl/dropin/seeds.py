@@ -75,19 +75,17 @@ class SeedKey:
     def _read(self, values: list[bytes]) -> tuple[list[Link], list[bytes]]:
         links: list[Link] = []
         refused: list[bytes] = []
+        # Spiders of scrapy-redis have a method of their own for it.
+        make = getattr(self._spider, "make_request_from_data", None)
         for value in values:
             try:
-                links += [self._link(request) for request in self._requests(value)]
+                made = make(value) if make else request_of(value.decode().strip(), self._spider)
+                requests = [made] if isinstance(made, Request) else made or ()
+                links += [self._link(request) for request in requests]
             except Exception as error:  # the spider's own code, and other people's texts
                 logger.error("no seed, moved to %s:refused: %.200r (%s)", self.key, value, error)
                 refused.append(value)
         return links, refused
-
-    def _requests(self, value: bytes) -> Iterable[Request]:
-        """By the spider's own `make_request_from_data`, where it has one, as scrapy-redis's have."""
-        make = getattr(self._spider, "make_request_from_data", None)
-        made = make(value) if make else request_of(value.decode().strip(), self._spider)
-        return [made] if isinstance(made, Request) else made or ()
 
 
 def request_of(text: str, spider: Spider) -> Request:

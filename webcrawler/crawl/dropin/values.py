@@ -30,7 +30,7 @@ def plain(value: Any) -> Any:
             return {"!dict": [[plain(key), plain(one)] for key, one in value.items()]}
         case bytes():
             return {"!bytes": base64.b64encode(value).decode()}
-        case tuple() | set() | frozenset() if type(value) in _COLLECTIONS.values():
+        case tuple() | set() | frozenset() if type(value) in (tuple, set, frozenset):
             return {f"!{type(value).__name__}": [plain(one) for one in value]}
         case _ if ItemAdapter.is_item(value):
             kind = type(value)
@@ -47,35 +47,26 @@ def restored(value: Any) -> Any:
     match value:
         case list():
             return [restored(one) for one in value]
-        case dict() if len(value) == 1 and (tag := next(iter(value)))[:1] == "!":
-            return _restored(tag[1:], value[tag])
+        case {"!bytes": content}:
+            return base64.b64decode(content)
+        case {"!dict": pairs}:
+            return {restored(key): restored(one) for key, one in pairs}
+        case {"!tuple": members}:
+            return tuple(map(restored, members))
+        case {"!set": members}:
+            return set(map(restored, members))
+        case {"!frozenset": members}:
+            return frozenset(map(restored, members))
+        case {"!item": [name, fields]}:
+            kind = loaded(name)
+            if kind is None or not ItemAdapter.is_item_class(kind):
+                raise ValueError(f"{name} is no item class of this project; is it renamed?")
+            return kind(**restored(fields))
         case dict():
+            if unknown := [key for key in value if key[:1] == "!"]:
+                raise ValueError(f"no such kind of value: {unknown[0]}")
             return {key: restored(one) for key, one in value.items()}
     return value
-
-
-_COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
-
-
-def _restored(tag: str, content: Any) -> Any:
-    match tag:
-        case "bytes":
-            return base64.b64decode(content)
-        case "dict":
-            return {restored(key): restored(one) for key, one in content}
-        case "item":
-            name, fields = content
-            return _item_class(name)(**restored(fields))
-    if tag not in _COLLECTIONS:
-        raise ValueError(f"no such kind of value: {tag}")
-    return _COLLECTIONS[tag](restored(one) for one in content)
-
-
-def _item_class(name: str) -> type:
-    kind = loaded(name)
-    if kind is None or not ItemAdapter.is_item_class(kind):
-        raise ValueError(f"{name} is no item class of this project; is it renamed?")
-    return kind
 
 
 def loaded(name: str) -> type | None:

@@ -1,4 +1,4 @@
-"""What the request of a lease leads to until its callback is through, and what its download came to."""
+"""What the request of a lease leads to until its callback is through, and how the frontier is told."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from webcrawler.crawl.worker import SLOW_DOWN, Refused, reason_of, reason_of_error, retry_after_seconds
-from webcrawler.frontier import Report
+from webcrawler.crawl.worker import Refused, reason_of, reason_of_error, report_of
+from webcrawler.frontier import Done, Failed, Frontier, Report
 from webcrawler.records import Lease, Link
+
+Decided = Callable[[list[tuple[Lease, str]], int], object]
 
 
 class Failure(NamedTuple):
@@ -87,14 +89,70 @@ def failure_of(error: BaseException, request: Request, lease: Lease) -> Failure:
     return Failure(reason, retry and retry_is_left)
 
 
-def report_of(lease: Lease, request: Request, result: Response | BaseException) -> Report:
-    """The end of a download, for the politeness of its server."""
+def report_of_visit(lease: Lease, request: Request, result: Response | BaseException) -> Report:
+    """The end of a download, whatever it came to."""
     seconds: float = request.meta.get("download_latency", 0.0)
     response = result.response if isinstance(result, HttpError) else result
     if isinstance(response, Response):
-        slow_down = response.status in SLOW_DOWN
-        wait = retry_after_seconds(response.headers.get("Retry-After"), time.time()) if slow_down else 0.0
-        return Report(lease, seconds, slow_down, wait, downloaded="cached" not in response.flags)
+        return report_of(lease, seconds, response, downloaded="cached" not in response.flags)
     if isinstance(response, IgnoreRequest):
         return Report(lease, seconds, downloaded=False)
     return Report(lease, seconds, slow_down=reason_of_error(response)[2])
+
+
+class Decisions:
+    """`put` and `gather` are for the event loop, `send` is for the scheduler's thread.
+
+    Args:
+        decided: called by `send` with leases and what became of them, as in `Batch`, and the number of links
+            that were new.
+    """
+
+    def __init__(self, frontier: Frontier, decided: Decided) -> None:
+        self._frontier, self._decided = frontier, decided
+        self._waiting: list[Visit] = []
+        self._gathered: list[Visit] = []
+
+    def put(self, visit: Visit) -> None:
+        self._waiting.append(visit)
+
+    def gather(self) -> None:
+        """Has those put by now be sent next: their downloads have been reported."""
+        self._gathered += self._waiting
+        self._waiting = []
+
+    def __bool__(self) -> bool:
+        return bool(self._gathered)
+
+    def send(self) -> None:
+        """May be repeated when it fails: nothing is decided twice."""
+        visits = {visit.lease: visit for visit in self._gathered if visit.lease}
+        done = {lease: visit for lease, visit in visits.items() if not visit.failure}
+        failed = {lease: visit for lease, visit in visits.items() if visit.failure}
+        new: dict[Lease, int] = {}
+        if done:
+            completed = [
+                Done(lease, visit.reason, visit.reason == "document", visit.links)
+                for lease, visit in done.items()
+            ]
+            new = dict(zip(done, self._frontier.complete(completed), strict=True))
+        outcomes = {**{lease: f"done/{done[lease].reason}" for lease in done}, **self._fail(failed)}
+        outcomes.update({lease: "stale" for lease, number in new.items() if number < 0})
+        self._gathered = []
+        self._decided(list(outcomes.items()), sum(number for number in new.values() if number > 0))
+
+    def _fail(self, visits: dict[Lease, Visit]) -> dict[Lease, str]:
+        """The links of what is not tried again are added all the same, as far as the callback came."""
+        if not visits:
+            return {}
+        tries = self._frontier.politeness.tries
+        reasons = {lease: visit.failure for lease, visit in visits.items() if visit.failure}
+        final = [lease for lease, why in reasons.items() if not (why.retry and lease.tries + 1 < tries)]
+        self._frontier.discover(link for lease in final for link in visits[lease].links)
+        failed = [Failed(lease, f"failed/{why.reason}", why.retry) for lease, why in reasons.items()]
+        answers = self._frontier.fail(failed)
+        named = {-1: "stale", 0: "failed", 1: "retry"}
+        return {
+            lease: "stale" if answer < 0 else f"{named[answer]}/{why.reason}"
+            for (lease, why), answer in zip(reasons.items(), answers, strict=True)
+        }

@@ -21,12 +21,11 @@ from scrapy.utils.asyncio import is_asyncio_available
 
 from webcrawler import connection
 from webcrawler.connection import attempt, retry
-from webcrawler.crawl.dropin.decisions import Decisions
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.seeds import SeedKey
-from webcrawler.crawl.dropin.visits import BROKE, Handler, Visit, bare, failure_of, report_of
-from webcrawler.crawl.worker import Member, Worker, read_budgets, read_politeness, release_dead_workers
+from webcrawler.crawl.dropin.visits import BROKE, Decisions, Handler, Visit, bare, failure_of, report_of_visit
+from webcrawler.crawl.worker import Worker, join, read_politeness, release_dead_workers
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease, Link
@@ -83,7 +82,7 @@ class SpiderWorker(Worker):
         if not is_asyncio_available():
             raise BadInput("the scheduler needs Scrapy's default reactor: unset TWISTED_REACTOR")
         settings = options(self.crawler.settings, spider.name)
-        self._spider, self._loop = spider, asyncio.get_running_loop()
+        self._spider = spider
         self._idle_seconds = settings.getfloat("FRONTIER_IDLE")
         with ExitStack() as opened:
             self.connection = opened.enter_context(connection.from_settings(settings))
@@ -91,16 +90,20 @@ class SpiderWorker(Worker):
             retry(lambda: release_dead_workers(self.connection, name), self.connection.revive)
             if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
                 maintenance.clear(Frontier(self.connection.client, ordering(mode), name))
-            shape = read_budgets(settings), settings.getint("FRONTIER_PARTITIONS")
             # A callback may take long, and there is no parser that could lose its page.
             polite = replace(read_politeness(settings), lease=LEASE_SECONDS)
-            self.frontier = Member(opened, self.connection, mode, polite, *shape, name).frontier
+            self.frontier = join(opened, self.connection, settings, mode, polite, name)
             self._opened = opened.pop_all()
-        self._keeper = self._make_keeper(spider)
+        is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
+        fingerprint = self.crawler.request_fingerprinter.fingerprint
+        self._keeper = Keeper(spider, fingerprint, is_custom, NUMBER)
         key = getattr(spider, "redis_key", None) or self.crawler.settings.get("REDIS_START_URLS_KEY")
         key = (key or "%(name)s:start_urls") % {"name": spider.name}
         self._seeds = SeedKey(self.connection.client, key, spider, self._seed)
-        self._decisions = Decisions(self.frontier, self._count_later)
+        call_soon = asyncio.get_running_loop().call_soon_threadsafe  # the scheduler's thread decides
+        self._decisions = Decisions(
+            self.frontier, lambda outcomes, new: call_soon(self._decided, outcomes, new)
+        )
         self._log_state()
 
     def leave(self) -> None:
@@ -109,10 +112,6 @@ class SpiderWorker(Worker):
             attempt(self._decisions.send, self.connection.revive)
         attempt(lambda: self.frontier.discover(self.new_links, False), self.connection.revive)
         self._opened.close()
-
-    def _make_keeper(self, spider: Spider) -> Keeper:
-        is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
-        return Keeper(spider, self.crawler.request_fingerprinter.fingerprint, is_custom, NUMBER)
 
     def _log_state(self) -> None:
         states = inspect.stats(self.frontier)
@@ -228,7 +227,7 @@ class SpiderWorker(Worker):
             return  # a spider calls its callback by itself
         self.leases.downloads.end(number)
         if visit.lease and not visit.is_reported:
-            self.leases.report(report_of(visit.lease, request, result))
+            self.leases.report(report_of_visit(visit.lease, request, result))
         visit.is_reported = True
         _current.set(visit)
         task = asyncio.current_task()
@@ -259,11 +258,7 @@ class SpiderWorker(Worker):
             self._decisions.put(visit)
             self.leases.changed.set()
 
-    def _count_later(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
-        """Called in the scheduler's thread."""
-        self._loop.call_soon_threadsafe(self._count, outcomes, new)
-
-    def _count(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
+    def _decided(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
         for lease, outcome in outcomes:
             self.leases.close(lease)
             self.crawler.stats.inc_value(f"webcrawler/{outcome}")

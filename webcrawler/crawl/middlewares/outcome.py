@@ -1,4 +1,4 @@
-"""The result of a download: documents go on to the spider, everything else is decided here.
+"""May this be fetched, and what came of it? Documents go on to the spider, everything else is decided here.
 
 Redirects and failures are results that the frontier decides on (an edge and a new URL, a later try),
 not loops within Scrapy.
@@ -9,55 +9,42 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
 from webcrawler import urls
-from webcrawler.crawl.run import Crawl, CrawlPart, Decided, LinkRules, Outcomes
-from webcrawler.crawl.worker import (
-    SLOW_DOWN,
-    Leases,
-    headers_of,
-    is_other_type,
-    reason_of,
-    retry_after_seconds,
-)
+from webcrawler.crawl.run import Crawl, CrawlPart, Decided
+from webcrawler.crawl.worker import Refused, headers_of, is_other_type, reason_of, report_of
 from webcrawler.errors import BadUrl
-from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease, Link
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 SMALL_BODY_BYTES = 64 * 1024
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 
 
-class OutcomeMiddleware:
-    """Reports the end of each leased download and decides it, unless it is a document.
+class AddressMiddleware(CrawlPart):
+    """Refuses special addresses written in a URL, in every spelling, and ports that are no web server's.
 
-    Args:
-        tries: fetches of a URL before it has failed.
-        timeout_s: for all downloads of a lease, from one spelling to the next.
+    Names are resolved later: `GuardedResolver` holds the addresses that they have against the same rules.
     """
 
-    def __init__(
-        self, outcomes: Outcomes, leases: Leases, rules: LinkRules, tries: int, timeout_s: float
-    ) -> None:
-        self._outcomes, self._leases, self._rules = outcomes, leases, rules
-        self._tries, self._timeout_s = tries, timeout_s
+    def process_request(self, request: Request) -> None:
+        if not self._crawl.stores.resolver.permits(request.url):
+            raise Refused("address-refused")
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> OutcomeMiddleware:
-        crawl, settings = Crawl.of(crawler), crawler.settings
-        tries, timeout_s = settings.getint("FRONTIER_TRIES"), settings.getfloat("DOWNLOAD_TIMEOUT")
-        outcome = cls(crawl.outcomes, crawl.leases, crawl.rules, tries, timeout_s)
-        crawler.signals.connect(outcome.stop_what_is_no_document, signals.headers_received)
-        return outcome
+
+class OutcomeMiddleware(CrawlPart):
+    """Reports the end of each leased download and decides it, unless it is a document."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._tries = crawl.settings.getint("FRONTIER_TRIES")
+        self._timeout_s = crawl.settings.getfloat("DOWNLOAD_TIMEOUT")  # of all downloads of a lease
+        crawl.crawler.signals.connect(self.stop_what_is_no_document, signals.headers_received)
 
     def process_request(self, request: Request) -> None:
         if "lease" in request.meta:
@@ -73,15 +60,16 @@ class OutcomeMiddleware:
             return response
         sys.audit("webcrawler.download.after")
         target = self._target(request, response)
-        if target and target.id == lease.id and request.meta.get("respelled", 0) < RESPELLINGS:
-            return _respelled(request, target)
+        respelled = request.meta.get("respelled", 0)
+        if target and target.id == lease.id and respelled < RESPELLINGS:
+            # The same URL under another spelling (`/index.html` sent on to `/`): the lease goes on.
+            return request.replace(url=target.spelling, meta={**request.meta, "respelled": respelled + 1})
         now = time.time()
         seconds = now - request.meta["started"]
-        slow_down = response.status in SLOW_DOWN
-        wait = retry_after_seconds(response.headers.get("Retry-After"), now) if slow_down else 0.0
-        self._leases.report(Report(lease, seconds, slow_down, wait))
+        self._crawl.leases.report(report_of(lease, seconds, response))
         state, reason, retry = reason_of(response, target, lease)
-        if reason == "document" and self._is_cut_short(response, lease):
+        # Half a page has half of its links: it is asked for again. The last try takes what came.
+        if reason == "document" and "dataloss" in response.flags and lease.tries + 1 < self._tries:
             state, reason, retry = "failed", "unreachable", True
         fetch = Fetch(
             lease,
@@ -96,21 +84,16 @@ class OutcomeMiddleware:
             target,
         )
         if reason == "document":
-            self._outcomes.begin(fetch)
+            self._crawl.outcomes.begin(fetch)
             return response
-        self._outcomes.decide(Entry(fetch, archive=True))
+        self._crawl.outcomes.decide(Entry(fetch, archive=True))
         raise Decided
-
-    def _is_cut_short(self, response: Response, lease: Lease) -> bool:
-        """Half a page has half of its links: it is asked for again. The last try takes what came."""
-        return "dataloss" in response.flags and lease.tries + 1 < self._tries
 
     def stop_what_is_no_document(self, headers: Headers, body_length: object, request: Request) -> None:
         """A video is not fetched to the end only to be dropped; small bodies are, to keep the connection."""
         kind = (headers.get("Content-Type") or b"").decode("latin-1")
-        is_large = (
-            not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES
-        )  # Twisted's UNKNOWN_LENGTH
+        # Twisted's UNKNOWN_LENGTH is no number.
+        is_large = not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES
         if "lease" in request.meta and is_large and is_other_type(kind):
             raise StopDownload(fail=False)
 
@@ -120,17 +103,12 @@ class OutcomeMiddleware:
         if response.status not in REDIRECTS or location is None:
             return None
         try:
-            found = urls.outlink(location.decode("utf-8", "replace"), request.url, self._rules.protocols)
+            href = location.decode("utf-8", "replace")
+            found = urls.outlink(href, request.url, self._crawl.rules.protocols)
         except BadUrl:
             return None
         link = Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)
-        return self._rules.apply(link)
-
-
-def _respelled(request: Request, target: Link) -> Request:
-    """The same URL under another spelling (`/index.html` sent on to `/`): the lease goes on."""
-    meta = {**request.meta, "respelled": request.meta.get("respelled", 0) + 1}
-    return request.replace(url=target.spelling, meta=meta)
+        return self._crawl.rules.apply(link)
 
 
 class PagesWithoutItemsMiddleware(CrawlPart):

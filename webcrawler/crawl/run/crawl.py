@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -14,13 +13,13 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
 from webcrawler import connection
-from webcrawler.background import lower_priority
+from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, lower_priority
 from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
-from webcrawler.crawl.worker import Worker, read_user_agent
+from webcrawler.crawl.worker import Worker
 from webcrawler.errors import BadUrl
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Lease
@@ -42,16 +41,17 @@ class Crawl(Worker):
         super().__init__(crawler)
         self.settings = crawler.settings
         self.folder = Path(self.settings["CRAWL_DIR"]).absolute()
-        job: Job | None = getattr(crawler.spider, "job", None)
-        self._given_job = job  # other people's spiders have none
-        self.job = job or Job("fifo")
+        # Other people's spiders have no job.
+        self.job: Job = getattr(crawler.spider, "job", None) or Job("fifo")
         self.rules = LinkRules.from_settings(self.settings, self.job)
         self.outcomes = Outcomes(self.leases, crawler.stats, self.stop, self.job.max_pages)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
         settings = crawler.settings
-        settings.set("USER_AGENT", read_user_agent(settings), priority="cmdline")
+        name, contact = settings["USER_AGENT"], settings["USER_AGENT_CONTACT"]
+        if contact and contact not in name:  # an honest name, and where people can write to
+            settings.set("USER_AGENT", f"{name} (+{contact})", priority="cmdline")
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
         logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler)
@@ -71,31 +71,26 @@ class Crawl(Worker):
         # Before there are threads and processes of ours, which are as nice as this one.
         if not os.nice(0) and not self.job.is_search:
             lower_priority(self.settings.getint("CRAWL_NICE"))
-
-        def count(outcomes: Sequence[tuple[Lease, str]]) -> None:
-            loop.call_soon_threadsafe(self.outcomes.count, outcomes)
-
-        def break_off() -> None:
-            loop.call_soon_threadsafe(self.stop, "batch_failed")
-
-        # Both are called in the batch's thread.
-        self.stores = Stores(self.settings, self._given_job, count, self.leases.reports, break_off)
+        self.stores = Stores(
+            self.settings,
+            self.job,
+            getattr(spider, "job", None) is not None,
+            # The batch calls these in its own thread.
+            lambda outcomes: loop.call_soon_threadsafe(self.outcomes.settled, outcomes),
+            self.leases.reports,
+            lambda: loop.call_soon_threadsafe(self.stop, "batch_failed"),
+        )
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
         self.outcomes.open(self.stores)
-        self._watch = self._start_watch()
+        made = self.crawler.engine.scraper.itemproc.middlewares
+        feeds = {pipeline.feeds for pipeline in made if isinstance(pipeline, PagePipeline)}
+        needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}
+        if "link graph" in feeds and is_yes(self.settings["RANKER_ENABLED"]):
+            needed[RANKER] = connection.serialized(self.settings, self.job.mode)
+        self._watch = Watch(self.folder, needed, self.frontier.ordering.follows_ranks)
         if self.job.max_time:
             loop.call_later(self.job.max_time, self.stop, "max_time")
-
-    def _start_watch(self) -> Watch:
-        feeds = {pipeline.feeds for pipeline in _pipelines(self.crawler)}
-        has_ranker = "link graph" in feeds and is_yes(self.settings["RANKER_ENABLED"])
-        return Watch(
-            self.folder,
-            "index" in feeds,
-            connection.serialized(self.settings, self.job.mode) if has_ranker else None,
-            self.frontier.ordering.follows_ranks,
-        )
 
     def leave(self) -> None:
         try:
@@ -190,8 +185,3 @@ class PagePipeline(CrawlPart, ABC):
     @abstractmethod
     def add(self, entry: Entry, item: CrawledPage) -> Entry:
         """The entry with this pipeline's part of the page."""
-
-
-def _pipelines(crawler: Crawler) -> list[PagePipeline]:
-    made = crawler.engine.scraper.itemproc.middlewares
-    return [pipeline for pipeline in made if isinstance(pipeline, PagePipeline)]

@@ -5,57 +5,48 @@ from __future__ import annotations
 import logging
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier
 from webcrawler.job import Job
-from webcrawler.urls import AddressRules
+
+if TYPE_CHECKING:
+    from webcrawler.demo import DemoWeb
 
 logger = logging.getLogger(__name__)
 LOOPBACK = "http://127.0.0.1:"
+ADDRESSES = ("127.0.0.1/32",)  # that the demo web is fetched from
 
 
-def is_demo(server: str) -> bool:
-    return server.startswith(LOOPBACK)
+def serve_demo(folder: Path, job: Job, frontier: Frontier) -> DemoWeb | None:
+    """Starts the demo web of a data folder; None where there are seeds, or something else to resume.
 
-
-class Demo:
-    """The demo web of a run: its seeds, and the one address that it may be fetched from."""
-
-    def __init__(self, folder: Path) -> None:
-        from webcrawler.demo import DemoWeb  # its pages are loaded only when they are served
-
-        self._web = DemoWeb.for_folder(folder)
-        self._web.start()
-        self.seeds = tuple(self._web.seeds)
-        self.addresses = AddressRules(["127.0.0.1/32"])
-        self.stop = self._web.stop
-
-    @classmethod
-    def for_run(cls, folder: Path, job: Job, frontier: Frontier) -> Demo | None:
-        """None where there are seeds, or something else to resume."""
-        ports = folder / "demo.json"
-        if job.seeds and job.is_search:
-            return None  # whatever is crawled here otherwise goes on as it was
-        if job.seeds:
+    Args:
+        frontier: that of index crawls.
+    Raises:
+        BadInput: there are seeds, and another crawl of this folder is crawling the demo web.
+    """
+    ports = folder / "demo.json"
+    if job.seeds:
+        if not job.is_search:  # a search with seeds leaves whatever is crawled here as it was
             if ports.exists() and frontier.workers():
                 raise BadInput("the demo web is being crawled in this folder: wait, or set CRAWL_DIR")
             ports.unlink(missing_ok=True)  # from now on it is a crawl of other people's servers
-            return None
-        servers = frontier.servers()
-        if servers and not (ports.exists() and all(map(is_demo, servers))):
-            return None
-        if job.is_search and _has_others(folder / "catalog.sqlite"):
-            return None
-        if not (job.is_search and servers):  # else it is known what is crawled here
-            logger.warning("no seeds given: crawling the demo web, which this package serves on loopback")
-        return cls(folder)
+        return None
+    servers = frontier.servers()
+    if servers and not (ports.exists() and all(server.startswith(LOOPBACK) for server in servers)):
+        return None
+    catalog_path = folder / "catalog.sqlite"
+    if job.is_search and catalog_path.exists():
+        with closing(Catalog(catalog_path, readonly=True)) as catalog:
+            if catalog.has_documents_beside(LOOPBACK):
+                return None
+    if not (job.is_search and servers):  # else it is known what is crawled here
+        logger.warning("no seeds given: crawling the demo web, which this package serves on loopback")
+    from webcrawler.demo import DemoWeb  # its pages are loaded only when they are served
 
-
-def _has_others(path: Path) -> bool:
-    """Does this catalog know documents of other people's servers?"""
-    if not path.exists():
-        return False
-    with closing(Catalog(path, readonly=True)) as catalog:
-        return catalog.has_documents_beside(LOOPBACK)
+    web = DemoWeb.for_folder(folder)
+    web.start()
+    return web

@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 from webcrawler.archive import DOCUMENTS, broken
 from webcrawler.connection import attempt
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
-from webcrawler.crawl.worker import Leases, reason_of_error
+from webcrawler.crawl.worker import OpenLeases, reason_of_error
 from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease
 
@@ -42,7 +42,7 @@ class Outcomes:
     """
 
     def __init__(
-        self, leases: Leases, stats: StatsCollector, stop: Callable[[str], None], max_pages: int | None
+        self, leases: OpenLeases, stats: StatsCollector, stop: Callable[[str], None], max_pages: int | None
     ) -> None:
         self.documents = 0  # decided in this run
         self._leases, self._stats, self._stop, self._max_pages = leases, stats, stop, max_pages
@@ -139,7 +139,7 @@ class Outcomes:
         self._stores.batch.put(entry)
         self._leases.changed.set()
 
-    def count(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
+    def settled(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
         """The batch has written these leases and what became of them."""
         for lease, outcome in outcomes:
             self._leases.close(lease)

@@ -8,9 +8,9 @@ from typing import Self
 from scrapy.settings import BaseSettings
 
 from webcrawler import urls
-from webcrawler.crawl.worker import read_words
 from webcrawler.job import Job
 from webcrawler.records import Link
+from webcrawler.settings import words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class LinkRules:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, job: Job) -> Self:
-        protocols, trap_paths = read_words(settings["PROTOCOLS"]), read_words(settings["TRAP_PATHS"])
+        protocols, trap_paths = words_of(settings["PROTOCOLS"]), words_of(settings["TRAP_PATHS"])
         return cls(job, frozenset(protocols), tuple(trap_paths))
 
     def apply(self, link: Link) -> Link:

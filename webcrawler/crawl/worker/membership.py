@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing
 from itertools import count
 
 from redis.exceptions import RedisError
+from scrapy.settings import BaseSettings
 
 from webcrawler.connection import Connection, attempt, retry
 from webcrawler.errors import WebcrawlerError
@@ -26,46 +27,79 @@ ALIVE_SECONDS = 6.0  # a dead worker's leases are back within 10 s
 SEARCHES_EVERY = 4  # beats
 
 
-class Member:
-    """One worker of a frontier. Closing `opened` gives back what is leased, and blocks as long as that takes.
+def join(
+    opened: ExitStack,
+    connection: Connection,
+    settings: BaseSettings,
+    mode: str,
+    politeness: Politeness,
+    name: str,
+) -> Frontier:
+    """Makes this process a worker of a frontier. Closing `opened` gives back what is leased, and may block.
 
     Args:
-        partitions: as for Frontier.
+        settings: for budgets and partitions.
     Raises:
         BadInput: there is no such mode, or the frontier was filled with another one.
     """
+    # Of this process and no other: a restarted container has the host and process id of the one before.
+    worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    partitions = settings.getint("FRONTIER_PARTITIONS")
+    frontier = Frontier(
+        _new_client(opened, connection),
+        guarded(mode),
+        name,
+        politeness,
+        worker,
+        read_budgets(settings),
+        partitions,
+    )
+    retry(lambda: frontier.open(mode), connection.revive)
+    own = for_thread(opened, connection, frontier)
+    heartbeat = retry(lambda: Heartbeat(own, connection.revive), connection.revive)
+    opened.callback(sys.audit, "webcrawler.leave.after")
+    opened.callback(attempt, frontier.leave, connection.revive)
+    opened.callback(sys.audit, "webcrawler.leave.before")
+    opened.callback(heartbeat.stop)
+    return frontier
 
-    def __init__(
-        self,
-        opened: ExitStack,
-        connection: Connection,
-        mode: str,
-        politeness: Politeness,
-        budgets: Budgets,
-        partitions: int,
-        name: str = "index",
-    ) -> None:
-        self._connection = connection
-        # Of this process and no other: a restarted container has the host and process id of the one before.
-        worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-        self.frontier = Frontier(
-            self._new_client(opened), guarded(mode), name, politeness, worker, budgets, partitions
-        )
-        retry(lambda: self.frontier.open(mode), connection.revive)
-        own = self.new_frontier(opened)
-        heartbeat = retry(lambda: Heartbeat(own, connection.revive), connection.revive)
-        opened.callback(sys.audit, "webcrawler.leave.after")
-        opened.callback(attempt, self.frontier.leave, connection.revive)
-        opened.callback(sys.audit, "webcrawler.leave.before")
-        opened.callback(heartbeat.stop)
 
-    def new_frontier(self, opened: ExitStack) -> Frontier:
-        """The same frontier for another thread, with connections of its own."""
-        return self.frontier.on(self._new_client(opened))
+def for_thread(opened: ExitStack, connection: Connection, frontier: Frontier) -> Frontier:
+    """The same frontier for another thread, with connections of its own."""
+    return frontier.on(_new_client(opened, connection))
 
-    def _new_client(self, opened: ExitStack) -> Client:
-        # Not sent twice: URLs leased by a call of which the answer was lost would be nobody's.
-        return opened.enter_context(closing(self._connection.new_client(retries=0)))
+
+def _new_client(opened: ExitStack, connection: Connection) -> Client:
+    # Not sent twice: URLs leased by a call of which the answer was lost would be nobody's.
+    return opened.enter_context(closing(connection.new_client(retries=0)))
+
+
+def read_politeness(settings: BaseSettings, no_delay: bool = False) -> Politeness:
+    """How servers are treated; the demo web is ours and needs no pauses."""
+    return Politeness(
+        delay=0.0 if no_delay else settings.getfloat("FRONTIER_DELAY"),
+        crawl_delay_max=0.0 if no_delay else settings.getfloat("CRAWL_DELAY_MAX"),
+        slowness=settings.getfloat("FRONTIER_SLOWNESS"),
+        server_concurrency=settings.getint("FRONTIER_SERVER_CONCURRENCY"),
+        tries=settings.getint("FRONTIER_TRIES"),
+        backoff=0.2 if no_delay else settings.getfloat("FRONTIER_BACKOFF"),
+        deaths=settings.getint("FRONTIER_DEATHS"),
+    )
+
+
+def read_budgets(settings: BaseSettings) -> Budgets:
+    """How many URLs of each server, domain and path prefix are added."""
+    share, _, of = str(settings["BUDGET_DOMAIN_SHARE"]).partition("/")
+    return Budgets(
+        server=settings.getint("BUDGET_SERVER"),
+        domain=settings.getint("BUDGET_DOMAIN"),
+        domain_servers=settings.getint("BUDGET_DOMAIN_SERVERS"),
+        prefix=settings.getint("BUDGET_PREFIX"),
+        share=int(share or 0),
+        share_of=int(of or 0),
+        queued=settings.getint("FRONTIER_MAX_URLS"),
+        repeats=settings.getint("BUDGET_REPEATS"),
+    )
 
 
 class Heartbeat:
@@ -92,7 +126,10 @@ class Heartbeat:
                 self._beat()
             except (RedisError, WebcrawlerError) as error:
                 logger.warning("no heartbeat: %s", error)
-                self._try_to_revive()
+                try:
+                    self._revive()
+                except WebcrawlerError as away:
+                    logger.warning("Redis is still away: %s", away)
 
     def _beat(self) -> None:
         sys.audit("webcrawler.heartbeat.before")
@@ -103,14 +140,8 @@ class Heartbeat:
         if expired:
             logger.info("%d leases of workers that died are back in the queue", expired)
 
-    def _try_to_revive(self) -> None:
-        try:
-            self._revive()
-        except WebcrawlerError as error:
-            logger.warning("Redis is still away: %s", error)
 
-
-def release_dead_workers(connection: Connection, name: str = "index") -> None:
+def release_dead_workers(connection: Connection, name: str) -> None:
     """Takes back what dead processes of this machine hold, where all workers are of this machine."""
     if connection.embedded:
         Frontier(connection.client, ordering("fifo"), name).expire_dead(is_dead_process)
@@ -129,8 +160,6 @@ def is_dead_process(worker: str) -> bool:
         return False
     try:
         os.kill(int(rest), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)  # else it is another user's
     return False

@@ -24,13 +24,21 @@ class GuardedResolver:
     def __init__(self, resolver: Any, rules: AddressRules) -> None:
         self.resolver, self.rules = resolver, rules
         self._proxies = proxy_hosts()
-        self.proxy_names = frozenset(host for host in self._proxies if not is_address(host))
+        self._proxy_names = frozenset(host for host in self._proxies if not is_address(host))
         self._refused: set[str] = set()  # hosts of which no address was let through
 
     def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
         if hostName not in self._proxies:
             resolutionReceiver = _Guard(self, resolutionReceiver, hostName)
         return self.resolver.resolveHostName(resolutionReceiver, hostName, *arguments, **options)
+
+    def permits(self, url: str) -> bool:
+        """Are host and port of this URL permitted, as far as they say so? A name is known when resolved."""
+        host, port = host_and_port(server(url))
+        host = host.rstrip(".")
+        # Connections to a proxy's name are let through: no page may lead there.
+        is_proxy = host in self._proxy_names
+        return not is_proxy and self.rules.permits_host(host) and self.rules.permits_port(port)
 
     def has_refused(self, url: str) -> bool:
         """Was no address of this URL's host let through?"""

@@ -20,7 +20,7 @@ from scrapy.exceptions import (
 from scrapy.http import Response
 
 from webcrawler.crawl.worker import Refused
-from webcrawler.crawl.worker.answers import (
+from webcrawler.crawl.worker.responses import (
     RETRY_AFTER_MAX_SECONDS,
     headers_of,
     is_document,

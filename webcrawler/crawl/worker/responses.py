@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from scrapy.exceptions import (
-    CannotResolveHostError,
     DownloadCancelledError,
-    DownloadConnectionRefusedError,
     DownloadTimeoutError,
     IgnoreRequest,
 )
 from scrapy.http import Response
 
+from webcrawler.frontier import Report
 from webcrawler.records import Lease, Link
 
 SLOW_DOWN = frozenset({429, 503})
@@ -79,10 +79,15 @@ def reason_of_error(error: BaseException) -> tuple[str, bool, bool]:
             return "timeout", True, True
         case DownloadCancelledError() | IgnoreRequest():  # past DOWNLOAD_MAXSIZE, or past it when inflated
             return "too-large", False, False
-        case CannotResolveHostError() | DownloadConnectionRefusedError():
-            return "unreachable", True, False
         case _:
             return "unreachable", True, False
+
+
+def report_of(lease: Lease, seconds: float, response: Response, downloaded: bool = True) -> Report:
+    """The end of a download that brought this answer, for the politeness of its server."""
+    slow_down = response.status in SLOW_DOWN
+    wait = retry_after_seconds(response.headers.get("Retry-After"), time.time()) if slow_down else 0.0
+    return Report(lease, seconds, slow_down, wait, downloaded)
 
 
 def headers_of(response: Response) -> tuple[tuple[str, str], ...]:
@@ -97,17 +102,15 @@ def retry_after_seconds(value: bytes | None, now: float) -> float:
     """Seconds of a Retry-After header (RFC 9110 10.2.3), up to a day; 0 for no number and no later date."""
     text = (value or b"")[:_RETRY_AFTER_BYTES].decode("latin-1").strip()
     try:
-        seconds = float(text) if text.isdecimal() else _timestamp(text) - now
+        if text.isdecimal():
+            seconds = float(text)
+        else:
+            date = parsedate_to_datetime(text)
+            # The format of asctime names no zone, and HTTP knows GMT alone (RFC 9110, 5.6.7).
+            seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
     except (ValueError, TypeError, OverflowError):
         return 0.0
     return min(max(seconds, 0.0), RETRY_AFTER_MAX_SECONDS)
-
-
-def _timestamp(text: str) -> float:
-    date = parsedate_to_datetime(text)
-    if date.tzinfo is None:  # asctime's format names no zone, and HTTP knows GMT alone (RFC 9110, 5.6.7)
-        date = date.replace(tzinfo=UTC)
-    return date.timestamp()
 
 
 def is_other_type(content_type: str) -> bool:
@@ -120,10 +123,7 @@ def is_document(content_type: str, body: bytes) -> bool:
     """By Content-Type where there is one, but never binary data; by sniffing where there is none."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind in DOCUMENT_TYPES:
-        return not (_BINARY.match(body) or _is_noise(body[:_SNIFFED_BYTES]))
+        start = body[:_SNIFFED_BYTES]
+        binary_bytes = len(start) - len(start.translate(None, _BINARY_BYTES))
+        return not (_BINARY.match(body) or binary_bytes > _BINARY_SHARE * len(start))
     return kind in UNKNOWN_TYPES and bool(_HTML.match(body[:_SNIFFED_BYTES].lstrip(b"\xef\xbb\xbf")))
-
-
-def _is_noise(start: bytes) -> bool:
-    binary = len(start) - len(start.translate(None, _BINARY_BYTES))
-    return binary > _BINARY_SHARE * len(start)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request, Spider
 
 from webcrawler.connection import Connection, attempt
-from webcrawler.crawl.worker.leases import Leases
+from webcrawler.crawl.worker.open_leases import OpenLeases
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
 
@@ -31,7 +31,7 @@ class Worker(ABC):
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.leases = Leases(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self.leases = OpenLeases(crawler.settings.getint("CONCURRENT_REQUESTS"))
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
         self.new_links: list[Link] = []  # on their way into the frontier
         self.request_meta: dict[str, Any] = {}  # of every request that is made here

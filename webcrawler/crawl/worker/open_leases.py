@@ -66,7 +66,7 @@ class Downloads:
         return max(0, int(DOUBTFUL_SHARE * self.limit) - len(self._doubtful))
 
 
-class Leases:
+class OpenLeases:
     """For the event loop, except `lease`.
 
     Args:
