@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from webcrawler.crawl import CrawledPage
 from webcrawler.crawl.run import PagePipeline
-from webcrawler.records import Entry, Text
+from webcrawler.records import Entry
 
 
 class FullTextPipeline(PagePipeline):
@@ -15,9 +15,4 @@ class FullTextPipeline(PagePipeline):
     feeds = "index"
 
     def add(self, entry: Entry, item: CrawledPage) -> Entry:
-        page = item.page
-        if page.noindex:
-            return entry
-        headings = "\n".join(page.headings)
-        text = Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
-        return replace(entry, text=text)
+        return entry if item.page.noindex else replace(entry, text=item.index_text)

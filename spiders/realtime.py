@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from redis.exceptions import RedisError
 from scrapy import signals
 
 from spiders.index import IndexSpider
 from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
-from webcrawler.errors import WebcrawlerError
-from webcrawler.realtime import Driver, Fetched, Journal, RealtimeJob, RealtimeSearch, journal
-from webcrawler.records import Text
+from webcrawler.realtime import Driver, Journal, RealtimeJob, RealtimeSearch, journal
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-
-# Of a Redis, a disk, an index being exchanged: others repair these, the search goes on then.
-PASSING = (RedisError, WebcrawlerError, sqlite3.Error, OSError)
 
 
 class RealtimeSpider(IndexSpider):
@@ -53,7 +46,7 @@ class RealtimeSpider(IndexSpider):
         job = self.job.with_judged(folder)
         self._search = RealtimeSearch(folder, job)
         self.job = replace(job, mode=self._search.begin())
-        self._driver = Driver(self._search, self._show, PASSING)
+        self._driver = Driver(self._search, self._show)
         self._show(self._search.journal())
 
     async def start(self) -> AsyncIterator[Any]:
@@ -76,10 +69,7 @@ class RealtimeSpider(IndexSpider):
 
     def _item_scraped(self, item: object) -> None:
         if isinstance(item, CrawledPage):
-            page, id = item.page, item.fetch.lease.id
-            text = Text(page.title, "\n".join(page.headings), page.description, page.keywords, page.text)
-            is_indexed = not (page.noindex or item.duplicate_of)
-            self._driver.add(Fetched(item.url, id, text, bool(item.duplicate_of), is_indexed))
+            self._search.waiting_pages.append(item)
 
     async def _closed(self, reason: str) -> None:
         await self._driver.end(reason)

@@ -7,21 +7,26 @@ from pathlib import Path
 import pytest
 from crawled import crawled, fetched
 
+from webcrawler.crawl import CrawledPage
 from webcrawler.index import follower
+from webcrawler.job import seed_link
 from webcrawler.realtime import journal
 from webcrawler.realtime.job import RealtimeJob
-from webcrawler.realtime.lag import Lag
-from webcrawler.realtime.search import Fetched, RealtimeSearch
-from webcrawler.records import Text
-from webcrawler.urls import url_id
+from webcrawler.realtime.loop import Lag
+from webcrawler.realtime.search import RealtimeSearch
+from webcrawler.records import Fetch, Lease, Page, Text
 
 EXAMPLE, COPY, PAGE = (f"http://{name}.test/" for name in ("example", "copy", "page"))
 QUOKKAS = Text("Quokka", "", "", "", "quokka " * 20)
 ZITHERS = Text("Zither", "", "", "", "zither " * 60)
 
 
-def document(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bool = True) -> Fetched:
-    return Fetched(url, url_id(url), text, is_duplicate, is_indexed)
+def document(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bool = True) -> CrawledPage:
+    lease = Lease(seed_link(url).id, url, url, server=url, token=1)
+    page = Page(text.title, "", "", (), text.body, (), (), {}, noindex=not is_indexed)
+    item = CrawledPage.of(Fetch(lease, "done", "document", fetched=0.0), page)
+    item.duplicate_of = COPY if is_duplicate else None
+    return item
 
 
 def search_of(folder: Path, **arguments: str) -> RealtimeSearch:

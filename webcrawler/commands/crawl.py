@@ -24,7 +24,7 @@ from webcrawler.crawl import run
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
-from webcrawler.realtime import CHANGED, RealtimeJob, as_json, is_alive, read
+from webcrawler.realtime import CHANGED, RealtimeJob, is_alive, read
 from webcrawler.settings import SETTINGS, complaint, words_of
 from webcrawler.urls import AddressRules
 
@@ -156,8 +156,8 @@ class _RealtimeSearch:
             journal |= {"state": "finished", "reason": "stopped"}
         self._table.end(journal)
         if self._json == STDOUT:
-            print(json.dumps(as_json(journal), indent=2))
+            print(json.dumps(journal, indent=2))
         elif self._json:
-            write_json(Path(self._json), as_json(journal))
+            write_json(Path(self._json), journal)
         if journal["reason"] == "failed":
             raise Unavailable("the search broke, the log says why")

@@ -5,6 +5,8 @@ its connection and setting names (REDIS_URL, REDIS_HOST, REDIS_PORT, REDIS_DB, R
 they mean there.
 """
 
+from redis.exceptions import RedisError
+
 from webcrawler.connection import remote
 from webcrawler.connection.connection import Connection, connect, from_settings, visit
 from webcrawler.connection.remote import serialized
@@ -13,6 +15,7 @@ from webcrawler.connection.retry import FOREVER, attempt, retry
 __all__ = [
     "FOREVER",
     "Connection",
+    "RedisError",
     "attempt",
     "connect",
     "from_settings",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from webcrawler.records import Fetch, Page
+from webcrawler.records import Fetch, Page, Text
 
 
 @dataclass(slots=True, repr=False)
@@ -32,6 +32,13 @@ class CrawledPage:
             lease.url, page.title, page.text, when, fetch.status, lease.server, outlinks, None,
             page=page, fetch=fetch,
         )  # fmt: skip
+
+    @property
+    def index_text(self) -> Text:
+        """What of the page is searched."""
+        page = self.page
+        headings = "\n".join(page.headings)
+        return Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.url}>"

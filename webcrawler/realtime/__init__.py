@@ -4,19 +4,17 @@ from webcrawler.realtime import journal
 from webcrawler.realtime.driver import Driver
 from webcrawler.realtime.examples import urls_of
 from webcrawler.realtime.job import ENOUGH, RealtimeJob
-from webcrawler.realtime.journal import CHANGED, Found, Journal, as_json, is_alive, read
-from webcrawler.realtime.search import Fetched, RealtimeSearch
+from webcrawler.realtime.journal import CHANGED, Found, Journal, is_alive, read
+from webcrawler.realtime.search import RealtimeSearch
 
 __all__ = [
     "CHANGED",
     "ENOUGH",
     "Driver",
-    "Fetched",
     "Found",
     "Journal",
     "RealtimeJob",
     "RealtimeSearch",
-    "as_json",
     "is_alive",
     "journal",
     "read",

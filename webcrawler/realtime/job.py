@@ -49,11 +49,15 @@ class RealtimeJob(Job):
             BadInput: with one line on what to write instead.
         """
         words = {word: text for word, text in given.items() if text is not None and not word.startswith("_")}
-        strategy = _strategy(words.get("strategy", "adaptive"))
-        own = _own(words, strategy)
+        strategy, own = _strategy(words)
         query, judged = _query(words, strategy), words.get("examples") == JUDGED
         examples = () if judged else read_urls(words.get("examples", ""))
-        crawl = _crawl(words)
+        crawl = Job.read(
+            max_pages=words.get("max_pages", str(MAX_PAGES)),
+            max_time=words.get("max_time", str(MAX_TIME_SECONDS)),
+            domains=words.get("domains"),
+        )
+        share = words.get("similarity", str(SIMILAR))
         return cls(
             mode=_mode(strategy, query, own),
             seeds=tuple(dict.fromkeys((*examples, *read_urls(words.get("seeds", ""))))),
@@ -63,7 +67,7 @@ class RealtimeJob(Job):
             query=query,
             strategy=strategy,
             enough=whole_number("enough", words.get("enough", str(ENOUGH)), 0, MOST, "of at least 0"),
-            similarity=_similarity(words.get("similarity", str(SIMILAR))),
+            similarity=number("similarity", share, lambda value: 0 < value <= 1, "above 0 and up to 1"),
             examples=examples,
             judged=judged,
             name=journal.check_name(words.get("job") or given.get("_job") or journal.new_job()),
@@ -96,21 +100,17 @@ class RealtimeJob(Job):
         return True
 
 
-def _strategy(name: str) -> str:
-    names = [mode.name for mode in strategies()]
-    if name not in names:
-        raise BadInput(f"unknown strategy {name[:100]!r}: choose one of {', '.join(names)}")
-    return name
-
-
-def _own(words: Mapping[str, str], strategy: str) -> dict[str, str]:
-    """The arguments that this strategy alone takes."""
+def _strategy(words: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The strategy, and the arguments that it alone takes."""
+    strategy, names = words.get("strategy", "adaptive"), [mode.name for mode in strategies()]
+    if strategy not in names:
+        raise BadInput(f"unknown strategy {strategy[:100]!r}: choose one of {', '.join(names)}")
     takes = [word for word in arguments_of(ordering_type(strategy)) if word not in OWN]
     known = [*OWN, *OF_A_CRAWL, *takes]
     if unknown := words.keys() - set(known):
         named = ", ".join(sorted(unknown))[:200]
         raise BadInput(f"no such argument: {named}; strategy={strategy} takes {', '.join(known)}")
-    return {word: words[word] for word in takes if word in words}
+    return strategy, {word: words[word] for word in takes if word in words}
 
 
 def _query(words: Mapping[str, str], strategy: str) -> str:
@@ -135,12 +135,3 @@ def _mode(strategy: str, query: str, own: Mapping[str, str]) -> str:
     mode = f"{strategy}?{urlencode(arguments)}" if arguments else strategy
     ordering(mode)
     return mode
-
-
-def _crawl(words: Mapping[str, str]) -> Job:
-    limits = {"max_pages": str(MAX_PAGES), "max_time": str(MAX_TIME_SECONDS)} | dict(words)
-    return Job.read(**{word: limits.get(word) for word in ("max_pages", "max_time", "domains")})
-
-
-def _similarity(text: str) -> float:
-    return number("similarity", text, lambda share: 0 < share <= 1, "above 0 and up to 1")

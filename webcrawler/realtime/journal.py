@@ -13,7 +13,7 @@ import secrets
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, TypedDict, cast
+from typing import TypedDict, cast
 
 from webcrawler.background import is_held, try_lock
 from webcrawler.errors import BadInput
@@ -51,6 +51,8 @@ class Found(TypedDict):
 
 
 class Journal(TypedDict):
+    """What programs read, too: `scrapy crawl realtime --json`, and `scrapy serve`."""
+
     job: str
     query: str
     strategy: str
@@ -120,21 +122,17 @@ class Writer:
     def __init__(self, crawl_dir: Path, job: str) -> None:
         self._crawl_dir, self._job = crawl_dir, check_name(job)
         (crawl_dir / "realtime").mkdir(parents=True, exist_ok=True)
-        self._lock = self._locked()
-        self._remove_old_stop()
-
-    def _locked(self) -> IO[str]:
         for _ in range(LOCK_TRIES):
-            if lock := try_lock(_path(self._crawl_dir, self._job, "lock")):
-                return lock
+            if lock := try_lock(_path(crawl_dir, job, "lock")):
+                break
             time.sleep(0.01)
-        raise BadInput(f"a search with job={self._job} is going on: choose another name")
-
-    def _remove_old_stop(self) -> None:
-        """Removes a stop file that is older than the last journal: it was for an earlier run."""
+        else:
+            raise BadInput(f"a search with job={job} is going on: choose another name")
+        self._lock = lock
+        stop = _path(crawl_dir, job, "stop")
         with suppress(FileNotFoundError):
-            stop = _path(self._crawl_dir, self._job, "stop")
-            if stop.stat().st_mtime_ns <= _path(self._crawl_dir, self._job, "json").stat().st_mtime_ns:
+            # One that is older than the last journal was for an earlier run.
+            if stop.stat().st_mtime_ns <= _path(crawl_dir, job, "json").stat().st_mtime_ns:
                 stop.unlink()
 
     def write(self, journal: Journal) -> None:
@@ -158,16 +156,12 @@ class Writer:
         for old in over[KEPT:]:
             for suffix in SUFFIXES:
                 _path(self._crawl_dir, old, suffix).unlink(missing_ok=True)
-        _remove_leftovers(self._crawl_dir / "realtime")
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Removes files of runs that were killed, or ended before they had a journal."""
-    for suffix in SUFFIXES:
-        for path in folder.glob(f"*.{suffix}"):
+        # Files of runs that were killed, or ended before they had a journal.
+        for path in (self._crawl_dir / "realtime").iterdir():
             has_journal = path.with_suffix(".json").exists() or is_held(path.with_suffix(".lock"))
+            is_left_over = path.suffix.lstrip(".") in SUFFIXES and not has_journal
             with suppress(OSError):  # others tidy up, too
-                if not has_journal and path.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
+                if is_left_over and path.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
                     path.unlink()
 
 
@@ -182,8 +176,3 @@ def _read(crawl_dir: Path, job: str) -> Journal | None:
 
 def _path(crawl_dir: Path, job: str, suffix: str) -> Path:
     return crawl_dir / "realtime" / f"{check_name(job)}.{suffix}"
-
-
-def as_json(journal: Journal) -> dict[str, Any]:
-    """The contract with programs."""
-    return dict(journal)

@@ -1,23 +1,30 @@
-"""The loop of WebCrawler: search the whole index again and again, and follow the links of the best documents.
+"""The loop of WebCrawler: search the index again as it grows, and follow the links of the best documents.
 
 Source: Pinkerton 1994, "Real-time search mode".
 """
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 from webcrawler.archive import recall, take_in
 from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Frontier, Seen
+from webcrawler.index import applied_seq
 from webcrawler.records import Link
 from webcrawler.search import Searcher
+
+logger = logging.getLogger(__name__)
 
 TOP = 100  # hits near the top of the list: candidates
 FIRST = 100  # documents to begin with where the index has no answer
 LEAST_CHANGE = 0.01  # of a relevance; a smaller one is not learned
+LAG_POLL_SECONDS = 0.05
 
 
 class QueryLoop:
@@ -44,7 +51,8 @@ class QueryLoop:
         if not (new or changed):
             return 0
         with closing(Catalog(self._path, readonly=True)) as catalog:
-            self._learn_again(catalog, changed)
+            for seen in recall(catalog, list(changed), changed):
+                self._frontier.ordering.learn(self._admitted(seen))
             found = self._follow(catalog, new, relevance)
         # Only now: where Redis failed above, the step is repeated.
         self._candidates |= changed | {number: relevance[number] for number in new}
@@ -69,13 +77,11 @@ class QueryLoop:
             or (self._candidates[number] and not share)
         }
 
-    def _learn_again(self, catalog: Catalog, changed: Mapping[int, float]) -> None:
-        for seen in recall(catalog, list(changed), changed):
-            self._frontier.ordering.learn(self._admitted(seen))
-
     def _follow(self, catalog: Catalog, numbers: Sequence[int], relevance: Mapping[int, float]) -> int:
         known = catalog.documents(numbers)
-        linking = _linking_to(catalog, [number for number in numbers if number not in known])
+        # Hits that were never fetched are known by their anchor text only: what links to them is followed.
+        leading = [catalog.links.leading_to(number) for number in numbers if number not in known]
+        linking = dict.fromkeys(link.source for link in leading if link)
         sources = [number for number in linking if number not in known and number not in self._candidates]
         seen = [one for some in recall(catalog, [*numbers, *sources], relevance) for one in some]
         take_in(self._frontier, self._admitted(seen))
@@ -85,7 +91,47 @@ class QueryLoop:
         return [one._replace(links=[link for link in one.links if self._admits(link)]) for one in seen]
 
 
-def _linking_to(catalog: Catalog, numbers: Sequence[int]) -> list[int]:
-    """The documents that link to hits never fetched, which are known by their anchor text only."""
-    leading = (catalog.links.leading_to(number) for number in numbers)
-    return list(dict.fromkeys(link.source for link in leading if link))
+class Lag:
+    """How far is the index behind the catalog? For one thread, except `stop_waiting`."""
+
+    def __init__(self, crawl_dir: Path) -> None:
+        self._crawl_dir = crawl_dir
+        self._stopped = Event()
+        self._last_at_rest: int | None = None  # the last change when the crawl came to rest
+
+    def applied(self) -> int:
+        """The last change that searchers can see."""
+        return applied_seq(self._crawl_dir / "index")
+
+    def covers(self, seq: int, is_at_rest: bool) -> bool:
+        """Is that change as new as the last one of this crawl?
+
+        Args:
+            is_at_rest: has this crawl nothing left to do? Changes by other crawls from then on do not count.
+        """
+        if not is_at_rest:
+            self._last_at_rest = None
+        elif self._last_at_rest is None:
+            self._last_at_rest = self._last()
+        return self._last_at_rest is not None and seq >= self._last_at_rest
+
+    def wait(self, seconds: float) -> None:
+        """Waits, that many seconds at most, until the index has what the catalog has now."""
+        last, deadline = self._last(), time.monotonic() + seconds
+        if self.applied() < last:
+            logger.info("the last list waits for the index, up to %.0f s", seconds)
+        while (
+            self.applied() < last and time.monotonic() < deadline and not self._stopped.wait(LAG_POLL_SECONDS)
+        ):
+            pass
+
+    def stop_waiting(self) -> None:
+        """Has `wait` return at once, now and later; for any thread."""
+        self._stopped.set()
+
+    def _last(self) -> int:
+        path = self._crawl_dir / "catalog.sqlite"
+        if not path.exists():
+            return 0
+        with closing(Catalog(path, readonly=True)) as catalog:
+            return catalog.last_seq()

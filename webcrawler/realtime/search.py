@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.errors import Unavailable
-from webcrawler.frontier import Frontier
+from webcrawler.crawl import CrawledPage
+from webcrawler.errors import Unavailable, WebcrawlerError
+from webcrawler.frontier import Frontier, inspect
 from webcrawler.job import seed_link
 from webcrawler.orderings import Wanted, arguments_of, ordering_type, page_score
 from webcrawler.realtime.examples import typical_words
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
-from webcrawler.realtime.lag import Lag
-from webcrawler.realtime.loop import QueryLoop
+from webcrawler.realtime.loop import Lag, QueryLoop
 from webcrawler.realtime.result_list import Listing
 from webcrawler.records import Link, Text
 from webcrawler.search import Searcher
@@ -31,20 +32,12 @@ OWN_REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped")
 JUDGED_AGAIN = 1_000  # texts that are kept to be judged by later examples
 
 
-class Fetched(NamedTuple):
-    """A document that this search fetched."""
-
-    url: str  # canonical
-    id: int  # URL id
-    text: Text
-    is_duplicate: bool = False
-    is_indexed: bool = True  # may it be found?
-
-
 class RealtimeSearch:
     """What a search has found so far.
 
-    Args:
+    Attributes:
+        waiting_pages: that the crawl has fetched, and `step` has still to look at.
+        about: what people should know of the crawl.
     Raises:
         BadInput: another search has this name.
     """
@@ -63,13 +56,14 @@ class RealtimeSearch:
         self._listing = Listing(self._path, self._searcher, self._similarity, [seed.url for seed in seeds])
         self._loop: QueryLoop | None = None
         self._generation: object = None  # of the index that was searched last
-        self._searched_seq = 0  # the last change that the index held when it was searched last
         self._examples: list[Text] = []
         self._texts: list[Text] = []
         self._urls: set[str] = set()
         self._hits: list[Found] = []
         self._note, self.fetched, self.similar = "", 0, 0
-        self._waiting, self._about = 0, ""  # of the crawl
+        self.waiting_pages: deque[CrawledPage] = deque()
+        self.about = ""
+        self._waiting_urls = 0
 
     def begin(self) -> str:
         """Searches the index; returns the mode to crawl in, with words that the thesaurus adds."""
@@ -85,54 +79,63 @@ class RealtimeSearch:
         takes = arguments_of(ordering_type(self.job.strategy))
         return self.job.with_words(also) if also and "also" in takes else self.job.mode
 
-    def join(self, frontier: Frontier, admits: Callable[[Link], bool]) -> None:
-        """Takes the links of the best documents in the index into the frontier; may be repeated."""
-        self._loop = QueryLoop(self._path, self._searcher, frontier, admits)
-        generation = self._searcher.generation
-        is_answered = self._loop.step(self._query)
-        self._note = ""
-        if not is_answered and not self.job.seeds and self._loop.begin_anywhere():
-            self._note = "the index has no answer: it begins with the pages that were crawled first"
-        self._generation = generation if self._hits else None
+    def step(self, frontier: Frontier, admits: Callable[[Link], bool]) -> str:
+        """Looks at what was fetched, and runs the query again where the index has changed.
 
-    def note_crawl(self, waiting: int, about: str) -> None:
-        """How the crawl stands: URLs that wait, and what people should know of it."""
-        self._waiting, self._about = waiting, about
+        May be repeated when it fails.
 
-    def add(self, one: Fetched) -> None:
-        """A document that was fetched."""
-        if not self.job.query and self._is_example(one):
-            self._learn_words(one.text)
-        if one.is_duplicate:
-            return
-        self._urls.add(one.url)
-        self.fetched += 1
-        if one.is_indexed:
-            self.similar += self._is_similar(one.text)
-            if not self.job.query and len(self._texts) < JUDGED_AGAIN:
-                self._texts.append(one.text)
-
-    def step(self) -> int:
-        """Runs the query again where the index has changed; returns how many documents became candidates."""
-        assert self._loop is not None, "it joins a frontier first"
+        Args:
+            frontier: takes in the links of the best documents.
+            admits: may this link be followed?
+        Returns:
+            Why the search is over; "" while it goes on.
+        """
+        if self._writer.is_stopped():
+            return "stopped"
+        self._add_waiting()
+        if 0 < self.job.enough <= self.similar:
+            return "enough"
+        if self._loop is None:
+            self._begin_loop(QueryLoop(self._path, self._searcher, frontier, admits))
+            return ""
         applied, generation, candidates = self._lag.applied(), self._searcher.generation, 0
         if generation != self._generation and self._query:
             candidates = self._loop.step(self._query)
             self._hits, _ = self._listing.hits(self._query, self._urls)
             self._generation = generation
-        self._searched_seq = applied
-        return candidates
+        states = inspect.stats(frontier)
+        self._waiting_urls = states["queued"]
+        is_at_rest = not (states["queued"] or states["leased"] or candidates or self.waiting_pages)
+        return "nothing_left" if self._lag.covers(applied, is_at_rest) else ""
 
-    def has_seen_all(self, is_at_rest: bool) -> bool:
-        """Is the crawl at rest, and has an index been searched that holds all it fetched?"""
-        return self._lag.covers(self._searched_seq, is_at_rest)
+    def _begin_loop(self, loop: QueryLoop) -> None:
+        """Takes the links of the best documents in the index into the frontier."""
+        generation = self._searcher.generation
+        is_answered = loop.step(self._query)
+        self._note = ""
+        if not is_answered and not self.job.seeds and loop.begin_anywhere():
+            self._note = "the index has no answer: it begins with the pages that were crawled first"
+        self._generation = generation if self._hits else None
+        self._loop = loop
 
-    def is_enough(self) -> bool:
-        return 0 < self.job.enough <= self.similar
+    def _add_waiting(self) -> None:
+        while self.waiting_pages:
+            self.add(self.waiting_pages[0])
+            self.waiting_pages.popleft()  # only now: the step is repeated when it fails
 
-    def is_stopped(self) -> bool:
-        """Has any process asked for the end?"""
-        return self._writer.is_stopped()
+    def add(self, page: CrawledPage) -> None:
+        """A document that was fetched."""
+        text = page.index_text
+        if not self.job.query and self._is_example(page.fetch.lease.id):
+            self._learn_words(text)
+        if page.duplicate_of:
+            return
+        self._urls.add(page.url)
+        self.fetched += 1
+        if not page.page.noindex:
+            self.similar += self._is_similar(text)
+            if not self.job.query and len(self._texts) < JUDGED_AGAIN:
+                self._texts.append(text)
 
     def stop_waiting(self) -> None:
         """Ends without waiting until the last list is complete; for any thread."""
@@ -140,13 +143,17 @@ class RealtimeSearch:
 
     def end(self, reason: str) -> Journal:
         """Makes the last list once the index holds all that was found; `reason` is why the crawl ended."""
+        with suppress(WebcrawlerError, sqlite3.Error, OSError):
+            self._add_waiting()
         try:
             self._lag.wait(CAUGHT_UP_SECONDS)
             if self._query:
                 self._hits, _ = self._listing.hits(self._query, self._urls)
         except Exception:  # whatever it is, the journal says how the search ended
             logger.exception("the last list is the one before")
-        journal = self.journal("finished", _reason(reason))
+        if reason not in OWN_REASONS:
+            reason = "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")
+        journal = self.journal("finished", reason)
         self._writer.close()
         return journal
 
@@ -165,21 +172,21 @@ class RealtimeSearch:
             fetched=self.fetched,
             similar=self.similar,
             enough=self.job.enough,
-            waiting=self._waiting,
-            note="; ".join(filter(None, (self._note, self._about))),
+            waiting=self._waiting_urls,
+            note="; ".join(filter(None, (self._note, self.about))),
             hits=self._hits,
         )
         self._writer.write(journal)
         return journal
 
-    def _is_example(self, one: Fetched) -> bool:
+    def _is_example(self, url_id: int) -> bool:
         """Is it the page of a seed, or one that a seed redirects to?"""
-        if one.id in self._seeds:
+        if url_id in self._seeds:
             return True
         if not self._path.exists():
             return False
         with closing(Catalog(self._path, readonly=True)) as catalog:
-            return not self._seeds.isdisjoint(catalog.links.redirecting_to(one.id))
+            return not self._seeds.isdisjoint(catalog.links.redirecting_to(url_id))
 
     def _learn_words(self, example: Text) -> None:
         """Learns from one more example what is looked for, and judges again what was found."""
@@ -196,10 +203,3 @@ class RealtimeSearch:
 
     def _is_similar(self, text: Text) -> bool:
         return self._similarity(text) >= self.job.similarity
-
-
-def _reason(reason: str) -> str:
-    """Why a search ended, in its own words."""
-    if reason in OWN_REASONS:
-        return reason
-    return "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")
