@@ -9,21 +9,22 @@ import msgpack
 import pytest
 import redis
 
-from webcrawler.crawl.robots.cache import BODY_MAX, Retries, Robots, RobotsCache, judge
+from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.crawl.robots.compressed import is_whole
+from webcrawler.frontier import Politeness
 
 UA = "FooBot/1.0"
 RULES = b"User-agent: *\nDisallow: /secret\nCrawl-delay: 7"
 HOUR = 3600.0
 DAY = 24 * HOUR
 NOW = 1_000_000_000.0
-RETRIES = Retries(tries=3, backoff_seconds=30.0)
+POLITENESS = Politeness(tries=3, backoff=30.0)
 
 
 def answered(
     status: int | None, body: bytes = RULES, known: Robots | None = None, now: float = NOW
 ) -> Robots:
-    return judge(status, body, UA, known, now, RETRIES)
+    return judge(status, body, UA, known, now, POLITENESS)
 
 
 def may(robots: Robots) -> tuple[bool, bool]:
@@ -123,7 +124,7 @@ def test_copy_is_thirty_days_old_however_often_the_server_failed_since() -> None
 
 @pytest.fixture
 def cache(client: redis.Redis) -> RobotsCache:
-    return RobotsCache(client, "{crawl:0}:robots:".__add__, UA, RETRIES)
+    return RobotsCache(client, "{crawl:0}:robots:".__add__, UA, POLITENESS)
 
 
 def ttl(client: redis.Redis, server: str) -> int:

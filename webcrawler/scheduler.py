@@ -49,7 +49,6 @@ class Scheduler(BaseScheduler):
         self._buffer: deque[Lease] = deque()
         self._empty = False  # nothing is left here or, as far as known, anywhere
         self._closed = False
-        self._retry_seconds = RETRY_SECONDS[0]
         self._changed = worker.leases.changed
         self._thread = ThreadPoolExecutor(1, "frontier")
         self._feeder: asyncio.Task[None] | None = None
@@ -64,7 +63,6 @@ class Scheduler(BaseScheduler):
         if self._worker.frontier.ordering.learns:
             self._ahead = min(self._ahead, AHEAD_LEARNING)
         self._feeder = asyncio.ensure_future(self._feed())
-        self._feeder.add_done_callback(self._fed)
 
     def close(self, reason: str) -> Deferred[None]:
         return deferred_from_coro(self._close())
@@ -85,48 +83,37 @@ class Scheduler(BaseScheduler):
             if wait := worker.leases.downloads.wait():
                 self._wake_in(wait)
                 return None
-            request = worker.request(self._take())
+            lease = self._buffer.popleft()
+            sys.audit("webcrawler.lease.request")
+            if len(self._buffer) < self._ahead // 2:
+                self._changed.set()
+            request = worker.request(lease)
             if request is not None:
                 return request
         self._changed.set()
         return None
 
-    def _take(self) -> Lease:
-        lease = self._buffer.popleft()
-        sys.audit("webcrawler.lease.request")
-        if len(self._buffer) < self._ahead // 2:
-            self._changed.set()
-        return lease
-
     async def _feed(self) -> None:
         """One round trip after the other, as long as the crawl lasts."""
-        wait: float | None = 0.0
-        while not self._closed:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), timeout=wait)
-            self._changed.clear()
-            if not self._closed:
-                wait = await self._try_to_refill()
-                await asyncio.sleep(PAUSE_SECONDS)
-
-    def _fed(self, feeder: asyncio.Task[None]) -> None:
-        """Ends the crawl when an error of ours ended the task: nothing would be leased any more."""
-        if not feeder.cancelled() and feeder.exception():
-            logger.critical("the scheduler broke", exc_info=feeder.exception())
-            self._worker.stop("scheduler_failed")
-
-    async def _try_to_refill(self) -> float:
+        wait, pause = 0.0, RETRY_SECONDS[0]
         try:
-            wait = await self._refill()
-        except RedisError as error:
-            logger.warning("Redis does not do it, trying again in %.1f s: %s", self._retry_seconds, error)
-            await self._in_thread(self._worker.revive)
-            await asyncio.sleep(self._retry_seconds)
-            self._retry_seconds = min(2 * self._retry_seconds, RETRY_SECONDS[1])
-            self._changed.set()
-            return POLL_SECONDS
-        self._retry_seconds = RETRY_SECONDS[0]
-        return wait
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), timeout=wait)
+                self._changed.clear()
+                if self._closed:
+                    return
+                try:
+                    wait, pause = await self._refill(), RETRY_SECONDS[0]
+                except RedisError as error:
+                    logger.warning("Redis does not do it, trying again in %.1f s: %s", pause, error)
+                    await self._in_thread(self._worker.revive)
+                    await asyncio.sleep(pause)
+                    wait, pause = 0.0, min(2 * pause, RETRY_SECONDS[1])
+                await asyncio.sleep(PAUSE_SECONDS)
+        except Exception:  # an error of ours: nothing would be leased any more
+            logger.critical("the scheduler broke", exc_info=True)
+            self._worker.stop("scheduler_failed")
 
     async def _refill(self) -> float:
         """Reports what is over and leases what there is room for; returns seconds until the next time."""

@@ -16,7 +16,7 @@ from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, Htt
 from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
-from webcrawler.crawl.worker import Refused
+from webcrawler.crawl.worker import Refused, codings_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -64,23 +64,30 @@ class CompressedMiddleware(HttpCompressionMiddleware):
     async def process_response(self, request: Request, response: Response) -> Response:  # type: ignore[override]
         if "Content-Encoding" not in response.headers:
             return response
-        codings = _codings(response)
+        codings = codings_of(response)
         if not codings or not response.body:
             del response.headers["Content-Encoding"]
             return response
+        refused, cause = Refused("not-indexable"), None
         if len(codings) <= CODINGS_MAX and KNOWN.issuperset(codings):
             try:
                 return await self._inflated(request, _plain(response, codings, response.body))
             except (IgnoreRequest, DownloadTimeoutError):  # past DOWNLOAD_MAXSIZE, or no room in time
                 raise
             except Exception as error:  # each decoder has errors of its own
-                return _unread(response, Refused("unparsable", retry=True), error)
-        return _unread(response, Refused("not-indexable"))
+                refused, cause = Refused("unparsable", retry=True), error
+        if response.status == 200:
+            raise refused from cause
+        return _plain(response, [], b"")  # of a redirect or an error the body does not matter
 
     async def _inflated(self, request: Request, response: Response) -> Response:
         bounds = (self._max_size, request.meta.get("download_maxsize", self._max_size))
         request.meta["download_maxsize"] = min(bounds)  # of a robots.txt more is read than is inflated
-        await self._take_room(request)
+        deadline = request.meta.get("deadline", time.time() + WAIT_SECONDS)
+        while not self._room.take():
+            if time.time() > deadline:
+                raise DownloadTimeoutError(f"no room to inflate {request.url}")
+            await asyncio.sleep(POLL_SECONDS)
         try:
             inflated = await self._inflate(request, response)
         finally:
@@ -88,30 +95,11 @@ class CompressedMiddleware(HttpCompressionMiddleware):
         self._room.hold(inflated)
         return inflated
 
-    async def _take_room(self, request: Request) -> None:
-        deadline = request.meta.get("deadline", time.time() + WAIT_SECONDS)
-        while not self._room.take():
-            if time.time() > deadline:
-                raise DownloadTimeoutError(f"no room to inflate {request.url}")
-            await asyncio.sleep(POLL_SECONDS)
-
     async def _inflate(self, request: Request, response: Response) -> Response:
         inflate: Callable[[Request, Response], Response] = super().process_response  # type: ignore[assignment]
         if len(response.body) > SMALL_BODY_BYTES:
             return await asyncio.to_thread(inflate, request, response)
         return inflate(request, response)
-
-
-def _codings(response: Response) -> list[bytes]:
-    listed = b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")
-    return [coding for part in listed if (coding := part.strip()) not in (b"", b"identity")]
-
-
-def _unread(response: Response, refused: Refused, error: Exception | None = None) -> Response:
-    """Of a redirect or an error the body does not matter."""
-    if response.status == 200:
-        raise refused from error
-    return _plain(response, [], b"")
 
 
 def _plain(response: Response, codings: list[bytes], body: bytes) -> Response:
@@ -121,14 +109,5 @@ def _plain(response: Response, codings: list[bytes], body: bytes) -> Response:
         headers["Content-Encoding"] = codings
     else:
         del headers["Content-Encoding"]
-    return Response(
-        response.url,
-        response.status,
-        headers,
-        body,
-        response.flags,
-        response.request,
-        response.certificate,
-        response.ip_address,
-        response.protocol,
-    )
+    others = {name: getattr(response, name) for name in Response.attributes}
+    return Response(**others | {"headers": headers, "body": body})

@@ -10,11 +10,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import msgpack
 
-from webcrawler.frontier import Client
+from webcrawler.frontier import Client, Politeness
 from webcrawler.robots import Rules, verdict
 
 DAY_SECONDS = 24 * 3600.0  # RFC 9309 2.4
@@ -23,19 +22,6 @@ UNREACHABLE_SECONDS = 3600.0  # after the last try, until anybody asks again
 BODY_MAX = 512 * 1024  # RFC 9309 2.5
 
 _GET_AND_TIME = "return {redis.call('GET', KEYS[1]), redis.call('TIME')}"
-
-
-class Retries(NamedTuple):
-    """How often a server that is not reached is asked at short intervals, and the first of them."""
-
-    tries: int
-    backoff_seconds: float
-
-    def pause_seconds(self, failures: int) -> float:
-        """How long to wait after so many failures in a row, at least one."""
-        if failures >= self.tries:
-            return UNREACHABLE_SECONDS
-        return self.backoff_seconds * 2.0 ** (failures - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +49,26 @@ class Robots:
 
 
 def judge(
-    status: int | None, body: bytes, user_agent: str, known: Robots | None, now: float, retries: Retries
+    status: int | None, body: bytes, user_agent: str, known: Robots | None, now: float, polite: Politeness
 ) -> Robots:
     """Return what holds after an answer (no answer: status None); `known` held before. Blocks up to 0.3 s."""
     rules = verdict(status, body, user_agent)
     if rules is not None:
         return Robots(rules, status, body[:BODY_MAX], now, now + DAY_SECONDS)
     failures = (known.failures if known else 0) + 1
-    settled = failures >= retries.tries
-    until = now + retries.pause_seconds(failures)
+    settled = failures >= polite.tries
+    until = now + _pause_seconds(failures, polite)
     if known is not None and known.outlives_failure(now):
         until = min(until, known.fetched + COPY_SECONDS)
         return replace(known, until=until, failures=failures, settled=settled)
     return Robots(None, status, b"", now, until, failures, settled)
+
+
+def _pause_seconds(failures: int, polite: Politeness) -> float:
+    """How long a server that was not reached is left alone, after so many failures in a row, at least one."""
+    if failures >= polite.tries:
+        return UNREACHABLE_SECONDS
+    return polite.backoff * 2.0 ** (failures - 1)
 
 
 class RobotsCache:
@@ -83,12 +76,13 @@ class RobotsCache:
 
     Args:
         key: gives the Redis key of a server.
-        retries: as `judge` has them: what is stored is never valid for longer than they allow.
+        polite: as for `judge`: what is stored is never valid for longer than its tries allow.
     """
 
-    def __init__(self, client: Client, key: Callable[[str], str], user_agent: str, retries: Retries) -> None:
-        self._client, self._key = client, key
-        self._user_agent, self._retries = user_agent, retries
+    def __init__(
+        self, client: Client, key: Callable[[str], str], user_agent: str, polite: Politeness
+    ) -> None:
+        self._client, self._key, self._user_agent, self._polite = client, key, user_agent, polite
 
     def get(self, server: str) -> tuple[Robots | None, float]:
         """Return what was put there, old or not (a copy may hold on, failures count on), and the time."""
@@ -103,7 +97,7 @@ class RobotsCache:
         known = msgpack.unpackb(packed)
         body = zlib.decompressobj().decompress(known["body"], BODY_MAX)
         failures = int(known["failures"])
-        longest = self._retries.pause_seconds(failures) if failures else DAY_SECONDS
+        longest = _pause_seconds(failures, self._polite) if failures else DAY_SECONDS
         return Robots(
             verdict(known["status"], body, self._user_agent),
             known["status"],
@@ -111,7 +105,7 @@ class RobotsCache:
             min(float(known["fetched"]), now),  # a clock was set back since, or was ahead when this was put
             min(float(known["until"]), now + longest),
             failures,
-            failures >= self._retries.tries,
+            failures >= self._polite.tries,
         )
 
     def put(self, server: str, robots: Robots, now: float) -> None:

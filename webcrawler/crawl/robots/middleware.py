@@ -11,21 +11,20 @@ import logging
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from redis.exceptions import RedisError
 from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
 from webcrawler import urls
-from webcrawler.crawl.robots.cache import BODY_MAX, Retries, Robots, RobotsCache, judge
+from webcrawler.connection import FOREVER, RedisError, retry
+from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.crawl.robots.compressed import is_whole
-from webcrawler.crawl.worker import Refused, Worker
+from webcrawler.crawl.worker import Refused, Worker, codings_of
 from webcrawler.errors import BadUrl
-from webcrawler.robots import Rules
 from webcrawler.settings import is_yes
 
 if TYPE_CHECKING:
@@ -40,40 +39,26 @@ SERVERS_MAX = 10_000  # kept in this process; the others are in Redis
 RULES_MAX = 500_000  # kept in this process, about 100 MB
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What holds for a server, in this process.
-
-    Attributes:
-        rules: None for complete disallow.
-        settled: the server is not reached, and is not asked again soon.
-        until: by this process' monotonic clock.
-    """
-
-    rules: Rules | None
-    settled: bool
-    until: float
-
-
 class RobotsMiddleware:
     """Asks for robots.txt before the first page of a server; pages that wait for it share one answer."""
 
-    def __init__(self, crawl: Worker, user_agent: str, timeout_s: float) -> None:
-        """Give up on a robots.txt, redirects and all, after `timeout_s`."""
-        self._crawl, self._user_agent, self._timeout_s = crawl, user_agent, timeout_s
-        self._asked: dict[str, asyncio.Task[Answer]] = {}
+    def __init__(self, crawl: Worker) -> None:
+        crawler, settings = crawl.crawler, crawl.crawler.settings
+        self._crawl = crawl
+        self._user_agent: str = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
+        # Of a robots.txt, redirects and all: a page waits for it, and then starts.
+        self._timeout_s = settings.getfloat("DOWNLOAD_TIMEOUT") / 2
+        # By server: what holds, without its text, and until when, by the monotonic clock.
+        self._asked: dict[str, asyncio.Task[tuple[Robots, float]]] = {}
         self._rules_kept = 0
+        crawler.signals.connect(self.stop_when_long_enough, signals.bytes_received)
+        crawler.signals.connect(self.flag_when_cut_short, signals.response_downloaded)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
         if not is_yes(crawler.settings["ROBOTSTXT_OBEY"]):
             raise NotConfigured
-        timeout_s = crawler.settings.getfloat("DOWNLOAD_TIMEOUT") / 2  # a page waits for it, and then starts
-        user_agent = crawler.settings["ROBOTSTXT_USER_AGENT"] or crawler.settings["USER_AGENT"]
-        robots = cls(Worker.of(crawler), user_agent, timeout_s)
-        crawler.signals.connect(robots.stop_when_long_enough, signals.bytes_received)
-        crawler.signals.connect(robots.flag_when_cut_short, signals.response_downloaded)
-        return robots
+        return cls(Worker.of(crawler))
 
     def stop_when_long_enough(self, data: bytes, request: Request) -> None:
         """Stop a download behind the part that is read (RFC 9309 2.5)."""
@@ -86,9 +71,7 @@ class RobotsMiddleware:
         """Mark a compressed body without its end as Scrapy marks any other; it comes here as it was sent."""
         if "robots" not in request.meta or not 200 <= response.status < 300 or not response.body:
             return
-        listed = b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")
-        codings = [name for part in listed if (name := part.strip()) not in (b"", b"identity")]
-        if not is_whole(response.body, codings):
+        if not is_whole(response.body, codings_of(response)):
             response.flags.append("dataloss")
 
     async def process_request(self, request: Request) -> None:
@@ -99,33 +82,31 @@ class RobotsMiddleware:
         except BadUrl:  # data: and the like, in other people's spiders
             return
         robots = await self._robots(urls.server(url))
-        if robots.rules is None and self._crawl.is_refused_host(request.url):
+        rules = robots.rules
+        if rules is None and self._crawl.is_refused_host(request.url):
             raise Refused("address-refused")
-        if robots.rules is None:
+        if rules is None:
             raise Refused("robots-unreachable", retry=not robots.settled)
-        if not await self._allows(robots.rules, url):
+        # So many wildcards would hold up the event loop.
+        is_allowed = await asyncio.to_thread(rules.allowed, url) if rules.is_costly else rules.allowed(url)
+        if not is_allowed:
             raise Refused("robots-disallowed")
 
-    async def _allows(self, rules: Rules, url: str) -> bool:
-        """Decide in a thread where so many wildcards would hold up the event loop."""
-        return await asyncio.to_thread(rules.allowed, url) if rules.is_costly else rules.allowed(url)
-
-    async def _robots(self, server: str) -> Answer:
+    async def _robots(self, server: str) -> Robots:
         task = self._asked.get(server)
-        if task is None or (task.done() and (task.exception() or task.result().until <= time.monotonic())):
+        if task is None or (task.done() and (task.exception() or task.result()[1] <= time.monotonic())):
             if len(self._asked) > SERVERS_MAX or self._rules_kept > RULES_MAX:
                 self._asked = {name: task for name, task in self._asked.items() if not task.done()}
                 self._rules_kept = 0
             task = self._asked[server] = asyncio.ensure_future(self._ask(server))
-        return await asyncio.shield(task)
+        robots, _ = await asyncio.shield(task)
+        return robots
 
-    async def _ask(self, server: str) -> Answer:
+    async def _ask(self, server: str) -> tuple[Robots, float]:
         """Ask Redis, else the server. What is slow in it, such as reading the rules, is done in threads."""
-        frontier = self._crawl.frontier
-        retries = Retries(frontier.politeness.tries, frontier.politeness.backoff)
-        cache = RobotsCache(
-            frontier.client, partial(frontier.shared_key, "robots"), self._user_agent, retries
-        )
+        frontier, polite = self._crawl.frontier, self._crawl.frontier.politeness
+        key = partial(frontier.shared_key, "robots")
+        cache = RobotsCache(frontier.client, key, self._user_agent, polite)
         robots, now = await self._with_redis(cache.get, server)
         asked = time.monotonic()
         if robots is None or robots.is_old(now):
@@ -133,14 +114,14 @@ class RobotsMiddleware:
             status, body = await self._download(server)
             sys.audit("webcrawler.robots.fetched")
             now += time.monotonic() - asked
-            robots = await asyncio.to_thread(judge, status, body, self._user_agent, robots, now, retries)
+            robots = await asyncio.to_thread(judge, status, body, self._user_agent, robots, now, polite)
             asked = time.monotonic()
             await self._with_redis(cache.put, server, robots, now)
             sys.audit("webcrawler.robots.stored")
             await self._with_redis(self._slow_down, server, robots, now)
             sys.audit("webcrawler.robots.told")
         self._rules_kept += robots.rules.size if robots.rules else 0
-        return Answer(robots.rules, robots.settled, asked + robots.until - now)
+        return replace(robots, body=b""), asked + robots.until - now
 
     def _slow_down(self, asked: str, robots: Robots, now: float) -> None:
         """Tell the frontier of a Crawl-delay, or when a server that was not reached may be asked again."""
@@ -182,11 +163,10 @@ class RobotsMiddleware:
 
     async def _with_redis(self, function: Callable[..., T], *arguments: object) -> T:
         """Call in a thread, again and again while Redis is away: that is no fault of the page."""
-        while True:
-            try:
-                return await asyncio.to_thread(function, *arguments)
-            except RedisError as error:
-                if self._crawl.is_closing:
-                    raise
-                logger.warning("robots.txt waits for Redis: %s", error)
-                await asyncio.sleep(0.5)
+        return await asyncio.to_thread(
+            retry,
+            partial(function, *arguments),
+            seconds=FOREVER,
+            is_passing=lambda error: isinstance(error, RedisError) and not self._crawl.is_closing,
+            on_failure=lambda error: logger.warning("robots.txt waits for Redis: %s", error),
+        )

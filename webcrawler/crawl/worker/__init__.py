@@ -13,6 +13,7 @@ from webcrawler.crawl.worker.open_leases import OpenLeases
 from webcrawler.crawl.worker.resolver import GuardedResolver
 from webcrawler.crawl.worker.responses import (
     Refused,
+    codings_of,
     headers_of,
     is_other_type,
     reason_of,
@@ -25,6 +26,7 @@ __all__ = [
     "OpenLeases",
     "Refused",
     "Worker",
+    "codings_of",
     "for_thread",
     "headers_of",
     "is_other_type",

@@ -98,6 +98,12 @@ def headers_of(response: Response) -> tuple[tuple[str, str], ...]:
     )
 
 
+def codings_of(response: Response) -> list[bytes]:
+    """The names in its Content-Encoding, in the order in which they were applied, lower case."""
+    listed = b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")
+    return [coding for part in listed if (coding := part.strip()) not in (b"", b"identity")]
+
+
 def retry_after_seconds(value: bytes | None, now: float) -> float:
     """Seconds of a Retry-After header (RFC 9110 10.2.3), up to a day; 0 for no number and no later date."""
     text = (value or b"")[:_RETRY_AFTER_BYTES].decode("latin-1").strip()
