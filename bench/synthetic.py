@@ -16,7 +16,7 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from webcrawler.connection import Connection
-from webcrawler.crawl.worker import read_budgets
+from webcrawler.crawl.membership import read_budgets
 from webcrawler.frontier import Frontier, Politeness, ordering
 from webcrawler.records import Link
 from webcrawler.settings import SETTINGS

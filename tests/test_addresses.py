@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.address import IPv4Address, IPv6Address
 
-from webcrawler.crawl.worker.resolver import GuardedResolver
+from webcrawler.crawl.resolver import GuardedResolver
 from webcrawler.errors import BadInput
 from webcrawler.settings import DOWNLOAD_HANDLERS
 from webcrawler.urls import AddressRules

@@ -29,7 +29,7 @@ from webcrawler.crawl.middlewares.bodies import (
     Room,
 )
 from webcrawler.crawl.middlewares.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
-from webcrawler.crawl.worker import Refused
+from webcrawler.crawl.responses import Refused
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 

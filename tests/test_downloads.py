@@ -10,7 +10,7 @@ from localweb import Answer, page, scrapy, sites
 from test_scheduler import wait_until
 
 from webcrawler.connection import connect
-from webcrawler.crawl.worker.open_leases import Downloads
+from webcrawler.crawl.open_leases import Downloads
 
 
 class Clock:

@@ -19,9 +19,9 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from webcrawler.crawl.worker import Refused
-from webcrawler.crawl.worker.responses import (
+from webcrawler.crawl.responses import (
     RETRY_AFTER_MAX_SECONDS,
+    Refused,
     headers_of,
     is_document,
     is_other_type,

@@ -20,8 +20,7 @@ from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from webcrawler.crawl.dropin import worker_of
-from webcrawler.crawl.worker import Worker
+from webcrawler.crawl.dropin import SpiderWorker, Worker
 from webcrawler.records import Lease
 
 if TYPE_CHECKING:
@@ -56,7 +55,9 @@ class Scheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Scheduler:
-        return cls(crawler, worker_of(crawler))
+        """With the worker that the settings bring along; else, with the scheduler alone, one of its own."""
+        worker = crawler.get_extension(Worker)  # type: ignore[type-abstract]
+        return cls(crawler, worker or SpiderWorker.from_crawler(crawler))
 
     def open(self, spider: Spider) -> None:
         self._worker.open(spider)

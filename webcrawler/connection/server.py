@@ -109,11 +109,12 @@ class Server:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return _process_exists(int(os.pread(lock, 20, 0) or b"0"))
-        else:
-            return False
+            with contextlib.suppress(OSError):
+                os.kill(int(os.pread(lock, 20, 0) or b"0"), 0)
+                return True
         finally:
             os.close(lock)
+        return False
 
     def stop(self) -> None:
         """Stop it and wait until it is gone."""
@@ -155,14 +156,6 @@ class Server:
                     f"the embedded server stopped at once: {words[0]} (more in {self._log_path})"
                 )
             time.sleep(POLL_SECONDS)
-
-
-def _process_exists(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except OSError:
-        return False
-    return True
 
 
 def first_that_runs(binaries: Iterable[Path]) -> Path:

@@ -4,19 +4,16 @@ from webcrawler.realtime import journal
 from webcrawler.realtime.driver import Driver
 from webcrawler.realtime.examples import urls_of
 from webcrawler.realtime.job import ENOUGH, RealtimeJob
-from webcrawler.realtime.journal import CHANGED, Found, Journal, is_alive, read
+from webcrawler.realtime.journal import Found, Journal
 from webcrawler.realtime.search import RealtimeSearch
 
 __all__ = [
-    "CHANGED",
     "ENOUGH",
     "Driver",
     "Found",
     "Journal",
     "RealtimeJob",
     "RealtimeSearch",
-    "is_alive",
     "journal",
-    "read",
     "urls_of",
 ]

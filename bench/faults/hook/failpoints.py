@@ -37,12 +37,12 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "redis.started": ("webcrawler/connection/server.py", "it answers"),
     "discover.before": ("webcrawler/crawl/run/stores.py", "seeds are read, none is taken in"),
     "discover.after": ("webcrawler/crawl/run/stores.py", "seeds are in the frontier, nothing is leased"),
-    "heartbeat.before": ("webcrawler/crawl/worker/membership.py", "the worker is about to say that it lives"),
-    "heartbeat.after": ("webcrawler/crawl/worker/membership.py", "leases of the dead are back"),
+    "heartbeat.before": ("webcrawler/crawl/membership.py", "the worker is about to say that it lives"),
+    "heartbeat.after": ("webcrawler/crawl/membership.py", "leases of the dead are back"),
     # leased
-    "lease.before": ("webcrawler/crawl/worker/open_leases.py", "downloads are over, and not reported"),
-    "lease.after": ("webcrawler/crawl/worker/open_leases.py", "leased in Redis, nobody here knows"),
-    "lease.known": ("webcrawler/crawl/worker/open_leases.py", "known here, not yet handed to the scheduler"),
+    "lease.before": ("webcrawler/crawl/open_leases.py", "downloads are over, and not reported"),
+    "lease.after": ("webcrawler/crawl/open_leases.py", "leased in Redis, nobody here knows"),
+    "lease.known": ("webcrawler/crawl/open_leases.py", "known here, not yet handed to the scheduler"),
     "lease.request": ("webcrawler/scheduler.py", "a lease becomes a request"),
     # fetched
     "robots.asking": ("webcrawler/crawl/robots/middleware.py", "robots.txt is not in Redis"),
@@ -111,13 +111,13 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "anchors.committed": ("webcrawler/index/whoosh/engine.py", "anchors of some pages are committed"),
     "index.optimizing": ("webcrawler/index/whoosh/engine.py", "all is applied, segments are to become one"),
     # the end
-    "close.before": ("webcrawler/crawl/worker/base.py", "nothing is in flight, the last reports are here"),
+    "close.before": ("webcrawler/crawl/base.py", "nothing is in flight, the last reports are here"),
     "close.after": (
-        "webcrawler/crawl/worker/base.py",
+        "webcrawler/crawl/base.py",
         "they are in Redis, the last batch may not be written",
     ),
-    "leave.before": ("webcrawler/crawl/worker/membership.py", "the worker still holds what it has not used"),
-    "leave.after": ("webcrawler/crawl/worker/membership.py", "it holds nothing, its connections are open"),
+    "leave.before": ("webcrawler/crawl/membership.py", "the worker still holds what it has not used"),
+    "leave.after": ("webcrawler/crawl/membership.py", "it holds nothing, its connections are open"),
 }
 
 _armed: dict[str, _Armed] = {}  # by audit event

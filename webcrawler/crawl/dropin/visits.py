@@ -12,7 +12,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from webcrawler.crawl.worker import Refused, reason_of, reason_of_error, report_of
+from webcrawler.crawl.responses import Refused, reason_of, reason_of_error, report_of
 from webcrawler.frontier import Done, Failed, Frontier, Report
 from webcrawler.records import Lease, Link
 

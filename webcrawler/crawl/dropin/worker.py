@@ -21,11 +21,12 @@ from scrapy.utils.asyncio import is_asyncio_available
 
 from webcrawler import connection
 from webcrawler.connection import attempt, retry
+from webcrawler.crawl.base import Worker
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.seeds import SeedKey
 from webcrawler.crawl.dropin.visits import BROKE, Decisions, Handler, Visit, bare, failure_of, report_of_visit
-from webcrawler.crawl.worker import Worker, join, read_politeness, release_dead_workers
+from webcrawler.crawl.membership import join, read_politeness, release_dead_workers
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease, Link

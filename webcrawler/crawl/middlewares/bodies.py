@@ -16,7 +16,7 @@ from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, Htt
 from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
-from webcrawler.crawl.worker import Refused, codings_of
+from webcrawler.crawl.responses import Refused, codings_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

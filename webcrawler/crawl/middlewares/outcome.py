@@ -16,8 +16,8 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
 from webcrawler import urls
+from webcrawler.crawl.responses import Refused, headers_of, is_other_type, reason_of, report_of
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
-from webcrawler.crawl.worker import Refused, headers_of, is_other_type, reason_of, report_of
 from webcrawler.errors import BadUrl
 from webcrawler.records import Entry, Fetch, Lease, Link
 

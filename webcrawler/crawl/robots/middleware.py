@@ -21,9 +21,10 @@ from scrapy.http import Response
 
 from webcrawler import urls
 from webcrawler.connection import FOREVER, RedisError, retry
+from webcrawler.crawl.base import Worker
+from webcrawler.crawl.responses import Refused, codings_of
 from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.crawl.robots.compressed import is_whole
-from webcrawler.crawl.worker import Refused, Worker, codings_of
 from webcrawler.errors import BadUrl
 from webcrawler.settings import is_yes
 

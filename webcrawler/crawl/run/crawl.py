@@ -14,12 +14,12 @@ from scrapy.http import Response
 
 from webcrawler import connection
 from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, lower_priority
+from webcrawler.crawl.base import Worker
 from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
-from webcrawler.crawl.worker import Worker
 from webcrawler.errors import BadUrl
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Lease

@@ -18,8 +18,9 @@ from twisted.python.failure import Failure
 
 from webcrawler.archive import DOCUMENTS, broken
 from webcrawler.connection import attempt
+from webcrawler.crawl.open_leases import OpenLeases
+from webcrawler.crawl.responses import reason_of_error
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
-from webcrawler.crawl.worker import OpenLeases, reason_of_error
 from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease
 

@@ -20,15 +20,15 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, hold_search
 from webcrawler.connection import retry
-from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
-from webcrawler.crawl.worker import (
-    GuardedResolver,
+from webcrawler.crawl.membership import (
     for_thread,
     join,
     read_politeness,
     release_dead_searches,
     release_dead_workers,
 )
+from webcrawler.crawl.resolver import GuardedResolver
+from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link

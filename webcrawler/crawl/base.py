@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request, Spider
 
 from webcrawler.connection import Connection, attempt
-from webcrawler.crawl.worker.open_leases import OpenLeases
+from webcrawler.crawl.open_leases import OpenLeases
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
 
