@@ -82,7 +82,9 @@ class Scheduler(BaseScheduler):
             return worker.resumed.popleft()
         while self._buffer:
             if wait := worker.leases.downloads.wait():
-                self._wake_in(wait)
+                loop = asyncio.get_running_loop()
+                if self._alarm is None or self._alarm.when() <= loop.time():
+                    self._alarm = loop.call_later(wait, self._wake)
                 return None
             lease = self._buffer.popleft()
             sys.audit("webcrawler.lease.request")
@@ -122,10 +124,14 @@ class Scheduler(BaseScheduler):
         if links := list(worker.new_links):
             await self._in_thread(worker.frontier.discover, links, False)
             del worker.new_links[: len(links)]
-        limit, doubtful = self._limit(), self._doubtful()
+        limit = 0
+        if not (worker.is_closing or (self._exact and worker.leases.open)):
+            limit = max(0, min(self._ahead - len(self._buffer), worker.allowance()))
+        # URLs of doubtful servers must not take all places.
+        doubtful = worker.leases.downloads.doubtful_room() - sum(lease.doubtful for lease in self._buffer)
         reports = worker.take_reports()
         try:
-            found = await self._in_thread(worker.lease, limit, reports, doubtful)
+            found = await self._in_thread(worker.lease, limit, reports, max(0, doubtful))
         except BaseException:
             worker.leases.reports.put_back(reports)
             raise
@@ -142,27 +148,11 @@ class Scheduler(BaseScheduler):
             self._wake()
         return min(POLL_SECONDS, found.wait) if found.wait is not None and limit else POLL_SECONDS
 
-    def _limit(self) -> int:
-        worker = self._worker
-        if worker.is_behind or worker.is_closing or (self._exact and worker.leases.open):
-            return 0
-        return max(0, min(self._ahead - len(self._buffer), worker.allowance()))
-
-    def _doubtful(self) -> int:
-        """How many of the URLs leased next may be of doubtful servers, which must not take all places."""
-        return max(
-            0, self._worker.leases.downloads.doubtful_room() - sum(lease.doubtful for lease in self._buffer)
-        )
-
     def _wake(self) -> None:
         # Private, so kept in one place; a test fails when an upgrade of Scrapy breaks it.
         slot = self._crawler.engine._slot
         if slot is not None:
             slot.nextcall.schedule()
-
-    def _wake_in(self, seconds: float) -> None:
-        if self._alarm is None or self._alarm.when() <= asyncio.get_running_loop().time():
-            self._alarm = asyncio.get_running_loop().call_later(seconds, self._wake)
 
     async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)

@@ -1,8 +1,8 @@
 """Scrapy's side: what Scrapy makes for a crawl, one by one, and what these share while it runs.
 
-`run/` is an index crawl and what it holds open, `dropin/` the worker of other people's spiders,
-`middlewares/` and `robots/` stand between frontier and download. `base` (what Scrapy's scheduler asks of a worker),
-`membership`, `open_leases`, `resolver` and `responses` are for any spider at work on a frontier.
+`run/` is an index crawl and what it holds open, `dropin/` the worker of other people's spiders;
+`middlewares/` and `robots/` stand between frontier and download. Any spider at work on a frontier uses
+`base` (what Scrapy's scheduler asks), `membership`, `open_leases`, `resolver` and `responses`.
 """
 
 from webcrawler.crawl import wiring

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request, Spider
 
 from webcrawler.connection import Connection, attempt
-from webcrawler.crawl.open_leases import OpenLeases
+from webcrawler.crawl.open_leases import UNLIMITED, OpenLeases
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
 
@@ -62,11 +62,6 @@ class Worker(ABC):
         """Leaves the frontier when nothing is in flight; blocks."""
 
     @property
-    def is_behind(self) -> bool:
-        """Is so much fetched and not yet decided that nothing more should be leased?"""
-        return False
-
-    @property
     def is_expecting(self) -> bool:
         """May there be more, although the frontier is empty?"""
         return False
@@ -78,8 +73,8 @@ class Worker(ABC):
         """Nothing is left to download: decide what was fetched, as its links may lead on."""
 
     def allowance(self) -> int:
-        """How many more URLs may be leased."""
-        return 2**31
+        """How many more URLs may be leased; none while too many are fetched and not yet decided."""
+        return UNLIMITED
 
     def is_refused_host(self, url: str) -> bool:
         """Was a connection refused because all addresses of the host are special ones?"""

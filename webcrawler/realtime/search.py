@@ -27,8 +27,12 @@ from webcrawler.search import Searcher
 logger = logging.getLogger(__name__)
 
 # What ends a search, by what ends a crawl; Scrapy's own limits are "closespider_…".
-REASONS = {"finished": "nothing_left", "shutdown": "stopped", "cancelled": "stopped"}
-OWN_REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped")
+REASONS = {
+    "finished": "nothing_left",
+    "shutdown": "stopped",
+    "cancelled": "stopped",
+    **{own: own for own in ("enough", "max_pages", "max_time", "nothing_left", "stopped")},
+}
 JUDGED_AGAIN = 1_000  # texts that are kept to be judged by later examples
 
 
@@ -151,9 +155,8 @@ class RealtimeSearch:
                 self._hits, _ = self._listing.hits(self._query, self._urls)
         except Exception:  # whatever it is, the journal says how the search ended
             logger.exception("the last list is the one before")
-        if reason not in OWN_REASONS:
-            reason = "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")
-        journal = self.journal("finished", reason)
+        ended_by = "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")
+        journal = self.journal("finished", ended_by)
         self._writer.close()
         return journal
 

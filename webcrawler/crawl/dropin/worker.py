@@ -212,11 +212,13 @@ class SpiderWorker(Worker):
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         visit = self._visits.get(handler.number)
         error = failure.value or RuntimeError("a failure without an error")
-        is_its_own = visit and not visit.is_reported  # not that of a request in memory
-        if visit and visit.lease and is_its_own:
+        is_tried_again = False
+        if visit and visit.lease and not visit.is_reported:  # else it is that of a request in memory
             visit.failure = failure_of(error, request, visit.lease)
+            is_last_try = visit.lease.tries + 1 >= self.frontier.politeness.tries
+            is_tried_again = visit.failure.retry and not is_last_try
         self._enter(handler.number, request, error)
-        if visit and is_its_own and self._is_tried_again(visit):
+        if is_tried_again:
             logger.info("%s is tried again later: %s", request, failure.value)
             return None
         return handler.original(failure) if handler.original else failure
@@ -235,10 +237,6 @@ class SpiderWorker(Worker):
         assert task is not None, "Scrapy scrapes each response in a task of its own"
         task.add_done_callback(lambda _: self._over(visit))
 
-    def _is_tried_again(self, visit: Visit) -> bool:
-        lease, why = visit.lease, visit.failure
-        return bool(lease and why and why.retry and lease.tries + 1 < self.frontier.politeness.tries)
-
     def _broke(self) -> None:
         """A callback or a pipeline raised."""
         visit = _current.get()
@@ -250,8 +248,7 @@ class SpiderWorker(Worker):
         if not visit.under_way:
             self._in_memory |= visit.in_memory
             self._with_memory.pop(visit, None)
-            if visit.lease:
-                self._decide(visit)
+            self._decide(visit)
 
     def _decide(self, visit: Visit) -> None:
         if visit.lease:

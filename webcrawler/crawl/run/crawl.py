@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 class Crawl(Worker):
     """Opens and closes what the scheduler, the middlewares, the pipelines and the spider share.
 
-    `rules` and `outcomes` are there when Scrapy makes these; `stores` is from `open` on.
+    `rules` is there when Scrapy makes these; `stores` and `outcomes` are from `open` on.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -44,7 +44,6 @@ class Crawl(Worker):
         # Other people's spiders have no job.
         self.job: Job = getattr(crawler.spider, "job", None) or Job("fifo")
         self.rules = LinkRules.from_settings(self.settings, self.job)
-        self.outcomes = Outcomes(self.leases, crawler.stats, self.stop, self.job.max_pages)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
@@ -82,7 +81,7 @@ class Crawl(Worker):
         )
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
-        self.outcomes.open(self.stores)
+        self.outcomes = Outcomes(self.stores, self.leases, self.crawler.stats, self.stop, self.job.max_pages)
         made = self.crawler.engine.scraper.itemproc.middlewares
         feeds = {pipeline.feeds for pipeline in made if isinstance(pipeline, PagePipeline)}
         needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}
@@ -134,15 +133,11 @@ class Crawl(Worker):
         self.leases.changed.set()
         return True
 
-    @property
-    def is_behind(self) -> bool:
-        return self.stores.batch.full
-
     def flush(self) -> None:
         self.stores.batch.flush()
 
     def allowance(self) -> int:
-        return self.outcomes.allowance()
+        return 0 if self.stores.batch.full else self.outcomes.allowance()
 
     def is_refused_host(self, url: str) -> bool:
         return self.stores.resolver.has_refused(url)

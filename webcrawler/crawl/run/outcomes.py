@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 
 from webcrawler.archive import DOCUMENTS, broken
 from webcrawler.connection import attempt
-from webcrawler.crawl.open_leases import OpenLeases
+from webcrawler.crawl.open_leases import UNLIMITED, OpenLeases
 from webcrawler.crawl.responses import reason_of_error
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
 from webcrawler.frontier import Report
@@ -43,16 +43,18 @@ class Outcomes:
     """
 
     def __init__(
-        self, leases: OpenLeases, stats: StatsCollector, stop: Callable[[str], None], max_pages: int | None
+        self,
+        stores: Stores,
+        leases: OpenLeases,
+        stats: StatsCollector,
+        stop: Callable[[str], None],
+        max_pages: int | None,
     ) -> None:
         self.documents = 0  # decided in this run
+        self._stores = stores
         self._leases, self._stats, self._stop, self._max_pages = leases, stats, stop, max_pages
         self._documents: dict[Lease, Entry] = {}  # at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
-
-    def open(self, stores: Stores) -> None:
-        """To be called before the first request."""
-        self._stores = stores
 
     # ---- documents
 
@@ -154,5 +156,5 @@ class Outcomes:
     def allowance(self) -> int:
         """How many more URLs may be leased without passing max_pages, should all be documents."""
         if self._max_pages is None:
-            return 2**31
+            return UNLIMITED
         return self._max_pages - self.documents - len(self._leases.open.keys() - self._not_documents)
