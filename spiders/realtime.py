@@ -58,8 +58,9 @@ class RealtimeSpider(IndexSpider):
         crawl = Crawl.of(self.crawler)
         with ExitStack() as opened:
             frontier = crawl.stores.new_frontier(opened)
+            stats, is_demo = self.crawler.stats.get_stats(), crawl.stores.demo is not None
             reason = await self._driver.run(
-                frontier, crawl.rules.admits, lambda: crawl.is_closing, lambda: self._about(crawl)
+                frontier, crawl.rules.admits, lambda: crawl.is_closing, stats, is_demo
             )
             if reason:
                 crawl.stop(reason)
@@ -73,15 +74,6 @@ class RealtimeSpider(IndexSpider):
 
     async def _closed(self, reason: str) -> None:
         await self._driver.end(reason)
-
-    def _about(self, crawl: Crawl) -> str:
-        """What people should know of this crawl: where it began, and why nothing came."""
-        if crawl.stores.demo:
-            return "no seeds were given: this is the demo web"
-        stats = self.crawler.stats.get_stats()
-        found = [key for key in stats if key.startswith(("webcrawler/failed/", "webcrawler/retry/"))]
-        why = ", ".join(sorted({key.rpartition("/")[2] for key in found}))
-        return f"no page could be fetched: {why}" if why and not self._search.fetched else ""
 
     def _show(self, now: Journal) -> None:
         self.crawler.signals.send_catch_log(signal=journal.CHANGED, journal=now)

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import redis
@@ -23,6 +24,7 @@ LOADING_SECONDS = 300.0  # a log of tens of millions of URLs takes minutes
 STOPPING_SECONDS = 30.0
 ANSWER_SECONDS = 10.0  # a server that waits for a slow disk is alive
 POLL_SECONDS = 0.005
+LOG = "server.log"
 
 # Only what Redis 6.2 knows too. DEBUG and MODULE are off by default since Redis 7. Who may open the socket
 # may do everything: it and its folder are the owner's alone.
@@ -41,18 +43,18 @@ set-max-intset-entries 4096
 """
 
 
+@dataclass(frozen=True)
 class Server:
     """The server of `folder`, whoever started it."""
 
-    def __init__(
-        self, folder: Path, socket: Path, fsync: str, binaries: Callable[[], Iterable[Path]]
-    ) -> None:
-        self._folder = folder
-        self._socket = socket
-        self._fsync = fsync
-        self._binaries = binaries
-        self._lock_path = folder / "server"
-        self._log_path = folder / "server.log"
+    folder: Path
+    socket: Path
+    fsync: str  # as for `connect`
+    binaries: Callable[[], Iterable[Path]]  # programs to try, best first
+
+    @property
+    def _lock_path(self) -> Path:
+        return self.folder / "server"
 
     def start(self) -> None:
         """Start it and wait until it answers. It must not live.
@@ -62,8 +64,8 @@ class Server:
             Unavailable: it stopped at once; the message ends with its last words.
         """
         sys.audit("webcrawler.redis.starting")
-        binary = first_that_runs(self._binaries())
-        self._socket.unlink(missing_ok=True)
+        binary = first_that_runs(self.binaries())
+        self.socket.unlink(missing_ok=True)
         self._lock_path.unlink(missing_ok=True)  # a child forked during the last start may hold its flock
         lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -75,7 +77,12 @@ class Server:
             os.close(lock)  # the flock stays with the descriptor that the server inherited
         # Reaps the server when it dies before us, so that its process id is free.
         threading.Thread(target=process.wait, daemon=True, name="embedded-redis").start()
-        self._wait_for(process)
+        while not self.answers():
+            if process.poll() is not None:
+                log = self.folder / LOG
+                words = log.read_text(errors="replace").split("\n")[-2:]
+                raise Unavailable(f"the embedded server stopped at once: {words[0]} (more in {log})")
+            time.sleep(POLL_SECONDS)
         sys.audit("webcrawler.redis.started")
 
     def answers(self) -> bool:
@@ -94,9 +101,9 @@ class Server:
                     on_failure=lambda error: None,
                 )
             except redis.exceptions.BusyLoadingError as error:
-                raise Unavailable(f"the embedded server still loads {self._folder}") from error
+                raise Unavailable(f"the embedded server still loads {self.folder}") from error
             except redis.exceptions.TimeoutError as error:
-                raise Unavailable(f"the embedded server of {self._folder} hangs") from error
+                raise Unavailable(f"the embedded server of {self.folder} hangs") from error
             except redis.exceptions.ConnectionError:
                 return False
             except redis.exceptions.ResponseError:
@@ -127,35 +134,26 @@ class Server:
     def client(self) -> redis.Redis:
         """A client that tries once."""
         return redis.Redis(
-            unix_socket_path=str(self._socket),
+            unix_socket_path=str(self.socket),
             protocol=2,
             socket_timeout=ANSWER_SECONDS,
             retry=Retry(NoBackoff(), 0),
         )
 
     def _launch(self, binary: Path, lock: int) -> subprocess.Popen[bytes]:
-        configuration = self._folder / "redis.conf"
-        socket = str(self._socket).replace("\\", "\\\\").replace('"', '\\"')
-        configuration.write_text(CONFIGURATION.format(socket=socket, fsync=self._fsync))
-        with self._log_path.open("ab") as log:
+        configuration = self.folder / "redis.conf"
+        socket = str(self.socket).replace("\\", "\\\\").replace('"', '\\"')
+        configuration.write_text(CONFIGURATION.format(socket=socket, fsync=self.fsync))
+        with (self.folder / LOG).open("ab") as log:
             return subprocess.Popen(
                 [binary, configuration.name],
-                cwd=self._folder,  # the append-only log is written here
+                cwd=self.folder,  # the append-only log is written here
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # Ctrl-C in the terminal is for the crawl alone
                 pass_fds=[lock],
             )
-
-    def _wait_for(self, process: subprocess.Popen[bytes]) -> None:
-        while not self.answers():
-            if process.poll() is not None:
-                words = self._log_path.read_text(errors="replace").split("\n")[-2:]
-                raise Unavailable(
-                    f"the embedded server stopped at once: {words[0]} (more in {self._log_path})"
-                )
-            time.sleep(POLL_SECONDS)
 
 
 def first_that_runs(binaries: Iterable[Path]) -> Path:

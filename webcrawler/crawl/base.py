@@ -32,6 +32,9 @@ class Worker(ABC):
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.leases = OpenLeases(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        if not crawler.settings.frozen:
+            limit = self.leases.downloads.scrapy_limit
+            crawler.settings.set("CONCURRENT_REQUESTS", limit, priority="cmdline")
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
         self.new_links: list[Link] = []  # on their way into the frontier
         self.request_meta: dict[str, Any] = {}  # of every request that is made here

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -40,14 +40,16 @@ class Driver:
         frontier: Frontier,
         admits: Callable[[Link], bool],
         is_closing: Callable[[], bool],
-        about: Callable[[], str],
+        stats: Mapping[str, object],
+        is_demo: bool,
     ) -> str:
         """Takes the links that the search finds into the frontier, until the search or the crawl is over.
 
         Args:
             frontier: for the thread of the search.
             admits: may this link be followed?
-            about: what people should know of the crawl.
+            stats: of the crawl, as Scrapy counts them.
+            is_demo: is it the demo web that is crawled?
         Returns:
             Why the search is over; "" when it is the crawl that ends.
         """
@@ -64,7 +66,7 @@ class Driver:
 
         while not is_closing():
             reason = await self._in_thread(step)
-            self._search.about = about()
+            self._search.note_crawl(stats, is_demo)
             if reason:
                 return reason
             self._show(self._search.journal())

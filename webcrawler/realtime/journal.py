@@ -26,7 +26,7 @@ KEPT = 100  # journals of runs that are over
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
 SUFFIXES = ("json", "log", "lock", "stop", "new")  # of the files of a run
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}")
 
 
 class Via(TypedDict):
@@ -75,13 +75,9 @@ def new_job() -> str:
 
 def check_name(job: str) -> str:
     """Raises BadInput for what cannot be part of a file's name everywhere."""
-    if not _is_name(job):
+    if not _NAME.fullmatch(job):
         raise BadInput(f"job={job[:100]} will not do: letters, digits, - and _")
     return job
-
-
-def _is_name(job: str) -> bool:
-    return bool(_NAME.fullmatch(job)) and not job.startswith(".")
 
 
 def read(crawl_dir: Path, job: str) -> Journal | None:
@@ -97,7 +93,7 @@ def read(crawl_dir: Path, job: str) -> Journal | None:
 def jobs(crawl_dir: Path) -> list[Journal]:
     """All journals, the newest first."""
     names = (path.stem for path in (crawl_dir / "realtime").glob("*.json"))
-    found = (read(crawl_dir, name) for name in names if _is_name(name))
+    found = (read(crawl_dir, name) for name in names if _NAME.fullmatch(name))
     return sorted((one for one in found if one), key=lambda one: -one["started"])
 
 

@@ -38,7 +38,11 @@ class Listing:
         results = self._searcher.search(query, limit=SHOWN)
         fetched = [hit for hit in results.hits if hit.fetched]
         if new := [hit.number for hit in fetched if hit.number not in self._known]:
-            self._look_up(new)
+            with closing(Catalog(self._path, readonly=True)) as catalog:
+                texts = catalog.texts(new)
+                for number in new:
+                    similarity = self._similarity(texts[number]) if number in texts else 0.0
+                    self._known[number] = similarity, self._via(catalog, number)
         return [self._found(rank, hit, found) for rank, hit in enumerate(fetched, 1)], results
 
     def _found(self, rank: int, hit: Hit, found: Container[str]) -> Found:
@@ -56,13 +60,6 @@ class Listing:
             source="web" if is_new else "index",
             via=via if is_new and hit.url not in self._seeds else None,
         )
-
-    def _look_up(self, numbers: list[int]) -> None:
-        with closing(Catalog(self._path, readonly=True)) as catalog:
-            texts = catalog.texts(numbers)
-            for number in numbers:
-                similarity = self._similarity(texts[number]) if number in texts else 0.0
-                self._known[number] = similarity, self._via(catalog, number)
 
     def _via(self, catalog: Catalog, number: int) -> Via | None:
         leading = catalog.links.leading_to(number)

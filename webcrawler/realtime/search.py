@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -41,7 +41,6 @@ class RealtimeSearch:
 
     Attributes:
         waiting_pages: that the crawl has fetched, and `step` has still to look at.
-        about: what people should know of the crawl.
     Raises:
         BadInput: another search has this name.
     """
@@ -64,9 +63,8 @@ class RealtimeSearch:
         self._texts: list[Text] = []
         self._urls: set[str] = set()
         self._hits: list[Found] = []
-        self._note, self.fetched, self.similar = "", 0, 0
+        self._note, self._about, self.fetched, self.similar = "", "", 0, 0
         self.waiting_pages: deque[CrawledPage] = deque()
-        self.about = ""
         self._waiting_urls = 0
 
     def begin(self) -> str:
@@ -141,6 +139,15 @@ class RealtimeSearch:
             if not self.job.query and len(self._texts) < JUDGED_AGAIN:
                 self._texts.append(text)
 
+    def note_crawl(self, stats: Mapping[str, object], is_demo: bool) -> None:
+        """Notes what people should know of the crawl: where it began, and why nothing came."""
+        if is_demo:
+            self._about = "no seeds were given: this is the demo web"
+            return
+        found = [key for key in stats if key.startswith(("webcrawler/failed/", "webcrawler/retry/"))]
+        why = ", ".join(sorted({key.rpartition("/")[2] for key in found}))
+        self._about = f"no page could be fetched: {why}" if why and not self.fetched else ""
+
     def stop_waiting(self) -> None:
         """Ends without waiting until the last list is complete; for any thread."""
         self._lag.stop_waiting()
@@ -176,7 +183,7 @@ class RealtimeSearch:
             similar=self.similar,
             enough=self.job.enough,
             waiting=self._waiting_urls,
-            note="; ".join(filter(None, (self._note, self.about))),
+            note="; ".join(filter(None, (self._note, self._about))),
             hits=self._hits,
         )
         self._writer.write(journal)

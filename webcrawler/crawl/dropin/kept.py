@@ -15,19 +15,7 @@ from webcrawler.crawl.dropin.values import loaded, plain, restored
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.records import Lease, Link
 
-_DEFAULTS: dict[str, object] = {
-    "callback": None,
-    "method": "GET",
-    "body": b"",
-    "cookies": {},
-    "meta": {},
-    "encoding": "utf-8",
-    "priority": 0,
-    "dont_filter": False,
-    "errback": None,
-    "flags": [],
-    "cb_kwargs": {},
-}
+_PLAIN = Request("http://plain.example/")  # what is as in this one is not kept
 
 
 class NotKept(BadInput):
@@ -117,7 +105,7 @@ class Keeper:
             value = getattr(request, name)
             if name == "meta" and self._private in value:
                 value = {key: one for key, one in value.items() if key != self._private}
-            if name not in kept and name not in ("url", "headers") and value != _DEFAULTS.get(name):
+            if name not in kept and name not in ("url", "headers") and value != getattr(_PLAIN, name, None):
                 try:
                     kept[name] = plain(value)
                 except (TypeError, RecursionError) as error:

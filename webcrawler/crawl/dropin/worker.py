@@ -64,9 +64,6 @@ class SpiderWorker(Worker):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SpiderWorker:
         worker = cls(crawler)
-        if not crawler.settings.frozen:
-            limit = worker.leases.downloads.scrapy_limit
-            crawler.settings.set("CONCURRENT_REQUESTS", limit, priority="cmdline")
         crawler.signals.connect(worker._scheduled, signals.request_scheduled)
         crawler.signals.connect(worker._broke, signals.spider_error)
         crawler.signals.connect(worker._broke, signals.item_error)

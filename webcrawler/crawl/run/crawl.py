@@ -54,7 +54,6 @@ class Crawl(Worker):
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
         logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler)
-        settings.set("CONCURRENT_REQUESTS", crawl.leases.downloads.scrapy_limit, priority="cmdline")
         connect = crawler.signals.connect
         connect(crawl._item_scraped, signals.item_scraped)
         connect(crawl._item_scraped, signals.item_dropped)  # by a pipeline of the user's: it was fetched
