@@ -15,11 +15,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-from redis.exceptions import RedisError
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.dropin import SpiderWorker, Worker
 from webcrawler.records import Lease
 
@@ -110,7 +110,7 @@ class Scheduler(BaseScheduler):
                     wait, pause = await self._refill(), RETRY_SECONDS[0]
                 except RedisError as error:
                     logger.warning("Redis does not do it, trying again in %.1f s: %s", pause, error)
-                    await self._in_thread(self._worker.revive)
+                    await self._in_thread(attempt, self._worker.connection.revive)
                     await asyncio.sleep(pause)
                     wait, pause = 0.0, min(2 * pause, RETRY_SECONDS[1])
                 await asyncio.sleep(PAUSE_SECONDS)

@@ -7,11 +7,12 @@ import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider
 
-from webcrawler.connection import Connection, attempt
+from webcrawler.connection import Connection, RedisError, attempt
 from webcrawler.crawl.open_leases import UNLIMITED, OpenLeases
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
@@ -38,6 +39,7 @@ class Worker(ABC):
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
         self.new_links: list[Link] = []  # on their way into the frontier
         self.request_meta: dict[str, Any] = {}  # of every request that is made here
+        self._may_hold_unknown = False  # Redis may count leases as ours that are not in `leases.open`
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
@@ -86,15 +88,29 @@ class Worker(ABC):
     # ---- what the scheduler asks
 
     def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
-        """Lease more URLs; blocks. The arguments are those of `Frontier.lease`."""
-        return self.leases.lease(self.frontier, limit, reports, doubtful)
+        """Lease more URLs, in one round trip; blocks. The arguments are those of `Frontier.lease`."""
+        frontier, leases = self.frontier, self.leases
+        connections = frontier.connections
+        sys.audit("webcrawler.lease.before")
+        try:
+            found = frontier.lease(limit, reports, doubtful)
+        except RedisError:
+            self._may_hold_unknown = True  # the call may have been carried out, its answer lost
+            raise
+        sys.audit("webcrawler.lease.after")
+        leases.open.update((lease.url, lease) for lease in found.leases)
+        leases.downloading.update(lease.url for lease in found.leases)
+        sys.audit("webcrawler.lease.known")
+        # A Redis that was restored may hold leases decided long ago; a call given up may be obeyed late.
+        if self._may_hold_unknown or frontier.connections != connections or not leases.open:
+            self._may_hold_unknown = True
+            with suppress(RedisError):  # tried again with the next lease
+                frontier.reclaim(leases.open)
+                self._may_hold_unknown = False
+        return found
 
     def take_reports(self) -> list[Report]:
         return self.leases.reports.take()
-
-    def revive(self) -> None:
-        """Brings Redis back after an error; blocks."""
-        attempt(self.connection.revive)
 
     def close(self) -> None:
         """Sends the last reports and leaves, when nothing is in flight; blocks."""

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable
 
-from redis.exceptions import RedisError
-
-from webcrawler.frontier import Frontier, Leased, Report, Reports
+from webcrawler.frontier import Report, Reports
 from webcrawler.records import Lease
 
 PATIENCE_SECONDS = 2.0
@@ -67,7 +63,7 @@ class Downloads:
 
 
 class OpenLeases:
-    """For the event loop, except `lease`.
+    """For the event loop; only new leases are put in by the scheduler's thread.
 
     Args:
         concurrency: downloads at a time, as for Downloads.
@@ -79,28 +75,6 @@ class OpenLeases:
         self.downloading: set[str] = set()  # those of them whose download is not over
         self.reports = Reports()
         self.changed = asyncio.Event()  # set when a download is over, a lease is decided or a link is new
-        self._may_hold_unknown = False  # Redis may count leases as ours that are not in `open`
-
-    def lease(self, frontier: Frontier, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
-        """Lease more URLs, in one round trip; blocks. The arguments are those of `Frontier.lease`."""
-        connections = frontier.connections
-        sys.audit("webcrawler.lease.before")
-        try:
-            found = frontier.lease(limit, reports, doubtful)
-        except RedisError:
-            self._may_hold_unknown = True  # the call may have been carried out, its answer lost
-            raise
-        sys.audit("webcrawler.lease.after")
-        self.open.update((lease.url, lease) for lease in found.leases)
-        self.downloading.update(lease.url for lease in found.leases)
-        sys.audit("webcrawler.lease.known")
-        # A Redis that was restored may hold leases decided long ago; a call given up may be obeyed late.
-        if self._may_hold_unknown or frontier.connections != connections or not self.open:
-            self._may_hold_unknown = True
-            with suppress(RedisError):  # tried again with the next lease
-                frontier.reclaim(self.open)
-                self._may_hold_unknown = False
-        return found
 
     def report(self, report: Report) -> None:
         """A download is over: its server may be asked again when politeness allows it."""

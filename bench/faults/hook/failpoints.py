@@ -40,9 +40,9 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "heartbeat.before": ("webcrawler/crawl/membership.py", "the worker is about to say that it lives"),
     "heartbeat.after": ("webcrawler/crawl/membership.py", "leases of the dead are back"),
     # leased
-    "lease.before": ("webcrawler/crawl/open_leases.py", "downloads are over, and not reported"),
-    "lease.after": ("webcrawler/crawl/open_leases.py", "leased in Redis, nobody here knows"),
-    "lease.known": ("webcrawler/crawl/open_leases.py", "known here, not yet handed to the scheduler"),
+    "lease.before": ("webcrawler/crawl/base.py", "downloads are over, and not reported"),
+    "lease.after": ("webcrawler/crawl/base.py", "leased in Redis, nobody here knows"),
+    "lease.known": ("webcrawler/crawl/base.py", "known here, not yet handed to the scheduler"),
     "lease.request": ("webcrawler/scheduler.py", "a lease becomes a request"),
     # fetched
     "robots.asking": ("webcrawler/crawl/robots/middleware.py", "robots.txt is not in Redis"),

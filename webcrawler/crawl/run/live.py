@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from redis.exceptions import RedisError
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from webcrawler.connection import RedisError
 from webcrawler.crawl.run.crawl import Crawl
 from webcrawler.frontier import inspect
 from webcrawler.index import indexed_documents
@@ -22,7 +21,6 @@ from webcrawler.index import indexed_documents
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-REFRESH_SECONDS = 1.0
 LABELS = {"servers": "servers", "waiting": "queued", "leased": "leased", "failed": "failed"}
 
 
@@ -32,8 +30,6 @@ class LiveLine:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._states: dict[str, int] = {}
-        self._live = Live(console=Console(stderr=True), auto_refresh=False)
-        self._task: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LiveLine:
@@ -47,27 +43,20 @@ class LiveLine:
     def _open(self) -> None:
         self._crawl = Crawl.of(self._crawler)  # extensions can be asked for when all of them are made
         self._began = time.monotonic()
+        # It is drawn from a thread of its own.
+        self._live = Live(console=Console(stderr=True), refresh_per_second=1, get_renderable=self._line)
         self._live.start()
-        self._task = asyncio.ensure_future(self._draw())
 
     def _close(self) -> None:
-        if self._task:
-            self._task.cancel()
-        self._show()
         self._live.stop()
 
-    async def _draw(self) -> None:
-        while True:
-            with suppress(RedisError):  # the log says so already
-                self._states = await asyncio.to_thread(inspect.stats, self._crawl.frontier)
-                self._show()
-            await asyncio.sleep(REFRESH_SECONDS)
-
-    def _show(self) -> None:
-        crawl, states = self._crawl, self._states
+    def _line(self) -> Text:
+        crawl = self._crawl
+        with suppress(RedisError):  # the log says so already; after the end the last numbers stay
+            self._states = inspect.stats(crawl.frontier)
         seconds = max(time.monotonic() - self._began, 0.001)
-        parts = [f"{crawl.outcomes.documents:,} pages", f"{crawl.outcomes.documents / seconds:.1f} pages/s"]
-        for label, state in LABELS.items():
-            parts.append(f"{states.get(state, 0):,} {label}")
+        documents = crawl.outcomes.documents
+        parts = [f"{documents:,} pages", f"{documents / seconds:.1f} pages/s"]
+        parts += [f"{self._states.get(state, 0):,} {label}" for label, state in LABELS.items()]
         parts.append(f"{indexed_documents(crawl.folder / 'index'):,} indexed")
-        self._live.update(Text("  ".join(parts), overflow="ellipsis", no_wrap=True), refresh=True)
+        return Text("  ".join(parts), overflow="ellipsis", no_wrap=True)
