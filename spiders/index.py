@@ -22,15 +22,13 @@ class IndexSpider(Spider):
 
     name = "index"
     custom_settings = wiring.SETTINGS
+    job_type = Job
 
     def __init__(self, **arguments: str) -> None:
         super().__init__()
-        self.job = self.read_job(**arguments)
+        self.job = self.job_type.read(**arguments)
         self._last = asyncio.Event()  # set when the page fetched last has been handed on
         self._last.set()
-
-    def read_job(self, **arguments: str) -> Job:
-        return Job.read(**arguments)
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: seeds go straight into the frontier, by the scheduler."""

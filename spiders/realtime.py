@@ -26,6 +26,7 @@ class RealtimeSpider(IndexSpider):
     custom_settings = wiring.SETTINGS | {
         "EXTENSIONS": wiring.SETTINGS["EXTENSIONS"] | {"webcrawler.crawl.run.live.LiveLine": None}
     }
+    job_type = RealtimeJob
     job: RealtimeJob
 
     @classmethod
@@ -33,11 +34,8 @@ class RealtimeSpider(IndexSpider):
         spider = super().from_crawler(crawler, *args, **arguments)
         spider._begin()
         crawler.signals.connect(spider._item_scraped, signals.item_scraped)
-        crawler.signals.connect(spider._closed, signals.spider_closed)
+        crawler.signals.connect(spider._driver.end, signals.spider_closed)
         return spider
-
-    def read_job(self, **arguments: str) -> RealtimeJob:
-        return RealtimeJob.read(**arguments)
 
     def _begin(self) -> None:
         """The index answers before anything else is opened: a person waits for it."""
@@ -71,9 +69,6 @@ class RealtimeSpider(IndexSpider):
     def _item_scraped(self, item: object) -> None:
         if isinstance(item, CrawledPage):
             self._search.waiting_pages.append(item)
-
-    async def _closed(self, reason: str) -> None:
-        await self._driver.end(reason)
 
     def _show(self, now: Journal) -> None:
         self.crawler.signals.send_catch_log(signal=journal.CHANGED, journal=now)

@@ -53,11 +53,8 @@ class Connection:
     def __init__(self, make_client: Callable[[Retry], Any], server: EmbeddedServer | None = None) -> None:
         self._make_client = make_client
         self._server = server
+        self.embedded = server is not None
         self.client = self.new_client()
-
-    @property
-    def embedded(self) -> bool:
-        return self._server is not None
 
     @property
     def is_cluster(self) -> bool:

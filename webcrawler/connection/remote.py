@@ -91,8 +91,10 @@ def wait_until_it_answers(settings: Mapping[str, Any]) -> bool:
             _wait(whole.check)
             return True
     except (redis.RedisError, ValueError, OSError) as error:
+        address = f"{settings.get('REDIS_HOST', 'localhost')}:{settings.get('REDIS_PORT', 6379)}"
+        where = re.sub(r"//[^/@]*@", "//", str(settings.get("REDIS_URL") or address))
         raise BadInput(
-            f"Redis at {_where(settings)} does not answer ({_one_line(error)}): start it, correct REDIS_URL,"
+            f"Redis at {where} does not answer ({_one_line(error)}): start it, correct REDIS_URL,"
             " or unset REDIS_URL to use the embedded server"
         ) from error
 
@@ -129,12 +131,6 @@ def _is_in_cluster(probe: redis.Redis) -> bool:
         return bool(probe.info("cluster").get("cluster_enabled"))
     except redis.ResponseError:  # an access list, or a proxy, that lets no INFO through
         return False
-
-
-def _where(settings: Mapping[str, Any]) -> str:
-    if url := settings.get("REDIS_URL"):
-        return re.sub(r"//[^/@]*@", "//", str(url))
-    return f"{settings.get('REDIS_HOST', 'localhost')}:{settings.get('REDIS_PORT', 6379)}"
 
 
 def _one_line(error: BaseException) -> str:

@@ -44,16 +44,9 @@ def join(
     """
     # Of this process and no other: a restarted container has the host and process id of the one before.
     worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    partitions = settings.getint("FRONTIER_PARTITIONS")
-    frontier = Frontier(
-        _new_client(opened, connection),
-        guarded(mode),
-        name,
-        politeness,
-        worker,
-        read_budgets(settings),
-        partitions,
-    )
+    client = _new_client(opened, connection)
+    budgets, partitions = read_budgets(settings), settings.getint("FRONTIER_PARTITIONS")
+    frontier = Frontier(client, guarded(mode), name, politeness, worker, budgets, partitions)
     retry(lambda: frontier.open(mode), connection.revive)
     own = for_thread(opened, connection, frontier)
     heartbeat = retry(lambda: Heartbeat(own, connection.revive), connection.revive)

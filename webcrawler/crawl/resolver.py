@@ -23,8 +23,10 @@ class GuardedResolver:
 
     def __init__(self, resolver: Any, rules: AddressRules) -> None:
         self.resolver, self.rules = resolver, rules
-        self._proxies = proxy_hosts()
-        self._proxy_names = frozenset(host for host in self._proxies if not is_address(host))
+        # Hosts of the proxies that the operator names, with or without a scheme before them.
+        named = (proxy for scheme, proxy in getproxies().items() if scheme in ("http", "https"))
+        self._proxies = {urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname for proxy in named}
+        self._proxy_names = {host for host in self._proxies if host and not is_address(host)}
         self._refused: set[str] = set()  # hosts of which no address was let through
 
     def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
@@ -47,13 +49,6 @@ class GuardedResolver:
     def refuse(self, host: str) -> None:
         if len(self._refused) < REFUSED_MAX:
             self._refused.add(host)
-
-
-def proxy_hosts() -> frozenset[str]:
-    """Hosts of the proxies that the operator names, with or without a scheme before them."""
-    named = (proxy for scheme, proxy in getproxies().items() if scheme in ("http", "https"))
-    hosts = (urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname for proxy in named)
-    return frozenset(host for host in hosts if host)
 
 
 @implementer(IResolutionReceiver)

@@ -91,21 +91,19 @@ def judged_good(folder: Path, query: str) -> tuple[str, ...]:
     wanted = query.casefold().split()
     queries = [line.partition("\t") for line in _lines(folder / "queries.tsv")]
     same = {id for id, _, text in queries if text.casefold().split() == wanted}
-    # Of several judgments of a page the last one holds.
-    grades = {url: grade for id, url, grade in map(_judgment, _lines(folder / "qrels.txt")) if id in same}
+    grades: dict[str, int] = {}  # of several judgments of a page the last one holds
+    for line in _lines(folder / "qrels.txt"):
+        try:
+            id, _, url, grade = line.split()
+            number = int(grade)
+        except ValueError:
+            raise BadInput(f"expected `query 0 URL grade` in qrels.txt, not {line[:100]!r}") from None
+        if id in same:
+            grades[url] = number
     good = tuple(fetched for url, grade in grades.items() if grade > 0 and (fetched := fetchable(url)))
     if not good:
         raise BadInput(f"no page was judged good for {query[:100]!r} in {folder}: name some, -a examples=URL")
     return good
-
-
-def _judgment(line: str) -> tuple[str, str, int]:
-    """(query id, URL, grade) of a line."""
-    try:
-        id, _, url, grade = line.split()
-        return id, url, int(grade)
-    except ValueError:
-        raise BadInput(f"expected `query 0 URL grade` in qrels.txt, not {line[:100]!r}") from None
 
 
 def _lines(file: Path) -> list[str]:

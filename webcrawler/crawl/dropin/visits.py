@@ -151,8 +151,8 @@ class Decisions:
         self._frontier.discover(link for lease in final for link in visits[lease].links)
         failed = [Failed(lease, f"failed/{why.reason}", why.retry) for lease, why in reasons.items()]
         answers = self._frontier.fail(failed)
-        named = {-1: "stale", 0: "failed", 1: "retry"}
+        outcomes = {-1: "stale", 0: "failed/{}", 1: "retry/{}"}
         return {
-            lease: "stale" if answer < 0 else f"{named[answer]}/{why.reason}"
+            lease: outcomes[answer].format(why.reason)
             for (lease, why), answer in zip(reasons.items(), answers, strict=True)
         }

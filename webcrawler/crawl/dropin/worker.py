@@ -29,7 +29,7 @@ from webcrawler.crawl.dropin.visits import BROKE, Decisions, Handler, Visit, bar
 from webcrawler.crawl.membership import join, read_politeness, release_dead_workers
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
-from webcrawler.records import Lease, Link
+from webcrawler.records import Lease
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -97,7 +97,10 @@ class SpiderWorker(Worker):
         self._keeper = Keeper(spider, fingerprint, is_custom, NUMBER)
         key = getattr(spider, "redis_key", None) or self.crawler.settings.get("REDIS_START_URLS_KEY")
         key = (key or "%(name)s:start_urls") % {"name": spider.name}
-        self._seeds = SeedKey(self.connection.client, key, spider, self._seed)
+        # A seed is crawled as often as it is pushed.
+        self._seeds = SeedKey(
+            self.connection.client, key, spider, lambda seed: self._keeper.link(seed, secrets.token_hex(8))
+        )
         call_soon = asyncio.get_running_loop().call_soon_threadsafe  # the scheduler's thread decides
         self._decisions = Decisions(
             self.frontier, lambda outcomes, new: call_soon(self._decided, outcomes, new)
@@ -277,9 +280,6 @@ class SpiderWorker(Worker):
         digest = self.crawler.request_fingerprinter.fingerprint(request)
         self._start_counts[digest] += 1
         return f"start {self._start_counts[digest]}"
-
-    def _seed(self, request: Request) -> Link:
-        return self._keeper.link(request, secrets.token_hex(8))
 
     def _take_seeds(self) -> int:
         now = time.monotonic()

@@ -128,15 +128,13 @@ def _too_much(of: str) -> Exception:
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
-    def __init__(self, room: Room, *arguments: Any) -> None:
-        super().__init__(*arguments)  # type: ignore[no-untyped-call]
-        self._room = room
+    room: Room
 
     def request(self, request: Any) -> Any:
         response = super().request(request)
         parser: Any = self._parser
         parser.__class__ = BoundedParser  # as Scrapy does it, and for its reasons
-        parser.room = self._room
+        parser.room = self.room
         return response
 
 
@@ -146,7 +144,9 @@ class _BoundedFactory(_LenientHTTP11ClientFactory):
         self._room = room
 
     def buildProtocol(self, addr: Any) -> _BoundedProtocol:
-        return _BoundedProtocol(self._room, self._quiescentCallback)
+        protocol = _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+        protocol.room = self._room
+        return protocol
 
 
 class BoundedHandler(HTTP11DownloadHandler):
