@@ -45,7 +45,7 @@ class LiveLine:
         self._began = time.monotonic()
         # It is drawn from a thread of its own.
         self._live = Live(console=Console(stderr=True), refresh_per_second=1, get_renderable=self._line)
-        self._live.start()
+        self._live.start(refresh=True)
 
     def _close(self) -> None:
         self._live.stop()
