@@ -25,7 +25,7 @@ from webcrawler.urls import (
     split,
 )
 from webcrawler.urls._groups import MAX_PREFIX
-from webcrawler.urls._traps import MAX_NESTED, MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, TRAPS, trap
+from webcrawler.urls._outlink import MAX_NESTED, MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, TRAPS, trap
 
 ROOT = Path(__file__).parents[1]
 

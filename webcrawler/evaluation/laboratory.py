@@ -173,16 +173,11 @@ def experiments(orderings: Sequence[str], seeds: Sequence[int], query: str = "")
     return found
 
 
-def _arguments(name: str) -> tuple[str, ...]:
-    """The arguments of an ordering that are not written out yet."""
-    if "?" in name:
-        return ()
-    return arguments_of(ordering_type(name, by_path=True))
-
-
 def _mode(name: str, seed: int | None, query: str) -> str:
     first, _, then = name.partition(":")
-    takes, given = _arguments(first), {}
+    # What is written out after a question mark stays as it is.
+    takes = () if "?" in first else arguments_of(ordering_type(first, by_path=True))
+    given = {}
     if "query" in takes:
         if not query:
             raise BadInput(f"--orderings: {name} needs a query: add --query WORDS")

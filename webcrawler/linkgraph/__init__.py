@@ -5,17 +5,18 @@ on, and `Rescorer` says which waiting URLs this changes.
 """
 
 from webcrawler.linkgraph import stored
-from webcrawler.linkgraph.estimate import Estimate
-from webcrawler.linkgraph.graph import Graph, catalog_graph, distinct
-from webcrawler.linkgraph.importance import (
+from webcrawler.linkgraph.estimate import Estimate, Rescorer
+from webcrawler.linkgraph.graph import (
     DAMPING,
+    Graph,
     backlinks,
+    catalog_graph,
     check_engine,
+    distinct,
     forward_links,
     hits,
     pagerank,
 )
-from webcrawler.linkgraph.rescore import Rescorer
 
 __all__ = [
     "DAMPING",

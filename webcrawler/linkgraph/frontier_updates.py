@@ -15,8 +15,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import visit
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.linkgraph.estimate import Estimate, Growable
-from webcrawler.linkgraph.rescore import Rescorer
+from webcrawler.linkgraph.estimate import Estimate, Growable, Rescorer
 from webcrawler.records import Link
 
 # URLs a call. 50 hold Redis for half a millisecond; for ten if it has just forked to rewrite its log, because

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, may_end, prepare, wait_for
@@ -33,9 +33,24 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
     with RANKER.at_work(crawl_dir) as lock:
         if lock is None:
             return False
-        if catalog := wait_for(lambda: Catalog(path, readonly=True), crawl_dir, stopped):
-            with closing(catalog):
-                _rank(catalog, crawl_dir, settings, lock, stopped)
+        catalog = wait_for(lambda: Catalog(path, readonly=True), crawl_dir, stopped)
+        if not catalog:
+            return True
+        with closing(catalog):
+            updates, ranks = FrontierUpdates(catalog, settings), RankRenewal(catalog, crawl_dir / "ranks")
+            while not stopped():
+                if is_crawling(crawl_dir):
+                    updates.step(lambda: is_crawling(crawl_dir) and not stopped())
+                    if ranks.is_due():
+                        ranks.renew()
+                else:
+                    updates.disconnect()
+                    if ranks.is_behind():
+                        ranks.renew()
+                    if may_end(lock, crawl_dir, lambda: not ranks.is_behind()):
+                        break
+                time.sleep(POLL_SECONDS)
+            updates.disconnect()
     return True
 
 
@@ -47,29 +62,6 @@ def main(arguments: list[str]) -> int:
     if not rank(crawl_dir, {**settings, "CRAWL_DIR": str(crawl_dir)}, stopped):
         _log.info("another ranker is at work")
     return 0
-
-
-def _rank(
-    catalog: Catalog,
-    crawl_dir: Path,
-    settings: Mapping[str, Any],
-    lock: IO[str],
-    stopped: Callable[[], bool],
-) -> None:
-    updates, ranks = FrontierUpdates(catalog, settings), RankRenewal(catalog, crawl_dir / "ranks")
-    while not stopped():
-        if is_crawling(crawl_dir):
-            updates.step(lambda: is_crawling(crawl_dir) and not stopped())
-            if ranks.is_due():
-                ranks.renew()
-        else:
-            updates.disconnect()
-            if ranks.is_behind():
-                ranks.renew()
-            if may_end(lock, crawl_dir, lambda: not ranks.is_behind()):
-                return
-        time.sleep(POLL_SECONDS)
-    updates.disconnect()
 
 
 if __name__ == "__main__":

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Renewal
 from webcrawler.durable import replaced
-from webcrawler.linkgraph.graph import catalog_graph
-from webcrawler.linkgraph.importance import DAMPING, pagerank
+from webcrawler.linkgraph.graph import DAMPING, catalog_graph, pagerank
 
 NAME = "ranks.json"
 READS = 10  # tries: a writer may swap the array after the head was read

@@ -50,7 +50,7 @@ _ROWS = (
          "lets pages hand on what they promise, and reads the words in and around links (SharkSearch)"),
     Mode("hot", "words.Hot", BOTH, QUERY,
          "takes links first that name a word of the query, or lie near a page full of them"),
-    Mode("seed-similarity", "seed_similarity.SeedSimilarity", BOTH, EXAMPLES,
+    Mode("seed-similarity", "examples.SeedSimilarity", BOTH, EXAMPLES,
          "compares pages with all the example pages together, instead of with a query"),
     Mode("classifier", "classifier.Classifier", BOTH, EXAMPLES,
          "learns from the example pages what belongs to the subject, and crosses pages that do not",

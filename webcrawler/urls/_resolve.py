@@ -54,16 +54,13 @@ def _parse(href: str, base: str | None) -> str:
     try:
         return normalize_url(href) if base is None else join_url(base, href)
     except ValueError:
-        if not href.isascii() and (valid := _scalar_values(href)) != href:
+        # Lone surrogates are replaced by U+FFFD, as a browser does before it parses.
+        valid = href.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if valid != href:
             return _parse(valid, base)
         found = _SCHEME.match(href)
         foreign = found and found[1].lower() not in ("http", "https")
         raise UnfetchableUrl(href, "scheme" if foreign else "malformed") from None
-
-
-def _scalar_values(text: str) -> str:
-    """Replace lone surrogates by U+FFFD, as a browser does before it parses."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def server(url: str) -> str:

@@ -99,7 +99,13 @@ def _text(value: object) -> str:
 
 def _judgments(folder: Path) -> Judgments:
     """Of several judgments of a pair the last wins; negative grades, not judged, are left out (TREC)."""
-    queries, grades = dict(_queries(folder / "queries.tsv")), dict[str, dict[str, int]]()
+    queries, grades = dict[str, str](), dict[str, dict[str, int]]()
+    file = folder / "queries.tsv"
+    for number, line in _lines(file):
+        query, tab, text = line.partition("\t")
+        if not (query.strip() and tab):
+            raise BadInput(f"{file}, line {number}: expected a query's id, a tab, and the query")
+        queries[query.strip()] = text.strip()
     for query, document, grade in _qrels(folder / "qrels.txt"):
         grades.setdefault(query, {})[document] = grade
     answered = {
@@ -110,14 +116,6 @@ def _judgments(folder: Path) -> Judgments:
     if not answered:
         raise BadInput(f"{folder / 'qrels.txt'} has no relevant document for any query of queries.tsv")
     return Judgments({query: text for query, text in queries.items() if query in answered}, answered)
-
-
-def _queries(file: Path) -> Iterator[tuple[str, str]]:
-    for number, line in _lines(file):
-        query, tab, text = line.partition("\t")
-        if not (query.strip() and tab):
-            raise BadInput(f"{file}, line {number}: expected a query's id, a tab, and the query")
-        yield query.strip(), text.strip()
 
 
 def _qrels(file: Path) -> Iterator[tuple[str, str, int]]:
