@@ -1,7 +1,7 @@
-"""The query server: search page, status page and API over one data folder, for people and programs.
+"""The query server: search page, status page and API for one data folder.
 
-`make_app` gives the application for a `Config`; `server.serve` runs it. It reads the crawl and never writes
-to it; judgments of results have a folder of their own, and searches of the web are others' work (`live`).
+`make_app` makes the application for a `Config`; `server.serve` runs it. It only reads what was crawled.
+Judgments of results have a folder of their own; searches of the web run in other processes (`live`).
 """
 
 from webcrawler.web import server

@@ -1,4 +1,4 @@
-"""Puts the query server together: routes, threads that search, and what is said when something fails."""
+"""Builds the query server: routes, middleware, and what happens at its start and end."""
 
 from __future__ import annotations
 
@@ -48,14 +48,13 @@ def make_app(config: Config) -> Starlette:
     app.state.overviews = overviews
     app.state.answers, app.state.judge = answers, judge
     app.state.live = live
-    app.middleware_stack = (
-        app.build_middleware_stack()
-    )  # so that mistakes show at the start, not with the first request
+    # now, so that mistakes in the configuration show at the start, not with the first request
+    app.middleware_stack = app.build_middleware_stack()
     return app
 
 
 def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
-    """From the outside in: refusals are counted, and get security headers, like any answer."""
+    """The outermost first, so that refusals are counted and get security headers as well."""
     return [
         Middleware(CountRequests, metrics=metrics),
         Middleware(SecurityHeaders),

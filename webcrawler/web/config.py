@@ -1,4 +1,4 @@
-"""What the search page is told when it starts."""
+"""The configuration of the query server."""
 
 from __future__ import annotations
 

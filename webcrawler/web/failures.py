@@ -1,4 +1,4 @@
-"""What goes wrong is told in one clear line, on a page or as JSON for programs, never with a trace."""
+"""Errors as visitors see them: one clear line, on a page or as JSON for programs, never a traceback."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _log = logging.getLogger(__name__)
 
 
 class NotNow(Unavailable):
-    """Raised with a line for visitors. What other rooms say may name files: that is for the log."""
+    """Raised with a line for visitors. Messages of other rooms may name files, and only go to the log."""
 
 
 def log_fault(line: str) -> None:
-    """Log a fault that every request meets, once a minute."""
+    """Log a fault at most once a minute: every request may meet it."""
     _log_once(line, int(time.monotonic() // MINUTE_SECONDS))
 
 
@@ -40,7 +40,7 @@ def _log_once(line: str, minute: int) -> None:
 
 
 def refusal(scope: Scope, status: int, line: str, **headers: str) -> Response:
-    """The answer of a middleware: one line, as JSON for programs. A header's name is written with _ for -."""
+    """The answer of a middleware: one line, or JSON for programs. Names of headers have _ in place of -."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if scope["path"].startswith(FOR_PROGRAMS):
         return JSONResponse({"error": line}, status, named)

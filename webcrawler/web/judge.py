@@ -1,9 +1,8 @@
-"""/judge: visitors say of a result that it is good or bad (GO, "Feedback"). Off unless SERVE_FEEDBACK is set.
+"""/judge: visitors judge a result good or bad (GO, "Feedback"). Off unless SERVE_FEEDBACK is set.
 
 Judgments are in CRAWL_DIR/feedback/, as `scrapy judge feedback` reads them (TREC's formats).
 `queries.tsv`: QUERYID TAB query. `qrels.txt`: QUERYID 0 URL GRADE, grade 1 good, 0 bad, one line a pair.
-`clients.tsv`: QUERYID TAB URL TAB CLIENT, who judged the pair first: a client may add so many.
-Each is written aside, synced and put in place in one step: a reader sees the old or the new file.
+`clients.tsv`: QUERYID TAB URL TAB CLIENT, who judged the pair first, as each client may add a limited number.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from webcrawler.web.status import Metrics
 GRADES = {"good": 1, "bad": 0}
 UNDO = "undo"
 MOST = 20_000  # judgments; a file of 2 MB
-MOST_OF_CLIENT = 1_000  # of them, so that no client takes all the room
+MOST_OF_CLIENT = 1_000  # of them, so that no client takes all the places
 MAX_QUERY = 400  # characters
 STALE = "this form was not sent from our page, or is too old: search again, then judge"
 
 
 class JudgeForm(NamedTuple):
-    """What the buttons of a page of results need."""
+    """What the buttons of a page of results need to be made."""
 
     token: str
     fields: list[tuple[str, str]]  # to come back to the same results
@@ -73,7 +72,7 @@ class Judge:
         return [Route("/judge", self._judge, methods=["POST"])] if self._is_on else []
 
     async def form(self, request: Request, wanted: SearchRequest) -> JudgeForm | None:
-        """For the template `_judge.html`; None where judging is off, or nothing is asked."""
+        """For the template `_judge_buttons.html`; None if judging is off or the query is empty."""
         if not self._is_on or not wanted.q.strip():
             return None
         grades = await run_in_threadpool(self._judgments.of, wanted.q)
@@ -119,11 +118,11 @@ class Judgments:
         """Durable when it returns; the last verdict on a pair holds, `undo` takes it back.
 
         Args:
-            client: a name without white space; judgments that it adds count for it, also after others changed
-                them. "" is nobody, who has no bound of their own.
+            client: a name without white space, or "" for no limit. A judgment counts for the client that
+                added it, also after others have changed it.
         Raises:
-            NotNow: the disk is full or may not be written, what is there cannot be read (and would be lost),
-                or there are as many judgments as there may be, in all or of this client.
+            NotNow: the disk is full or cannot be written, the judgments that are there cannot be read (and
+                would be lost), or no more are taken, from anybody or from this client.
         """
         text = one_line(query)
         id, page = query_id(text), url.replace(" ", "%20")
@@ -142,7 +141,7 @@ class Judgments:
                         clients[id, page] = client
                     grades[id, page] = GRADES[verdict]
                 judged = {id for id, _ in grades}
-                # the judgments last: one of an unknown query would be of no use
+                # the judgments last: without its query, one would be of no use
                 _write(self._queries, (row for row in queries.items() if row[0] in judged))
                 _write(
                     self._clients, ((*pair, one) for pair, one in clients.items() if one and pair in grades)
@@ -157,7 +156,7 @@ class Judgments:
             raise NotNow("no judgment is taken now: those that there are cannot be read") from error
 
     def of(self, query: str) -> dict[str, int]:
-        """Grades by URL, none if they cannot be read. The file is read again when it was replaced."""
+        """Grades by URL; none if they cannot be read. The file is read again after it was replaced."""
         try:
             found = self._qrels.stat()
             version = found.st_ino, found.st_mtime_ns
@@ -181,7 +180,7 @@ def one_line(query: str) -> str:
 
 
 def query_id(line: str) -> str:
-    """The same on every machine, so that judgments of several can be put together."""
+    """The same on every machine, so that judgments of several can be merged."""
     return sha256(line.casefold().encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -1,4 +1,4 @@
-"""The API as an OpenAPI 3.1 document, for programs and as a page; a test checks it against real answers."""
+"""The API as an OpenAPI 3.1 document, and as a page made of it; a test checks it against real answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SWITCH: Schema = {"type": "string", "enum": ["0", "1"]}
 
 
 def _schemas() -> dict[str, dict[str, Schema]]:
-    """By name of the object and key. The limits of a search of the web are added to those of the file."""
+    """JSON Schema by object and key: those of the file, with the limits of a search of the web."""
     schemas = tomllib.loads((files("webcrawler.web") / "schemas.toml").read_text("utf-8"))
     row, asked = schemas["LiveRow"], schemas["LiveAsked"]
     for of_strategy in (row["strategy"], asked["strategy"]):
@@ -103,7 +103,7 @@ def document(config: Config) -> Schema:
 def _path(
     summary: str, parameters: list[Parameter], gives: str, *also: tuple[int, str], method: str = "get"
 ) -> Schema:
-    """What is posted is JSON, and is done after the answer."""
+    """One operation. What is posted is JSON, and begins with the answer."""
     told = [(400, "asked wrongly"), *also, (429, "too often"), (503, "try again in a moment")]
     responses = {str(status): _answer(why, "Error") for status, why in told}
     described = [
@@ -153,7 +153,7 @@ async def _as_json(request: Request) -> Response:
 
 
 async def _as_page(request: Request) -> Response:
-    """The same document, to be read."""
+    """The same document for people."""
     return page(request, "api.html", document=document(request.app.state.config))
 
 

@@ -1,4 +1,4 @@
-"""What a request asks for, read strictly: what cannot be is told in one line, and never guessed at."""
+"""The parameters of a request, read strictly: what is invalid is refused with one line, never guessed at."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_CHARACTERS = 2_000  # of one value; the parser of queries has a limit of its
 
 
 class Parameters:
-    """A query string, or what a form holds; names that nobody asks for are ignored."""
+    """The values of a query string or form, by name; unknown names are ignored."""
 
     def __init__(self, given: bytes | Iterable[tuple[str, str]], longest: int = MAX_CHARACTERS) -> None:
         """Raises BadInput: no UTF-8, too many, too long, or with control characters."""
@@ -41,8 +41,10 @@ class Parameters:
         return values[0]
 
     def whole(self, name: str, default: int | None, least: int, most: int) -> int:
-        """A whole number; without a default it must be given. Browsers fill OpenSearch's "{startPage?}" with
-        nothing."""
+        """A whole number; without a default it must be given.
+
+        An empty value counts as not given: that is how browsers fill OpenSearch's "{startPage?}".
+        """
         text = self.one(name) or ("" if default is None else str(default))
         if not text:
             raise BadInput(f"{name} is missing")

@@ -1,4 +1,4 @@
-"""Numbers, times and addresses as people read them, where that cannot deceive.
+"""Numbers, times and addresses in a form for people, unless it could deceive them.
 
 A label of a host is shown in its own letters when they are of one script (or of those that are written
 together) and do not all look like Latin ones; else it stays punycode, as in browsers.
@@ -34,7 +34,7 @@ SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def readable(url: str) -> str:
-    """The URL without what says nothing (scheme, a lone slash), decoded where every character is seen."""
+    """The URL without its scheme and a lone slash, decoded if every character of it is visible then."""
     rest = url.partition("://")[2]
     authority, slash, path = rest.partition("/")
     host, colon, port = authority.partition(":") if not authority.startswith("[") else (authority, "", "")
@@ -43,7 +43,7 @@ def readable(url: str) -> str:
 
 
 def link(url: str) -> str:
-    """The URL if a browser may follow it, else ""."""
+    """The URL if it may become a link, else ""."""
     return url if url.startswith(("http://", "https://")) else ""
 
 
@@ -82,7 +82,7 @@ def _decoded(path: str) -> str:
 def without_controls(text: str) -> str:
     """The text without C0 and C1 controls and DEL, but for tab, line feed and carriage return.
 
-    A terminal obeys them, a page shows them as nothing; strangers' titles and texts hold some.
+    Terminals obey them and pages do not show them; titles and texts of strangers contain some.
     """
     return _CONTROLS.sub("", text)
 
@@ -104,7 +104,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def amounts(numbers: Sequence[float]) -> list[str]:
-    """As many decimals for each of a column as its largest needs to have four digits: 12.30, 0.05."""
+    """The numbers of a column, with the decimals that its largest needs for four digits: 12.30, 0.05."""
     largest = max((abs(number) for number in numbers), default=0.0)
     decimals = min(12, max(0, 3 - floor(log10(largest)))) if largest else 0
     return [f"{number:,.{decimals}f}" for number in numbers]

@@ -1,4 +1,4 @@
-"""Makes pages of templates, and serves their style, script and icon.
+"""Renders templates, and serves their styles, scripts and icon.
 
 All text is escaped: no template may say `safe`. Static files have a hash of their content in their address,
 so that browsers may keep them for a year.
@@ -36,7 +36,7 @@ def rendered(template: str, **values: object) -> str:
 
 
 def json_answer(answer: Any, status: int = 200, cache: str = FRESH) -> JSONResponse:
-    """For programs, whose terminals obey control characters as well."""
+    """An answer for programs, without control characters: their terminals would obey them."""
     return JSONResponse(_cleaned(answer), status, {"Cache-Control": cache})
 
 
@@ -97,12 +97,12 @@ async def _static(request: Request) -> Response:
 
 
 async def _robots(request: Request) -> Response:
-    """A crawler that follows results never ends."""
+    """Only the first page may be crawled: following results never ends."""
     return PlainTextResponse("User-agent: *\nAllow: /$\nDisallow: /\n")
 
 
 async def _icon(request: Request) -> Response:
-    """Browsers ask for it where they show no page of ours, such as a status as JSON."""
+    """Browsers ask for it where no page names an icon, for example with JSON."""
     return Response(assets()["icon.svg"].body, media_type="image/svg+xml")
 
 

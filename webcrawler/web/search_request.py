@@ -1,4 +1,4 @@
-"""A search as its address says it; links on the page are addresses of searches that differ a little."""
+"""A search as its URL states it. Links on the page are URLs of searches that differ a little."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SearchRequest:
         return self.url(add=tuple(other for other in self.add if other != word))
 
     def dropping(self, word: str, added: Sequence[str]) -> str:
-        """The address of this search without one of the words that the thesaurus added: the others stay."""
+        """The address of this search without one of the words that the thesaurus added."""
         kept = tuple(other for other in dict.fromkeys((*self.add, *added)) if other != word)
         return self.url(add=kept[:MAX_ADDED], expand=False)
 
@@ -59,7 +59,7 @@ class SearchRequest:
         return self.url(q=of_server(self.q, server))
 
     def explain_url(self) -> str:
-        """Why a hit of this page stands where it does: its page number goes to the end."""
+        """The address of a hit's explanation, to which its page number is to be appended."""
         return f"{self.url('/explain', page=self.page, explain=False)}&number="
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
@@ -94,9 +94,9 @@ def read_search(given: Parameters) -> SearchRequest:
 
 
 def of_server(query: str, server: str) -> str:
-    """The query for pages of one server, which stands first, as a query may leave a quote open to its end.
+    """The query restricted to one server, which stands first, as a query may leave a quote open.
 
-    Alternatives go into parentheses, and as they were understood: a stray parenthesis would end ours.
+    Alternatives are put in parentheses, as they were parsed: a stray parenthesis would close ours.
     """
     site = f"site:{server.partition('://')[2]}"
     return f"{site} ({parse(query).root})" if _ALTERNATIVES.search(query) else f"{site} {query}"

@@ -64,7 +64,7 @@ def serve(app: Starlette, bound: socket.socket) -> None:
     # 1,000 idle clients are 1,000 descriptors; many systems begin with 1,024
     _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # invalid requests of strangers are no warning
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # no warnings of invalid requests
     settings = uvicorn.Config(
         app,
         http=TimeoutProtocol,
@@ -90,10 +90,10 @@ def is_public(config: Config) -> bool:
 class _Server(uvicorn.Server):
     def __init__(self, settings: uvicorn.Config, leave: Callable[[], None]) -> None:
         super().__init__(settings)
-        self._leave = leave  # ends streams, which would go on
+        self._leave = leave  # ends the streams, which would go on for ever
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """uvicorn raises the signal again when it is done; told to stop and stopped is a success here."""
+        """uvicorn would raise the signal again at its end; here, stopping on request is a success."""
         self._leave()
         self.force_exit = self.should_exit
         self.should_exit = True

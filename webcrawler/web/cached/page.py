@@ -1,4 +1,4 @@
-"""/cached: a page as the archive holds it, sanitised, under a banner that says whose it is and of when."""
+"""/cached: the archived copy of a page, sanitised, below a banner with its URL and date."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from webcrawler.web.render import page
 
 THREADS = 2
 MAX_WAITING = 50  # requests; a copy takes some milliseconds, of the worst page half a second
-# Nothing runs here, even if the sanitiser should ever let something through. Without `allow-same-origin` the
-# page could not load our own style sheet; without `allow-scripts` it cannot do anything with that.
+# No script runs here, even if the sanitiser should let one through. `allow-same-origin` is for our own style
+# sheet, and harmless without `allow-scripts`.
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'; sandbox allow-same-origin allow-forms allow-popups "
@@ -107,13 +107,13 @@ def _no_copy(why: str, status: int = 404) -> HTTPException:
 
 
 def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
-    """The document, and where it is a duplicate the one with the body; its title."""
+    """The document, followed by the one with the body if it is a duplicate; and its title."""
     path = crawl_dir / "catalog.sqlite"
     if not path.exists():
         raise _no_copy("Nothing was crawled yet.")
     try:
         catalog = Catalog(path, readonly=True)
-    except BadInput as error:  # no visitor chose this file
+    except BadInput as error:  # no fault of the visitor
         raise Unavailable(str(error)) from error
     with closing(catalog):
         own = catalog.documents([number]).get(number)
@@ -126,7 +126,7 @@ def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
 
 
 def _beginning(body: bytes) -> bytes:
-    """What is read of it: UTF-8 that ends within a character would be taken for another encoding."""
+    """The part that is read; text cut within a UTF-8 character would be taken for another encoding."""
     end = MAX_CHARACTERS
     while end < len(body) and body[end] & 0xC0 == 0x80 and end > MAX_CHARACTERS - 4:
         end -= 1

@@ -1,7 +1,7 @@
-"""A stranger's page made harmless: structure, text and links; nothing that runs, loads, sends or covers.
+"""Makes a stranger's page harmless: structure, text and links stay; nothing runs, loads, sends or overlays.
 
-Two filters, one behind the other. `Simplified` reads the events of our parser, and writes a small language of
-its own: few elements, well nested, none deep. nh3 has the last word, and little to do: a megabyte of
+Two filters, one after the other. `Simplified` reads the events of our parser and writes a small language of
+its own: few elements, well nested, never deep. nh3 checks the result and has little to do: a megabyte of
 `<ul><li>`, which would take html5ever 80 s, never reaches it.
 """
 
@@ -20,10 +20,10 @@ from webcrawler.parsing import feed, flatten
 from webcrawler.urls import UnfetchableUrl, resolve
 
 MAX_CHARACTERS = 2**20  # of a page; the rest is left out
-MANY_TAGS = 5_000  # from so many on, counting open tags costs less than libxml2 would take
+MANY_TAGS = 5_000  # from this number on, counting open tags costs less than libxml2 would take
 MAX_OUTPUT = 4 * 2**20  # characters: links grow when they are resolved
 MAX_DEPTH = 64
-ROBOTS = frozenset({"robots", "webcrawler"})  # names that address us
+ROBOTS = frozenset({"robots", "webcrawler"})  # names of meta elements that address us
 
 _SAME = """abbr b bdi bdo blockquote br caption cite code col colgroup dd del dfn div dl dt em figcaption
     figure h1 h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table
@@ -32,11 +32,11 @@ _AS_DIV = """address article aside center details dialog dir fieldset footer for
     menu nav search section summary"""
 _HIDDEN = """applet audio canvas datalist embed frameset iframe math noembed noframes noscript object
     plaintext script select style svg template textarea title video xmp"""
-# What elements are written as; of others only the text is, of the hidden not even that.
+# How elements are written. Of others only the text is kept, of hidden ones nothing.
 _WRITTEN = {name: name for name in _SAME.split()} | dict.fromkeys(_AS_DIV.split(), "div")
 _WRITTEN |= {"strike": "s", "tt": "code", "acronym": "abbr"}
 _VOID = frozenset({"br", "hr", "wbr", "col"})
-# A child of these has to be one of those items, or is put into the last kind: screen readers count items.
+# Children of lists that are no such item are put into one of the last kind: screen readers count items.
 _CHILDREN = {"ul": ("li",), "ol": ("li",), "dl": ("dt", "dd")}
 _ITEMS = frozenset({"li", "dt", "dd"})
 HIDDEN = frozenset(_HIDDEN.split())
@@ -47,7 +47,7 @@ ATTRIBUTES = {"*": frozenset({"dir", "lang"}), "a": frozenset({"href"}), "td": _
 _DIRECTIONS = frozenset({"ltr", "rtl", "auto"})
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,4}")  # BCP 47, 2.1
 _SPAN = re.compile(r"[1-9][0-9]?")
-_HTML = re.compile(r"<html\b([^>]{0,2000})", re.IGNORECASE)  # the parser gives a page one of its own
+_HTML = re.compile(r"<html\b([^>]{0,2000})", re.IGNORECASE)  # the parser replaces it by one of its own
 _SAID = re.compile(r"\s(lang|dir)\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _NO_COPIES = frozenset({"noarchive", "nocache", "none"})
 
@@ -88,7 +88,7 @@ def sanitised(html: str, url: str, marks: Marks | None = None) -> Copy:
 
 
 def forbids_copies(directives: str) -> bool:
-    """Whether directives for robots, of a meta element or X-Robots-Tag, say noarchive, to whomever."""
+    """Do directives of a meta element or X-Robots-Tag forbid copies, for whichever robot?"""
     return not _NO_COPIES.isdisjoint(re.split(r"[\s,:;]+", directives.lower()))
 
 
@@ -105,9 +105,8 @@ class Simplified:
         self._parts: list[str] = []
         self._text: list[str] = []  # since the last tag
         self._length = 0
-        self._open: list[
-            tuple[str, ...]
-        ] = []  # what each open element was written as, with a list item added around it
+        # what each open element was written as, with a list item added around it
+        self._open: list[tuple[str, ...]] = []
         self._parents = [""]  # the open ones that were written
         self._hidden = 0
         self._in_link = False
@@ -173,7 +172,7 @@ class Simplified:
         return (*around, name)
 
     def _write_link(self, attributes: Mapping[str, str]) -> tuple[str, ...]:
-        """To http or https alone, without user name: nobody is to think that it leads elsewhere."""
+        """Links to http and https only, and without a user name, which may look like another host."""
         if self._in_link or "href" not in attributes:
             return ()
         try:
@@ -186,12 +185,12 @@ class Simplified:
         return (*around, "a")
 
     def _around(self, name: str) -> tuple[str, ...]:
-        """The item that a child of a list has to stand in."""
+        """The list item to open first for a child of a list that is none."""
         children = _CHILDREN.get(self._parents[-1], ())
         return children[-1:] if children and name not in children else ()
 
     def _write_text(self) -> None:
-        """At once, as the parser may give a word in two chunks."""
+        """The text since the last tag, as a whole: the parser may split a word in two."""
         text = "".join(self._text)
         self._text.clear()
         around = self._around("") if text.strip() else ()
@@ -212,7 +211,7 @@ def _opened(names: Iterable[str]) -> str:
 
 
 def valid(attribute: str, attributes: Mapping[str, str]) -> str:
-    """The value where it is one that we know to be harmless, else ""."""
+    """The value if it is known to be harmless, else ""."""
     value = attributes.get(attribute, "").strip()
     if attribute == "dir":
         return value.lower() if value.lower() in _DIRECTIONS else ""

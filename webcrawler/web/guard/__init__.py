@@ -1,4 +1,4 @@
-"""Who may ask, how often and by which name? What holds for every request, whatever it asks for."""
+"""Who may ask, how often, and under which host name? This holds for every request."""
 
 from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_hosts
 from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks

@@ -1,6 +1,6 @@
-"""The host names that this server answers for: a name of a stranger may resolve to 127.0.0.1.
+"""The host names that this server answers for, against DNS rebinding.
 
-DNS rebinding: a page of evil.example, whose name resolves to us by now, could read our answers as its own.
+A page of evil.example, when that name is made to resolve to this server, could read our answers as its own.
 
 Starlette's TrustedHostMiddleware takes the first of two Host headers, and any text where all are allowed.
 """
@@ -43,7 +43,7 @@ class KnownHosts:
 
 
 def known_hosts(config: Config) -> frozenset[str]:
-    """Empty: any. Raises BadInput: one that is no host."""
+    """The names to answer for; none stands for any. Raises BadInput: one is no host."""
     for host in config.hosts:
         if host_of(host) != host.lower():
             raise BadInput(f"SERVE_HOSTS: {host[:100]!r} is no host name; write search.example.org")

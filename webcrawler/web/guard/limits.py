@@ -19,8 +19,8 @@ from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
 from webcrawler.web.failures import refusal
 
-# Clients share this many counts by a hash that is another in each process: memory is bounded, and nobody can
-# use up the rate of a client of their choice. Of a hundred clients two or three share one.
+# Clients are hashed to this many counts, which bounds memory. Each process has its own hash, so that nobody
+# can use up the rate of a client of their choice. Of a hundred clients, two or three share a count.
 BUCKETS = 4_096
 MAX_AT_ONCE = 60  # requests of one client under way
 FREE = ("/static/", "/healthz")  # parts of a page; monitors
@@ -29,7 +29,7 @@ UNIX = "unix"  # a proxy on a Unix socket, which has no address
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-CLIENT = "webcrawler.client"  # key in the scope: the client, as ClientLimits found out
+CLIENT = "webcrawler.client"  # key in the scope: the client, set by ClientLimits
 
 
 class ClientLimits:
@@ -101,7 +101,7 @@ class Proxies:
         return str(address(client) or client)
 
     def visitor(self, scope: Scope) -> Address | None:
-        """Who certainly sent it; None where nobody can tell: behind a proxy that is not named."""
+        """Who certainly sent it; None if nobody can tell, as behind a proxy that is not configured."""
         forwarded = any(name in FORWARDING for name, _ in scope["headers"])
         client = self.client(scope)
         peer = scope["client"][0] if scope.get("client") else ""
@@ -121,7 +121,7 @@ def client_network(client: str) -> str:
 
 
 def rate(text: str) -> RateLimitItem | None:
-    """ "600/minute"; None of "". Raises BadInput."""
+    """Parse "600/minute"; "" gives None. Raises BadInput."""
     try:
         found = parse(text) if text.strip() else None
     except ValueError:
@@ -132,7 +132,7 @@ def rate(text: str) -> RateLimitItem | None:
 
 
 def networks(setting: str, names: Iterable[str]) -> Sequence[Network]:
-    """Raises BadInput: it names the setting."""
+    """Raises BadInput, which names the setting."""
     try:
         return [ipaddress.ip_network(name) for name in names]
     except ValueError as error:

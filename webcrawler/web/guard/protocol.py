@@ -1,7 +1,7 @@
-"""HTTP as uvicorn speaks it, with time limits: a slow client holds a descriptor, but not for long.
+"""uvicorn's HTTP with time limits: a slow client holds a descriptor, but not for long.
 
-uvicorn itself waits forever for a head, for a body, and for the client to read the answer; of other servers
-docs/explanation/dependencies.md says what was measured.
+uvicorn itself waits forever for a head, for a body, and for the client to read the answer. For other servers,
+docs/explanation/dependencies.md has measurements.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from webcrawler.web.guard.security import HEADERS
 
-MAX_HEAD_BYTES = 49_152  # of a head without an end so far; RequestBounds limits whole ones
+MAX_HEAD_BYTES = 49_152  # of a head that has not ended; RequestBounds limits complete ones
 HEAD_END = b"\r\n\r\n"
-NO_LINGER = struct.pack("ii", 1, 0)  # the kernel drops what was not read, and sends RST
+NO_LINGER = struct.pack("ii", 1, 0)  # the kernel drops what the client has not read, and sends RST
 
 
 class TimeoutProtocol(HttpToolsProtocol):
@@ -101,7 +101,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _refuse(self, status: int, line: str) -> None:
-        """Answer what is no request, and close."""
+        """Answer something that is no request, and close."""
         if self.transport.is_closing():
             return
         headers = {**HEADERS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(line))}

@@ -1,4 +1,4 @@
-"""Headers for every answer, bounds for every request: pure ASGI, before anything else looks at them."""
+"""Headers for every answer and limits for every request, as pure ASGI middleware."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
 }
-NOT_TO_BE_INDEXED = "noindex, nofollow"  # results are endless for a crawler
+NOT_TO_BE_INDEXED = "noindex, nofollow"  # a crawler would never come to an end
 _log = logging.getLogger(__name__)
 
 
@@ -73,7 +73,7 @@ class SecurityHeaders:
 
 
 class RequestBounds:
-    """Refuses requests that are too large, and methods that a path does not have."""
+    """Refuses requests that are too large, and methods that do not exist for a path."""
 
     def __init__(self, app: ASGIApp, posting: bool) -> None:
         self._app = app

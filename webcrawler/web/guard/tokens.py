@@ -1,4 +1,4 @@
-"""Says whether a form was sent from our own page, by who looked at it."""
+"""Tokens that show whether a form was sent from our own page, by the client that loaded it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Tokens:
         return hmac.new(self._key, text, sha256).hexdigest()
 
     def name_of(self, client: str) -> str:
-        """A name for files: always the same one, and nobody without the key can tell whose it is."""
+        """A stable name for files, which does not show who the client is to anybody without the key."""
         return hmac.new(self._key, f"client\n{client}".encode(), sha256).hexdigest()[:16]
 
     def is_good(self, token: str, client: str, query: str) -> bool:
@@ -40,7 +40,7 @@ class Tokens:
 
 
 def key_of(path: Path) -> bytes:
-    """The key in a file that only its owner may read, made if there is none; of several processes one wins.
+    """The key in a file that only its owner may read, made if it is missing. Of several processes one wins.
 
     Raises:
         OSError: it can neither be read nor made.
@@ -65,10 +65,10 @@ def key_of(path: Path) -> bytes:
 
 
 def is_foreign(request: Request) -> bool:
-    """Whether the browser says that another site's page sent this form.
+    """Does the browser say that another site's page sent this form?
 
-    By Sec-Fetch-Site, which no page can forge; over plain HTTP, where browsers do not send it, by Origin.
-    That is "null" when our own page sends it, as ours say no-referrer: then the token alone decides.
+    It says so by Sec-Fetch-Site, which no page can forge, or by Origin over plain HTTP, where that is not
+    sent. Origin is "null" for our own pages, as their policy is no-referrer: then the token alone decides.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:

@@ -18,7 +18,7 @@ UNKNOWN = "there is no such search of the web; the oldest are forgotten"
 
 
 class Access:
-    """Decides for each request.
+    """Decides about each request.
 
     Raises:
         BadInput: a proxy or host of the settings is not valid.
@@ -40,9 +40,9 @@ class Access:
     def is_here(self, request: Request) -> bool:
         """True if it certainly comes from this machine.
 
-        A proxy on this machine forwards for others. It shows by its headers, or by the host name of the
-        request; but visitors choose that name. So where a public name is configured we assume a proxy, and
-        nobody counts as here unless the proxy is configured, too, and says whom it forwards for.
+        A proxy on this machine forwards requests of others. It can be seen by its headers, or by the host
+        name of the request; but visitors choose that name. So if a public name is configured we assume a proxy,
+        and nobody counts as here unless the proxy is configured too, and says whom it forwards for.
         """
         if self._is_public and not self._names_proxy:
             return False
@@ -51,11 +51,11 @@ class Access:
         return visitor is not None and visitor.is_loopback and is_loopback(asked_for)
 
     def client(self, request: Request) -> str | None:
-        """Whose searches it sees and may stop: None for all, "" (cannot be told from others) for none."""
+        """The client whose searches this request may see and stop; None for all, "" for none."""
         return None if self.is_here(request) else str(request.scope[CLIENT])
 
     async def known(self, request: Request) -> Journal:
-        """The search that the address names. Names are hard to guess."""
+        """The search that the URL names. Names are hard to guess."""
         self.check(request)
         found = await run_in_threadpool(self._searches.look, request.path_params["job"])
         if found is None:

@@ -1,4 +1,4 @@
-"""The same for programs: JSON. A body must say that it is JSON, which no form of a foreign page can."""
+"""Searches of the web for programs, as JSON. A body must be declared as JSON, which no form can do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Who runs a search of the web, and the arguments that it is given.
+"""What runs a search of the web, and the arguments that it is given.
 
-A child process runs it, or a Scrapyd (`scrapyd.py`) where one is configured. Lists of addresses stand in
-files, one address a line, as addresses may hold commas. A file is for one search, which deletes it when read.
+A child process runs it, or a Scrapyd (`scrapyd.py`) if one is configured. Lists of URLs are passed in files,
+one URL a line, as URLs may contain commas. They are deleted when the search has read them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Launcher(Protocol):
     """Starts and ends searches. Its methods may block, so they run in threads.
 
     Attributes:
-        patience_seconds: for a search to begin, from when it was started.
+        patience_seconds: that a search may take to begin after it was started.
     """
 
     patience_seconds: float
@@ -38,13 +38,13 @@ class Launcher(Protocol):
         """Raises NotNow if it cannot."""
 
     def is_over(self, job: str) -> bool:
-        """True if it neither runs nor waits to."""
+        """True if it neither runs nor waits for its turn."""
 
     def end(self, job: str, at_once: bool) -> None:
         """Ask it to end, or with `at_once` kill it."""
 
     def complaint(self, job: str) -> str:
-        """Why a search that is over left no journal, for visitors: without names of hosts or files."""
+        """Why a search ended without a journal, for visitors: without names of hosts or files."""
 
     def forget(self, job: str) -> None:
         """Drop what is known of a search that is over."""
@@ -91,7 +91,7 @@ class Children:
         return BROKE
 
     def forget(self, job: str) -> None:
-        """Delete its log, too, unless it began: then the log is kept as long as the journal."""
+        """Its log is deleted too, unless it has a journal: then both are kept equally long."""
         self._processes.pop(job, None)
         if not self._file(job, "json").exists():
             self._file(job, "log").unlink(missing_ok=True)
@@ -129,7 +129,7 @@ def delete_old_lists(folder: Path, patience_seconds: float) -> None:
     """Delete lists left by a server that was killed: of searches that have read them, or never began."""
     for name in LISTS:
         for file in folder.glob(f"*.{name}"):
-            with suppress(OSError):  # gone meanwhile, or not ours: no reason not to start
+            with suppress(OSError):  # deleted meanwhile, or not ours
                 is_read = file.with_suffix(".json").exists()
                 if is_read or time.time() - file.stat().st_mtime > patience_seconds:
                     file.unlink(missing_ok=True)

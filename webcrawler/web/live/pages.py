@@ -35,7 +35,7 @@ LABELS = {
     "max_pages": "Pages to fetch at most",
     "max_time": "Seconds at most",
 }
-MOST = 100  # of the list
+MOST = 100  # hits that are listed
 ENDS = {
     "enough": "enough similar pages were found",
     "max_pages": "the limit of pages was reached",
@@ -44,9 +44,9 @@ ENDS = {
     "stopped": "it was stopped",
     "failed": "it broke off",
 }
-START = "start"  # what the token of a form is for
+START = "start"  # what the token of the form that starts a search is for
 REFRESH_SECONDS = 3  # of the page without scripts
-STILL = "still"  # a parameter: the page does not reload itself (WCAG 2.2, 2.2.2)
+STILL = "still"  # a parameter, with which the page does not reload itself (WCAG 2.2, 2.2.2)
 STALE = "this form was not sent from our page, or is too old: go back, load the page anew, and send it again"
 RUNNING = "Your last search of the web is still running: wait for its end, or stop it."
 
@@ -62,7 +62,7 @@ class Live:
         self._config, self.searches = config, Searches(config)
         self._access = Access(config, self.searches)
         self._streams = Streams(self._snapshot)
-        self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # after a restart, forms have to be loaded anew
+        self._tokens = Tokens(secrets.token_bytes(KEY_BYTES))  # forms of before a restart are void
         self._api = Api(config, self._access, self.searches)
 
     def routes(self) -> list[Route]:
@@ -83,7 +83,7 @@ class Live:
         await run_in_threadpool(self.searches.tidy)
 
     def leave_streams(self) -> None:
-        """End all streams: a server that is told to end waits for its answers."""
+        """End all streams, for which a server that is told to end would wait."""
         self._streams.leave()
 
     async def leave(self) -> None:
@@ -181,7 +181,7 @@ class Live:
             raise HTTPException(403, STALE)
 
     def _snapshot(self, job: str) -> Snapshot:
-        """What those who watch the search are sent."""
+        """What is sent to those who watch the search."""
         now = self.searches.look(job)
         if now is None:
             return Snapshot("", "", True)
@@ -190,7 +190,7 @@ class Live:
 
 
 def typed(given: Parameters, config: Config) -> dict[str, str]:
-    """What was typed into each field, to be shown again; a default where nothing was, or twice."""
+    """What was typed into each field, to be shown again; the default for fields not given, or given twice."""
     most = {"max_pages": str(config.live_pages), "max_time": str(config.live_seconds)}
     fields = {"q": "", "examples": "", "seeds": "", "strategy": DEFAULT, "enough": str(ENOUGH)} | most
     for name, at_first in fields.items():
@@ -200,7 +200,7 @@ def typed(given: Parameters, config: Config) -> dict[str, str]:
 
 
 def state(journal: Journal, is_stopping: bool = False) -> str:
-    """How it is, in one sentence."""
+    """The state of a search, in one sentence."""
     match journal["state"]:
         case "finished":
             return f"Ended: {ENDS.get(journal['reason'], 'nobody knows why')}."

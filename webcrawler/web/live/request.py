@@ -1,4 +1,4 @@
-"""A search of the web as a form or a program asks for it, within what this server allows."""
+"""What a form or a program asks of a search of the web, within the limits of this server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from webcrawler.web.config import Config
 from webcrawler.web.parameters import MAX_FIELDS, Parameters
 
 DEFAULT = "adaptive"
-STRATEGIES = {mode.name: mode.help for mode in strategies() if mode.can_run}  # can it run here?
+STRATEGIES = {mode.name: mode.help for mode in strategies() if mode.can_run}  # those that can run here
 BY_EXAMPLES = [mode.name for mode in strategies() if mode.looks_for == "examples"]
 MAX_CHARACTERS = 100_000  # of a field: a list of addresses
 _BOUNDARY = re.compile(
@@ -55,7 +55,7 @@ class LiveRequest:
 
 
 async def read_form(request: Request) -> Form:
-    """Fields, and files where some are sent (RFC 7578).
+    """The fields of a form, and its files if there are any (RFC 7578).
 
     Raises:
         BadInput: it is broken, is not UTF-8, or has too many fields.
@@ -122,7 +122,7 @@ def read_live_request(form: Form, config: Config) -> LiveRequest:
 
 
 def from_json(body: bytes) -> Form:
-    """The same form, from a program: an object with the names of `LiveRequest`; addresses are lists.
+    """The same form from a program: an object with the names of `LiveRequest`; lists of URLs are arrays.
 
     Raises:
         BadInput: it is no such object.
@@ -138,7 +138,7 @@ def from_json(body: bytes) -> Form:
 
 
 def _plain(name: str, value: Any) -> str:
-    """The value as a form has it."""
+    """The value as it stands in a form."""
     if name in ("seeds", "examples"):
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return "\n".join(value)

@@ -1,4 +1,4 @@
-"""Searches of the web as jobs of a Scrapyd, which has to be given the same CRAWL_DIR."""
+"""Searches of the web as jobs of a Scrapyd, which has to have access to the same CRAWL_DIR."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class Scrapyd:
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
         """Raises NotNow: it does not answer, or refuses."""
-        told = {name: value for name, value in arguments.items() if name != "job"}  # Scrapyd says it itself
+        told = {name: value for name, value in arguments.items() if name != "job"}  # Scrapyd adds it
         setting = f"CRAWL_DIR={self._crawl_dir}"
         self._ask("schedule", {"spider": SPIDER, "jobid": job, "setting": setting, **told})
 
     def is_over(self, job: str) -> bool:
-        """Not by the list of finished jobs, which is short and leaves out those cancelled early."""
+        """By the lists of other jobs: that of finished ones is short, and lacks jobs cancelled early."""
         asked, missed = self._seen.get(job, (-LOOK_SECONDS, 0))
         if missed < GONE and time.monotonic() - asked >= LOOK_SECONDS:
-            with suppress(NotNow):  # no answer says nothing
+            with suppress(NotNow):  # unknown: nothing changes
                 found = self._ask("listjobs", {}, post=False)
                 listed = [*found.get("pending", []), *found.get("running", [])]
                 missed = 0 if any(one["id"] == job for one in listed) else missed + 1

@@ -16,7 +16,7 @@ from webcrawler.web.live.request import LiveRequest
 from webcrawler.web.live.scrapyd import Scrapyd
 from webcrawler.web.live.watch import NOT_READ, WatchedSearch, is_over
 
-KEPT = 200  # that are over
+KEPT = 200  # searches that are over
 LISTED = 25
 TOO_MANY = "as many searches of the web as may be are running: try again when one has ended"
 
@@ -30,7 +30,7 @@ class OneAtATime(Exception):
 
 
 class Searches:
-    """Of one event loop. Raises BadInput: the Scrapyd of the settings has no address."""
+    """For use on one event loop. Raises BadInput: the URL of the Scrapyd is not valid."""
 
     def __init__(self, config: Config) -> None:
         self._crawl_dir, self._most = config.crawl_dir, config.live_jobs
@@ -40,10 +40,11 @@ class Searches:
         self._watching: set[asyncio.Task[None]] = set()
 
     async def start(self, read: Callable[[], LiveRequest], client: str) -> str:
-        """The name of the new search.
+        """Start a search; returns its name.
 
         Args:
-            read: called in a thread, and once the client may start: bookmarks take a second to read.
+            read: reads what to search for, which takes a second for bookmarks; called in a thread, and only
+                if the client may start a search.
         Raises:
             BadInput: the request is not valid.
             OneAtATime: a search of this client still runs.
@@ -96,7 +97,7 @@ class Searches:
         return job in self._started and self._started[job].why != ""
 
     def is_of(self, job: str, client: str | None) -> bool:
-        """True if this client has started it; None stands for every client, "" for no certain one."""
+        """Did this client start it? None stands for any client, "" for an unknown one."""
         if not client:
             return client is None
         return job in self._started and self._started[job].client == client
@@ -122,4 +123,4 @@ class Searches:
         for one in list(self._started.values()):
             if not one.is_over:
                 await self.stop(one.job)
-                delete_lists(one.job, self._folder)  # it has read them
+                delete_lists(one.job, self._folder)  # they have been read

@@ -1,6 +1,6 @@
 """The list as it grows, as server-sent events (WHATWG HTML, 9.2): each is the whole list as HTML.
 
-A browser that comes again gets the newest list, not those that it has missed.
+A browser that reconnects gets the newest list, not those that it has missed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT
 
 LOOK_SECONDS = 0.4  # between two readings of a search, for all who watch it
-HEARTBEAT_SECONDS = 10.0  # proxies close connections that are silent for long
-LONGEST_SECONDS = 900.0  # of one stream; the browser then connects again
+HEARTBEAT_SECONDS = 10.0  # proxies close connections that stay silent
+LONGEST_SECONDS = 900.0  # of one stream; the browser then reconnects
 AGAIN_MS = 2_000
 MOST, MOST_OF_CLIENT = 50, 4  # streams; a browser has six connections, so two are left for everything else
 BUSY = "too many watch searches of the web: reload the page now and then"
@@ -65,7 +65,7 @@ class Streams:
 
     def _release(self, client: str) -> None:
         self._of_client[client] -= 1
-        self._of_client += Counter()  # forgets clients without any
+        self._of_client += Counter()  # drops clients without any
 
     async def _events(self, job: str, seen: str) -> AsyncIterator[str]:
         began = spoke = time.monotonic()
@@ -84,7 +84,7 @@ class Streams:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _newest(self, job: str) -> Snapshot:
-        """Read once for all who watch the same search."""
+        """The newest snapshot, read once for all who watch the same search."""
         now = time.monotonic()
         looked, task = self._snapshots.get(job, (0.0, None))
         if task is None or now - looked >= LOOK_SECONDS:

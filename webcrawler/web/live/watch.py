@@ -16,9 +16,9 @@ from webcrawler.web.live.request import LiveRequest
 
 NOT_READ = LiveRequest()  # until what was asked for is read
 WATCH_SECONDS = 0.5  # between two checks
-# for a search to end after it was asked to, and again after it was told to
+# for a search to end after it was asked to, and again after SIGTERM
 GRACE_SECONDS = journal.CAUGHT_UP_SECONDS + 10.0
-MAX_ATTEMPTS = 3  # to end it: in good order, at once, and then it is left alone
+MAX_ATTEMPTS = 3  # to end it: SIGTERM, then SIGKILL, then it is left alone
 NEVER_BEGAN = "it did not begin within {:.0f} s"
 
 
@@ -27,9 +27,9 @@ def is_over(journal: Journal) -> bool:
 
 
 class WatchedSearch:
-    """One search. If it was stopped or is late, it is first asked to end, then told to, then killed.
+    """One search. If it was stopped or is late it is asked to end, then sent SIGTERM, then killed.
 
-    The methods but `until_over` block, so they run in threads.
+    All methods but `until_over` block, so they are run in threads.
     """
 
     def __init__(self, crawl_dir: Path, launcher: Launcher, client: str) -> None:
@@ -64,7 +64,7 @@ class WatchedSearch:
             raise
 
     def journal(self, found: Journal | None) -> Journal:
-        """What is said of it, given the journal that it has written, if any."""
+        """Its state as a journal: the one that it has written, or one in its place."""
         if found:
             if self.why and is_over(found) and found["reason"] == "failed":
                 found["reason"] = self.why  # it had to be killed
@@ -87,7 +87,7 @@ class WatchedSearch:
         )
 
     async def until_over(self) -> None:
-        """An exception ends one check, not the task: else the search would keep its place for ever."""
+        """Watch it. An exception ends one check only, or the search would keep its place for ever."""
         while not self.is_over:
             try:
                 self.is_over = await run_in_threadpool(self._look)
@@ -132,7 +132,7 @@ class WatchedSearch:
         return self._attempts >= MAX_ATTEMPTS
 
     def _end(self) -> None:
-        """Each way once: Scrapy takes a second SIGTERM as an order to end at once."""
+        """Use each way once: Scrapy takes a second SIGTERM as an order to end at once."""
         self._attempts, self._attempted = self._attempts + 1, time.time()
         if self._attempts < MAX_ATTEMPTS:
             self._launcher.end(self.job, at_once=self._attempts > 1)

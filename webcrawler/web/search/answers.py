@@ -1,4 +1,4 @@
-"""Searches in a few threads, so that the event loop stays free; remembers recent answers."""
+"""Runs searches in a few threads, so that the event loop stays free, and caches recent answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from webcrawler.web.search_request import SearchRequest
 from webcrawler.web.status import Metrics
 
 T = TypeVar("T")
-MAX_LETTERS = 200  # of a query to complete: nobody needs that for a longer one
+MAX_LETTERS = 200  # of a query to complete
 REMEMBERED = 256  # answers, at most
 MAX_REMEMBERED_HITS = 20  # of a remembered answer, without explanations: about 20 kB
 MAX_WAITING = 200  # requests
@@ -51,7 +51,7 @@ class FairPool:
         self._lock = Lock()
 
     def submit(self, client: str, work: Callable[[], T]) -> Future[T]:
-        """Queue it behind earlier work of this client. Work cancelled while it waits costs nothing."""
+        """Queue work behind earlier work of this client. Work cancelled while it waits costs nothing."""
         future: Future[T] = Future()
         with self._lock:
             self._waiting.setdefault(client, deque()).append((future, work))
@@ -59,7 +59,7 @@ class FairPool:
         return future
 
     def close(self) -> None:
-        """Cancel what waits; what is being done goes on to its end."""
+        """Cancel work that waits; what is running is finished."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             for jobs in self._waiting.values():
@@ -70,7 +70,7 @@ class FairPool:
         with self._lock:
             client, jobs = self._waiting.popitem(last=False)
             future, work = jobs.popleft()
-            if jobs:  # the client's next one comes after those of others
+            if jobs:  # the next one of this client comes after those of others
                 self._waiting[client] = jobs
         if not future.set_running_or_notify_cancel():
             return
@@ -88,13 +88,13 @@ class Answers:
         self._reference = load(Path(config.reference)) if config.reference else None
         self._pool = FairPool(config.threads)
         self._own = local()
-        self._recent: OrderedDict[object, Results] = OrderedDict()  # the last asked for at the end
+        self._recent: OrderedDict[object, Results] = OrderedDict()  # the most recently used at the end
         self._recent_lock = Lock()
         self._waiting = 0
         self._is_closed = False
 
     async def ask(self, question: Callable[[Searcher], T], client: str = "") -> T:
-        """The answer to a question that is asked of a searcher in a thread, when it is this client's turn.
+        """Ask a searcher, in a thread, when it is this client's turn.
 
         Raises:
             NotNow: too many wait, or no thread was free in time.
@@ -122,9 +122,9 @@ class Answers:
         return await self.ask(lambda searcher: self._search(searcher, wanted), client)
 
     async def explain(self, wanted: SearchRequest, number: int, client: str = "") -> Explained:
-        """How the score of one hit comes about.
+        """The parts of one hit's score.
 
-        Costs what it takes to explain one hit: the search itself was mostly asked a moment ago.
+        Only this hit is explained; the search itself is mostly answered from the cache.
 
         Raises:
             HTTPException: 404, it is not on that page of the results.
@@ -146,17 +146,17 @@ class Answers:
         return await self.ask(lambda searcher: searcher.suggest(query), client)
 
     def warm(self) -> None:
-        """Open what searches need before anybody waits for it."""
+        """Open what searches need, so that nobody waits for it."""
         for _ in range(self._config.threads):
             self._pool.submit("", lambda: self._searcher().search(FIRST))
 
     def close(self) -> None:
-        """Cancel searches that wait; those being answered go on to their end."""
+        """Cancel searches that wait; those that run are finished."""
         self._is_closed = True
         self._pool.close()
 
     def _searcher(self) -> Searcher:
-        """That of this thread."""
+        """The searcher of this thread."""
         made: Searcher | None = getattr(self._own, "searcher", None)
         if made is None:
             config = self._config
@@ -166,7 +166,7 @@ class Answers:
         return made
 
     def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:
-        key = (wanted, searcher.generation)  # old generations are asked for no more, and drop out
+        key = (wanted, searcher.generation)  # older generations are not asked for, and drop out
         with self._recent_lock:
             if known := self._recent.get(key):
                 self._recent.move_to_end(key)

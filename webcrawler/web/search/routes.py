@@ -1,4 +1,4 @@
-"""The form, the results, and why a hit stands where it does: for people, as JSON, and for the address bar."""
+"""The search form, results, explanations and suggestions: as pages, as JSON, and for browsers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def explain(request: Request) -> Response:
 
 
 def page_numbers(wanted: SearchRequest, results: Results) -> Iterator[int]:
-    """The numbers of pages that there are for certain: some before, this one, the next."""
+    """Numbers of pages that certainly exist: some before this one, this one, the next."""
     if results.hits:
         last = wanted.page + (1 if results.more else 0)
         yield from range(max(1, wanted.page - PAGES_BEFORE), last + 1)
@@ -107,11 +107,11 @@ async def suggest_to_browser(request: Request) -> Response:
 
 
 async def describe_to_browser(request: Request) -> Response:
-    """Raises BadInput: the Host header, which says where we are unless SERVE_URL does, names no host."""
+    """The OpenSearch description. Raises BadInput: without SERVE_URL, the Host header has to name a host."""
     config, host = request.app.state.config, request.headers.get("host", "")
     if not config.url and not host_of(host):
         raise BadInput("the Host header names no host")
-    # who sends a false one gets it back, but nobody else: no cache keeps the answer
+    # a client that sends a false Host gets it back, but nobody else: no cache keeps the answer
     here = config.url.rstrip("/") or f"{request.scope['scheme']}://{host}"
     text = rendered("opensearch.xml", config=config, here=here)
     headers = {"Cache-Control": FRESH}

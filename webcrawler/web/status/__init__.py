@@ -1,4 +1,4 @@
-"""How the crawl and the server are: the status page, metrics for Prometheus, health for monitors."""
+"""The state of crawl and server: status page, metrics for Prometheus, health for monitors."""
 
 from webcrawler.web.status.health import Health
 from webcrawler.web.status.metrics import CountRequests, Metrics

@@ -1,4 +1,4 @@
-"""How fast a crawl is, by the times in its catalog, which survive a restart; and what holds it back."""
+"""How fast a crawl is, by the times in its catalog, and what holds it back."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def held_back(crawling: bool, standing: Standing | None, unknown: str) -> str:
     """What holds the crawl back now, in one sentence: rules of thumb, the most telling first.
 
     Args:
-        standing: of the frontier; None where it cannot be asked, `unknown` says why.
+        standing: of the frontier; None if it cannot be asked, and `unknown` says why.
     """
     if not crawling:
         return "No crawl runs on this data folder."

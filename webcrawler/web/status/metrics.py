@@ -1,4 +1,4 @@
-"""/metrics: what Prometheus asks for."""
+"""/metrics, for Prometheus."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Metrics:
         return [Route("/metrics", self._expose)]
 
     async def _expose(self, request: Request) -> Response:
-        """Not through a proxy that is not named: the client behind it is unknown."""
+        """Refused behind a proxy that is not configured, as the client is unknown."""
         visitor = self._proxies.visitor(request.scope)
         if visitor is None or not any(visitor in network for network in self._readers):
             return PlainTextResponse("SERVE_METRICS says who may read this.", 403)
@@ -78,7 +78,7 @@ class Metrics:
 
 
 class CountRequests:
-    """Counts each request and its time, by route: paths that no route has are one."""
+    """Counts requests and their time by route; all paths without a route count as one."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app

@@ -1,7 +1,4 @@
-"""All that the status page shows, read at most once a second for all who ask.
-
-With how far index, anchors, ranks and vocabulary are behind the catalog, and how much room each part takes.
-"""
+"""All that the status page shows, read at most once a second for all who ask."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from webcrawler.web.config import Config
 from webcrawler.web.status.activity import Activity, Rates, held_back
 
 LEAST_SECONDS = 1.0  # between two readings
-SHARE = 10  # a slow reading is followed by a pause so many times as long
+SHARE = 10  # a slow reading is followed by a pause this many times as long
 REDIS_SECONDS = 1.0  # that Redis may take to answer
 SERVERS = 20
 VIEWS = ("index", "anchors", "ranks", "vocabulary")
@@ -89,7 +86,7 @@ class Overviews:
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def _look(self) -> Overview:
-        """Wait a second for Redis. One that hangs is asked again only after it has answered."""
+        """Waits at most a second for Redis; one that hangs is asked again only after it has answered."""
         if self._pending is None:
             self._pending = self._threads[1].submit(self._read_frontier)
         done, _ = await asyncio.wait([asyncio.wrap_future(self._pending)], timeout=REDIS_SECONDS)
@@ -127,7 +124,7 @@ class Overviews:
         )
 
     def _read_frontier(self) -> tuple[Standing | None, str]:
-        """How the frontier is, or why that is unknown."""
+        """The state of the frontier, or why it is unknown."""
         try:
             if self._connection is None:
                 self._connection = connection.visit(self._redis)

@@ -1,6 +1,6 @@
 """/status: is a crawl running, how fast, what waits, what holds it back; as a page and as JSON.
 
-Plots are SVG of attributes only, as the policy of the pages allows no style.
+Plots are SVG with attributes only, as the Content-Security-Policy of our pages allows no styles.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Plot:
 
 
 def plot(label: str, counts: Sequence[int], seconds: int) -> Plot:
-    """Bars of documents a second; each count is of so many seconds."""
+    """Bars of documents a second, from counts of so many seconds each."""
     values = [count / seconds for count in counts]
     top = round_up(max(values, default=0.0))
     step = WIDTH / max(1, len(values))
@@ -87,7 +87,7 @@ def plot(label: str, counts: Sequence[int], seconds: int) -> Plot:
 
 
 def round_up(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50 … or a tenth of those, that is not below."""
+    """The smallest of …, 0.1, 0.2, 0.5, 1, 2, 5, 10, … that is not below the value."""
     if value <= 0:
         return 1.0
     size = 10.0 ** floor(log10(value))
