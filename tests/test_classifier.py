@@ -17,8 +17,7 @@ from learning import Web, crawl, lease_of, link, seen, text, told
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Ordering, Seen, Source, ordering
-from webcrawler.orderings import PRIORITY_MAX
-from webcrawler.orderings.base import BAND
+from webcrawler.orderings.base import BAND, PRIORITY_MAX
 from webcrawler.orderings.topic import weight
 from webcrawler.text.analysis import terms
 

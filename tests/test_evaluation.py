@@ -14,19 +14,10 @@ from hypothesis import strategies as st
 
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
-from webcrawler.evaluation import (
-    Evaluator,
-    Experiment,
-    Metrics,
-    Recorded,
-    Web,
-    crawl,
-    experiments,
-    measures,
-    private_redis,
-    read,
-    runs,
-)
+from webcrawler.evaluation import Metrics, experiments, measures, private_redis, read, runs
+from webcrawler.evaluation.figures import Evaluator
+from webcrawler.evaluation.laboratory import Experiment, Web, crawl
+from webcrawler.evaluation.recorded import Recorded
 from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 

@@ -11,7 +11,8 @@ from localweb import Answer, Site, crawl, sites
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Ordering, Source
-from webcrawler.orderings import Guarded, guarded
+from webcrawler.orderings import guarded
+from webcrawler.orderings.guarded import Guarded
 from webcrawler.records import Lease, Link
 
 PAGES = 30

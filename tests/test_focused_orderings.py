@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Frontier, Politeness, Source, ordering
-from webcrawler.orderings import PRIORITY_MAX
+from webcrawler.orderings.base import PRIORITY_MAX
 from webcrawler.orderings.words import COMMONEST
 from webcrawler.records import Lease, Link, Text
 from webcrawler.text.analysis import terms

@@ -18,13 +18,13 @@ from webcrawler.errors import BadInput
 from webcrawler.evaluation.judged import (
     MEASURES,
     Comparison,
-    Judgments,
     build,
     compare,
     measure,
     read,
     read_feedback,
 )
+from webcrawler.evaluation.judged.collection import Judgments
 from webcrawler.search import Searcher
 
 pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Politeness, inspect, maintenance, ordering
 from webcrawler.orderings import MODES as TABLE
-from webcrawler.orderings import PRIORITY_MAX, Mode, Ordering, Source, arguments_of, ordering_type
-from webcrawler.orderings.base import BAND
+from webcrawler.orderings import Ordering, Source, arguments_of, ordering_type
+from webcrawler.orderings.base import BAND, PRIORITY_MAX
+from webcrawler.orderings.registry import Mode
 from webcrawler.records import Link
 from webcrawler.urls import url_id
 

@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.evaluation import Recorded, read
+from webcrawler.evaluation import read
 from webcrawler.evaluation.files import numbers
+from webcrawler.evaluation.recorded import Recorded
 
 A, B, C, D, E = (f"http://{name}.test/" for name in "abcde")
 

@@ -14,7 +14,7 @@ from learning import Web, crawl, lease_of, link, seen, text, told
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Ordering, Source, ordering
-from webcrawler.orderings import PRIORITY_MAX
+from webcrawler.orderings.base import PRIORITY_MAX
 from webcrawler.orderings.examples import KEPT
 
 A = "http://a.test/"

@@ -11,8 +11,7 @@ from learning import Web, crawl, link, seen, text, told
 from webcrawler.archive.history import take_in
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Ordering, Politeness, Source, ordering
-from webcrawler.orderings import PRIORITY_MAX
-from webcrawler.orderings.base import BAND
+from webcrawler.orderings.base import BAND, PRIORITY_MAX
 from webcrawler.orderings.topic import ALSO
 from webcrawler.orderings.webcrawler import LEVELS, Peculiar, WebCrawler, search_anchors
 from webcrawler.text.reference import english

@@ -45,7 +45,7 @@ class Judge(Command):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
-        from webcrawler.evaluation.judged import check_library, means, per_query
+        from webcrawler.evaluation.judged import check_library
 
         rankings = _rankings(opts.rankings)
         check_library()
@@ -54,7 +54,7 @@ class Judge(Command):
         with self.interruptible(lambda: "nothing was compared yet"):
             with progress_bars() as progress:
                 comparison = self._compared(args[0], rankings, progress)
-            for line in (*per_query(comparison), "", *means(comparison)):
+            for line in comparison.tables():
                 print(" ".join(map(printable, line.split(" "))))  # columns keep their blanks
             sys.stdout.flush()
             if opts.json:

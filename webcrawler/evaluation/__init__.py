@@ -5,22 +5,15 @@ and the real ranks, `measures` say how good an order was, `tables` and `plots` s
 """
 
 from webcrawler.evaluation import hotness, plots
-from webcrawler.evaluation.figures import Evaluator, Metrics, Run, tables
-from webcrawler.evaluation.hotness import conditions
-from webcrawler.evaluation.laboratory import Experiment, Web, crawl, experiments, private_redis, runs
+from webcrawler.evaluation.figures import Metrics, Run, tables
+from webcrawler.evaluation.laboratory import experiments, private_redis, runs
 from webcrawler.evaluation.measures import check_flush
-from webcrawler.evaluation.recorded import Recorded, read
+from webcrawler.evaluation.recorded import read
 
 __all__ = [
-    "Evaluator",
-    "Experiment",
     "Metrics",
-    "Recorded",
     "Run",
-    "Web",
     "check_flush",
-    "conditions",
-    "crawl",
     "experiments",
     "hotness",
     "plots",

@@ -169,12 +169,11 @@ def from_catalog(file: Path) -> Recorded:
             label = leads_to.get(label, 0)
         return -1
 
-    anchors: dict[tuple[int, int], str] = {}
+    anchors: dict[tuple[int, int], list[str]] = {}  # several where redirects lead to one page
     for row in rows:
         source, target = page_of.get(row.source, -1), page(row.target)
         if row.rel == "" and source >= 0 and target >= 0 and source != target:
-            key = (source, target)  # several links, by way of redirects: their anchor texts are joined
-            anchors[key] = f"{anchors[key]} {row.anchor}" if key in anchors else row.anchor
+            anchors.setdefault((source, target), []).append(row.anchor)
     if not anchors:
         raise BadInput(f"{file} has no link between two documents: crawl more, then compare orderings")
     links = sorted(anchors)
@@ -183,7 +182,7 @@ def from_catalog(file: Path) -> Recorded:
         Graph.of(ends[:, 0], ends[:, 1], len(labels)),
         np.array(labels, np.int64),
         [url_of[label] for label in labels],
-        [anchors[link] for link in links],
+        [" ".join(anchors[link]) for link in links],
         texts=catalog.texts,
     )
 

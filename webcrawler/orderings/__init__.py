@@ -5,27 +5,8 @@ Subclass `Ordering` to write your own. Importing this imports no numpy; ordering
 when they are asked for.
 """
 
-from webcrawler.orderings.base import (
-    DAMPING,
-    LEAST,
-    PRIORITY_MAX,
-    Known,
-    Ordering,
-    Seen,
-    Source,
-    number,
-    whole_number,
-)
-from webcrawler.orderings.guarded import Guarded
-from webcrawler.orderings.registry import (
-    MODES,
-    Mode,
-    arguments_of,
-    guarded,
-    ordering,
-    ordering_type,
-    strategies,
-)
+from webcrawler.orderings.base import DAMPING, LEAST, Known, Ordering, Seen, Source, number, whole_number
+from webcrawler.orderings.registry import MODES, arguments_of, guarded, ordering, ordering_type, strategies
 from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for, page_score
 from webcrawler.orderings.words import is_hot_page, location, words_of
 
@@ -33,11 +14,8 @@ __all__ = [
     "DAMPING",
     "LEAST",
     "MODES",
-    "PRIORITY_MAX",
     "SIMILAR",
-    "Guarded",
     "Known",
-    "Mode",
     "Ordering",
     "Seen",
     "Source",

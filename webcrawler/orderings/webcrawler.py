@@ -113,19 +113,16 @@ class WebCrawler(Ordering):
         if one.text is not None and (one.relevance is None or not document.estimate):
             document.estimate = self._query.relevance(one.text)
             self._best = max(self._best, document.estimate)
-        self._add(document, one.links)
-        if self._standing(document) > 0:
-            self._documents[one.id] = document
-        else:
-            self._documents.pop(one.id, None)
-
-    def _add(self, document: _Document, links: Sequence[Link]) -> None:
-        """Adds links; none is taken away, as a page told again may come with some of them only."""
-        new = [link for link in links if link.id not in document.links]
+        # None is taken away, as a page told again may come with some of its links only.
+        new = [link for link in one.links if link.id not in document.links]
         document.levels |= self._levels(new)
         together = [*document.links.values(), *new]
         best = sorted(together, key=lambda link: -document.levels.get(link.id, 0))[:LINKS]
         document.links = {link.id: link for link in best}
+        if self._standing(document) > 0:
+            self._documents[one.id] = document
+        else:
+            self._documents.pop(one.id, None)
 
     def _standing(self, document: _Document) -> float:
         """0 to 1: documents with higher numbers come first in the result list; 0: it is not in the list."""
@@ -171,13 +168,11 @@ def search_anchors(links: Iterable[Link], query: Peculiar) -> dict[int, float]:
     Returns:
         Relevance by URL id, above 0 and up to 1, for the links whose anchors have a word of the query.
     """
-    postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    found: defaultdict[int, float] = defaultdict(float)
     for link in links:
         stems = terms(link.anchor)
-        for stem, times in Counter(stems).items():
-            postings[stem].append((link.id, times / len(stems)))
-    found: defaultdict[int, float] = defaultdict(float)
-    for stem, value in query.values.items():
-        for id, share in postings.get(stem, ()):
-            found[id] += value * share
+        counts = Counter(stems)
+        for stem, value in query.values.items():
+            if stem in counts:
+                found[link.id] += value * (counts[stem] / len(stems))
     return dict(found)

@@ -13,7 +13,6 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.urls._resolve import host_and_port, resolve, server
 
 _Address = IPv4Address | IPv6Address
-_Network = IPv4Network | IPv6Network
 
 # IANA's IPv4 special-purpose registry (RFC 6890), all of it, and a platform's own. `ipaddress.is_global`
 # passes several of them: 192.0.0.192, 224.0.0.1, and IPv6 addresses that hold an IPv4 one.
@@ -83,7 +82,12 @@ class AddressRules:
     """
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
-        self._allowed = tuple(map(_network, allowed))
+        try:
+            self._allowed = [ip_network(network.strip()) for network in allowed]
+        except ValueError as error:
+            raise BadInput(
+                f"ADDRESSES_ALLOWED: {error}; write networks like 127.0.0.1/32 or fd00::/8"
+            ) from None
 
     def permits(self, ip: str) -> bool:
         """Say whether an address may be connected to; what is no address may not."""
@@ -101,7 +105,7 @@ class AddressRules:
         name = _canonical_host(host)
         if name is None:
             return False
-        if _is_local_name(name):
+        if name.rpartition(".")[2] in _LOCAL_NAMES or name in _IP6_NAMES:
             return self.permits("127.0.0.1") or self.permits("::1")
         return not is_address(name) or self.permits(name)
 
@@ -113,13 +117,6 @@ class AddressRules:
         """Say whether the operator allowed it, or the IPv4 address that it stands for."""
         meant = {address, _held_ipv4(address)}
         return any(one in network for one in meant if one for network in self._allowed)
-
-
-def _network(text: str) -> _Network:
-    try:
-        return ip_network(text.strip())
-    except ValueError as error:
-        raise BadInput(f"ADDRESSES_ALLOWED: {error}; write networks like 127.0.0.1/32 or fd00::/8") from None
 
 
 def _is_public(address: _Address) -> bool:
@@ -151,10 +148,6 @@ def _canonical_host(host: str) -> str | None:
         return host_and_port(server(resolve(f"http://{host}/")))[0].rstrip(".")
     except BadUrl:
         return None
-
-
-def _is_local_name(name: str) -> bool:
-    return name.rpartition(".")[2] in _LOCAL_NAMES or name in _IP6_NAMES
 
 
 def is_address(name: str) -> bool:

@@ -80,11 +80,11 @@ def crawl(
         (lease,) = leases
         tried += 1
         fetched = recording.fetch(lease.url)
+        _decide(frontier, lease, fetched, explored, repeats=fetched.digest in digests)
         if fetched.number:
             order.append(fetched.number)
+            digests.add(fetched.digest)
             progress(len(order), pages_max)
-        _decide(frontier, lease, fetched, explored, repeats=fetched.digest in digests)
-        digests.add(fetched.digest)
     return Crawled(order, tried)
 
 
@@ -99,10 +99,8 @@ def _decide(
         frontier.fail([Failed(lease, "failed/not-found", retry=False)])
     else:
         note = by.page_note(fetched.text, lease)
-        is_document = bool(fetched.number)
-        reason = "duplicate" if is_document and repeats else fetched.reason
-        done = Done(lease, reason, is_document, links, repeats=is_document and repeats, note=note)
-        frontier.complete([done])
+        reason = "duplicate" if repeats else fetched.reason
+        frontier.complete([Done(lease, reason, bool(fetched.number), links, repeats=repeats, note=note)])
     if by.learns:
         frontier.rescore(*by.plan())
 

@@ -5,29 +5,18 @@ index; `read_feedback` takes the judgments made on the search page. `compare` as
 query; `Comparison` says which ranking was better, by the measures of ir-measures (extra `judge`).
 """
 
-from webcrawler.evaluation.judged.collection import Collection, Judgments, Paper, build, read, read_feedback
-from webcrawler.evaluation.judged.comparison import (
-    MEASURES,
-    Comparison,
-    check_library,
-    compare,
-    means,
-    measure,
-    per_query,
-)
+from webcrawler.evaluation.judged.collection import Collection, Paper, build, read, read_feedback
+from webcrawler.evaluation.judged.comparison import MEASURES, Comparison, check_library, compare, measure
 
 __all__ = [
     "MEASURES",
     "Collection",
     "Comparison",
-    "Judgments",
     "Paper",
     "build",
     "check_library",
     "compare",
-    "means",
     "measure",
-    "per_query",
     "read",
     "read_feedback",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from types import ModuleType
@@ -97,6 +97,30 @@ class Comparison:
         ]
         return {"rankings": self.means(), "queries": queries}
 
+    def tables(self) -> list[str]:
+        """The lines of two tables: the measures of each query, and their means."""
+        return [*self._by_query(), "", *self._means()]
+
+    def _by_query(self) -> Iterator[str]:
+        """For each query the measures under each ranking, and the ranking that won, or = for a tie."""
+        group = WIDTH * len(MEASURES)
+        yield " " * QUERY + "".join(f"  {name[:group]:>{group}}" for name in self.scores)
+        yield f"{'query':{QUERY}}" + f"  {_row(SHORT)}" * len(self.scores) + "  won"
+        for id, text in self.queries.items():
+            figures = "".join(f"  {_figures(of[id])}" for of in self.scores.values())
+            query = f"{id} {text}"
+            query = query if len(query) <= QUERY else query[: QUERY - 2] + " …"
+            yield f"{query:{QUERY}}{figures}  {self.won(id) or '='}"
+
+    def _means(self) -> Iterator[str]:
+        """The mean measures of each ranking; the last columns compare with the first, by nDCG@10."""
+        first, number = next(iter(self.scores)), len(self.queries)
+        head = f"{'mean of 1 query' if number == 1 else f'mean of {number:,} queries':{QUERY}}  {_row(SHORT)}"
+        yield f"{head}  better / worse / as good as {first}" if len(self.scores) > 1 else head
+        for name, figures in self.means().items():
+            compared = " / ".join(f"{count:,}" for count in self.against(name, first))
+            yield f"{name:{QUERY}}  {_figures(figures)}  {compared if name != first else ''}".rstrip()
+
     def _key(self, ranking: str, query: str) -> tuple[float, float]:
         of = self.scores[ranking][query]
         return round(of["nDCG@10"], 9), round(of["AP"], 9)
@@ -126,33 +150,6 @@ def compare(
             progress(ranking, done, len(judgments.queries))
         scores[ranking] = measure(runs, judgments.grades)
     return Comparison(judgments.queries, scores)
-
-
-def per_query(comparison: Comparison) -> list[str]:
-    """A table: for each query the measures under each ranking, and the ranking that won, or = for a tie."""
-    group = WIDTH * len(MEASURES)
-    lines = [
-        " " * QUERY + "".join(f"  {name[:group]:>{group}}" for name in comparison.scores),
-        f"{'query':{QUERY}}" + f"  {_row(SHORT)}" * len(comparison.scores) + "  won",
-    ]
-    for id, text in comparison.queries.items():
-        figures = "".join(f"  {_figures(of[id])}" for of in comparison.scores.values())
-        query = f"{id} {text}"
-        query = query if len(query) <= QUERY else query[: QUERY - 2] + " …"
-        lines.append(f"{query:{QUERY}}{figures}  {comparison.won(id) or '='}")
-    return lines
-
-
-def means(comparison: Comparison) -> list[str]:
-    """A table: the mean measures of each ranking; the last columns compare with the first, by nDCG@10."""
-    first = next(iter(comparison.scores))
-    number = len(comparison.queries)
-    head = f"{'mean of 1 query' if number == 1 else f'mean of {number:,} queries':{QUERY}}  {_row(SHORT)}"
-    lines = [f"{head}  better / worse / as good as {first}" if len(comparison.scores) > 1 else head]
-    for name, figures in comparison.means().items():
-        compared = " / ".join(f"{count:,}" for count in comparison.against(name, first))
-        lines.append(f"{name:{QUERY}}  {_figures(figures)}  {compared if name != first else ''}".rstrip())
-    return lines
 
 
 def _row(cells: Mapping[str, str]) -> str:
