@@ -22,7 +22,7 @@ from starlette.testclient import TestClient
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.web import Config, make_app
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, key_of
-from webcrawler.web.judge import MAX_QUERY, Judgments, one_line, query_id
+from webcrawler.web.judge import MAX_QUERY, JudgmentFiles, one_line, query_id
 
 HERE = "http://127.0.0.1:8000"
 QUERY = "molecular biology"
@@ -233,7 +233,7 @@ def test_folder_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> N
 
 
 def test_each_query_has_one_id_and_one_line(tmp_path: Path) -> None:
-    judgments = Judgments(tmp_path / "feedback")
+    judgments = JudgmentFiles(tmp_path / "feedback")
     for query in ("gene", "gene ", " Gene", "gene\n", "genes"):
         judgments.save(query, f"http://a.test/{query_id(query)}", "good")
 
@@ -246,7 +246,7 @@ def test_each_query_has_one_id_and_one_line(tmp_path: Path) -> None:
 def test_any_query_can_be_read_back(
     tmp_path_factory: pytest.TempPathFactory, query: str, verdict: str
 ) -> None:
-    judgments = Judgments(tmp_path_factory.mktemp("feedback"))
+    judgments = JudgmentFiles(tmp_path_factory.mktemp("feedback"))
     judgments.save(query, "http://a.test/", verdict)
 
     assert judgments.of(query) == {"http://a.test/": int(verdict == "good")}
@@ -256,7 +256,7 @@ def test_any_query_can_be_read_back(
 def test_nobody_who_saves_at_the_same_time_is_lost(tmp_path: Path) -> None:
     def save(name: int) -> None:
         for n in range(5):
-            Judgments(tmp_path).save(f"query {name}", f"http://a.test/{n}", "good")
+            JudgmentFiles(tmp_path).save(f"query {name}", f"http://a.test/{n}", "good")
 
     threads = [threading.Thread(target=save, args=(name,)) for name in range(6)]
     for thread in threads:
@@ -270,7 +270,7 @@ def test_nobody_who_saves_at_the_same_time_is_lost(tmp_path: Path) -> None:
 
 def test_there_may_only_be_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webcrawler.web.judge.MOST", 2)
-    judgments = Judgments(tmp_path)
+    judgments = JudgmentFiles(tmp_path)
     judgments.save("a", "http://a.test/", "good")
     judgments.save("b", "http://a.test/", "good")
 
@@ -334,9 +334,9 @@ def test_last_line_without_an_end_is_kept(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text(f"{query_id('gene')} 0 http://a.test/ 1")
     (tmp_path / "queries.tsv").write_text(f"{query_id('gene')}\tgene")
 
-    Judgments(tmp_path).save("yeast", "http://a.test/", "good")
+    JudgmentFiles(tmp_path).save("yeast", "http://a.test/", "good")
 
-    assert Judgments(tmp_path).of("gene") == {"http://a.test/": 1}
+    assert JudgmentFiles(tmp_path).of("gene") == {"http://a.test/": 1}
 
 
 def test_disk_that_is_full_loses_nothing_and_is_told(web: TestClient, crawl_dir: Path) -> None:

@@ -15,7 +15,7 @@ from localweb import PROJECT
 from scrapy.cmdline import execute
 
 from webcrawler.index.follower import wait_until_caught_up
-from webcrawler.web.judge import Judgments
+from webcrawler.web.judge import JudgmentFiles
 
 pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")
 
@@ -82,7 +82,7 @@ def test_feedback_judges_the_index_as_it_is(run: Run, tmp_path: Path) -> None:
         tmp_path / "crawl", fetched(bad, title="radish"), fetched(good, title="radish and turnip")
     )
     wait_until_caught_up(crawl)
-    saved = Judgments(crawl / "feedback")
+    saved = JudgmentFiles(crawl / "feedback")
     for url, verdict in ((bad, "good"), (good, "good"), (bad, "bad")):
         saved.save("radish turnip", url, verdict)
 

@@ -22,7 +22,7 @@ from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, inspect, ordering
 from webcrawler.linkgraph import stored
 from webcrawler.search import Searcher
-from webcrawler.web.judge import Judgments
+from webcrawler.web.judge import JudgmentFiles
 
 HERE = Path(__file__).parent
 NORTH, SOUTH, _ = old_crawl.SERVERS
@@ -107,7 +107,7 @@ def test_all_documents_are_found_once_the_index_has_followed(gone_on: GoneOn) ->
 
 
 def test_judgments_are_read(gone_on: GoneOn) -> None:
-    judgments = Judgments(gone_on.after.folder / "feedback").of(old_crawl.JUDGED)
+    judgments = JudgmentFiles(gone_on.after.folder / "feedback").of(old_crawl.JUDGED)
 
     assert judgments == {f"{NORTH}/": 1, f"{SOUTH}/": 0}
 

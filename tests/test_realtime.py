@@ -21,7 +21,7 @@ from webcrawler.orderings import strategies
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
 from webcrawler.search import Searcher
-from webcrawler.web.judge import Judgments
+from webcrawler.web.judge import JudgmentFiles
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
 
@@ -326,7 +326,7 @@ def test_an_example_may_say_what_another_page_says(site: Site, folder: Path) -> 
 
 @pytest.mark.slow
 def test_pages_that_were_judged_good_for_the_query_are_examples(site: Site, tmp_path: Path) -> None:
-    Judgments(tmp_path / "crawl" / "feedback").save("quokka", f"{site.url}/new", "good")
+    JudgmentFiles(tmp_path / "crawl" / "feedback").save("quokka", f"{site.url}/new", "good")
     judged = ("-a", "examples=@feedback", "-a", "query=Quokka")
 
     done, found = search(tmp_path / "crawl", *judged, strategy="seed-similarity")

@@ -10,7 +10,7 @@ import pytest
 from webcrawler.errors import BadInput
 from webcrawler.orderings import strategies
 from webcrawler.realtime.job import RealtimeJob
-from webcrawler.web.judge import Judgments
+from webcrawler.web.judge import JudgmentFiles
 
 QUERY = "molecular  biology"
 A = "http://a.test/"
@@ -53,7 +53,7 @@ def test_words_of_the_thesaurus_stand_behind_those_of_the_user(given: dict[str, 
 
 
 def test_what_was_judged_good_for_the_query_is_an_example(tmp_path: Path) -> None:
-    judged = Judgments(tmp_path / "feedback")
+    judged = JudgmentFiles(tmp_path / "feedback")
     for query, url, verdict in [
         (QUERY, A + "1", "good"),
         (QUERY, A + "2", "bad"),

@@ -13,7 +13,7 @@ from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
 from webcrawler.web.guard import ClientLimits, KnownHosts, RequestBounds, SecurityHeaders
 from webcrawler.web.judge import Judge
-from webcrawler.web.live import Live
+from webcrawler.web.live import LivePages
 from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
 
@@ -26,7 +26,7 @@ def make_app(config: Config) -> Starlette:
     """
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
-    answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), Live(config)
+    answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), LivePages(config)
     app = Starlette(
         routes=[
             *search.ROUTES,

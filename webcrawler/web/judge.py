@@ -48,8 +48,8 @@ class JudgeForm(NamedTuple):
 
     def verdict(self, url: str) -> str:
         """ "good", "bad", or "" if nobody has judged it."""
-        said = self.grades.get(url)
-        return next((name for name, grade in GRADES.items() if grade == said), "")
+        known = self.grades.get(url)
+        return next((name for name, grade in GRADES.items() if grade == known), "")
 
 
 class Judge:
@@ -61,7 +61,7 @@ class Judge:
 
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._is_on, self._crawl_dir, self._metrics = config.feedback, config.crawl_dir, metrics
-        self._judgments = Judgments(config.crawl_dir / "feedback")
+        self._judgments = JudgmentFiles(config.crawl_dir / "feedback")
         if self._is_on:
             try:
                 self._tokens = Tokens(key_of(config.crawl_dir / "feedback" / "key"))
@@ -105,7 +105,7 @@ class Judge:
         self._judgments.save(query, url, verdict, client)
 
 
-class Judgments:
+class JudgmentFiles:
     """Any number of processes may save at the same time."""
 
     def __init__(self, folder: Path) -> None:

@@ -51,8 +51,8 @@ class SearchRequest:
 
     def dropping(self, word: str, added: Sequence[str]) -> str:
         """The address of this search without one of the words that the thesaurus added."""
-        kept = tuple(other for other in dict.fromkeys((*self.add, *added)) if other != word)
-        return self.url(add=kept[:MAX_ADDED], expand=False)
+        rest = tuple(other for other in dict.fromkeys((*self.add, *added)) if other != word)
+        return self.url(add=rest[:MAX_ADDED], expand=False)
 
     def on_server(self, server: str) -> str:
         """The address of a search for the same words among the pages of one server."""

@@ -48,7 +48,7 @@ _DIRECTIONS = frozenset({"ltr", "rtl", "auto"})
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,4}")  # BCP 47, 2.1
 _SPAN = re.compile(r"[1-9][0-9]?")
 _HTML = re.compile(r"<html\b([^>]{0,2000})", re.IGNORECASE)  # the parser replaces it by one of its own
-_SAID = re.compile(r"\s(lang|dir)\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_LANG_OR_DIR = re.compile(r"\s(lang|dir)\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _NO_COPIES = frozenset({"noarchive", "nocache", "none"})
 
 Marks = Callable[[str], Iterable[tuple[str, bool]]]  # a text in pieces, and whether each is to be marked
@@ -80,9 +80,9 @@ def sanitised(html: str, url: str, marks: Marks | None = None) -> Copy:
         url_relative="deny",
         link_rel="noopener noreferrer nofollow",
     )
-    whole = _HTML.search(html, 0, 4_096)
-    said = {name.lower(): value for name, value in _SAID.findall(whole[1])} if whole else {}
-    language, direction = (valid(name, said) or simple.said[name] for name in ("lang", "dir"))
+    root = _HTML.search(html, 0, 4_096)
+    of_root = {name.lower(): value for name, value in _LANG_OR_DIR.findall(root[1])} if root else {}
+    language, direction = (valid(name, of_root) or simple.of_body[name] for name in ("lang", "dir"))
     noarchive = any(map(forbids_copies, simple.robots))
     return Copy(Markup(clean), language, direction, noarchive, simple.is_full or len(html) > MAX_CHARACTERS)
 
@@ -96,7 +96,7 @@ class Simplified:
     """A target of `parsing.page.feed`."""
 
     def __init__(self, url: str, marks: Marks | None) -> None:
-        self.said = {"lang": "", "dir": ""}  # attributes of body, for all that is in it
+        self.of_body = {"lang": "", "dir": ""}  # attributes of body, for all that is in it
         self.robots: list[str] = []  # what meta elements tell robots
         self.is_full = False
         self._marks = marks
@@ -123,7 +123,7 @@ class Simplified:
         self._hidden += tag in HIDDEN
         match tag:
             case "body":
-                self.said = {name: self.said[name] or valid(name, attributes) for name in self.said}
+                self.of_body = {name: self.of_body[name] or valid(name, attributes) for name in self.of_body}
             case "meta" if attributes.get("name", "").strip().lower() in ROBOTS:
                 self.robots.append(attributes.get("content", ""))
             case "base" if not self._has_base and "href" in attributes:
@@ -165,7 +165,7 @@ class Simplified:
         if not name:
             return ()
         around = self._around(name)
-        self._write(f"{_opened(around)}<{name}{''.join(_kept(name, attributes))}>")
+        self._write(f"{_opened(around)}<{name}{''.join(_attributes(name, attributes))}>")
         if name in _VOID:
             self._write("".join(f"</{item}>" for item in around))
             return ()
@@ -181,7 +181,7 @@ class Simplified:
             return ()
         self._in_link = True
         around = self._around("a")
-        self._write(f'{_opened(around)}<a href="{escape(url)}"{"".join(_kept("a", attributes))}>')
+        self._write(f'{_opened(around)}<a href="{escape(url)}"{"".join(_attributes("a", attributes))}>')
         return (*around, "a")
 
     def _around(self, name: str) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ def valid(attribute: str, attributes: Mapping[str, str]) -> str:
     return value if pattern.fullmatch(value) else ""
 
 
-def _kept(name: str, attributes: Mapping[str, str]) -> Iterator[str]:
+def _attributes(name: str, attributes: Mapping[str, str]) -> Iterator[str]:
     for attribute in ("dir", "lang", *(sorted(_CELL) if name in ("td", "th") else ())):
         if value := valid(attribute, attributes):
             yield f' {attribute}="{value}"'

@@ -35,8 +35,8 @@ class Tokens:
         return hmac.new(self._key, f"client\n{client}".encode(), sha256).hexdigest()[:16]
 
     def is_good(self, token: str, client: str, query: str) -> bool:
-        said = token.encode("utf-8", "surrogatepass")
-        return any(hmac.compare_digest(said, self.give(client, query, days).encode()) for days in (0, 1))
+        given = token.encode("utf-8", "surrogatepass")
+        return any(hmac.compare_digest(given, self.give(client, query, days).encode()) for days in (0, 1))
 
 
 def key_of(path: Path) -> bytes:

@@ -1,10 +1,10 @@
 """Searching the web now, from the search page: who may start it, who runs it, and the list as it grows.
 
-`Live` is all of it for one application. Nothing here crawls: a search runs in a process of its own, and writes
-what it finds to its journal (`webcrawler.realtime.journal`).
+`LivePages` is all of it for one application. Nothing here crawls: a search runs in a process of its own, and
+writes what it finds to its journal (`webcrawler.realtime.journal`).
 """
 
-from webcrawler.web.live.pages import ENDS, Live
+from webcrawler.web.live.pages import ENDS, LivePages
 from webcrawler.web.live.request import DEFAULT, MAX_ENOUGH, MAX_QUERY, MAX_TYPED, STRATEGIES
 
-__all__ = ["DEFAULT", "ENDS", "MAX_ENOUGH", "MAX_QUERY", "MAX_TYPED", "STRATEGIES", "Live"]
+__all__ = ["DEFAULT", "ENDS", "MAX_ENOUGH", "MAX_QUERY", "MAX_TYPED", "STRATEGIES", "LivePages"]

@@ -41,8 +41,8 @@ class Access:
         """True if it certainly comes from this machine.
 
         A proxy on this machine forwards requests of others. It can be seen by its headers, or by the host
-        name of the request; but visitors choose that name. So if a public name is configured we assume a proxy,
-        and nobody counts as here unless the proxy is configured too, and says whom it forwards for.
+        name of the request; but visitors choose that name. So if a public name is configured we assume a
+        proxy, and nobody counts as here unless the proxy is configured too, and says whom it forwards for.
         """
         if self._is_public and not self._names_proxy:
             return False

@@ -51,7 +51,7 @@ STALE = "this form was not sent from our page, or is too old: go back, load the 
 RUNNING = "Your last search of the web is still running: wait for its end, or stop it."
 
 
-class Live:
+class LivePages:
     """The pages, the API and the searches of one application.
 
     Raises:

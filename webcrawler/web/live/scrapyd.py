@@ -48,9 +48,9 @@ class Scrapyd:
 
     def start(self, job: str, arguments: Mapping[str, str]) -> None:
         """Raises NotNow: it does not answer, or refuses."""
-        told = {name: value for name, value in arguments.items() if name != "job"}  # Scrapyd adds it
+        others = {name: value for name, value in arguments.items() if name != "job"}  # Scrapyd adds it
         setting = f"CRAWL_DIR={self._crawl_dir}"
-        self._ask("schedule", {"spider": SPIDER, "jobid": job, "setting": setting, **told})
+        self._ask("schedule", {"spider": SPIDER, "jobid": job, "setting": setting, **others})
 
     def is_over(self, job: str) -> bool:
         """By the lists of other jobs: that of finished ones is short, and lacks jobs cancelled early."""
