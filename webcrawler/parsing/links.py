@@ -72,7 +72,10 @@ def _link(draft: _Draft, text: str) -> Link:
     anchor = " · ".join(draft.anchors)[:ANCHOR_CHARACTERS].rstrip()
     rel = "nofollow" if draft.nofollow else ""
     url, id, spelling, refused = draft.target
-    return Link(url, id, spelling, anchor, _context(draft.first, text), rel, refused)
+    start, end = draft.first.start, draft.first.end
+    before = text[max(0, start - _CONTEXT_CHARACTERS) : start].split()[-CONTEXT_WORDS:]
+    after = text[end : end + _CONTEXT_CHARACTERS].split()[:CONTEXT_WORDS]
+    return Link(url, id, spelling, anchor, " ".join(before + after), rel, refused)
 
 
 def _anchor(found: Outlink, text: str) -> str:
@@ -83,9 +86,3 @@ def _anchor(found: Outlink, text: str) -> str:
         at = offset
     parts.append(text[at : found.end])
     return plain(" ".join(parts))[:ANCHOR_CHARACTERS].rstrip()
-
-
-def _context(found: Outlink, text: str) -> str:
-    before = text[max(0, found.start - _CONTEXT_CHARACTERS) : found.start].split()
-    after = text[found.end : found.end + _CONTEXT_CHARACTERS].split()
-    return " ".join(before[-CONTEXT_WORDS:] + after[:CONTEXT_WORDS])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import Protocol
+from collections.abc import Collection
+from typing import Any
 
 from lxml import etree
 
@@ -24,18 +24,6 @@ _TAG_NAME = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
 _NEVER_DEEP = """area base br col embed frame hr img input link meta param source track wbr
     a body head html iframe noembed noframes plaintext script style textarea title xmp"""
 _KEPT = frozenset(_NEVER_DEEP.split())
-
-
-class Target(Protocol):
-    """Receives the events of `feed`."""
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
-
-    def end(self, tag: str) -> None: ...
-
-    def data(self, chunk: str) -> None: ...
-
-    def close(self) -> None: ...
 
 
 # In XHTML these may be empty elements; read as HTML they would swallow the rest of the page.
@@ -121,10 +109,13 @@ def flatten(html: str, few_tags: int = _FEW_TAGS) -> str:
     return _TAG_NAME.sub(rename, html)
 
 
-def feed(html: str, target: Target) -> None:
-    """Call the target for each element and text of what `markup` returned; the elements nest properly."""
-    # lxml does without comment(), its stub does not
-    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)  # type: ignore[arg-type]
+def feed(html: str, target: Any) -> None:
+    """Call the target for each element and text of what `markup` returned; the elements nest properly.
+
+    Args:
+        target: lxml calls its start(tag, attributes), end(tag), data(chunk) and close().
+    """
+    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
     with contextlib.suppress(etree.LxmlError):
         parser.feed(b"<html>" + html.encode("utf-8", "replace"))
         parser.close()

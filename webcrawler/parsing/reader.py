@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from webcrawler.parsing.text import TextFlow, plain
+from webcrawler.parsing.text import FLOWING, TextFlow, plain
 
 MAX_LINKS = 50_000  # different ones a page; more is an attack, the rest is counted only
 
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
+
+_READ = frozenset(("a", "area", "base", "frame", "iframe", "img", "meta", "svg", "title"))
 
 Attributes = Mapping[str, str]
 
@@ -51,16 +53,26 @@ class Reader:
     # The events, called by lxml.
 
     def start(self, tag: str, attributes: Attributes) -> None:
-        if opened := _OPENED.get(tag):
-            opened(self, attributes)
-        elif flowed := TextFlow.STARTS.get(tag):
-            flowed(self.flow, tag)
+        if tag in _READ:
+            self._read(tag, attributes)
+        if tag in FLOWING:
+            self.flow.open(tag)
 
     def end(self, tag: str) -> None:
-        if closed := _CLOSED.get(tag):
-            closed(self)
-        elif flowed := TextFlow.ENDS.get(tag):
-            flowed(self.flow, tag)
+        if tag in FLOWING:
+            self.flow.close(tag)
+        if tag == "a":
+            self._close_link()
+        elif tag == "title":
+            if self._title is None:
+                self.flow.hidden -= 1
+            else:
+                self.title = plain("".join(self._title))
+                self._title = None
+        elif tag == "svg":
+            self._foreign -= 1
+        elif tag == "html":
+            self.is_complete = True
 
     def data(self, chunk: str) -> None:
         if self._title is not None:
@@ -74,32 +86,29 @@ class Reader:
     def close(self) -> None:
         self._close_link()
 
-    # The head.
-
-    def _close_html(self) -> None:
-        self.is_complete = True
-
-    def _open_svg(self, _attributes: Attributes) -> None:
-        self._foreign += 1
-
-    def _close_svg(self) -> None:
-        self._foreign -= 1
-
-    def _open_title(self, _attributes: Attributes) -> None:
-        if self.title or self._foreign or self._title is not None:
-            self.flow.hidden += 1
-        else:
-            self._title = []
-
-    def _close_title(self) -> None:
-        if self._title is None:
-            self.flow.hidden -= 1
-        else:
-            self.title = plain("".join(self._title))
-            self._title = None
-
-    def _base(self, attributes: Attributes) -> None:
-        self.base = self.base or attributes.get("href", "")
+    def _read(self, tag: str, attributes: Attributes) -> None:
+        match tag:
+            case "a":
+                self._close_link()
+                self._anchor_start, self._labels = self.flow.length, []
+                self._anchor = attributes if "href" in attributes else None
+            case "img":
+                if self._anchor is not None and (label := attributes.get("alt")):
+                    self._labels.append((self.flow.length, label))
+            case "area" if "href" in attributes:
+                self._add_here(attributes["href"], attributes.get("alt", ""), _is_nofollow(attributes))
+            case "frame" | "iframe" if "src" in attributes:
+                self._add_here(attributes["src"], attributes.get("title", ""))
+            case "meta":
+                self._meta(attributes)
+            case "base":
+                self.base = self.base or attributes.get("href", "")
+            case "title" if self.title or self._foreign or self._title is not None:
+                self.flow.hidden += 1
+            case "title":
+                self._title = []
+            case "svg":
+                self._foreign += 1
 
     def _meta(self, attributes: Attributes) -> None:
         name, content = attributes.get("name", "").strip().lower(), attributes.get("content", "")
@@ -109,21 +118,12 @@ class Reader:
             self.keywords = self.keywords or plain(content)
         elif name == "robots":
             self.robots.update(content.lower().replace(",", " ").split())
-        elif attributes.get("http-equiv", "").strip().lower() == "refresh":
-            self._refresh(content)
-
-    def _refresh(self, content: str) -> None:
-        if match := _REFRESH.match(content):
+        elif attributes.get("http-equiv", "").strip().lower() == "refresh" and (
+            match := _REFRESH.match(content)
+        ):
             quote, url = match.groups()
             if url := (url.partition(quote)[0] if quote else url).strip():
                 self._add_here(url)
-
-    # Links.
-
-    def _open_link(self, attributes: Attributes) -> None:
-        self._close_link()
-        self._anchor_start, self._labels = self.flow.length, []
-        self._anchor = attributes if "href" in attributes else None
 
     def _close_link(self) -> None:
         if (start := self._anchor_start) is None:
@@ -134,22 +134,6 @@ class Reader:
         if self.flow.length > start:
             self._anchor_end = self.flow.length
         self._anchor = self._anchor_start = None
-
-    def _image(self, attributes: Attributes) -> None:
-        if self._anchor is not None and (label := attributes.get("alt")):
-            self._labels.append((self.flow.length, label))
-
-    def _area(self, attributes: Attributes) -> None:
-        if "href" in attributes:
-            self._add_here(attributes["href"], attributes.get("alt", ""), _is_nofollow(attributes))
-
-    def _frame(self, attributes: Attributes) -> None:
-        if "src" in attributes:
-            self._add_here(attributes["src"], attributes.get("title", ""))
-
-    def _open_iframe(self, attributes: Attributes) -> None:
-        self._frame(attributes)
-        self.flow.hidden += 1
 
     def _add_here(self, href: str, label: str = "", nofollow: bool = False) -> None:
         at = self.flow.length
@@ -166,22 +150,3 @@ class Reader:
 
 def _is_nofollow(attributes: Attributes) -> bool:
     return "nofollow" in attributes.get("rel", "").lower().split()
-
-
-_OPENED: dict[str, Callable[[Reader, Attributes], None]] = {
-    "a": Reader._open_link,
-    "area": Reader._area,
-    "base": Reader._base,
-    "frame": Reader._frame,
-    "iframe": Reader._open_iframe,
-    "img": Reader._image,
-    "meta": Reader._meta,
-    "svg": Reader._open_svg,
-    "title": Reader._open_title,
-}
-_CLOSED: dict[str, Callable[[Reader], None]] = {
-    "a": Reader._close_link,
-    "html": Reader._close_html,
-    "svg": Reader._close_svg,
-    "title": Reader._close_title,
-}

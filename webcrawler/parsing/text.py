@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 
 # Relative size (GO, "Hit Lists": font size relative to the rest of the document); 0 is plain.
-SIZES = {"h1": 6, "h2": 5, "h3": 4, "h4": 3, "h5": 2, "h6": 2}
-SIZES |= dict.fromkeys(("big", "b", "strong", "em", "i"), 1) | {"small": -1}
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-HIDDEN = ("script", "style", "template", "noscript", "iframe", "noframes", "noembed", "datalist")
-CELLS = ("td", "th", "button", "select", "textarea")  # stand beside each other, but apart
+HEADINGS = {"h1": 6, "h2": 5, "h3": 4, "h4": 3, "h5": 2, "h6": 2}
+SIZES = HEADINGS | dict.fromkeys(("big", "b", "strong", "em", "i"), 1) | {"small": -1}
+HIDDEN = frozenset(["script", "style", "template", "noscript", "iframe", "noframes", "noembed", "datalist"])
 _BLOCKS = """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
     figcaption figure footer form frameset header hgroup hr html legend li main menu nav ol optgroup option
     p pre search section summary table tbody tfoot thead tr ul"""
-BLOCKS = _BLOCKS.split()
+_CELLS = "td th button select textarea"  # stand beside each other, but apart
+# What an element puts between the words before it and its own, and between these and the next.
+GAPS = dict.fromkeys([*_BLOCKS.split(), *HEADINGS], "\n") | dict.fromkeys(_CELLS.split(), " ")
+FLOWING = HIDDEN | SIZES.keys() | GAPS.keys()  # elements that matter to a TextFlow
 
 # C0, DEL and C1, which terminals obey and browsers do not show, but for what separates words in `str.split`.
 _CONTROL = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
@@ -75,50 +76,29 @@ class TextFlow:
                 start = self.spans.pop()[0]
             self.spans.append((start, self.length, size))
 
-    def space(self, _tag: str = "") -> None:
+    def space(self) -> None:
         """Part the next word from the last."""
         self._gap = self._gap or " "
 
-    def _new_line(self, _tag: str) -> None:
-        self._gap = "\n"
+    def open(self, tag: str) -> None:
+        """Take in the start of an element that is in FLOWING."""
+        if tag in HIDDEN:
+            self.hidden += 1
+        if tag in GAPS and self._gap != "\n":
+            self._gap = GAPS[tag]
+        if size := SIZES.get(tag):
+            self._sizes.append(max(size, self._sizes[-1]) if self._sizes else size)
+            if tag in HEADINGS:
+                self._heading = self.length
 
-    def _hide(self, _tag: str) -> None:
-        self.hidden += 1
-
-    def _unhide(self, _tag: str) -> None:
-        self.hidden -= 1
-
-    def _open_size(self, tag: str) -> None:
-        size = SIZES[tag]
-        self._sizes.append(max(size, self._sizes[-1]) if self._sizes else size)
-
-    def _close_size(self, _tag: str) -> None:
-        self._sizes.pop()
-
-    def _open_heading(self, tag: str) -> None:
-        self._gap = "\n"
-        self._open_size(tag)
-        self._heading = self.length
-
-    def _close_heading(self, _tag: str) -> None:
-        self._gap = "\n"
-        self._sizes.pop()
-        if self._heading < self.length:
-            self.headings.append((self._heading, self.length))
-            self._heading = self.length
-
-    # What the start and the end of an element do to the text.
-    STARTS = (
-        dict.fromkeys(BLOCKS, _new_line)
-        | dict.fromkeys(CELLS, space)
-        | dict.fromkeys(HIDDEN, _hide)
-        | dict.fromkeys(SIZES, _open_size)
-        | dict.fromkeys(HEADINGS, _open_heading)
-    )
-    ENDS = (
-        dict.fromkeys(BLOCKS, _new_line)
-        | dict.fromkeys(CELLS, space)
-        | dict.fromkeys(HIDDEN, _unhide)
-        | dict.fromkeys(SIZES, _close_size)
-        | dict.fromkeys(HEADINGS, _close_heading)
-    )
+    def close(self, tag: str) -> None:
+        """Take in the end of an element that is in FLOWING."""
+        if tag in HIDDEN:
+            self.hidden -= 1
+        if tag in GAPS and self._gap != "\n":
+            self._gap = GAPS[tag]
+        if tag in SIZES:
+            self._sizes.pop()
+            if tag in HEADINGS and self._heading < self.length:
+                self.headings.append((self._heading, self.length))
+                self._heading = self.length
