@@ -8,19 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webcrawler import urls
-from webcrawler.commands.base import (
-    Command,
-    Option,
-    check_file,
-    check_folder,
-    comma_separated,
-    number,
-    printable,
-    progress_bars,
-    utf8,
-    whole_number,
-    write_json,
-)
+from webcrawler.commands import base
+from webcrawler.commands.base import Command, Option
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import strategies
 
@@ -64,7 +53,7 @@ class Evaluate(Command):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
-        seeds = [whole_number(seed, "--seeds") for seed in comma_separated(opts.seeds, "--seeds")]
+        seeds = [base.whole_number(seed, "--seeds") for seed in base.comma_separated(opts.seeds, "--seeds")]
         for name, default in FOCUSED_ONLY.items():
             if opts.focused is None and getattr(opts, name) != default:
                 raise BadInput(f"--{name} belongs to --focused TOPICS.json")
@@ -72,27 +61,27 @@ class Evaluate(Command):
             from webcrawler.evaluation import plots
 
             plots.check()
-            check_folder(Path(opts.plots))
+            base.check_folder(Path(opts.plots))
         if opts.json:
-            check_file(Path(opts.json))
+            base.check_file(Path(opts.json))
         compare = self._compare_orderings if opts.focused is None else self._compare_strategies
         figures, files = compare(Path(args[0]), opts, seeds)
         if opts.json and figures:
-            write_json(Path(opts.json), figures)
+            base.write_json(Path(opts.json), figures)
         for file in files:
-            print(printable(str(file)))
+            print(base.printable(str(file)))
 
     def _compare_orderings(self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int]) -> Compared:
         from webcrawler import evaluation
 
-        metrics, pages_max = _metrics(opts), whole_number(opts.max_pages, "--max-pages")
-        orderings = comma_separated(opts.orderings, "--orderings")
+        metrics, pages_max = _metrics(opts), base.whole_number(opts.max_pages, "--max-pages")
+        orderings = base.comma_separated(opts.orderings, "--orderings")
         experiments = evaluation.experiments(orderings, seeds, opts.query)
-        starts = comma_separated(opts.start, "--start") if opts.start else [""]
+        starts = base.comma_separated(opts.start, "--start") if opts.start else [""]
         runs: list[Run] = []
         with self.interruptible(lambda: _over(runs)):
             recorded = evaluation.read(graph)
-            with evaluation.private_redis() as connection, progress_bars() as progress:
+            with evaluation.private_redis() as connection, base.progress_bars() as progress:
                 for run in evaluation.runs(
                     recorded, starts, experiments, metrics, connection, progress, pages_max
                 ):
@@ -120,7 +109,7 @@ class Evaluate(Command):
         with (
             self.interruptible(lambda: _over(runs)),
             private_redis() as connection,
-            progress_bars() as progress,
+            base.progress_bars() as progress,
         ):
             for of_topic in focused.runs(recording, experiments, connection, progress):
                 runs += of_topic
@@ -142,27 +131,27 @@ class Evaluate(Command):
 def _metrics(opts: argparse.Namespace) -> Metrics:
     from webcrawler.evaluation import Metrics, check_flush, hotness
 
-    hot = tuple(comma_separated(opts.hot, "--hot"))
-    hotness.check(hot, utf8(opts.query, "--query"))
+    hot = tuple(base.comma_separated(opts.hot, "--hot"))
+    hotness.check(hot, base.utf8(opts.query, "--query"))
     check_flush(opts.flush)
-    percent = number(opts.reorder, "--reorder", lambda it: 0 <= it <= 100, "from 0 to 100")
+    percent = base.number(opts.reorder, "--reorder", lambda it: 0 <= it <= 100, "from 0 to 100")
     if not percent:
         raise BadInput("--reorder must be above 0 percent, as 0.2")
-    share = number(opts.buffer, "--buffer", lambda it: 0 <= it <= 1, "from 0 to 1")
+    share = base.number(opts.buffer, "--buffer", lambda it: 0 <= it <= 1, "from 0 to 1")
     return Metrics(hot, share, opts.flush, percent, opts.query)
 
 
 def _experiments(opts: argparse.Namespace, seeds: Sequence[int]) -> focused.Experiments:
     from webcrawler.evaluation.focused import Experiments, read_topics
 
-    given = [url.strip() for url in utf8(opts.start, "--start").split(",") if url]
+    given = [url.strip() for url in base.utf8(opts.start, "--start").split(",") if url]
     try:
         starts = [urls.canonical(url) for url in given]
     except BadUrl:
         raise BadInput(f"--start={opts.start[:200]}: the crawl has no such document; write its URL") from None
-    strategies = comma_separated(opts.strategies or STRATEGIES, "--strategies")
-    pages = whole_number(opts.pages or PAGES, "--pages", 1, PAGES_MAX)
-    known = whole_number(opts.known, "--known", 0, PAGES_MAX)
+    strategies = base.comma_separated(opts.strategies or STRATEGIES, "--strategies")
+    pages = base.whole_number(opts.pages or PAGES, "--pages", 1, PAGES_MAX)
+    known = base.whole_number(opts.known, "--known", 0, PAGES_MAX)
     return Experiments(read_topics(Path(opts.focused)), strategies, pages, starts, known, seeds)
 
 

@@ -10,16 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from webcrawler.commands.base import (
-    Command,
-    Option,
-    Progress,
-    check_file,
-    comma_separated,
-    printable,
-    progress_bars,
-    write_json,
-)
+from webcrawler.commands import base
+from webcrawler.commands.base import Command, Option
 from webcrawler.errors import BadInput
 from webcrawler.search.rankings import RANKINGS
 
@@ -47,20 +39,23 @@ class Judge(Command):
             raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
         from webcrawler.evaluation.judged import check_library
 
-        rankings = _rankings(opts.rankings)
+        rankings = list(dict.fromkeys(base.comma_separated(opts.rankings, "--rankings")))
+        for name in rankings:
+            if name not in RANKINGS:
+                raise BadInput(f"no ranking is called {name[:60]!r}: choose from {', '.join(RANKINGS)}")
         check_library()
         if opts.json:
-            check_file(Path(opts.json))
+            base.check_file(Path(opts.json))
         with self.interruptible(lambda: "nothing was compared yet"):
-            with progress_bars() as progress:
+            with base.progress_bars() as progress:
                 comparison = self._compared(args[0], rankings, progress)
             for line in comparison.tables():
-                print(" ".join(map(printable, line.split(" "))))  # columns keep their blanks
+                print(" ".join(map(base.printable, line.split(" "))))  # columns keep their blanks
             sys.stdout.flush()
             if opts.json:
-                write_json(Path(opts.json), comparison.as_json())
+                base.write_json(Path(opts.json), comparison.as_json())
 
-    def _compared(self, judged: str, rankings: Sequence[str], progress: Progress) -> Comparison:
+    def _compared(self, judged: str, rankings: Sequence[str], progress: base.Progress) -> Comparison:
         from webcrawler.evaluation.judged import build, compare, read, read_feedback
 
         if judged == FEEDBACK:
@@ -72,11 +67,3 @@ class Judge(Command):
         with tempfile.TemporaryDirectory(prefix="webcrawler-") as folder:
             ids = build(documents, Path(folder), progress)
             return compare(self.searcher(Path(folder)), judgments, rankings, lambda numbers: ids, progress)
-
-
-def _rankings(text: str) -> list[str]:
-    names = comma_separated(text, "--rankings")
-    for name in names:
-        if name not in RANKINGS:
-            raise BadInput(f"no ranking is called {name[:60]!r}: choose from {', '.join(RANKINGS)}")
-    return list(dict.fromkeys(names))

@@ -31,7 +31,13 @@ class Report(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         path = self.catalog_file
-        self._wait()
+        with Console(stderr=True).status("indexing …") as status:
+            wait_until_caught_up(
+                self.crawl_dir,
+                lambda done, last: status.update(f"indexing … {done:,} of {last:,}"),
+            )
+            status.update("gathering words for suggestions …")
+            wait_until_made(self.crawl_dir)
         with closing(Catalog(path, readonly=True)) as catalog:
             stats, query = catalog.stats(), _sample_query(self.crawl_dir, catalog)
         print(
@@ -44,16 +50,6 @@ class Report(Command):
         else:
             print("No page with a title was found. To see why, try\n  .venv/bin/scrapy frontier stats")
             print("  .venv/bin/scrapy frontier explain URL")
-
-    def _wait(self) -> None:
-        """Wait until index and vocabulary hold what was crawled."""
-        with Console(stderr=True).status("indexing …") as status:
-            wait_until_caught_up(
-                self.crawl_dir,
-                lambda done, last: status.update(f"indexing … {done:,} of {last:,}"),
-            )
-            status.update("gathering words for suggestions …")
-            wait_until_made(self.crawl_dir)
 
 
 def _sample_query(crawl_dir: Path, catalog: Catalog) -> str:
