@@ -74,7 +74,7 @@ class Room:
         return [lease_one(self.frontier) for _ in urls]
 
     def batch(self, **options: object) -> Batch:
-        options = {"seconds": FOREVER, "documents": 1000, **options}
+        options = {"seconds": FOREVER, "entries": 1000, **options}
         store = PageStore(self.folder / "pages")
         batch = Batch(store, self.catalog, self.frontier, self.settled.put, **options)  # type: ignore[arg-type]
         self.batches.append(batch)
@@ -310,7 +310,7 @@ def test_an_error_of_ours_ends_the_batch_and_says_so(room: Room) -> None:
 
 def test_a_batch_is_written_at_so_many_entries(room: Room) -> None:
     leases = room.lease(A, B, C)
-    batch = room.batch(documents=3)
+    batch = room.batch(entries=3)
 
     for lease in leases:
         batch.put(page(lease))
@@ -369,7 +369,7 @@ def test_close_gives_up_on_a_disk_that_does_not_come_back(room: Room) -> None:
 def test_put_never_waits_and_full_says_that_the_disk_is_behind(room: Room) -> None:
     leases = room.lease(*(f"{A}{n}" for n in range(30)))
     other = room.lock_catalog()
-    batch = room.batch(documents=5, limit=10)
+    batch = room.batch(entries=5, limit=10)
     assert not batch.full
     for lease in leases[:6]:
         batch.put(page(lease))
@@ -385,7 +385,7 @@ def test_put_never_waits_and_full_says_that_the_disk_is_behind(room: Room) -> No
 def test_entries_are_settled_in_the_order_in_which_they_came(room: Room) -> None:
     urls = [f"{A}{n}" for n in range(25)]
     leases = room.lease(*urls)
-    batch = room.batch(documents=10)
+    batch = room.batch(entries=10)
     for lease in leases:
         batch.put(page(lease))
     batch.close()
@@ -667,7 +667,7 @@ def test_a_search_follows_a_redirect_to_what_the_catalog_has(room: Room) -> None
     first.put(page(old))
     first.close()
     maintenance.clear(room.frontier)
-    room.frontier.discovery.forget()  # another process, which knows nothing yet
+    room.frontier.intake.forget()  # another process, which knows nothing yet
     (lease,) = room.lease(B)
 
     batch = room.batch(only_new=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import count, groupby
-from typing import NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from redis.exceptions import RedisError
 
@@ -39,18 +39,6 @@ BODY_BYTES_WAITING = 2 * BODY_BYTES
 Settled = Callable[[Sequence[tuple[Lease, str]]], object]
 
 
-class Outlinks(NamedTuple):
-    """What a page links to: what is followed, and how much is not, by reason."""
-
-    followed: Sequence[Link]
-    refused: Counter[str]
-
-    def without(self, explored: Container[int]) -> Outlinks:
-        # A redirect's target stands for the page that was asked for, a seed perhaps.
-        new = [link for link in self.followed if link.id not in explored or link.rel == "redirect"]
-        return Outlinks(new, self.refused + Counter({"explored": len(self.followed) - len(new)}))
-
-
 class Batch:
     """A bounded queue and the thread behind it.
 
@@ -62,7 +50,7 @@ class Batch:
         reports: of downloads that are over; told before what came of them.
         broken: called in the thread when it ends by an error of ours.
         revive: called when something does not answer, before the next try.
-        documents, seconds: a batch is written once it holds this many entries, or this long after the first.
+        entries, seconds: a batch is written once it holds this many entries, or this long after the first.
         limit: entries waiting, from which on `full` is true; 0: two batches.
         only_new: links to what the catalog has explored are not followed; counted as refused.
     """
@@ -76,7 +64,7 @@ class Batch:
         reports: Reports | None = None,
         broken: Callable[[], object] = lambda: None,
         revive: Callable[[], object] = lambda: None,
-        documents: int = 200,
+        entries: int = 200,
         seconds: float = 1.0,
         limit: int = 0,
         only_new: bool = False,
@@ -84,7 +72,7 @@ class Batch:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
         self._settled, self._broken, self._revive = settled, broken, revive
         self._reports = reports or Reports()
-        self._documents, self._seconds, self._limit = documents, seconds, limit or 2 * documents
+        self._entries, self._seconds, self._limit = entries, seconds, limit or 2 * entries
         self._only_new = only_new
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._bytes_in = self._bytes_out = 0  # of bodies; each is counted by one thread
@@ -136,7 +124,7 @@ class Batch:
         entries: list[Entry] = []
         room = BODY_BYTES
         end = time.monotonic() + self._seconds
-        while len(entries) < self._documents and room > 0:
+        while len(entries) < self._entries and room > 0:
             wait = end - time.monotonic() if not (self._flush_now or self._closing) else 0.0
             try:
                 entry = self._queue.get(timeout=max(0.0, wait)) if wait > 0 else self._queue.get_nowait()
@@ -173,29 +161,40 @@ class Batch:
         sys.audit("webcrawler.batch.stored")
         verdict = self._until_done(lambda: catalog.write(list(zip(entries, places, strict=True))))
         sys.audit("webcrawler.batch.catalogued")
-        outlinks = self._outlinks(catalog, entries)
-        tries, decisions = count(), list(zip(entries, outlinks, strict=True))
-        ordering = self._frontier.ordering
+        explored: Container[int] = ()
+        if self._only_new:
+            explored = catalog.fetches.explored({link.id for entry in entries for link in _links(entry)})
+        found = [(entry, *_followed(entry, explored)) for entry in entries]
+        ordering, tries = self._frontier.ordering, count()
         if ordering.learns:
-            ordering.learn([_seen(*one) for one in decisions if one[0].fetch.state == "done"])
-        outcomes = self._until_done(lambda: self._decide(decisions, verdict, next(tries) > 0))
-        if ordering.learns:
-            ordering.learn(_lost(outcomes))
+            leases = [(entry.fetch.lease, entry.text, links) for entry, links, _ in found if _is_done(entry)]
+            ordering.learn([Seen(lease.id, lease.url, text, links) for lease, text, links in leases])
+        decisions = [self._decision(*one, verdict) for one in found]
+        outcomes = self._until_done(lambda: self._decide(decisions, next(tries) > 0))
+        if ordering.learns:  # what is tried again or is another worker's by now is not decided yet
+            ordering.learn([Seen(one.id, one.url) for one, outcome in outcomes if outcome.startswith(LOST)])
             self._until_done(self._frontier.replan)
         sys.audit("webcrawler.batch.settled")
         self._settled(outcomes)
-
-    def _outlinks(self, catalog: Catalog, entries: list[Entry]) -> list[Outlinks]:
-        found = list(map(_outlinks, entries))
-        if not self._only_new:
-            return found
-        explored = catalog.fetches.explored({link.id for one in found for link in one.followed})
-        return [one.without(explored) for one in found]
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
         self._pages.sync()
         return places
+
+    def _decision(
+        self, entry: Entry, followed: list[Link], refused: Counter[str], verdict: Verdict
+    ) -> Done | Failed:
+        fetch, lease, reason = entry.fetch, entry.fetch.lease, entry.fetch.reason
+        if not _is_done(entry):
+            outcome = fetch.state if fetch.state == "quarantined" else f"failed/{reason}"
+            return Failed(lease, outcome, fetch.retry)
+        is_duplicate = lease.id in verdict.duplicates
+        if reason == "document":
+            reason = "duplicate" if is_duplicate else "noindex" if entry.noindex else reason
+        repeats = is_duplicate or lease.id in verdict.near
+        note = self._frontier.ordering.page_note(entry.text, lease)
+        return Done(lease, reason, f"done/{reason}" in DOCUMENTS, followed, refused, repeats, note)
 
     def _report_downloads(self) -> None:
         """Report finished downloads before their leases are decided, else servers would be due at once."""
@@ -207,9 +206,7 @@ class Batch:
             self._reports.put_back(reports)
             raise
 
-    def _decide(
-        self, decisions: list[tuple[Entry, Outlinks]], verdict: Verdict, is_again: bool
-    ) -> list[tuple[Lease, str]]:
+    def _decide(self, decisions: list[Done | Failed], is_again: bool) -> list[tuple[Lease, str]]:
         """Tell the frontier what came of each lease.
 
         Args:
@@ -217,27 +214,23 @@ class Batch:
         """
         self._report_downloads()
         outcomes: list[tuple[Lease, str]] = []
-        for is_done, group in groupby(decisions, lambda one: one[0].fetch.state == "done"):
-            if is_done:
-                done = [_done(entry, found, verdict, self._note(entry)) for entry, found in group]
+        for kind, group in groupby(decisions, type):
+            some: list[Any] = list(group)
+            if kind is Done:
                 sys.audit("webcrawler.complete.before")
-                answers = self._frontier.complete(done)
+                answers = self._frontier.complete(some)
                 sys.audit("webcrawler.complete.after")
-                for one, answer in zip(done, answers, strict=True):
+                for one, answer in zip(some, answers, strict=True):
                     outcomes.append((one.lease, f"done/{one.reason}" if answer >= 0 or is_again else "stale"))
             else:
-                failed = [_failed(entry) for entry, _ in group]
                 sys.audit("webcrawler.fail.before")
-                answers = self._frontier.fail(failed)
+                answers = self._frontier.fail(some)
                 sys.audit("webcrawler.fail.after")
-                for lost, answer in zip(failed, answers, strict=True):
-                    named = {-1: "stale", 0: lost.outcome, 1: "retry/" + lost.outcome.rpartition("/")[2]}
-                    outcomes.append((lost.lease, named[answer]))
+                for one, answer in zip(some, answers, strict=True):
+                    named = {-1: "stale", 0: one.outcome, 1: "retry/" + one.outcome.rpartition("/")[2]}
+                    outcomes.append((one.lease, named[answer]))
             sys.audit("webcrawler.decide.between")
         return outcomes
-
-    def _note(self, entry: Entry) -> int:
-        return self._frontier.ordering.page_note(entry.text, entry.fetch.lease)
 
     def _until_done(self, step: Callable[[], T]) -> T:
         return retry(
@@ -256,39 +249,26 @@ def broken(fetch: Fetch, error: str) -> Fetch:
     return replace(fetch, state="failed", reason="unparsable", retry=True, target=None, error=error)
 
 
-def _outlinks(entry: Entry) -> Outlinks:
+def _is_done(entry: Entry) -> bool:
+    return entry.fetch.state == "done"
+
+
+def _links(entry: Entry) -> Sequence[Link]:
     target = entry.fetch.target
+    return (*entry.links, target) if target else entry.links
+
+
+def _followed(entry: Entry, explored: Container[int]) -> tuple[list[Link], Counter[str]]:
+    """The links that are followed, and how many are not, by reason."""
     followed: list[Link] = []
     refused = Counter(entry.refused)
-    for link in (*entry.links, target) if target else entry.links:
-        why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
-        if why:
+    for link in _links(entry):
+        if why := link.refused or ("nofollow" if link.rel == "nofollow" else ""):
             refused[why] += 1
-        elif link.id != entry.fetch.lease.id:
+        elif link.id == entry.fetch.lease.id:
+            continue
+        elif link.id in explored and link.rel != "redirect":  # its target stands for the page asked for
+            refused["explored"] += 1
+        else:
             followed.append(link)
-    return Outlinks(followed, refused)
-
-
-def _seen(entry: Entry, outlinks: Outlinks) -> Seen:
-    lease = entry.fetch.lease
-    return Seen(lease.id, lease.url, entry.text, outlinks.followed)
-
-
-def _lost(outcomes: Sequence[tuple[Lease, str]]) -> list[Seen]:
-    """What failed for good. What is tried again or is another worker's by now is not decided yet."""
-    return [Seen(lease.id, lease.url) for lease, outcome in outcomes if outcome.startswith(LOST)]
-
-
-def _done(entry: Entry, outlinks: Outlinks, verdict: Verdict, note: int) -> Done:
-    lease, reason = entry.fetch.lease, entry.fetch.reason
-    if reason == "document":
-        reason = "duplicate" if lease.id in verdict.duplicates else "noindex" if entry.noindex else reason
-    repeats = lease.id in verdict.duplicates or lease.id in verdict.near
-    is_document = f"done/{reason}" in DOCUMENTS
-    return Done(lease, reason, is_document, outlinks.followed, outlinks.refused, repeats, note)
-
-
-def _failed(entry: Entry) -> Failed:
-    fetch = entry.fetch
-    outcome = fetch.state if fetch.state == "quarantined" else f"failed/{fetch.reason}"
-    return Failed(fetch.lease, outcome, fetch.retry)
+    return followed, refused

@@ -43,7 +43,7 @@ RECALLED = 5_000  # documents; some seconds of processor time
 OPEN_FILES = 65_536
 # A batch where somebody waits for it, or what comes next depends on what is learnt from it: with 1 s a
 # crawl of 70 pages/s found 3 wanted pages on one subject, with this 85.
-QUICK_DOCUMENTS, QUICK_SECONDS = 10, 0.05
+QUICK_ENTRIES, QUICK_SECONDS = 10, 0.05
 
 
 class Stores:
@@ -146,10 +146,10 @@ class Stores:
     ) -> Batch:
         with closing(Catalog(self._catalog)) as catalog:
             self.digests = catalog.digests(DIGEST_HINTS)
-        documents = self._settings.getint("BATCH_DOCUMENTS")
+        entries = self._settings.getint("BATCH_DOCUMENTS")
         seconds = self._settings.getfloat("BATCH_SECONDS")
         if self._job.is_search or self.frontier.ordering.learns:
-            documents, seconds = min(documents, QUICK_DOCUMENTS), min(seconds, QUICK_SECONDS)
+            entries, seconds = min(entries, QUICK_ENTRIES), min(seconds, QUICK_SECONDS)
         return Batch(
             PageStore(self._folder / "pages"),
             lambda: Catalog(self._catalog),
@@ -158,7 +158,7 @@ class Stores:
             reports,
             broken,
             self.connection.revive,
-            documents,
+            entries,
             seconds,
             only_new=self._job.is_search,
         )
