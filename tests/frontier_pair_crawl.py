@@ -72,12 +72,12 @@ class Crawl:
         """What a process knows to be known it leaves out, but where links do something to known URLs."""
         if frontier.ordering.on_repeat or frontier.ordering.takes_notes:
             return list(links)
-        return frontier.discovery.unknown(links)
+        return frontier.intake.unknown(links)
 
     def _watched(self, frontier: Frontier) -> Container[str]:
         """With a small budget all prefixes are counted, from the first."""
         everything = {server for model in self.models.values() for server in model.servers}
-        return everything if frontier.budgets.prefix else frontier.discovery.watched.copy()
+        return everything if frontier.budgets.prefix else frontier.intake.watched.copy()
 
     def lease(self, worker: str, limit: int, doubtful: int = UNLIMITED) -> list[Lease]:
         frontier = self.frontiers[worker]

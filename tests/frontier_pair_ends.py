@@ -40,7 +40,7 @@ class Ends(Crawl):
         """The process sends what goes before the completion of pages, and then no more."""
         self._sent_before(self.frontiers[worker], done)
 
-        self.frontiers[worker].completion.prepare(done)
+        self.frontiers[worker].intake.prepare(done)
 
     def _sent_before(self, frontier: Frontier, done: Sequence[Done]) -> list[tuple[Done, Source]]:
         """Pages with those of their links that are completed with them.

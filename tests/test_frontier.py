@@ -87,7 +87,7 @@ def test_ids_of_any_sign_and_size_are_told_apart(frontier: Frontier) -> None:
     ids = [0, -1, 1, 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1, 2**53, 2**53 + 1]
 
     assert frontier.discover([link._replace(id=id, url=f"{A}{id}") for id in ids]) == len(ids)
-    frontier.discovery.forget()
+    frontier.intake.forget()
     assert frontier.discover([link._replace(id=id, url=f"{A}{id}") for id in ids]) == 0
 
 
@@ -257,7 +257,7 @@ def test_complete_twice_is_complete_once(frontier: Frontier) -> None:
 
     assert frontier.complete([twice]) == [2]
     once = inspect.stats(frontier)
-    frontier.discovery.forget()
+    frontier.intake.forget()
     assert frontier.complete([twice]) == [-1]
 
     assert inspect.stats(frontier) == once

@@ -120,7 +120,7 @@ def test_a_page_with_more_links_than_fit_a_call_counts_once_though_it_is_complet
     many = [f"{A}{n}" for n in range(2_500)]
     frontier.discover(links(A))
     lease = lease_one(frontier)
-    ahead = frontier.completion._last_of(done(lease, *many))
+    ahead = frontier.intake._last_of(done(lease, *many))
     frontier.complete([done(lease, *many)])
 
     assert len(ahead) == 1_000

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Budgets, Done, Frontier, inspect, maintenance
-from webcrawler.frontier.discovery import LINKS_PER_CALL
+from webcrawler.frontier.intake import LINKS_PER_CALL
 from webcrawler.frontier.slots import Partitions
 from webcrawler.records import Lease
 
@@ -132,7 +132,7 @@ def priorities(frontier: Frontier) -> dict[str, int]:
 
 def die_before_completion(frontier: Frontier, page: Done) -> None:
     """What is to be taken in before is taken in, and then nothing more."""
-    frontier.completion.prepare([page])
+    frontier.intake.prepare([page])
 
 
 def lease_again(frontier: Frontier, url: str) -> Lease:

@@ -10,8 +10,7 @@ from shlex import quote
 from typing import Self
 
 from webcrawler.errors import BadInput
-from webcrawler.frontier.completion import Completion, Plans
-from webcrawler.frontier.discovery import Discovery
+from webcrawler.frontier.intake import Intake, Plans
 from webcrawler.frontier.leases import UNLIMITED, Leases
 from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report
 from webcrawler.frontier.slots import Call, Client, Partitions, Slots
@@ -49,9 +48,8 @@ class Frontier:
         self.politeness, self.budgets = politeness or Politeness(), budgets or Budgets()
         self.worker = worker or f"{socket.gethostname()}-{os.getpid()}"
         self.slots = Slots(client, name, partitions)
-        self.discovery = Discovery(self.slots, ordering, self.budgets)
+        self.intake = Intake(self.slots, ordering, self.budgets)
         self.leases = Leases(self.slots, self.politeness, self.worker)
-        self.completion = Completion(self.slots, self.discovery)
         self._plans = Plans(ordering)
         self._wanted = partitions
 
@@ -76,11 +74,11 @@ class Frontier:
 
     @property
     def ordering(self) -> Ordering:
-        return self.discovery.ordering
+        return self.intake.ordering
 
     def order_by(self, ordering: Ordering) -> None:
         """Gives URLs their first priority by another ordering from now on; what waits keeps its own."""
-        self.discovery.ordering = ordering
+        self.intake.ordering = ordering
         self._plans = Plans(ordering)
 
     def stored_partitions(self) -> int:
@@ -137,7 +135,7 @@ class Frontier:
         Returns:
             How many were new.
         """
-        return self.discovery.discover(links, within_budgets, source)
+        return self.intake.discover(links, within_budgets, source)
 
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
         """Leases URLs, best first, from servers that are due and have a place free.
@@ -165,7 +163,7 @@ class Frontier:
         Returns:
             For each lease the number of new links; -1 where somebody else holds it by now.
         """
-        return self.completion.complete(done)
+        return self.intake.complete(done)
 
     def complete_and_lease(self, done: Sequence[Done], limit: int) -> tuple[list[int], Leased]:
         """`complete`, then `lease`: in one round trip where there is one partition and all fits one call.
@@ -175,10 +173,10 @@ class Frontier:
         """
         if len(self.partitions) > 1 or not done:
             return self.complete(done), self.lease(limit)
-        before, prepared = self.connections, self.completion.prepare(done)
-        calls = self.completion.calls(prepared) + self.leases.calls(self.partitions, limit, UNLIMITED)
+        before, prepared = self.connections, self.intake.prepare(done)
+        calls = self.intake.calls(prepared) + self.leases.calls(self.partitions, limit, UNLIMITED)
         decided, leased = self.slots.run(calls)
-        return self.completion.decided(prepared, [decided], before), self.leases.leased([leased])
+        return self.intake.decided(prepared, [decided], before), self.leases.leased([leased])
 
     def fail(self, failed: Sequence[Failed]) -> list[int]:
         """Decides leases that came to nothing, or queues their URLs again.
@@ -202,7 +200,7 @@ class Frontier:
             How many waited.
         """
         band = self.ordering.band if keep_classes else 0
-        return self.completion.rescore([link.url for link in links], priorities, band)
+        return self.intake.rescore([link.url for link in links], priorities, band)
 
     def replan(self) -> None:
         """Gives what waits the priorities that an ordering which learns wants by now; for any thread.

@@ -1,0 +1,241 @@
+"""Takes links in, once each; and decides leases as done, exactly once, with the links of their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import chain
+from threading import Lock
+from typing import Any
+
+from webcrawler import urls
+from webcrawler.frontier import wire
+from webcrawler.frontier.messages import Budgets, Done
+from webcrawler.frontier.slots import Call, Partition, Slots
+from webcrawler.orderings import Ordering, Source
+from webcrawler.records import Lease, Link
+
+LINKS_PER_CALL = 1_000  # keeps one call within a few milliseconds of Redis' time
+LEASES_PER_CALL = 100
+KNOWN_MAX = 1_000_000  # ids remembered in this process, about 60 MB
+WATCHED_MAX = 100_000  # servers
+COUNTED_FROM = 1_000  # URLs of a server, as WATCHED in _4_intake.lua; smaller budgets are exact
+SWEPT = 10_000  # waiting URLs of a server that are looked at when a prefix goes behind
+BEHIND = -(2**20)  # the priority of what goes behind all others
+NO_LIMITS = wire.limits(Budgets())
+
+# By partition: leases that are decided, each with its place among all and the links to send with it.
+Prepared = dict[Partition, list[tuple[int, Done, list[Link]]]]
+
+
+class Intake:
+    """Takes links into a frontier by its ordering and within its budgets: seeds, and the links of done pages.
+
+    For one thread.
+
+    Attributes:
+        watched: servers with many URLs; path prefixes of their links are sent and counted.
+    """
+
+    def __init__(self, slots: Slots, ordering: Ordering, budgets: Budgets) -> None:
+        self.budgets, self.ordering = budgets, ordering
+        self.watched: set[str] = set()
+        self._slots = slots
+        self._known: set[int] = set()
+        self._connections = slots.connections  # that `_known` is from
+
+    @cached_property
+    def limits(self) -> bytes:
+        return wire.limits(self.budgets.of_partition(len(self._slots.partitions)))
+
+    def discover(
+        self, links: Iterable[Link], within_budgets: bool = True, source: Source | None = None
+    ) -> int:
+        fresh, links = 0, list(links)
+        for start in range(0, len(links), LINKS_PER_CALL):
+            part, before = links[start : start + LINKS_PER_CALL], self._slots.connections
+            once = f"{source.id}:found:{start}" if source else ""
+            fresh += self.send(self.unknown(part), source, once, within_budgets)
+            if self._slots.connections != before:  # what was left out may be unknown there
+                fresh += self.send(self.unknown(part), source, once, within_budgets)
+        return fresh
+
+    def send(
+        self, links: Sequence[Link], source: Source | None, part: str, within_budgets: bool = True
+    ) -> int:
+        """Takes in links, about LINKS_PER_CALL at most, in one round trip; returns how many were new.
+
+        Args:
+            source: the page that they stand on; then they raise what waits, where the ordering wants that.
+            part: a name for these links of the page: the same part raises what waits only once.
+        """
+        if not links:
+            return 0
+        limits, fresh = self.limits if within_budgets else NO_LIMITS, 0
+        answers = self._slots.run_split(
+            "discover",
+            links,
+            lambda link: urls.server(link.url),
+            lambda own: (limits, wire.pack(self.columns(own, source)), part),
+        )
+        for own, (new, refused, watched) in answers:
+            self.remember(own, refused, watched)
+            fresh += int(new)
+        return fresh
+
+    def columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
+        counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
+        is_watched = self.watched.__contains__
+        return wire.columns(links, self.ordering, lambda server: counts_all or is_watched(server), source)
+
+    def complete(self, done: Sequence[Done]) -> list[int]:
+        answers: list[int] = []
+        for chunk in chunks(done):
+            before, prepared = self._slots.connections, self.prepare(chunk)
+            answers += self.decided(prepared, self._slots.run(self.calls(prepared)), before)
+        return answers
+
+    def prepare(self, done: Sequence[Done]) -> Prepared:
+        """Sends what has to be known before: links of other partitions, and what is too much for one call.
+
+        Should this process die then, the fetch is repeated, and they are known.
+        """
+        numbered = [(n, one, self._last_of(one)) for n, one in enumerate(done)]
+        if len(self._slots.partitions) > 1:
+            numbered = [(n, one, self._send_abroad(one, links)) for n, one, links in numbered]
+        return self._slots.partitions.split(numbered, lambda some: some[1].lease.server)
+
+    def calls(self, prepared: Prepared) -> list[Call]:
+        first = (self.limits, self.budgets.repeats)
+        calls = []
+        for partition, own in prepared.items():
+            packed = [wire.done(one, self.columns(links, _source(one))) for _, one, links in own]
+            calls.append(Call(partition, "complete", (*first, *packed)))
+        return calls
+
+    def decided(self, prepared: Prepared, found: Sequence[Any], before: int) -> list[int]:
+        """Reads the answers to `calls`.
+
+        Args:
+            before: connections there were before the leases were prepared.
+        Returns:
+            For each lease, by its place: new links; -1 where somebody else holds it by now.
+        """
+        answers = [-1] * sum(len(own) for own in prepared.values())
+        taken: list[Done] = []
+        for own, answer in zip(prepared.values(), found, strict=True):
+            for (n, one, links), (new, refused, watched, behind) in zip(own, answer, strict=True):
+                answers[n] = int(new)
+                if new >= 0:
+                    taken.append(one)
+                    self.remember(links, refused, watched)
+                if behind:
+                    self.watched.add(one.lease.server)
+                    self._send_behind(one.lease)
+        if self._slots.connections != before:  # what was left out may be unknown there
+            self.discover(link for one in taken for link in one.links)
+        return answers
+
+    def _last_of(self, one: Done) -> list[Link]:
+        """Takes in what is too much for one call, in order; after a crash it is known already."""
+        links = self.unknown(one.links)
+        for start in range(0, len(links) - LINKS_PER_CALL, LINKS_PER_CALL):
+            part = links[start : min(start + LINKS_PER_CALL, len(links) - LINKS_PER_CALL)]
+            self.send(part, _source(one), f"{one.lease.id}:{start}")
+        return links[-LINKS_PER_CALL:]
+
+    def _send_abroad(self, one: Done, links: list[Link]) -> list[Link]:
+        """Takes in what belongs to other partitions than the page's; returns the others."""
+        split = self._slots.partitions.split(links, lambda link: urls.server(link.url))
+        own = split.pop(self._slots.partitions.of_server(one.lease.server), [])
+        self.send(list(chain.from_iterable(split.values())), _source(one), str(one.lease.id))
+        return own
+
+    def _send_behind(self, lease: Lease) -> None:
+        """Puts what waits under the prefix of a URL behind all others, as far as it stands in front."""
+        partition = self._slots.partitions.of_server(lease.server)
+        prefix = urls.path_prefix(lease.url[len(lease.server) :])
+        waiting = self._slots.client.zrange(f"{partition.prefix}queue:{lease.server}", 0, SWEPT - 1)
+        paths = [path.decode() for path in waiting]
+        behind = [lease.server + path for path in paths if urls.path_prefix(path) == prefix]
+        self.rescore(behind, [BEHIND] * len(behind), 0)
+
+    def rescore(self, waiting: Sequence[str], priorities: Sequence[int], band: int) -> int:
+        """Gives canonical URLs that still wait another priority, as `Frontier.rescore`."""
+        changed = 0
+        for start in range(0, len(waiting), LINKS_PER_CALL):
+            end = start + LINKS_PER_CALL
+            part = zip(waiting[start:end], priorities[start:end], strict=True)
+            found = self._slots.run_split(
+                "rescore",
+                part,
+                lambda one: urls.server(one[0]),
+                lambda own: (wire.pack(wire.priorities(own)), band),
+            )
+            changed += sum(number for _, number in found)
+        return changed
+
+    def unknown(self, links: Sequence[Link]) -> list[Link]:
+        """Those that this process has not seen added yet: most links of a page are old ones."""
+        if self.ordering.on_repeat or self.ordering.takes_notes:
+            return list(links)  # old ones raise what waits
+        known = self._known_now()
+        return [link for link in links if link.id not in known]
+
+    def remember(self, links: Sequence[Link], refused: int, watched: Sequence[bytes]) -> None:
+        """Keeps what an answer said: links that are known now if none was refused, and servers to watch."""
+        known = self._known_now()
+        if len(known) > KNOWN_MAX:
+            known.clear()
+        if not refused:
+            known.update([link.id for link in links])
+        if len(self.watched) > WATCHED_MAX:
+            self.watched.clear()
+        self.watched.update(server.decode() for server in watched)
+
+    def forget(self) -> None:
+        """What this process knew may not be known to Redis any more."""
+        self._known.clear()
+
+    def _known_now(self) -> set[int]:
+        if self._connections != self._slots.connections:  # Redis may have lost its last writes
+            self._connections = self._slots.connections
+            self.forget()
+        return self._known
+
+
+def _source(one: Done) -> Source:
+    return Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id)
+
+
+def chunks(done: Sequence[Done]) -> Iterable[list[Done]]:
+    """Runs of leases with about LINKS_PER_CALL links in all; one page is never cut."""
+    chunk: list[Done] = []
+    links = 0
+    for one in done:
+        chunk.append(one)
+        links += len(one.links)
+        if links >= LINKS_PER_CALL or len(chunk) >= LEASES_PER_CALL:
+            yield chunk
+            chunk, links = [], 0
+    if chunk:
+        yield chunk
+
+
+class Plans:
+    """One for each ordering, shared by the threads that tell its plans: the newest is told last."""
+
+    def __init__(self, ordering: Ordering) -> None:
+        self._ordering = ordering
+        self._links: list[Link] = []
+        self._priorities: list[int] = []
+        self._lock = Lock()
+
+    def tell(self, rescore: Callable[[list[Link], list[int]], object]) -> None:
+        """Asks for a plan and tells it; what could not be told goes first with the next one."""
+        with self._lock:
+            links, priorities = self._ordering.plan()
+            self._links += links
+            self._priorities += priorities
+            rescore(self._links, self._priorities)
+            self._links, self._priorities = [], []
