@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from frontier_model import Model
 from frontier_pair_crawl import Crawl
 
-from webcrawler.frontier import Done, Failed, Frontier, Report, Source, completion
+from webcrawler.frontier import Done, Failed, Frontier, Report, Source, intake
 from webcrawler.frontier.leases import UNLIMITED
 from webcrawler.records import Lease, Link
 
@@ -16,7 +16,7 @@ from webcrawler.records import Lease, Link
 class Ends(Crawl):
     def complete(self, worker: str, done: Sequence[Done]) -> None:
         frontier = self.frontiers[worker]
-        for some in completion.chunks(done):
+        for some in intake.chunks(done):
             expected = self._decided(self._sent_before(frontier, some), frontier)
             self._sweep()
 
@@ -48,7 +48,7 @@ class Ends(Crawl):
         Taken in before, whoever holds the leases by now: what is too much for one call, then what belongs to
         other partitions.
         """
-        some, left = completion.LINKS_PER_CALL, []
+        some, left = intake.LINKS_PER_CALL, []
         for one in done:
             source = Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id)
             links = self._sent(frontier, one.links)

@@ -369,7 +369,7 @@ def test_close_gives_up_on_a_disk_that_does_not_come_back(room: Room) -> None:
 def test_put_never_waits_and_full_says_that_the_disk_is_behind(room: Room) -> None:
     leases = room.lease(*(f"{A}{n}" for n in range(30)))
     other = room.lock_catalog()
-    batch = room.batch(entries=5, limit=10)
+    batch = room.batch(entries=5)
     assert not batch.full
     for lease in leases[:6]:
         batch.put(page(lease))

@@ -33,7 +33,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from webcrawler.frontier import Budgets, Done, Failed, Politeness, Report, completion
+from webcrawler.frontier import Budgets, Done, Failed, Politeness, Report, intake
 from webcrawler.records import Lease
 
 LINKS_PER_CALL = 3  # so that some pages have too many for one call
@@ -255,7 +255,7 @@ class Histories(RuleBasedStateMachine):
 
 @pytest.fixture
 def small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion, "LINKS_PER_CALL", LINKS_PER_CALL)
+    monkeypatch.setattr(intake, "LINKS_PER_CALL", LINKS_PER_CALL)
 
 
 @pytest.mark.usefixtures("small_calls")

@@ -51,7 +51,6 @@ class Batch:
         broken: called in the thread when it ends by an error of ours.
         revive: called when something does not answer, before the next try.
         entries, seconds: a batch is written once it holds this many entries, or this long after the first.
-        limit: entries waiting, from which on `full` is true; 0: two batches.
         only_new: links to what the catalog has explored are not followed; counted as refused.
     """
 
@@ -66,14 +65,12 @@ class Batch:
         revive: Callable[[], object] = lambda: None,
         entries: int = 200,
         seconds: float = 1.0,
-        limit: int = 0,
         only_new: bool = False,
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
         self._settled, self._broken, self._revive = settled, broken, revive
         self._reports = reports or Reports()
-        self._entries, self._seconds, self._limit = entries, seconds, limit or 2 * entries
-        self._only_new = only_new
+        self._entries, self._seconds, self._only_new = entries, seconds, only_new
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._bytes_in = self._bytes_out = 0  # of bodies; each is counted by one thread
         self._flush_now = False
@@ -83,8 +80,8 @@ class Batch:
 
     @property
     def full(self) -> bool:
-        """Is the disk behind? Then nothing more should be fetched."""
-        is_long = self._queue.qsize() >= self._limit
+        """Is the disk behind, by two batches or more? Then nothing more should be fetched."""
+        is_long = self._queue.qsize() >= 2 * self._entries
         return self._thread.is_alive() and (is_long or self._bytes_in - self._bytes_out >= BODY_BYTES_WAITING)
 
     def put(self, entry: Entry) -> None:

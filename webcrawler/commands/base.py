@@ -222,10 +222,10 @@ def check_file(file: Path) -> None:
     with _write_errors(file):
         if _is_special(file):
             file.open("ab").close()
-            return
-        if not file.parent.is_dir():
+        elif not file.parent.is_dir():
             raise BadInput(f"cannot write to {file}: there is no folder {file.parent}")
-    check_folder(file.parent)
+        else:
+            check_folder(file.parent)
 
 
 def write_json(file: Path, value: Mapping[str, Any]) -> None:

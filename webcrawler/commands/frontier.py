@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
@@ -51,18 +52,16 @@ class FrontierCommand(Command):
             print("\n".join(_rows(readable(found) if verb == "explain" else found, "")))
 
     def _found(self, frontier: Frontier, verb: str, rest: list[str], limit: int) -> Any:
-        match verb:
-            case "stats":
-                return inspect.stats(frontier)
-            case "peek":
-                return inspect.peek(frontier, limit)
-            case "quarantined":
-                return inspect.quarantined(frontier)
-            case "clear":
-                return {"forgotten": maintenance.clear(frontier)}
-            case "explain":
-                return self._explain(frontier, rest[0])
-        return self._block(frontier, rest[0], verb == "block")
+        verbs: dict[str, Callable[..., Any]] = {
+            "stats": lambda: inspect.stats(frontier),
+            "peek": lambda: inspect.peek(frontier, limit),
+            "quarantined": lambda: inspect.quarantined(frontier),
+            "clear": lambda: {"forgotten": maintenance.clear(frontier)},
+            "explain": lambda url: self._explain(frontier, url),
+            "block": lambda name: self._block(frontier, name, True),
+            "unblock": lambda name: self._block(frontier, name, False),
+        }
+        return verbs[verb](*rest)
 
     def _block(self, frontier: Frontier, name: str, blocked: bool) -> dict[str, Any]:
         """Block or unblock in Redis for all workers, and in the catalog and index of this data folder."""

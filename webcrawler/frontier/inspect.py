@@ -64,47 +64,36 @@ def peek(frontier: Frontier, limit: int) -> list[str]:
 
 
 def _next(frontier: Frontier, partition: Partition, limit: int) -> Iterator[str]:
+    """The URLs of a partition in the order of their leases, if each of them becomes a document."""
     client, prefix = frontier.client, partition.prefix
-    waiting = [client.zrange(prefix + name, 0, -1) for name in ("ready", "doubtful", "wait")]
-    queues = {
-        server.decode(): _Queue(frontier, prefix, server.decode(), limit)
-        for part in waiting
-        for server in part
-    }
+    places = [client.zrange(prefix + name, 0, -1) for name in ("ready", "doubtful", "wait")]
+    queues: dict[str, list[tuple[bytes, float]]] = {}
+    newcomers, turns = Counter[str](), Counter[str]()
+    for server in (name.decode() for names in places for name in names):
+        queues[server] = client.zrange(f"{prefix}queue:{server}", 0, limit, withscores=True)
+        newcomer, trying = client.hmget(f"{prefix}site:{server}", "newcomer", "trying")
+        newcomers[server] = 0 if trying else int(newcomer or 0)
+        turns[server] = int(client.hget(prefix + "turns", server) or 0)
     in_turn = client.hget(prefix + "meta", "turns") == b"1"
-    turns = count(int(client.hget(prefix + "counts", "turn") or 0) + 1)
-    order = [(queue.rank(in_turn), server) for server, queue in queues.items()]
-    heapify(order)
-    while order:
-        _, server = heappop(order)
-        yield queues[server].pop(next(turns))
-        if queues[server].entries:
-            heappush(order, (queues[server].rank(in_turn), server))
 
-
-class _Queue:
-    """The first URLs of one server."""
-
-    def __init__(self, frontier: Frontier, prefix: str, server: str, limit: int) -> None:
-        self.server = server
-        self.entries = frontier.client.zrange(f"{prefix}queue:{server}", 0, limit, withscores=True)
-        newcomer, trying = frontier.client.hmget(f"{prefix}site:{server}", "newcomer", "trying")
-        self._newcomer = 0 if trying else int(newcomer or 0)
-        self._turn = int(frontier.client.hget(prefix + "turns", server) or 0)
-
-    def rank(self, in_turn: bool) -> float:
-        """As in _2_servers.lua."""
-        head = float(self.entries[0][1])
+    def rank(server: str) -> float:  # as in _2_servers.lua
+        head = queues[server][0][1]
         if not in_turn:
             return head
         if head >= BEHIND:
-            return 2 * TURN + self._turn
-        return self._newcomer or TURN + self._turn
+            return 2 * TURN + turns[server]
+        return newcomers[server] or TURN + turns[server]
 
-    def pop(self, turn: int) -> str:
-        """Takes its first URL at that turn, and assumes that it becomes a document."""
-        self._newcomer, self._turn = 0, turn
-        return self.server + str(self.entries.pop(0)[0].decode())
+    order = [(rank(server), server) for server in queues]
+    heapify(order)
+    for turn in count(int(client.hget(prefix + "counts", "turn") or 0) + 1):
+        if not order:
+            return
+        _, server = heappop(order)
+        newcomers[server], turns[server] = 0, turn
+        yield server + queues[server].pop(0)[0].decode()
+        if queues[server]:
+            heappush(order, (rank(server), server))
 
 
 def quarantined(frontier: Frontier) -> list[dict[str, Any]]:
@@ -151,22 +140,21 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
         "tries": int((client.hget(prefix + "tries", member) or b"0 ").split()[0]),
         "behind": score is not None and score >= BEHIND,
         "server": {"name": server, "waiting": client.zcard(f"{prefix}queue:{server}"), **politeness},
-        **_budgets(frontier, partition, server, path),
+        "taken": _taken(client, prefix, server, path),
     }
 
 
-def _budgets(frontier: Frontier, partition: Partition, server: str, path: str) -> dict[str, Any]:
+def _taken(client: Client, keys: str, server: str, path: str) -> dict[str, Any]:
     """How many URLs were added of a server, its domain, and the URL's path prefix."""
     prefix, domain = urls.path_prefix(path), urls.registrable_domain(server)
-    of_server = frontier.client.hget(partition.prefix + "taken", server)
-    of_prefix = frontier.client.hget(f"{partition.prefix}site:{server}", prefix)
-    of_domain = frontier.client.hget(partition.prefix + "domains", domain)
+
+    def added(key: str, field: str) -> int:
+        return abs(int(client.hget(keys + key, field) or 0))
+
     return {
-        "taken": {
-            "server": int(of_server or 0),
-            "domain": {domain: int(of_domain or 0)},
-            "prefix": {prefix: abs(int(of_prefix or 0))},
-        }
+        "server": added("taken", server),
+        "domain": {domain: added("domains", domain)},
+        "prefix": {prefix: added(f"site:{server}", prefix)},
     }
 
 

@@ -66,7 +66,7 @@ class Opened:
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
         """The first 48 KiB of texts: whoever wants all of a long one asks the catalog."""
-        return self.catalog.beginnings(numbers, BEGINNING_BYTES) if self.catalog else {}
+        return self.catalog.texts(numbers, BEGINNING_BYTES) if self.catalog else {}
 
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """The page numbers that link to a canonical URL."""

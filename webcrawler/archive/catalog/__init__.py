@@ -4,7 +4,7 @@ Documents, the history of fetches, links, texts, and the changes that views foll
 """
 
 from webcrawler.archive.catalog._links import LinkRow
-from webcrawler.archive.catalog._rows import PastFetch, Stats, Verdict
+from webcrawler.archive.catalog._rows import PastFetch, Verdict
 from webcrawler.archive.catalog.catalog import Catalog
 
-__all__ = ["Catalog", "LinkRow", "PastFetch", "Stats", "Verdict"]
+__all__ = ["Catalog", "LinkRow", "PastFetch", "Verdict"]

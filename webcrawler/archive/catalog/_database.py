@@ -87,11 +87,9 @@ def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
     db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)
     try:
-        for pragma in (f"cache_size = -{CACHE_KIB}", "temp_store = MEMORY"):
+        pragmas = [f"cache_size = -{CACHE_KIB}", "temp_store = MEMORY"]
+        for pragma in pragmas if readonly else [*pragmas, "journal_mode = WAL", "synchronous = FULL"]:
             db.execute(f"PRAGMA {pragma}")
-        if not readonly:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
         _migrate(db, path, readonly)
     except BaseException:
         db.close()

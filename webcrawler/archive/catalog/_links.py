@@ -25,20 +25,11 @@ class LinkRow(NamedTuple):
     rel: str
 
 
-class OpenLink(NamedTuple):
-    """A link to a page that was not fetched yet."""
+class FarLink(NamedTuple):
+    """A link of a known page, or to it, with the URL at its other end."""
 
     source: int  # page number
     url: str  # canonical
-    id: int
-    anchor: str
-
-
-class LeadingLink(NamedTuple):
-    """A link that leads to a page."""
-
-    source: int  # page number
-    url: str  # the source's
     anchor: str
     rel: str
 
@@ -111,16 +102,16 @@ class LinkGraph:
             ON t.target = u.number ORDER BY t.n DESC, t.target"""
         return list(self._db.execute(query, (n,)))
 
-    def open(self, sources: Sequence[int]) -> list[OpenLink]:
+    def open(self, sources: Sequence[int]) -> list[FarLink]:
         """The links of these pages to what is not explored yet, by ascending source; no nofollow."""
         query = f"""
-            SELECT l.source, s.name || u.path, u.id, l.anchor
+            SELECT l.source, s.name || u.path, l.anchor, l.rel
             FROM json_each(?) n CROSS JOIN links l ON l.source = n.value
             CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
             WHERE l.rel <> 'nofollow' AND NOT s.blocked AND NOT {EXPLORED} ORDER BY l.source"""
-        return list(map(OpenLink._make, self._db.execute(query, (as_json(sources),))))
+        return list(map(FarLink._make, self._db.execute(query, (as_json(sources),))))
 
-    def leading_to(self, number: int) -> LeadingLink | None:
+    def leading_to(self, number: int) -> FarLink | None:
         """The link that may have led to a page: on the one fetched first, and before it; no nofollow."""
         query = f"""
             SELECT l.source, s.name || u.path, l.anchor, l.rel {URL} JOIN links l ON l.source = u.number
@@ -128,7 +119,7 @@ class LinkGraph:
               AND {_first_fetch("l.source")} <= coalesce({_first_fetch("?1")}, 9e99)
             ORDER BY {_first_fetch("l.source")} LIMIT 1"""
         row = self._db.execute(query, (number,)).fetchone()
-        return LeadingLink(*row) if row else None
+        return FarLink(*row) if row else None
 
     def redirecting_to(self, id: int) -> set[int]:
         """The ids of the URLs that redirect to this one, by any number of steps."""

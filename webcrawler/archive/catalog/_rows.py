@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -48,15 +48,6 @@ class Verdict(NamedTuple):
 
     duplicates: frozenset[int] = frozenset()  # its bytes
     near: frozenset[int] = frozenset()  # nearly
-
-
-class Stats(TypedDict):
-    """Links leave out the edges of redirects."""
-
-    servers: int  # with at least one document
-    documents: int
-    duplicates: int
-    links: int
 
 
 def batch_row(entry: Entry, place: Place | None) -> Row:

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from webcrawler.archive.catalog._database import URL, as_json, columns, connect
 from webcrawler.archive.catalog._links import Anchors, LinkGraph
-from webcrawler.archive.catalog._rows import (
-    Arrival,
-    Stats,
-    Verdict,
-    document,
-    unpack,
-    unpack_beginning,
-)
+from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.records import Change, Document, Text
@@ -100,16 +93,18 @@ class Catalog:
         query = f"{DOCUMENT} WHERE d.number IN (SELECT value FROM json_each(?))"
         return {row[0]: document(row) for row in self._db.execute(query, (as_json(numbers),))}
 
-    def texts(self, numbers: Sequence[int]) -> dict[int, Text]:
-        """Those that have a text, by page number: no noindex pages."""
-        query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
-        return {number: unpack(packed) for number, packed in self._db.execute(query, (as_json(numbers),))}
+    def texts(self, numbers: Sequence[int], most_bytes: int = 0) -> dict[int, Text]:
+        """Those that have a text, by page number: no noindex pages.
 
-    def beginnings(self, numbers: Sequence[int], most_bytes: int) -> dict[int, Text]:
-        """As `texts`, of long ones only the first bytes of all that is in them, without emphasis."""
+        Args:
+            most_bytes: unpack only so much of all that is in a text, without emphasis; 0: the whole text.
+        """
         query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
         rows = self._db.execute(query, (as_json(numbers),))
-        return {number: unpack_beginning(packed, most_bytes) for number, packed in rows}
+        return {
+            number: unpack_beginning(packed, most_bytes) if most_bytes else unpack(packed)
+            for number, packed in rows
+        }
 
     def near_duplicates(self, numbers: Sequence[int]) -> dict[int, int]:
         """Those that nearly repeat an older document, by page number: the number of the oldest."""
@@ -149,13 +144,13 @@ class Catalog:
             WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL ORDER BY d.since DESC LIMIT ?"""
         return dict(self._db.execute(query, (limit,)))
 
-    def stats(self) -> Stats:
-        """Reads the whole table of links."""
+    def stats(self) -> dict[str, int]:
+        """Servers with a document, documents, duplicates, and links without redirects; reads all links."""
         query = """SELECT count(DISTINCT u.server), count(*), count(d.duplicate_of)
             FROM documents d JOIN urls u ON u.number = d.number"""
         servers, documents, duplicates = self._one(query)
         links = self._one("SELECT count(*) FROM links WHERE rel <> 'redirect'")[0]
-        return Stats(servers=servers, documents=documents, duplicates=duplicates, links=links)
+        return {"servers": servers, "documents": documents, "duplicates": duplicates, "links": links}
 
     def _one(self, query: str) -> Any:
         return self._db.execute(query).fetchone()
