@@ -260,7 +260,8 @@ def _followed(entry: Entry, explored: Container[int]) -> tuple[list[Link], Count
     followed: list[Link] = []
     refused = Counter(entry.refused)
     for link in _links(entry):
-        if why := link.refused or ("nofollow" if link.rel == "nofollow" else ""):
+        why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
+        if why:
             refused[why] += 1
         elif link.id == entry.fetch.lease.id:
             continue
