@@ -30,7 +30,7 @@
 --   held:WORKER set   U that it has leased
 --   workers     zset  worker -> alive until, ms
 --   alone       hash  worker -> U that it holds alone; "" while it lets go of the others
--- A server with a queue stands in exactly one of ready, doubtful and wait; one without in none.
+-- A server with a queue is in exactly one of ready, doubtful and wait; a server without one is in none.
 -- The clock is Redis' own (TIME).
 
 local BASE, PREFIX = KEYS[1], KEYS[2]
@@ -51,7 +51,7 @@ local function server_of(server) return BASE .. 'server:' .. server end
 local function count(name, by) call('HINCRBY', PREFIX .. 'counts', name, by) end
 local function by_turn() return call('HGET', key('meta'), 'turns') == '1' end
 
--- A command with any number of values: Lua hands over at most 8,000 at once. Of answers that are lists, one list.
+-- Runs a command with any number of values: Lua passes at most 8,000 at once. Answers that are lists are joined into one.
 local SOME = 4000
 local function bulk(command, name, values)
   if #values <= SOME then return call(command, name, unpack(values)) end

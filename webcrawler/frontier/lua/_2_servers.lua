@@ -10,8 +10,8 @@ local function rank(server, head, turns)
   return TURN + turn
 end
 
--- Puts a server that is in none of the three places into the right one, by the score of its queue's head, when it is due, and its pace.
--- Returns its rank; nil when it waits.
+-- Puts a server that is in none of the three sets into the right one: by when it is due, its pace, and the score of its first URL.
+-- Returns its rank; nil if it must wait.
 local function put_server(server, head, due, pace, now, turns, newcomer)
   if due > now then
     call('ZADD', key('wait'), due, server)
@@ -29,7 +29,7 @@ end
 
 local function head_of(server) return call('ZRANGE', queue_of(server), 0, 0, 'WITHSCORES')[2] end
 
--- Takes a server out of its place; it is in one at most.
+-- Removes a server from the set that it is in, if any.
 local function remove(server)
   for _, place in ipairs({'wait', 'ready', 'doubtful'}) do
     if call('ZREM', key(place), server) == 1 then return end
@@ -45,7 +45,7 @@ local function wake(server, now, turns)
   end
 end
 
--- Gives a ready server that is no newcomer any more a turn like the others.
+-- Gives a ready server that is no longer a newcomer a turn like the others.
 local function take_turn(server)
   for _, place in ipairs({'ready', 'doubtful'}) do
     local old = call('ZSCORE', key(place), server)

@@ -1,4 +1,4 @@
--- _3_waiting.lua: other scores for URLs that wait.
+-- _3_waiting.lua: changes the scores of waiting URLs.
 
 local PRIORITY_MAX = 1048575 -- 2^20 - 1
 
@@ -6,7 +6,7 @@ local function priority_of(score) return -math.floor(score / NUMBERS) end
 
 local function with_priority(score, priority) return score % NUMBERS - priority * NUMBERS end
 
--- Changes the score of a URL that waits for another try, which is kept in `tries`. Returns 1 when it waits so.
+-- Changes the score of a URL that waits to be tried again; the score is kept in `tries`. Returns 1 if the URL waits so, else 0.
 local function change_later(member, change, n)
   if not call('ZSCORE', key('retry'), member) then return 0 end
   local tries, score = string.match(call('HGET', key('tries'), member), '^(%d+) (.*)$')
@@ -14,8 +14,8 @@ local function change_later(member, change, n)
   return 1
 end
 
--- Gives those of a server's URLs that wait the score change(score, index in `paths`); what goes behind all others stays there.
--- Returns how many wait.
+-- Sets the score of each waiting URL among `paths` of a server to change(score, index in `paths`); URLs behind all others stay there.
+-- Returns how many of them wait.
 local function change_scores(server, paths, change, now, turns)
   local waiting, entries = 0, {}
   local retries = call('EXISTS', key('retry')) == 1
@@ -37,7 +37,7 @@ local function change_scores(server, paths, change, now, turns)
   return waiting
 end
 
--- Notes a number beside a URL that waits, if it is higher than the one there.
+-- Stores the ordering's note of a waiting URL if it is higher than the one stored.
 local function note(server, path, number)
   local member = server .. ' ' .. path
   if not (call('ZSCORE', queue_of(server), path) or call('ZSCORE', key('retry'), member)) then return end
@@ -51,7 +51,7 @@ local function raised(old, new, how, band)
   return class + math.min(raised(old - class, new % band, how, 0), band - 1)
 end
 
--- Raises those of a server's known URLs that wait, by the links to them.
+-- Raises the waiting URLs of a server by the new links to them.
 local function raise(server, places, links, now, turns)
   local paths, notes, how, band = {}, links[7], links[8], links[9]
   for n, i in ipairs(places) do paths[n] = links[3][i] end

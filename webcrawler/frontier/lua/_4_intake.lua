@@ -1,9 +1,9 @@
--- _4_intake.lua: takes links in, once each, within the budgets.
+-- _4_intake.lua: adds the URLs of links, each once, within the budgets.
 -- Links are {groups, ids, paths, scores less the discovery number before, {index: spelling}, {index: request}, {index: note},
 -- what a link does to a URL that waits ("", "add" or "raise"), width of a class of priorities or 0};
 -- a group {server, domain, number of links, path prefixes or nil, its first place or nil} has the next so many places of the other lists.
 -- Limits are {URLs of a server, of a domain, servers of a domain, URLs of a prefix, URLs of a domain in every, so many leases, URLs queued}; 0: none.
--- Each question about all servers of a page is one command, as commands take most of a call's time.
+-- What is asked about all servers of a page is one command, as commands take most of a call's time.
 
 local SEEN = PREFIX .. 'seen:'
 local WATCHED = 1000 -- URLs of a server from which on its path prefixes are counted
@@ -14,8 +14,8 @@ local function highest(limits)
   return found
 end
 
--- The groups that have new links with the indexes of these; if links raise what waits, also those that have known links.
--- A set for each last four digits of ids: 10,000 sets.
+-- Returns the groups with new links and the indexes of these; if links raise waiting URLs, also the groups with known links and theirs.
+-- Ids are kept in 10,000 sets, by their last four digits.
 local function unseen(links)
   local fresh, new, old, known, ids, i = {}, {}, {}, {}, links[2], 0
   local raises = links[8] ~= '' or next(links[7]) ~= nil
@@ -75,7 +75,7 @@ local function pairs_of(table)
   return flat
 end
 
--- Forgets that a URL over a budget was seen, so that a later link may bring it in.
+-- Forgets that a URL over a budget was seen, so that a later link can add it.
 local function refuse(id, reason, refused)
   call('SREM', SEEN .. string.sub(id, -4), id)
   refused[reason] = (refused[reason] or 0) + 1
@@ -90,7 +90,7 @@ local function prefixes_before(group, new, first)
   return prefixes, numbers
 end
 
--- Those of a group's new links that no budget refuses; also counts prefixes.
+-- Returns a group's new links that are within all budgets, and counts those of each prefix.
 local function within_budget(group, new, ids, before, prefixes, numbers, urls, share, limits, room, refused)
   local kept = {}
   local servers = before == 0 and urls > 0 and 1 + tonumber(call('HGET', key('others'), group[2]) or 0) or 0

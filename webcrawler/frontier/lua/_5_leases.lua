@@ -1,11 +1,11 @@
 -- _5_leases.lua: how leases end.
--- The marks of a lease say what is kept beside its URL, so that nothing else is looked for: 1 tries, 2 deaths, 4 spelling, 8 request, 16 note.
+-- The marks of a lease say what is kept beside its URL, so that only that is looked up: 1 tries, 2 deaths, 4 spelling, 8 request, 16 note.
 
 local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8, note = 16}
 
 local function unpacked(packed) return packed and cmsgpack.unpack(packed) end
 
--- Counts of a call, written once at its end.
+-- The counts of a call, written once, at its end.
 local tallies = {}
 local function tally(name, by) tallies[name] = (tallies[name] or 0) + by end
 local function write_tallies()
@@ -14,7 +14,7 @@ local function write_tallies()
   end
 end
 
--- Ends a download that nobody reported as over.
+-- Ends a download whose end was not reported.
 local function end_download(url, server, now, turns)
   if call('SREM', key('downloading'), url) == 1 then
     call('HINCRBY', server_of(server), 'active', -1)
@@ -62,18 +62,18 @@ local function forget(marks, member)
   end
 end
 
--- Given how many URLs of a server are still out: when none waits either, it is no newcomer any more.
+-- A server with no URL out (their number is given) and none waiting is no longer a newcomer.
 local function end_newcomer(server, out)
   if out <= 0 and call('EXISTS', queue_of(server)) == 0 then call('HDEL', site_of(server), 'newcomer', 'trying', 'out') end
 end
 
--- Ends a URL's way: only its id stays, among those seen.
+-- Decides a URL for good: only its id is kept, among those seen.
 local function decide(lease)
   if lease[6] > 0 then forget(lease[6], lease[3] .. ' ' .. lease[4]) end
   end_newcomer(lease[3], call('HINCRBY', site_of(lease[3]), 'out', -1))
 end
 
--- No document came of a lease: its server stays a newcomer, with its earlier turn.
+-- For a lease that gave no document: its server remains a newcomer and keeps its earlier turn.
 local function no_document(server, now, turns)
   if call('HDEL', site_of(server), 'trying') == 1 and turns then wake(server, now, turns) end
 end
@@ -87,7 +87,7 @@ local function requeue(lease, now, turns)
   wake(lease[3], now, turns)
 end
 
--- Puts a URL that was to be tried again back into its queue; returns the server, which may belong elsewhere now.
+-- Puts a URL that was to be tried again back into its queue; returns its server, whose place may have changed.
 local function try_again(member)
   local server, path = string.match(member, '^(%S+) (.*)$')
   call('ZREM', key('retry'), member)

@@ -1,6 +1,6 @@
 -- block-2.lua: blocks a server in all frontiers; decides what waits or is out, some at a time.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
--- ARGV[1] server   ARGV[2] "1" to block it, "0" to let it in again (what was decided stays so)
+-- ARGV[1] server   ARGV[2] "1" to block it, "0" to unblock it (what was decided stays so)
 -- Returns how many URLs were decided as failed/blocked; 0 when there are none left.
 -- Cost    O(leases + 1,000 * log queue).
 local server, now, turns, out = ARGV[1], now_ms(), by_turn(), {}

@@ -1,7 +1,7 @@
--- expire-2.lua: a worker says that it lives, and takes back the leases of the dead and those past their end.
+-- expire-2.lua: records that a worker is alive; takes back the leases of dead workers and those past their end.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] worker, "" to speak for none   ARGV[2] ms until it counts as dead
--- Returns how many leases were taken back. Nothing counts against their URLs' tries; one that died with its worker, leased alone, is quarantined.
+-- Returns how many leases were taken back. It does not count as a try; a URL that was leased alone when its worker died is quarantined.
 -- Cost    O(leases taken back * log queue); at most 1,000 a call.
 local now, turns, expired = now_ms(), by_turn(), 0
 if ARGV[1] ~= '' then call('ZADD', key('workers'), now + tonumber(ARGV[2]), ARGV[1]) end

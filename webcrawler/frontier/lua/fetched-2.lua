@@ -8,7 +8,7 @@
 local now, turns, delay_ms, backoff_ms, backoff_max_ms = now_ms(), by_turn(), tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local crawl_delay_max_ms = tonumber(ARGV[4])
 
--- Notes in a server's hash that a download is over; returns when it is due, and its pace.
+-- Records in a server's hash that a download is over; returns when the server is due, and its pace.
 local function over(politeness, wait_ms, slow_down, jitter, pace)
   local known = call('HMGET', politeness, 'active', 'next', 'pace', 'delay', 'backoff')
   local active, due = tonumber(known[1] or 1) - 1, tonumber(known[2] or 0)

@@ -34,7 +34,7 @@ local function head_in(place)
   return known[known.at], tonumber(known[known.at + 1])
 end
 
--- The best server of those that may be leased from, and its rank; it stands nowhere then.
+-- Removes the best server that may be leased from from its set; returns it, its rank, and whether it is doubtful.
 local function next_server()
   local best, least, name = nil, nil, nil
   for _, place in ipairs({'ready', doubtful_left > 0 and 'doubtful' or nil}) do
@@ -47,7 +47,7 @@ local function next_server()
   return best, least, name == 'doubtful'
 end
 
--- Back to where it belongs, not due before `due`; among the ready its rank may be one of those looked up.
+-- Puts a server back where it belongs, due at `due` at the earliest. Heads that it may now precede are looked up again.
 local function put_back(server, due, pace)
   local head = head_of(server)
   local rank = head and put_server(server, head, due, pace, now, turns)
@@ -56,7 +56,7 @@ local function put_back(server, due, pace)
   end
 end
 
--- Of a slow server, and of one with a Crawl-delay, no more than one; `fetched` keeps the delay.
+-- How many downloads a server may have at a time: one if it is slow or has a Crawl-delay, whose pauses `fetched` keeps.
 local function places_of(pace, crawl_delay_ms)
   return (pace == '0' or math.min(tonumber(crawl_delay_ms or 0), tonumber(ARGV[9])) > 0) and 1 or places
 end
@@ -64,7 +64,7 @@ end
 local is_there = {}
 for name in pairs(BESIDE) do is_there[name] = call('EXISTS', key(name)) == 1 end
 
--- What stands beside a URL, and the sum of its marks.
+-- What is kept beside a URL, and the sum of its marks.
 local function beside(member)
   local found, marks = {}, 0
   for name, mark in pairs(BESIDE) do
