@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlencode, urlsplit
 
 from webcrawler import urls
@@ -27,6 +28,10 @@ class Job:
     domains: tuple[str, ...] = ()  # hosts and their subdomains; empty: all
     query: str = ""  # what the mode looks for
     then: str = ""  # the mode within the queues of a mode
+
+    is_search: ClassVar[bool] = (
+        False  # a real-time search: fetches nothing that the catalog has, small batches
+    )
 
     @classmethod
     def read(cls, **given: str | None) -> Job:
@@ -62,11 +67,6 @@ class Job:
     def frontier(self) -> str:
         """The name of its frontier."""
         return "index"
-
-    @property
-    def is_search(self) -> bool:
-        """Is it a real-time search? Then it fetches nothing that the catalog has, in small batches."""
-        return False
 
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""

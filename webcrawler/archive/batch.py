@@ -92,7 +92,7 @@ class Batch:
         sys.audit("webcrawler.batch.after-put")
 
     def flush(self) -> None:
-        """Write what is there now, as somebody waits for its outlinks."""
+        """Write what is there now, as the crawl waits for its outlinks."""
         if not self._flush_now:
             self._flush_now = True
             self._queue.put(None)

@@ -31,9 +31,7 @@ from webcrawler.records import Page
 _OUT_OF_MEMORY, _GROWN = 77, 78  # exit statuses of a worker
 _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
-_ANSWERS = (
-    2  # tries of a page whose worker stays silent: its own timers did not fire, so the page may be fine
-)
+_ANSWERS = 2  # attempts where a worker stays silent: its own timers did not fire, so the page may be fine
 _PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece
 _M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 2**20  # <malloc.h>
 _WALL = 2  # times the processor time that a page may take
@@ -123,14 +121,13 @@ class ParserPool:
         if pool is not self._pool:
             return  # it broke, and the job went to the next one
         error = None if task.cancelled() else task.exception()
+        status = error.exitcode if isinstance(error, ProcessExpired) else None
         if isinstance(error, BrokenProcessPool):
             self._renew(pool)
-        elif isinstance(error, ProcessExpired) and error.exitcode in _STOPPED:
-            self._submit(job)
-        elif isinstance(error, ProcessExpired) and error.exitcode == _GROWN:
+        elif status == _GROWN:
             job.attempts -= 1
             self._submit(job)
-        elif isinstance(error, TimeoutError) and job.attempts < _ANSWERS:
+        elif status in _STOPPED or (isinstance(error, TimeoutError) and job.attempts < _ANSWERS):
             self._submit(job)
         elif error is not None or task.cancelled():
             self._fail(job, self._verdict(job, error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import parse_qsl, urlencode
 
 from webcrawler.errors import BadInput
@@ -40,6 +41,8 @@ class RealtimeJob(Job):
     examples: tuple[str, ...] = ()  # pages to learn from, as they are fetched
     judged: bool = False  # are the pages that people judged good for the query examples?
     name: str = ""
+
+    is_search: ClassVar[bool] = True
 
     @classmethod
     def read(cls, **given: str | None) -> RealtimeJob:
@@ -94,10 +97,6 @@ class RealtimeJob(Job):
     @property
     def frontier(self) -> str:
         return f"realtime:{self.name}"
-
-    @property
-    def is_search(self) -> bool:
-        return True
 
 
 def _strategy(words: Mapping[str, str]) -> tuple[str, dict[str, str]]:

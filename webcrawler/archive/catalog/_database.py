@@ -1,4 +1,4 @@
-"""The SQLite file: opening, migrations, transactions, many rows in one step."""
+"""The SQLite file: opening it, migrations, transactions, inserting many rows at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webcrawler.connection import FOREVER, retry
 from webcrawler.errors import BadInput, Unavailable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    IntArray = NDArray[numpy.int64]
+IntArray: TypeAlias = "NDArray[numpy.int64]"
 
 URL = "FROM urls u JOIN servers s ON s.number = u.server"  # s.name || u.path is the canonical URL
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
@@ -83,7 +83,7 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
 
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
-    patience = BUSY_SECONDS if readonly else WAIT_SECONDS  # writers say every so often whom they wait for
+    patience = BUSY_SECONDS if readonly else WAIT_SECONDS  # writers log whom they wait for
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
     db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)
     try:
@@ -101,7 +101,7 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
     folder = files("webcrawler.archive.catalog").joinpath("sql")
     migrations = sorted(file.name for file in folder.iterdir() if file.name.startswith("migration-"))
     if _version(db) < len(migrations) and not readonly:
-        with transaction(db):  # of several processes that open a new file one does it
+        with transaction(db):  # of several processes that open a new file, one does it
             if not _version(db) and db.execute("SELECT 1 FROM sqlite_master").fetchone():
                 raise BadInput(f"{path} is no catalog: CRAWL_DIR names the folder that has one.")
             for number, name in enumerate(migrations[_version(db) :], _version(db) + 1):
@@ -151,7 +151,7 @@ def _is_busy(error: Exception) -> bool:
 
 
 def _holder(db: sqlite3.Connection) -> str:
-    """The process that writes the catalog, as far as the system tells."""
+    """The process that is writing the catalog, as far as the system can tell."""
     path = db.execute("PRAGMA database_list").fetchone()[2]
     try:
         # Not by F_GETLK: a process that closes a file gives up its locks on it, also those of SQLite.
@@ -171,8 +171,8 @@ def _holder(db: sqlite3.Connection) -> str:
 def insert_many(db: sqlite3.Connection, insert: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows, thousands in one step.
 
-    Each step gives the GIL away and has to win it back, up to 5 ms when the crawl's thread is busy:
-    23,000 rows took 15 s by executemany and 0.2 s this way beside a busy thread (17 and 25 ms alone).
+    Each statement releases the GIL and has to get it back, which takes up to 5 ms while the crawl's thread is
+    busy: beside it 23,000 rows took 15 s by executemany and 0.2 s this way (17 and 25 ms alone).
     """
     if not rows:
         return

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from webcrawler.archive.catalog._database import URL, as_json, columns, statements
+from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns, statements
 from webcrawler.archive.catalog._urls import EXPLORED
 from webcrawler.urls import url_id
-
-if TYPE_CHECKING:
-    from webcrawler.archive.catalog._database import IntArray
 
 SOURCES = 10_000  # whose links are read in one step: some 5 MB
 

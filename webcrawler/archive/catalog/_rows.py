@@ -1,4 +1,4 @@
-"""From entries to rows, and back: no database in here."""
+"""Entries as rows of the catalog, and rows as records; nothing here reads or writes the database."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ import msgpack
 from webcrawler.records import Document, Entry, Link, Place, Text
 
 ZLIB_LEVEL = 1
-_WIDTHS = {
-    0xD9: 1,
-    0xDA: 2,
-    0xDB: 4,
-}  # bytes of a string's length in msgpack; below 32 it stands in the first
+# By the first byte of a string in msgpack: how many bytes hold its length. Others are below 32 bytes long.
+_WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
-# The server answered, and no document stands there. Other failures do not tell: what is known stays.
+# The server answered that there is no document. Other failures tell nothing: what is known is kept.
 GONE = frozenset({"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable"})
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
@@ -29,7 +26,7 @@ Row = tuple[Any, ...]
 
 
 class PastFetch(NamedTuple):
-    """A row of the history; `found` is True where a document stood, None where the fetch could not tell."""
+    """A row of the history; `found` is True if there was a document, None if the fetch could not tell."""
 
     fetched: float
     status: int
@@ -44,10 +41,10 @@ class PastFetch(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """URL ids of the documents of a batch that say what another has said."""
+    """URL ids of the documents of a batch that repeat another document."""
 
-    duplicates: frozenset[int] = frozenset()  # its bytes
-    near: frozenset[int] = frozenset()  # nearly
+    duplicates: frozenset[int] = frozenset()  # byte for byte
+    near: frozenset[int] = frozenset()  # nearly the same text
 
 
 def batch_row(entry: Entry, place: Place | None) -> Row:
@@ -71,7 +68,7 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
 
 
 def _found(entry: Entry) -> bool | None:
-    """True: a document stands there; False: none does; None: this fetch could not tell."""
+    """True: there is a document; False: there is none; None: this fetch could not tell."""
     fetch = entry.fetch
     if fetch.state == "done" and fetch.reason in DOCUMENT:
         return True
@@ -102,7 +99,7 @@ def runs(arrivals: Sequence[Arrival]) -> Iterator[list[Arrival]]:
 
 
 def pack(text: Text) -> bytes:
-    """The column `packed` of texts; the deflating gives the GIL away."""
+    """The column `packed` of texts; deflating releases the GIL."""
     return zlib.compress(msgpack.packb(text), ZLIB_LEVEL)
 
 
@@ -111,10 +108,10 @@ def unpack(packed: bytes) -> Text:
 
 
 def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
-    """As `unpack`, of a long text only the beginning, without emphasis: no more than that is inflated."""
+    """As `unpack`, but only the first bytes of a long text, without emphasis; no more is inflated."""
     data = zlib.decompressobj().decompress(packed, most_bytes)
     fields: list[str] = []
-    offset = 1  # behind the byte that says: an array of six
+    offset = 1  # after the byte for "an array of six"
     while len(fields) < 5:
         first = data[offset] if offset < len(data) else 0
         start = offset + 1 + _WIDTHS.get(first, 0)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from webcrawler.archive.catalog._database import URL, as_json, columns
+from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns
 from webcrawler.archive.catalog._rows import PastFetch, past_fetch
 from webcrawler.urls import url_id
-
-if TYPE_CHECKING:
-    from webcrawler.archive.catalog._database import IntArray
 
 EXPLORED = "EXISTS (SELECT 1 FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL)"
 HIDDEN = """
@@ -86,7 +82,7 @@ class Fetches:
         return past_fetch(row) if row else None
 
     def explored(self, ids: Collection[int]) -> set[int]:
-        """Those of these URL ids that were fetched, and of which it is known what stands there."""
+        """Those of these URL ids that were fetched, with an answer that tells if there is a document."""
         query = f"SELECT u.id FROM urls u WHERE u.id IN (SELECT value FROM json_each(?)) AND {EXPLORED}"
         return {id for (id,) in self._db.execute(query, (as_json(list(ids)),))}
 

@@ -17,7 +17,7 @@ REMEMBERED = 250_000  # page numbers by URL id, about 160 bytes each
 
 
 class Writer:
-    """Remembers page numbers: URLs are never deleted, so what is committed holds for ever."""
+    """Remembers page numbers: URLs are never deleted, so a committed number never changes."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -39,7 +39,7 @@ class Writer:
                 sys.audit("webcrawler.catalog.before-commit")
             sys.audit("webcrawler.catalog.after-commit")
         except BaseException:
-            self._numbers.clear()  # the new ones are undone
+            self._numbers.clear()  # the new ones were rolled back
             raise
         if len(self._numbers) > REMEMBERED:
             self._numbers.clear()
@@ -126,6 +126,6 @@ class Writer:
 
 def _oldest_near(simhash: int | None, older: list[tuple[int, int, int]]) -> int | None:
     """The oldest of (since, page number, simhash) that is near."""
-    # No distances in SQL: it has no count of bits, and a function of ours would want the GIL for each row.
+    # Not in SQL: it cannot count bits, and a Python function would need the GIL for each row.
     near = [(since, number) for since, number, other in older if distance(simhash or 0, other) <= NEAR]
     return min(near)[1] if near else None

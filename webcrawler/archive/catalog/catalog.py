@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from webcrawler.archive.catalog._database import URL, as_json, columns, connect
+from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns, connect
 from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.records import Change, Document, Text
 from webcrawler.urls import url_id
-
-if TYPE_CHECKING:
-    from webcrawler.archive.catalog._database import IntArray
 
 DOCUMENT = """
     SELECT d.number, u.id, s.name || u.path, s.name, d.fetched, d.status, d.content_type, d.digest,
@@ -44,8 +41,8 @@ class Catalog:
     def write(self, arrivals: Sequence[Arrival]) -> Verdict:
         """Write a batch of fetches in one transaction, with the places of their WARC records.
 
-        A fetch that is there already changes nothing. One under an older lease than what is known, or of a
-        blocked server, is history only; where leases tell nothing, the time of the fetch decides.
+        A fetch that was written before changes nothing. One under an older lease than the newest known, or of
+        a blocked server, goes into the history only; where leases cannot tell, the time of the fetch decides.
 
         Raises:
             Unavailable: nothing was written; the batch may be tried again.
@@ -53,9 +50,9 @@ class Catalog:
         return self._for_writing.write(arrivals) if arrivals else Verdict()
 
     def block(self, server: str) -> int:
-        """Remove the documents and texts of a server, and store none any more; returns how many there were.
+        """Remove the documents and texts of a server, and store no new ones; returns how many were removed.
 
-        What it linked to and the history stay; the changes take it out of the index. Raises as `write`.
+        Its links and the history stay; the changes take it out of the index. Raises as `write`.
         """
         return self._for_writing.block(server)
 
