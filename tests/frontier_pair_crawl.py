@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Sequence
 from frontier_model import Model
 from frontier_model_intake import Server, Url
 
-from webcrawler.frontier import Budgets, Frontier, Leased, Politeness, Report, ordering
+from webcrawler.frontier import Budgets, Frontier, Leased, Politeness, Report, intake, ordering
 from webcrawler.frontier.leases import UNLIMITED
 from webcrawler.frontier.slots import Client
 from webcrawler.records import Lease, Link
@@ -61,12 +61,15 @@ class Crawl:
     # ---- in and out
 
     def discover(self, worker: str, links: Sequence[Link]) -> None:
+        """Call by call, as budgets are looked at once in each."""
         frontier = self.frontiers[worker]
-        sent = self._sent(frontier, links)
-        watched = self._watched(frontier)
-        expected = sum(model.discover(own, watched) for model, own in self.split(sent))
+        for start in range(0, len(links), intake.LINKS_PER_CALL):
+            part = links[start : start + intake.LINKS_PER_CALL]
+            sent = self._sent(frontier, part)
+            watched = self._watched(frontier)
+            expected = sum(model.discover(own, watched) for model, own in self.split(sent))
 
-        assert frontier.discover(links) == expected
+            assert frontier.discover(part) == expected
 
     def _sent(self, frontier: Frontier, links: Sequence[Link]) -> list[Link]:
         """What a process knows to be known it leaves out, but where links do something to known URLs."""
