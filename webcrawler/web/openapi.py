@@ -56,10 +56,6 @@ def texts(most: int) -> Schema:
     return {"type": "array", "items": TEXT, "maxItems": most}
 
 
-def known(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
 QUERY = ("q", TEXT | {"maxLength": MAX_CHARACTERS}, "the query, in the query language")
 SEARCH = [
     QUERY,
@@ -73,9 +69,45 @@ SEARCH = [
 ]
 TYPED = (*QUERY[:2], "what was typed so far; nothing completes nothing")
 PAGE_NUMBER = ("number", whole(1), "the page number of a hit")
+JOB = {"name": "job", "in": "path", "required": True, "description": "its name", "schema": TEXT}
+
+NO_HIT = (404, "no such hit on that page of the results")
+NOT_YOURS, UNKNOWN = (403, "SERVE_LIVE says who may"), (404, "no such search of the web")
+BUSY = (409, "one of yours runs")
+# Path, method, summary, schema of the answer, parameters, errors beside those that each operation has.
+# fmt: off
+OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]]]] = [
+    ("/api/search", "get", "Search", "Results", SEARCH, []),
+    ("/api/suggest", "get", "Complete a query as it is typed", "Suggestions", [TYPED], []),
+    ("/api/explain", "get",
+     "The parts of one hit's score; the other parameters as in the search that found it", "Explained",
+     [*SEARCH[:-1], PAGE_NUMBER], [NO_HIT]),
+    ("/api/status", "get", "The crawl and the index now", "Status", [], []),
+    ("/api/live", "get", "The searches of the web that you may see", "LiveList", [], [NOT_YOURS]),
+    ("/api/live", "post", "Search the web now", "Live", [], [NOT_YOURS, BUSY]),
+    ("/api/live/{job}", "get", "A search of the web, as far as it is", "Live", [], [NOT_YOURS, UNKNOWN]),
+    ("/api/live/{job}/stop", "post", "End such a search; what it found stays", "Live", [],
+     [NOT_YOURS, UNKNOWN]),
+]
+# fmt: on
 
 
 def document(config: Config) -> Schema:
+    paths: dict[str, Schema] = {}
+    for path, method, summary, gives, parameters, errors in OPERATIONS:
+        # what is posted is done after the answer
+        good = (202, "begun", gives) if method == "post" else (200, "the answer", gives)
+        common = [(400, "asked wrongly"), *errors, (429, "too often"), (503, "try again in a moment")]
+        responses = [good, *((status, why, "Error") for status, why in common)]
+        of_path = paths.setdefault(path, {"parameters": [JOB]} if "{job}" in path else {})
+        of_path[method] = {
+            "summary": summary,
+            "parameters": [_parameter(*parameter) for parameter in parameters],
+            "responses": {
+                str(status): {"description": why, "content": _json(name)} for status, why, name in responses
+            },
+        }
+    paths["/api/live"]["post"]["requestBody"] = {"required": True, "content": _json("LiveAsked")}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -84,59 +116,18 @@ def document(config: Config) -> Schema:
             "description": "Search over the pages that were crawled.",
         },
         "servers": [{"url": config.url or "/"}],
-        "paths": {
-            "/api/search": _path("Search", SEARCH, "Results"),
-            "/api/suggest": _path("Complete a query as it is typed", [TYPED], "Suggestions"),
-            "/api/explain": _path(
-                "The parts of one hit's score; the other parameters as in the search that found it",
-                [*SEARCH[:-1], PAGE_NUMBER],
-                "Explained",
-                (404, "no such hit on that page of the results"),
-            ),
-            "/api/status": _path("The crawl and the index now", [], "Status"),
-            **_live(),
-        },
+        "paths": paths,
         "components": {"schemas": {name: _object(name) for name in SCHEMAS}},
     }
 
 
-def _path(
-    summary: str, parameters: list[Parameter], gives: str, *also: tuple[int, str], method: str = "get"
-) -> Schema:
-    """One operation. What is posted is JSON, and begins with the answer."""
-    told = [(400, "asked wrongly"), *also, (429, "too often"), (503, "try again in a moment")]
-    responses = {str(status): _answer(why, "Error") for status, why in told}
-    described = [
-        {
-            "name": name,
-            "in": "query",
-            "required": (name, schema, description) in (QUERY, PAGE_NUMBER),
-            "description": description,
-            "schema": schema,
-        }
-        for name, schema, description in parameters
-    ]
-    good = {"200": _answer("the answer", gives)} if method == "get" else {"202": _answer("begun", gives)}
-    return {method: {"summary": summary, "parameters": described, "responses": good | responses}}
+def _parameter(name: str, schema: Schema, description: str) -> Schema:
+    required = (name, schema, description) in (QUERY, PAGE_NUMBER)
+    return {"name": name, "in": "query", "required": required, "description": description, "schema": schema}
 
 
-def _live() -> Schema:
-    not_yours, unknown = (403, "SERVE_LIVE says who may"), (404, "no such search of the web")
-    job = {"name": "job", "in": "path", "required": True, "description": "its name", "schema": TEXT}
-    start = _path("Search the web now", [], "Live", not_yours, (409, "one of yours runs"), method="post")
-    body = {"required": True, "content": {"application/json": {"schema": known("LiveAsked")}}}
-    show = _path("A search of the web, as far as it is", [], "Live", not_yours, unknown)
-    stop = _path("End such a search; what it found stays", [], "Live", not_yours, unknown, method="post")
-    return {
-        "/api/live": _path("The searches of the web that you may see", [], "LiveList", not_yours)
-        | {"post": start["post"] | {"requestBody": body}},
-        "/api/live/{job}": show | {"parameters": [job]},
-        "/api/live/{job}/stop": stop | {"parameters": [job]},
-    }
-
-
-def _answer(description: str, name: str) -> Schema:
-    return {"description": description, "content": {"application/json": {"schema": known(name)}}}
+def _json(name: str) -> Schema:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
 
 
 def _object(name: str) -> Schema:
