@@ -23,8 +23,7 @@ from webcrawler.text.analysis import terms
 
 pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
 
-from webcrawler.orderings.classifier import EXAMPLES, OTHERS
-from webcrawler.orderings.model import FEATURES, background, row, row_of, train
+from webcrawler.orderings.classifier import EXAMPLES, FEATURES, OTHERS, background, row, row_of, train
 
 A = "http://a.test/"
 SEED = A + "seed"

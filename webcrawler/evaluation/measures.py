@@ -76,9 +76,7 @@ def check_flush(flush: str) -> None:
         raise BadInput(f"--flush={flush[:60]}: choose one of {', '.join(FLUSHES)}")
 
 
-def kept(
-    graph: Graph, order: NDArray[np.integer], size: int, flush: str, interval: int
-) -> NDArray[np.integer]:
+def kept(graph: Graph, order: Order, size: int, flush: str, interval: int) -> Order:
     """The pages in the buffer after the last visit.
 
     When the buffer is full, the least important page leaves it; of equal ones, the one kept longest. Its

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from webcrawler.linkgraph.graph import distinct
+from webcrawler.linkgraph.graph import FloatArray, IntArray, distinct
 from webcrawler.orderings import DAMPING, LEAST, Known, Ordering
 
 ROOM = 1024  # of a new array
@@ -113,7 +113,7 @@ class Estimate:
             kept_back += change
 
     @property
-    def ranks(self) -> NDArray[np.float64]:
+    def ranks(self) -> FloatArray:
         """IR' of each known page at the last update, at least 0.1."""
         self._take_in()
         return self._ranks.values
@@ -130,7 +130,7 @@ class Estimate:
         return self._column.values >= 0
 
     @property
-    def yields(self) -> NDArray[np.float64]:
+    def yields(self) -> FloatArray:
         """How many new pages each known page may be expected to name.
 
         (1 + pages first named by its siblings) / (1 + siblings crawled), where siblings are pages first named
@@ -160,9 +160,7 @@ class Estimate:
         self._forget(sources[self._column.values[sources] >= 0])
         self._append(sources, columns, targets)
 
-    def _append(
-        self, sources: NDArray[np.int32], columns: NDArray[np.int64], targets: NDArray[np.int32]
-    ) -> None:
+    def _append(self, sources: NDArray[np.int32], columns: IntArray, targets: NDArray[np.int32]) -> None:
         """Appends columns with the links columns[i] of `sources` to targets[i], by column, each once."""
         # Links are in the order of crawling: who named a page first is assigned last.
         new = np.flatnonzero(self._namer.values[targets] < 0)[::-1]
@@ -212,9 +210,7 @@ class Rescorer:
         self._misses = Growable(np.int8)  # in a row
         self._asked = 0
 
-    def changed(
-        self, ids: NDArray[np.int64], waiting: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def changed(self, ids: IntArray, waiting: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
         """What to tell `Frontier.rescore`.
 
         Args:
@@ -239,7 +235,7 @@ class Rescorer:
         self._told.values[numbers] = priorities
         return numbers, priorities
 
-    def told(self, numbers: NDArray[np.int64], all_waited: bool) -> None:
+    def told(self, numbers: IntArray, all_waited: bool) -> None:
         """Notes whether these pages waited when the frontier was told their priorities."""
         misses = self._misses.values
         misses[numbers] = 0 if all_waited else np.minimum(misses[numbers] + 1, MISSES_MAX)

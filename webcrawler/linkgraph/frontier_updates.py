@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from redis.exceptions import RedisError
 
 from webcrawler.archive.catalog import Catalog
@@ -16,6 +15,7 @@ from webcrawler.connection import visit
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.linkgraph.estimate import Estimate, Growable, Rescorer
+from webcrawler.linkgraph.graph import IntArray
 from webcrawler.records import Link
 
 # URLs a call. 50 hold Redis for half a millisecond; for ten if it has just forked to rewrite its log, because
@@ -67,18 +67,16 @@ class LinkFollower:
         """Is most of what was read out of date? It still takes room, so a new follower is better."""
         return self.pages > 2 * int(np.count_nonzero(self.estimate.crawled)) + NEGLIGIBLE
 
-    def url_ids(self) -> NDArray[np.int64]:
+    def url_ids(self) -> IntArray:
         """Ids of all known pages, by page number."""
         self._ids.append(self._catalog.urls.ids(len(self._ids)))
         return self._ids.values
 
-    def urls(self, numbers: NDArray[np.int64]) -> list[str]:
+    def urls(self, numbers: IntArray) -> list[str]:
         found = self._catalog.urls.of((numbers + 1).tolist())
         return [found[number] for number in (numbers + 1).tolist()]
 
-    def _take_in(
-        self, numbers: NDArray[np.int64], sources: NDArray[np.int64], targets: NDArray[np.int64]
-    ) -> None:
+    def _take_in(self, numbers: IntArray, sources: IntArray, targets: IntArray) -> None:
         """Adds the outlinks of some pages.
 
         Args:

@@ -18,11 +18,14 @@ HITS_CHANGE = 1e-12  # of all authorities together in a round, of their sum: eno
 HITS_ROUNDS = 10_000  # at most
 ROUNDING = 1e-6  # errors of networkx below 0
 
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
 
 class Graph(NamedTuple):
     """Page i, from 0, links to targets[starts[i]:starts[i + 1]]: ascending, never itself, none twice."""
 
-    starts: NDArray[np.int64]  # shape (pages + 1,)
+    starts: IntArray  # shape (pages + 1,)
     targets: NDArray[np.int32]  # shape (links,)
 
     @classmethod
@@ -70,7 +73,7 @@ class Graph(NamedTuple):
         return csr_array((np.ones(self.links), self.targets, starts), shape=shape)
 
 
-def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def distinct(values: IntArray) -> IntArray:
     """Each value once, ascending. np.unique has hashed since NumPy 2.3: 7 s for 3 million, not 0.4."""
     ascending = np.sort(values)
     first = np.ones(len(ascending), bool)
@@ -93,12 +96,12 @@ def check_engine(engine: str) -> None:
         raise BadInput(f"no engine {engine!r}: choose one of {', '.join(ENGINES)}")
 
 
-def backlinks(graph: Graph) -> NDArray[np.int64]:
+def backlinks(graph: Graph) -> IntArray:
     """IB, how many pages link to each page, shape (pages,). Source: Cho 1998, 2 (2)."""
     return np.bincount(graph.targets, minlength=graph.pages)
 
 
-def forward_links(graph: Graph) -> NDArray[np.int64]:
+def forward_links(graph: Graph) -> IntArray:
     """IF, how many pages each links to, shape (pages,); 0 if it was not fetched. Source: Cho 1998, 2 (4)."""
     return np.diff(graph.starts)
 
@@ -107,9 +110,9 @@ def pagerank(
     graph: Graph,
     damping: float = DAMPING,
     tolerance: float = 1e-8,
-    start: NDArray[np.float64] | None = None,
+    start: FloatArray | None = None,
     engine: str = "scipy",
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """IR: how often is a surfer on each page who follows links, and sometimes starts again anywhere?
 
     IR(p) = (1 - d) + d · Σ IR(source) / c(source) over the pages that link to p, c: the pages it links to.
@@ -142,7 +145,7 @@ def pagerank(
     links = graph.matrix().T
     share = damping / np.maximum(forward_links(graph), 1)
     for _ in range(rounds):
-        new: NDArray[np.float64] = np.asarray(links @ (ranks * share))
+        new: FloatArray = np.asarray(links @ (ranks * share))
         new += 1 - new.mean()  # what no link carried: from surfers who start again, and from dangling pages
         change = np.abs(new - ranks).mean()
         ranks = new
@@ -151,7 +154,7 @@ def pagerank(
     return ranks
 
 
-def hits(graph: Graph, engine: str = "scipy") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def hits(graph: Graph, engine: str = "scipy") -> tuple[FloatArray, FloatArray]:
     """The hub and the authority score of each page: h = A·a, a = Aᵀ·h, starting with all pages equal.
 
     A hub links to good pages, an authority is linked to by good hubs. By power iteration: Lanczos takes fewer
@@ -180,7 +183,7 @@ def hits(graph: Graph, engine: str = "scipy") -> tuple[NDArray[np.float64], NDAr
     links = graph.matrix()
     back = links.T.tocsr()
     for _ in range(HITS_ROUNDS):
-        new: NDArray[np.float64] = np.asarray(back @ (links @ authority))
+        new: FloatArray = np.asarray(back @ (links @ authority))
         new /= new.sum()
         change = np.abs(new - authority).sum()
         authority = new
@@ -191,8 +194,8 @@ def hits(graph: Graph, engine: str = "scipy") -> tuple[NDArray[np.float64], NDAr
 
 
 def _networkx_pagerank(
-    graph: Graph, damping: float, enough: float, rounds: int, start: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    graph: Graph, damping: float, enough: float, rounds: int, start: FloatArray
+) -> FloatArray:
     import networkx  # slow to import, and rarely wanted
 
     begin = dict(enumerate(start.tolist()))
@@ -202,7 +205,7 @@ def _networkx_pagerank(
     return _by_page(shares, graph.pages) * graph.pages
 
 
-def _networkx_hits(graph: Graph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _networkx_hits(graph: Graph) -> tuple[FloatArray, FloatArray]:
     import networkx
 
     found = [_by_page(scores, graph.pages) for scores in networkx.hits(_to_networkx(graph))]
@@ -222,5 +225,5 @@ def _to_networkx(graph: Graph) -> Any:
     return nodes
 
 
-def _by_page(scores: dict[int, float], pages: int) -> NDArray[np.float64]:
+def _by_page(scores: dict[int, float], pages: int) -> FloatArray:
     return np.fromiter(map(scores.__getitem__, range(pages)), np.float64, pages)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import Renewal
 from webcrawler.durable import replaced
-from webcrawler.linkgraph.graph import DAMPING, catalog_graph, pagerank
+from webcrawler.linkgraph.graph import DAMPING, FloatArray, catalog_graph, pagerank
 
 NAME = "ranks.json"
 READS = 10  # tries: a writer may swap the array after the head was read
@@ -28,12 +28,12 @@ GROWTH = 1.1  # of the changes, from which on ranks are due again
 class Ranks(NamedTuple):
     """IR of all URLs known at one time: mean 1; dangling pages spread theirs over all."""
 
-    values: NDArray[np.float64]  # page number n is at n - 1; read from the disk as they are used
+    values: FloatArray  # page number n is at n - 1; read from the disk as they are used
     seq: int  # the last change of the catalog that they hold
     identity: str  # the catalog's
     damping: float
 
-    def of(self, numbers: ArrayLike) -> NDArray[np.float64]:
+    def of(self, numbers: ArrayLike) -> FloatArray:
         """Ranks by page number; a page not known then has the rank of one that nobody links to."""
         places = np.asarray(numbers, np.int64) - 1
         known = (places >= 0) & (places < len(self.values))
@@ -42,9 +42,7 @@ class Ranks(NamedTuple):
         return found
 
 
-def store(
-    folder: Path, ranks: NDArray[np.float64], seq: int, identity: str, damping: float = DAMPING
-) -> None:
+def store(folder: Path, ranks: FloatArray, seq: int, identity: str, damping: float = DAMPING) -> None:
     """Replaces the stored ranks; one writer at a time.
 
     Raises:

@@ -9,9 +9,8 @@ from threading import Lock
 from typing import Any
 
 from webcrawler.orderings.base import PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
-from webcrawler.orderings.best_first import FULL, redirected
 from webcrawler.orderings.topic import Wanted, stems_of
-from webcrawler.orderings.words import cosine
+from webcrawler.orderings.words import FULL, cosine, redirected
 from webcrawler.records import Lease, Link, Text
 
 KEPT = 1_000  # pages that came before the last seed, to be scored again when it is there

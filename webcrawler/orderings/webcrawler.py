@@ -9,8 +9,8 @@ from math import ceil
 from threading import Lock
 
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
-from webcrawler.orderings.best_first import redirected
 from webcrawler.orderings.topic import ALSO, Wanted, stems_of
+from webcrawler.orderings.words import redirected
 from webcrawler.records import Link, Text
 from webcrawler.text import english, terms
 

@@ -82,21 +82,17 @@ class Matcher:
     def allows(self, path: str) -> bool:
         """Say whether a path with its query may be fetched; it may where no rule matches."""
         path = spelling(path)
-        best = self._longest_prefix(path)
+        best = _Rank(0, True)
+        for length in self._lengths:
+            if length <= len(path) and path[:length] in self._prefixes:
+                best = _Rank(length, self._prefixes[path[:length]])
+                break
         for rule in self._special:
             if rule.rank < best:
                 break
             if rule.matches(path):
                 return rule.rank.allow
         return best.allow
-
-    def _longest_prefix(self, path: str) -> _Rank:
-        for length in self._lengths:
-            if length <= len(path):
-                allow = self._prefixes.get(path[:length])
-                if allow is not None:
-                    return _Rank(length, allow)
-        return _Rank(0, True)
 
 
 def spelling(text: str) -> str:

@@ -78,7 +78,10 @@ def canonical_of(url: str) -> str:
     if path.endswith(_INDEX):
         path = path[: path.rindex("/") + 1]
     url = MIRRORS.get(server, server) + path
-    query = query and _canonical_query(query)
+    if query:
+        if not query.isalnum():
+            query = _SPELLED.sub(lambda spelled: _respell(spelled[0], QUERY_SPELLINGS), query)
+        query = "&".join(part for part in query.split("&") if not _is_stripped(part))
     return f"{url}?{query}" if query else url
 
 
@@ -98,12 +101,6 @@ def _canonical_path(path: str) -> str:
     if shorter != path:  # `..;jsessionid=1` has become a dot segment
         path = split(normalize_url("http://h" + (shorter or "/")))[1]
     return path
-
-
-def _canonical_query(query: str) -> str:
-    if not query.isalnum():
-        query = _SPELLED.sub(lambda spelled: _respell(spelled[0], QUERY_SPELLINGS), query)
-    return "&".join(part for part in query.split("&") if not _is_stripped(part))
 
 
 def _respell(spelled: str, spellings: dict[str, str]) -> str:

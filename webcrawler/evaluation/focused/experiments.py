@@ -117,14 +117,12 @@ def sample(recording: Recording, size: int, seed: int) -> frozenset[int]:
     return frozenset(random.Random(seed).sample(numbers, size))
 
 
-def best(
-    recording: Recording, ranked: Sequence[tuple[int, float]], known: Collection[int], limit: int = BEST
-) -> list[Seen]:
+def best(recording: Recording, ranked: Sequence[tuple[int, float]], known: Collection[int]) -> list[Seen]:
     """The best of the known documents, with relevance (score / best score) and their links to others.
 
     Words around links are left out: a live search has these links from the catalog, which lacks them.
     """
-    chosen = [(number, score) for number, score in ranked if number in known][:limit]
+    chosen = [(number, score) for number, score in ranked if number in known][:BEST]
     explored = {recording.documents[number].id for number in known}
     found = []
     for number, score in chosen:

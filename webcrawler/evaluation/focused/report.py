@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -99,11 +99,30 @@ def marks_of(pages: int) -> list[int]:
 
 
 def tables(runs: Sequence[Run], pages: int) -> str:
-    """Relevant pages found, recall, the first ten; of crawls of so many pages."""
-    shown = [_found(runs, pages), _shares(runs, pages)]
-    if all(run.pool for run in runs):
-        shown.append(_pooled(runs))
-    return "\n\n".join(shown)
+    """Relevant pages found, recall, the first ten; of crawls of so many pages. A row for each strategy."""
+    marks, times = marks_of(pages), times_baseline(runs, pages)
+    numbers = [f"@{mark}" for mark in marks]
+    found = [["relevant pages found", "crawls", *numbers, f"× {BASELINE}", "tried", "seconds"]]
+    recalls = [f"recall @{mark}" for mark in marks]
+    shares = [["mean / median", "crawls", *recalls, "harvest %", f"first {FIRST}", f"{FIRST} found"]]
+    ranks = [["retrieval system rank, %", "crawls", "place in the pool", "of its top 100"]]
+    for strategy, some in by_strategy(runs).items():
+        name = [strategy, str(len(some))]
+        numbers = [_both([run.at(mark) for run in some], 1) for mark in marks]
+        ratio = f"{times[strategy]:.1f}" if strategy in times else "–"
+        tried, seconds = fmean(run.tried for run in some), fmean(run.seconds for run in some)
+        found.append([*name, *numbers, ratio, f"{tried:.0f}", f"{seconds:.1f}"])
+        recalls = [_both([run.recall(mark) for run in some], 2) for mark in marks]
+        harvest = _both([100 * run.harvest(pages) for run in some], 1)
+        until = median(run.until() for run in some)
+        first = "–" if until == float("inf") else f"{until:.0f}"
+        in_time = sum(run.until() <= pages for run in some)
+        shares.append([*name, *recalls, harvest, first, f"{in_time} of {len(some)}"])
+        if pools := [run.pool for run in some if run.pool]:
+            place = _both([pool.mean_place for pool in pools], 1)
+            ranks.append([*name, place, _both([pool.top_share for pool in pools], 1)])
+    shown = [found, shares, ranks] if all(run.pool for run in runs) else [found, shares]
+    return "\n\n".join(map(aligned, shown))
 
 
 def summary(runs: Sequence[Run], pages: int, known: int, topics: Sequence[str], recording: Recording) -> str:
@@ -150,53 +169,6 @@ def times_baseline(runs: Sequence[Run], pages: int) -> dict[str, float]:
         if below := sum(plain[run.query, run.seed] for run in both):
             ratios[strategy] = sum(run.at(pages) for run in both) / below
     return ratios
-
-
-def _found(runs: Sequence[Run], pages: int) -> str:
-    marks, times = marks_of(pages), times_baseline(runs, pages)
-    heads = [*(f"@{mark}" for mark in marks), f"× {BASELINE}", "tried", "seconds"]
-
-    def cells(strategy: str, some: Sequence[Run]) -> list[str]:
-        ratio = f"{times[strategy]:.1f}" if strategy in times else "–"
-        tried, seconds = fmean(run.tried for run in some), fmean(run.seconds for run in some)
-        found = [_both([run.at(mark) for run in some], 1) for mark in marks]
-        return [*found, ratio, f"{tried:.0f}", f"{seconds:.1f}"]
-
-    return _table("relevant pages found", heads, runs, cells)
-
-
-def _shares(runs: Sequence[Run], pages: int) -> str:
-    marks = marks_of(pages)
-    heads = [*(f"recall @{mark}" for mark in marks), "harvest %", f"first {FIRST}", f"{FIRST} found"]
-
-    def cells(strategy: str, some: Sequence[Run]) -> list[str]:
-        until = median(run.until() for run in some)
-        return [
-            *(_both([run.recall(mark) for run in some], 2) for mark in marks),
-            _both([100 * run.harvest(pages) for run in some], 1),
-            "–" if until == float("inf") else f"{until:.0f}",
-            f"{sum(run.until() <= pages for run in some)} of {len(some)}",
-        ]
-
-    return _table("mean / median", heads, runs, cells)
-
-
-def _pooled(runs: Sequence[Run]) -> str:
-    def cells(strategy: str, some: Sequence[Run]) -> list[str]:
-        pools = [run.pool for run in some if run.pool]
-        return [_both([pool.mean_place for pool in pools], 1), _both([pool.top_share for pool in pools], 1)]
-
-    return _table("retrieval system rank, %", ["place in the pool", "of its top 100"], runs, cells)
-
-
-def _table(
-    title: str, heads: Sequence[str], runs: Sequence[Run], cells: Callable[[str, Sequence[Run]], list[str]]
-) -> str:
-    """A row for each strategy."""
-    rows = [[title, "crawls", *heads]]
-    for strategy, some in by_strategy(runs).items():
-        rows.append([strategy, str(len(some)), *cells(strategy, some)])
-    return aligned(rows)
 
 
 def _both(values: Sequence[float], digits: int) -> str:
