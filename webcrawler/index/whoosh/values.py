@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -92,7 +93,7 @@ class Values:
         return self.joined[starts[place] : starts[place + 1]]
 
     def __iter__(self) -> Iterator[bytes]:
-        return map(self.__getitem__, range(len(self)))
+        return (self.joined[start:end] for start, end in pairwise(self.starts().tolist()))
 
     def starts(self) -> Ints:
         """Return where each list begins in `joined`, and the end of the last."""
