@@ -10,13 +10,17 @@ from webcrawler.records import Hit
 from webcrawler.search.matches import Part
 from webcrawler.search.snippets import Snippets
 
+_TOLD = ("query", "total", "seconds", "hits", "note", "at_least", "partial", "start", "more", "did_you_mean")
+
+_TOLD = ("query", "total", "seconds", "hits", "note", "at_least", "partial", "start", "more", "did_you_mean")
+
 
 class Related(NamedTuple):
-    """A word that the thesaurus knows for a word of the query."""
+    """A word that goes with a word of the query, by the thesaurus."""
 
     spelled: str
     of: str  # the word that was typed
-    weight: float  # beside 1 for a word that was typed
+    weight: float  # when added; a word that was typed has 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +46,16 @@ class Results:
 
 
 def as_dict(results: Results) -> dict[str, Any]:
-    """The contract with programs; `fetched` is ISO 8601, UTC; null where only links to a page are known."""
-    hits = [hit._asdict() | {"fetched": _iso(hit.fetched) if hit.fetched else None} for hit in results.hits]
+    """Return what programs get; `fetched` is ISO 8601, UTC, or null where only links to a page are known."""
+    hits = [hit._asdict() | {"fetched": _iso(hit.fetched)} for hit in results.hits]
     for hit, parts in zip(hits, results.explanations, strict=False):
         hit["explanation"] = [part._asdict() for part in parts]
-    return {
-        "query": results.query,
-        "total": results.total,
-        "seconds": results.seconds,
+    return {name: getattr(results, name) for name in _TOLD} | {
         "hits": hits,
-        "note": results.note,
-        "at_least": results.at_least,
-        "partial": results.partial,
-        "start": results.start,
-        "more": results.more,
-        "did_you_mean": results.did_you_mean,
         "added": [word._asdict() for word in results.added],
         "related": [word._asdict() for word in results.related],
     }
 
 
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+def _iso(seconds: float) -> str | None:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else None

@@ -51,9 +51,6 @@ class HitList(Format):  # type: ignore[misc]
     def decode_frequency(self, value: bytes) -> int:
         return len(value) // 4 if len(value) & 1 else len(value) // 2
 
-    def decode_weight(self, value: bytes) -> float:
-        return self.decode_frequency(value) * float(self.field_boost)
-
     def word_values(
         self, value: Any, analyzer: object = None, **options: Any
     ) -> list[tuple[str, int, float, bytes]]:

@@ -13,7 +13,6 @@ from whoosh.formats import Existence
 from webcrawler.index.whoosh.hit_encoding import HitList, anchor_lists, hit_lists
 from webcrawler.index.whoosh.pickles import FACE
 from webcrawler.records import Document, Text
-from webcrawler.text import terms
 
 VERSION = 2  # of fields, analysis and hit lists together; another one in a folder means: follow again
 
@@ -45,9 +44,6 @@ class Hits(FieldType):  # type: ignore[misc]
             for term, count, weight, hits in self.format.word_values(value)
         ]
 
-    def process_text(self, qstring: str, mode: str = "", **options: Any) -> list[str]:
-        return terms(qstring)
-
 
 class Number(FieldType):  # type: ignore[misc]
     """The unique page number: a term, and a column by Whoosh's document number."""
@@ -67,9 +63,6 @@ class Number(FieldType):  # type: ignore[misc]
         return int(bs)
 
     def to_column_value(self, value: int) -> int:
-        return value
-
-    def from_column_value(self, value: int) -> int:
         return value
 
 
