@@ -102,22 +102,67 @@ def places_of(keys: Sequence[str]) -> NDArray[np.int32]:
 
 def suggested(collected: Collected, english: Mapping[str, float], catalog: Catalog) -> Phrases:
     """Return the likeliest queries; `english` has the share of each word in general English."""
-    candidates, plain = _Candidates(), defaultdict[str, float](float)
+    known: dict[str, tuple[float, str]] = {}  # by its words, the largest count of a text
+    for text, count in chain(_phrases(collected, english), _titles_and_anchors(collected, catalog)):
+        if query := as_query(text):
+            key = " ".join(analysis.words(analysis.lower_case(query)))
+            known[key] = max(known.get(key, (0.0, "")), (count, query))
+            if len(known) > 3 * PHRASES:
+                known = dict(_likeliest(known))
+    best = _likeliest(known)
+    keys = [key for key, _ in best]
+    weights = np.log2([1 + count for _, (count, _) in best]).astype(np.float32)
+    return Phrases([text for _, (_, text) in best], keys, weights, places_of(keys))
+
+
+def _likeliest(known: Mapping[str, tuple[float, str]]) -> list[tuple[str, tuple[float, str]]]:
+    return sorted(known.items(), key=lambda one: (-one[1][0], one[0]))[:PHRASES]
+
+
+def _phrases(collected: Collected, english: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield words and phrases, with how many documents have them; words of general English count less."""
+    plain = defaultdict[str, float](float)
     for (stem, _), share in zip(analysis.tokens_of(english), english.values(), strict=True):
         plain[stem] += share
     tokens = analysis.tokens_of(collected.numbers)
     for word, (stem, _), count in zip(collected.numbers, tokens, collected.tapered, strict=True):
         if count >= DOCUMENTS and word.isalpha():
-            candidates.add(word, count * min(1.0, PLAIN / plain.get(stem, PLAIN)) ** PECULIARITY)
+            yield word, count * min(1.0, PLAIN / plain.get(stem, PLAIN)) ** PECULIARITY
     for phrase, often in collected.phrases.items():
         if often >= DOCUMENTS:
-            candidates.add(phrase, often)
-    links = _Links(catalog, collected.server_of)
+            yield phrase, often
+
+
+def _titles_and_anchors(collected: Collected, catalog: Catalog) -> Iterator[tuple[str, float]]:
+    """Yield titles with how many links lead there, and anchors with how many lead to their main target.
+
+    Anchors that lead to many pages are left out.
+    """
+    texts: dict[str, int] = {}
+    rows = np.fromiter(chain.from_iterable(_links(catalog, texts)), np.int64)
+    anchors, targets, sources = rows.reshape(-1, 3).T
+    servers = collected.server_of[sources - 1]
+    _, numbers, counts = _tapered(np.zeros_like(anchors), targets, servers)
+    links_to = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     for number, title in collected.titles:
-        candidates.add(title, links.to(number))
-    for anchor, links_with_it in links.anchors():
-        candidates.add(anchor, links_with_it)
-    return candidates.likeliest()
+        yield title, float(links_to.get(number, 0))
+    anchors, _, counts = _tapered(anchors, targets, servers)
+    links = np.bincount(anchors, counts, len(texts))
+    pages = np.bincount(anchors, minlength=len(texts))
+    best = np.zeros(len(texts))
+    np.maximum.at(best, anchors, counts)
+    good = (best >= ANCHOR_SHARE * links) | (pages <= ANCHOR_PAGES)
+    for text, number in texts.items():
+        if good[number]:
+            yield text, float(best[number])
+
+
+def _links(catalog: Catalog, texts: dict[str, int]) -> Iterator[tuple[int, int, int]]:
+    """Yield (anchor, target, source) of links; the texts of new anchors are added to `texts`."""
+    for source, target, anchor, rel in islice(catalog.links.all(), LINKS):
+        if not rel and source != target:
+            for text in anchor[:ANCHOR_CHARACTERS].split(_ANCHORS):
+                yield texts.setdefault(text, len(texts)), target, source
 
 
 def as_query(text: str) -> str:
@@ -129,64 +174,6 @@ def as_query(text: str) -> str:
     tokens = analysis.tokens_of(words)
     says_something = any(len(term) > 1 and not term.isdecimal() for term, _ in tokens)
     return query if len(words) <= WORDS and says_something else ""
-
-
-class _Candidates:
-    """Texts by their words, each with its largest count."""
-
-    def __init__(self) -> None:
-        self._best: dict[str, tuple[float, str]] = {}
-
-    def add(self, text: str, count: float) -> None:
-        if query := as_query(text):
-            key = " ".join(analysis.words(analysis.lower_case(query)))
-            self._best[key] = max(self._best.get(key, (0.0, "")), (count, query))
-            if len(self._best) > 3 * PHRASES:
-                self._best = dict(self._ranked())
-
-    def likeliest(self) -> Phrases:
-        best = self._ranked()
-        keys = [key for key, _ in best]
-        weights = np.log2([1 + count for _, (count, _) in best]).astype(np.float32)
-        return Phrases([text for _, (_, text) in best], keys, weights, places_of(keys))
-
-    def _ranked(self) -> list[tuple[str, tuple[float, str]]]:
-        return sorted(self._best.items(), key=lambda one: (-one[1][0], one[0]))[:PHRASES]
-
-
-class _Links:
-    """The catalog's links as arrays: anchor by number, target, server of the source."""
-
-    def __init__(self, catalog: Catalog, server_of: NDArray[np.int64]) -> None:
-        self._texts: dict[str, int] = {}
-        rows = np.fromiter(chain.from_iterable(self._rows(catalog)), np.int64)
-        anchors, targets, sources = rows.reshape(-1, 3).T
-        servers = server_of[sources - 1]
-        self._anchors, _, self._counts = _tapered(anchors, targets, servers)
-        _, targets, counts = _tapered(np.zeros_like(anchors), targets, servers)
-        self._to = dict(zip(targets.tolist(), counts.tolist(), strict=True))
-
-    def to(self, number: int) -> float:
-        return float(self._to.get(number, 0))
-
-    def anchors(self) -> Iterator[tuple[str, float]]:
-        """Yield those that lead to few pages, with how many links lead to the one they lead to most."""
-        size = len(self._texts)
-        links = np.bincount(self._anchors, self._counts, size)
-        pages = np.bincount(self._anchors, minlength=size)
-        best = np.zeros(size)
-        np.maximum.at(best, self._anchors, self._counts)
-        good = (best >= ANCHOR_SHARE * links) | (pages <= ANCHOR_PAGES)
-        for text, number in self._texts.items():
-            if good[number]:
-                yield text, float(best[number])
-
-    def _rows(self, catalog: Catalog) -> Iterator[tuple[int, int, int]]:
-        texts = self._texts
-        for source, target, anchor, rel in islice(catalog.links.all(), LINKS):
-            if not rel and source != target:
-                for text in anchor[:ANCHOR_CHARACTERS].split(_ANCHORS):
-                    yield texts.setdefault(text, len(texts)), target, source
 
 
 def _tapered(

@@ -58,9 +58,14 @@ def parse(text: str, capitals_are_words: bool = False) -> Query:
     parser = _Parser(cut, capitals_are_words)
     root = parser.root()
     notes = [f"only the first {MAX_CHARACTERS:,} characters were read"] if len(text) > MAX_CHARACTERS else []
-    notes += parser.notes
+    notes += [*parser.notes, *parser.budget.notes]
     if root == Nothing():
-        notes.append(_missing(cut, parser))
+        if not cut.strip():
+            notes.append("the query is empty: type a word to look for")
+        elif parser.excludes:
+            notes.append("the query only says what to leave out: add a word to look for")
+        else:
+            notes.append(f"the query has no word to look for that is not too common: {cut.strip()[:60]}")
     return Query(cut, root, tuple(parser.terms), tuple(notes), capitals_are_words)
 
 
@@ -88,17 +93,13 @@ class _Parser:
     """Reads a text once from left to right, at most MAX_DEPTH levels deep; never raises."""
 
     def __init__(self, text: str, capitals_are_words: bool = False) -> None:
-        tokens, self._notes = scan(text, capitals_are_words)
+        tokens, self.notes = scan(text, capitals_are_words)
         self._tokens = [*tokens, Token(")")]
         self._next = 0
         self._negative = False  # whether what is read now is excluded
-        self._budget = Budget()
+        self.budget = Budget()
         self.terms: list[QueryTerm] = []
         self.excludes = False
-
-    @property
-    def notes(self) -> list[str]:
-        return [*self._notes, *self._budget.notes]
 
     def root(self, added: Sequence[Node] = ()) -> Node:
         """Return the tree; Nothing where no word is wanted. Added words are optional, as plain words are."""
@@ -157,11 +158,11 @@ class _Parser:
             return () if node == Nothing() else (node,)
         if field in ("site", "link"):
             place = words.site if field == "site" else words.link
-            return place(token.text, self._budget) or words.each(self._read(token.text), "")
+            return place(token.text, self.budget) or words.each(self._read(token.text), "")
         if token.kind == "phrase":
-            reach = words.distance(token.within, self._budget)
+            reach = words.distance(token.within, self.budget)
             return words.phrase(self._read(token.text), field, reach)
-        star = token.text.endswith("*") and words.prefix(token.text, field, self._budget)
+        star = token.text.endswith("*") and words.prefix(token.text, field, self.budget)
         return star or self._plain(token.text, field, demanded)
 
     def _plain(self, text: str, field: str, demanded: bool) -> tuple[Node, ...]:
@@ -174,14 +175,14 @@ class _Parser:
             head, digits = words.reach(text) if self._word_follows() else (text, "")
             part = self._read(head)
             found += part
-            within = max(within, words.distance(digits, self._budget))
+            within = max(within, words.distance(digits, self.budget))
             if not self._word_follows() or not (digits or (within and not part)):
                 break
             text, demanded = self._take().text, True
         return words.phrase(found, field, within) if demanded else words.each(found, field)
 
     def _read(self, text: str) -> list[SpelledTerm]:
-        found = self._budget.read(text)
+        found = self.budget.read(text)
         if not self._negative:
             self.terms += [QueryTerm(term, word) for term, word in found if term]
         return found
@@ -205,11 +206,3 @@ def _has_word(node: Node) -> bool:
 def _is_restriction(node: Node) -> bool:
     """Tell whether all leaves have fields: (site:a.test OR site:b.test) is demanded, as site:a.test is."""
     return all(isinstance(leaf, Site | Link) or leaf.field for leaf, _ in leaves(node))
-
-
-def _missing(text: str, parser: _Parser) -> str:
-    if not text.strip():
-        return "the query is empty: type a word to look for"
-    if parser.excludes:
-        return "the query only says what to leave out: add a word to look for"
-    return f"the query has no word to look for that is not too common: {text.strip()[:60]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 MAX_CHARACTERS = 2000
@@ -35,14 +35,28 @@ class Token(NamedTuple):
 def scan(text: str, capitals_are_words: bool = False) -> tuple[list[Token], list[str]]:
     """Return the tokens, with every parenthesis paired, and notes on what was changed to pair them."""
     operators = frozenset[str]() if capitals_are_words else _OPERATORS
-    tokens, quoted = list(_tokens(text.translate(_QUOTES).strip(), operators)), True
-    if tokens and tokens[-1].kind == "open phrase":
-        tokens[-1], quoted = tokens[-1]._replace(kind="phrase"), False
-    paired, notes = _paired(tokens)
-    return paired, notes if quoted else ["a quotation mark is never closed: read to the end", *notes]
+    notes, kept = list[str](), list[Token]()
+    depth, deepest, stray = 0, 0, False
+    for token in _tokens(text.translate(_QUOTES).strip(), operators, notes):
+        if token.kind == "(":
+            kept += [token] if depth < MAX_DEPTH else []
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token.kind != ")":
+            kept.append(token)
+        elif depth:
+            depth -= 1
+            kept += [token] if depth < MAX_DEPTH else []
+        else:
+            stray = True
+    if deepest > MAX_DEPTH:
+        notes.append(f"parentheses deeper than {MAX_DEPTH} were not looked at")
+    if stray or depth:
+        notes.append("the parentheses do not pair up")
+    return kept + [Token(")")] * min(depth, MAX_DEPTH), notes
 
 
-def _tokens(text: str, operators: Container[str]) -> Iterator[Token]:
+def _tokens(text: str, operators: Container[str], notes: list[str]) -> Iterator[Token]:
     position = 0
     while position < len(text):
         found = _TOKEN.match(text, position)
@@ -56,8 +70,9 @@ def _tokens(text: str, operators: Container[str]) -> Iterator[Token]:
         elif found["bracket"]:
             yield Token(found["bracket"], "", sign, field)
         elif found["phrase"] is not None:
-            kind = "phrase" if found["closed"] else "open phrase"
-            yield Token(kind, found["phrase"], sign, field, found["within"] or "")
+            if not found["closed"]:
+                notes.append("a quotation mark is never closed: read to the end")
+            yield Token("phrase", found["phrase"], sign, field, found["within"] or "")
         elif found["plain"] in operators and not sign and not field:
             yield Token(found["plain"])
         elif found["plain"]:
@@ -74,22 +89,3 @@ def _without_partner(value: str) -> str:
         if depth < 0:
             return value[:place]
     return value
-
-
-def _paired(tokens: Iterable[Token]) -> tuple[list[Token], list[str]]:
-    """Drop parentheses without a partner or too deep, and close at the end those that are open."""
-    kept, depth, deepest, stray = list[Token](), 0, 0, False
-    for token in tokens:
-        stray |= token.kind == ")" and not depth
-        if token.kind == ")" and depth:
-            depth -= 1
-            kept += [token] if depth < MAX_DEPTH else []
-        elif token.kind == "(":
-            kept += [token] if depth < MAX_DEPTH else []
-            depth += 1
-        elif token.kind != ")":
-            kept.append(token)
-        deepest = max(deepest, depth)
-    notes = [f"parentheses deeper than {MAX_DEPTH} were not looked at"] if deepest > MAX_DEPTH else []
-    notes += ["the parentheses do not pair up"] if stray or depth else []
-    return kept + [Token(")")] * min(depth, MAX_DEPTH), notes
