@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_reading import asked, matches
 
+from webcrawler.search.matches import HALF, idf
 from webcrawler.search.rankings.bm25f import BM25F, FIELDS, IMPORTANCE, K1, K3, NAMES
-from webcrawler.search.rankings.weights import HALF, idf
 
 
 def test_three_documents_by_hand() -> None:

@@ -15,8 +15,8 @@ from whoosh.index import TOC
 
 from webcrawler.errors import Unavailable
 from webcrawler.index.changes import Follower
+from webcrawler.index.whoosh.files import load, loads
 from webcrawler.index.whoosh.folder import NAME, read_toc
-from webcrawler.index.whoosh.pickles import load, loads
 from webcrawler.index.whoosh.values import Values
 from webcrawler.search import Searcher
 

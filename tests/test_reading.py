@@ -16,7 +16,7 @@ from whoosh.reading import SegmentReader
 
 from webcrawler.errors import Unavailable
 from webcrawler.index import Live, Reading
-from webcrawler.index.whoosh import Anchored, codec, mapped
+from webcrawler.index.whoosh import Anchored, codec, files
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.hit_encoding import HitList, PlainHit, encode, hit_lists
 from webcrawler.index.whoosh.segment_reader import Cache, Posted
@@ -348,7 +348,7 @@ def test_each_segment_is_verified_once_in_a_process(tmp_path: Path, monkeypatch:
     filled(tmp_path, {1: "red"})
     reading(tmp_path)
     verified = list[Path]()
-    monkeypatch.setattr(mapped, "_checksum", lambda path: verified.append(path) or 0)
+    monkeypatch.setattr(files, "_checksum", lambda path: verified.append(path) or 0)
 
     reading(tmp_path)
 

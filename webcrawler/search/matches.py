@@ -1,7 +1,8 @@
-"""What a ranking gets and what it returns."""
+"""What a ranking gets, what it returns, and what rankings share."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -15,6 +16,7 @@ from webcrawler.records import Text
 from webcrawler.text import terms
 from webcrawler.text.query import QueryTerm
 
+HALF = 3.0  # PageRank (mean 1) that gives half of the weight: navigational queries, explanation/ranking.md
 MAX_VECTOR_CHARACTERS = 3_000  # of a text that is read for its words
 
 Floats = NDArray[np.float32]
@@ -93,11 +95,42 @@ class Matches:
         """Return how many pages have the word in a field, at least 1; reads no posting list."""
         return max(1, self._reading.frequency(field, word))
 
+    def idf(self, word: str) -> float:
+        """Return the inverse document frequency of a word in title or body."""
+        return idf(self.frequency(word), self.documents)
+
+    def normalised(self, field: str, word: str, b: float, most: float = np.inf) -> NDArray[np.float64]:
+        """Return the occurrences in a field, at most `most`, as if the field were of mean length.
+
+        Args:
+            b: how much less they count in a long text: 0 not at all, 1 in proportion.
+        """
+        counts = self.counts(field, word)
+        having, found = np.flatnonzero(counts), np.zeros(len(counts))
+        if len(having):
+            lengths = self.lengths(field)[having] / self.mean_length(field)
+            found[having] = np.minimum(counts[having], most) / (1 - b + b * lengths)
+        return found
+
     def ranks(self) -> Floats:
         """Return PageRank, mean 1 over all pages."""
         if self._importance is None:
             self._importance = self._ranks(self._all).astype(np.float32)
         return self._importance[self._some]
+
+    def importance(self, weight: float) -> NDArray[np.float64]:
+        """Return 0 to `weight`, growing with PageRank and levelling off: links alone put no page first.
+
+        Source: Craswell, Robertson, Zaragoza, Taylor 2005, "Relevance Weighting for Query Independent
+        Evidence", the saturating transformation.
+        """
+        ranks = self.ranks().astype(np.float64)
+        return weight * ranks / (ranks + HALF)
+
+    def importance_part(self, weight: float, place: int) -> Part:
+        """Return what importance adds to a page, as a row of an explanation."""
+        worth = float(self.importance(weight)[place])
+        return Part("importance", f"PageRank {self.ranks()[place]:.2f}", worth)
 
     def hits(self, field: str, word: str, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], Flat]:
         """Return which of some `places` of `pages` have the word in a field, and its hits there."""
@@ -130,3 +163,38 @@ class Ranking(Protocol):
 
     def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
         """Return where the score of the page at `place` comes from; the contributions sum up to it."""
+
+
+class Factor(NamedTuple):
+    """Something that adds to the scores of pages."""
+
+    what: str
+    detail: str
+    worth: NDArray[np.float64]  # first axis: matching pages
+
+
+def weights(terms: Sequence[QueryTerm]) -> dict[str, float]:
+    """Return the weight of each term in the query: one that is typed twice has twice the weight."""
+    summed: dict[str, float] = {}
+    for word in terms:
+        summed[word.term] = summed.get(word.term, 0.0) + word.weight
+    return summed
+
+
+def typed(terms: Sequence[QueryTerm]) -> list[str]:
+    """Return the terms that a person typed, in their order; none of the thesaurus or of a prefix*."""
+    return [word.term for word in terms if not word.added and word.weight >= 1]
+
+
+def spellings(terms: Sequence[QueryTerm]) -> dict[str, str]:
+    """Return how each term was typed first."""
+    return {word.term: word.spelled for word in reversed(terms)}
+
+
+def idf(frequency: int, documents: int) -> float:
+    """Return the inverse document frequency of a word: positive, high for a word of few documents.
+
+    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework", 3.1; with 1 added in the
+    logarithm as in Lucene, so that a word of more than half the documents does not lower their scores.
+    """
+    return math.log1p((max(documents, frequency) - frequency + 0.5) / (frequency + 0.5))

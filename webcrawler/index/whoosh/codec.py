@@ -28,8 +28,7 @@ from whoosh.codec.whoosh3 import (
 )
 from whoosh.system import pack_int, pack_ushort, unpack_int
 
-from webcrawler.index.whoosh.mapped import MappedSegment
-from webcrawler.index.whoosh.pickles import FACE, load, loads
+from webcrawler.index.whoosh.files import FACE, MappedSegment, load, loads
 from webcrawler.index.whoosh.values import Numbers, Postings, Values, packed, unpacked
 
 

@@ -12,8 +12,7 @@ from typing import TypeVar
 from whoosh.fields import Schema
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
-from webcrawler.index.whoosh.mapped import MappedSegment
-from webcrawler.index.whoosh.pickles import SafeStorage, load, loads
+from webcrawler.index.whoosh.files import MappedSegment, SafeStorage, load, loads
 from webcrawler.index.whoosh.schema import VERSION
 
 NAME = "MAIN"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from whoosh.formats import Format
 
-from webcrawler.index.whoosh.pickles import FACE
+from webcrawler.index.whoosh.files import FACE
 from webcrawler.text import MAX_TERM_CHARACTERS, MAX_TOKENS, is_word_character, tokens, tokens_of, words
 
 MAX_DISTINCT_TERMS = 20_000  # of one field of one document; further terms are not indexed

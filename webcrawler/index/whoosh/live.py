@@ -9,6 +9,7 @@ from whoosh.index import TOC, EmptyIndexError, FileIndex
 from whoosh.reading import IndexReader
 
 from webcrawler.errors import Unavailable
+from webcrawler.index.whoosh.files import SafeStorage
 from webcrawler.index.whoosh.folder import (
     NAME,
     OTHER_ENGINE,
@@ -17,7 +18,6 @@ from webcrawler.index.whoosh.folder import (
     read_again,
     read_toc,
 )
-from webcrawler.index.whoosh.pickles import SafeStorage
 from webcrawler.index.whoosh.reader import Reading
 from webcrawler.index.whoosh.schema import VERSION
 

@@ -10,8 +10,8 @@ from whoosh.columns import NumericColumn
 from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
+from webcrawler.index.whoosh.files import FACE
 from webcrawler.index.whoosh.hit_encoding import HitList, anchor_lists, hit_lists
-from webcrawler.index.whoosh.pickles import FACE
 from webcrawler.records import Document, Text
 
 VERSION = 2  # of fields, analysis and hit lists together; another one in a folder means: follow again

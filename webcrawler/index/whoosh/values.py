@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index.whoosh.pickles import FACE
+from webcrawler.index.whoosh.files import FACE
 
 Ints = NDArray[np.int64]
 Numbers: TypeAlias = "bytes | tuple[int, ...] | array[int]"

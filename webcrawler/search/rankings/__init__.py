@@ -2,7 +2,7 @@
 
 `bm25f`, the default, combines the fields of a page with what the page is called by itself and by others;
 `pseudo_relevance` adds to it for queries that are sentences. `hitlists` counts types of hits, and pairs of
-near ones (GO); `peculiarity` is WC's. `weights` has what they share.
+near ones (GO); `peculiarity` is WC's.
 
 Commands, search page and evaluation read RANKINGS.
 """

@@ -9,16 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.search.matches import Matches, Part
-from webcrawler.search.rankings.weights import (
-    idf,
-    idf_of,
-    importance,
-    importance_part,
-    normalised,
-    spellings,
-    weights,
-)
+from webcrawler.search.matches import Matches, Part, idf, spellings, weights
 from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
@@ -88,7 +79,7 @@ class BM25F:
 
     def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
         words = self.query_weights(terms)
-        scores = self.relevance(words, matches) + importance(matches.ranks(), self._most(words, matches))
+        scores = self.relevance(words, matches) + matches.importance(self._most(words, matches))
         for name in self.names:
             for added in self._named(name, words, matches).values():
                 scores += added
@@ -99,7 +90,7 @@ class BM25F:
         spelled, rows, words = spellings(terms), [], self.query_weights(terms)
         page = matches.only(place)
         for word, query_weight in words.items():
-            rarity = idf_of(word, page)
+            rarity = page.idf(word)
             shares = {name: float(self._share(name, word, page)[0]) for name in self.fields}
             saturation = (self.k1 + 1) / (self.k1 + sum(shares.values()))
             for name, share in shares.items():
@@ -113,7 +104,7 @@ class BM25F:
                     rarity = idf(page.having(name, word), page.documents)
                     detail = f"name of {page.lengths(name)[0]:g} words, idf {rarity:.2f}"
                     rows.append(Part(f"{spelled[word]} in {of.label}", detail, worth))
-        return [*rows, importance_part(page, self._most(words, page), 0)]
+        return [*rows, page.importance_part(self._most(words, page), 0)]
 
     def query_weights(self, terms: Sequence[QueryTerm]) -> dict[str, float]:
         """Return the weight of each term: 1 for once, and less for each further time that it is typed."""
@@ -126,13 +117,13 @@ class BM25F:
             x = np.zeros(len(found))
             for name in fields or self.fields:
                 x += self._share(name, word, matches)
-            found += query_weight * idf_of(word, matches) * ((self.k1 + 1) * x / (self.k1 + x))
+            found += query_weight * matches.idf(word) * ((self.k1 + 1) * x / (self.k1 + x))
         return found
 
     def _share(self, name: str, word: str, matches: Matches) -> Floats:
         """Return what a field adds to x."""
         _, weight, b = self.fields[name]
-        return weight * normalised(name, word, b, matches)
+        return weight * matches.normalised(name, word, b)
 
     def _named(self, name: str, words: Mapping[str, float], matches: Matches) -> dict[str, Floats]:
         """Return what each weighted word adds because a field that names the page has it.
@@ -143,8 +134,8 @@ class BM25F:
         with one word of a sentence is no answer to it.
         """
         of = self.names[name]
-        found = {word: normalised(name, word, of.b, matches, of.most) for word in words}
-        shares = {word: weight * idf_of(word, matches) for word, weight in words.items()}
+        found = {word: matches.normalised(name, word, of.b, of.most) for word in words}
+        shares = {word: weight * matches.idf(word) for word, weight in words.items()}
         held = np.zeros(len(matches.pages))
         for word, occurrences in found.items():
             held += shares[word] * (occurrences > 0)
@@ -156,5 +147,5 @@ class BM25F:
 
     def _most(self, words: Mapping[str, float], matches: Matches) -> float:
         """Return the most that importance may add; all of it where the query has no word."""
-        worth = sum(weight * idf_of(word, matches) for word, weight in words.items())
+        worth = sum(weight * matches.idf(word) for word, weight in words.items())
         return min(self.importance, worth) if words else self.importance

@@ -9,17 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.search.matches import Matches, Part
+from webcrawler.search.matches import Factor, Matches, Part, spellings, typed, weights
 from webcrawler.search.positions import BINS, Integers, Occurrences, nearest
-from webcrawler.search.rankings.weights import (
-    Factor,
-    idf_of,
-    importance,
-    importance_part,
-    spellings,
-    typed,
-    weights,
-)
 from webcrawler.text.query import QueryTerm
 
 MAX_RANKED = 40_000  # GO: "once a certain number (currently 40000) of matching documents are found"
@@ -78,13 +69,13 @@ class HitLists:
         self._last: tuple[object, object, list[Factor]] | None = None  # explained last: often for many hits
 
     def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
-        alone = importance(matches.ranks(), IMPORTANCE)
+        alone = matches.importance(IMPORTANCE)
         for factor in _factors(terms, matches, alone):
             alone += factor.worth.sum(axis=1)
         return alone + _all_words(terms, matches, alone)
 
     def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        scores = importance(matches.ranks(), IMPORTANCE)
+        scores = matches.importance(IMPORTANCE)
         rows = []
         if self._last is None or self._last[0] is not terms or self._last[1] is not matches:
             self._last = terms, matches, list(_factors(terms, matches, scores))
@@ -94,7 +85,7 @@ class HitLists:
                 rows.append(Part(f"{what} in {KINDS[kind].label}", detail, float(worth[place, kind])))
         if bonus := float(_all_words(terms, matches, scores)[place]):
             rows.append(Part("all words of the query", "before pages that lack one", bonus))
-        return [*rows, importance_part(matches, IMPORTANCE, place)]
+        return [*rows, matches.importance_part(IMPORTANCE, place)]
 
 
 def count_weight(counts: Floats) -> Floats:
@@ -128,7 +119,7 @@ def _factors(terms: Sequence[QueryTerm], matches: Matches, base: Floats) -> Iter
 
 def _shares(terms: Sequence[QueryTerm], matches: Matches) -> dict[str, float]:
     """Return the share of each word in the query, by its rarity; of a long query, the MOST_WORDS heaviest."""
-    worth = {word: weight * idf_of(word, matches) for word, weight in weights(terms).items()}
+    worth = {word: weight * matches.idf(word) for word, weight in weights(terms).items()}
     heaviest = sorted(worth, key=lambda word: -worth[word])[:MOST_WORDS]
     total = sum(worth[word] for word in heaviest)
     return {word: worth[word] / total for word in worth if word in heaviest}

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.search.matches import Matches, Part
-from webcrawler.search.rankings.weights import spellings, weights
+from webcrawler.search.matches import Matches, Part, spellings, weights
 from webcrawler.text.query import QueryTerm
 
 FIELDS = ("title", "body")  # the text of a document (WC); the body holds the headings

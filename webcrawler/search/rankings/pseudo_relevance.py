@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from webcrawler.search.matches import Matches, Part
+from webcrawler.search.matches import Factor, Matches, Part, idf, typed
 from webcrawler.search.rankings.bm25f import BM25F, TEXT
-from webcrawler.search.rankings.weights import Factor, idf, typed
 from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
