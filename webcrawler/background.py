@@ -81,7 +81,7 @@ def is_held(lock: Path) -> bool:
 
 
 def try_lock(path: Path) -> IO[str] | None:
-    """The file, locked and emptied; None where somebody else has it."""
+    """The file, locked and emptied; None if another process holds it."""
     lock = path.open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -127,7 +127,7 @@ class Companion(NamedTuple):
             self.start(crawl_dir, stdin)
 
     def lock(self, crawl_dir: Path) -> IO[str] | None:
-        """The right to be at work, until it is closed; None where another one is."""
+        """Hold NAME.lock until the file is closed; None if another companion of the kind is at work."""
         return try_lock(crawl_dir / f"{self.name}.lock")
 
     @contextmanager
@@ -195,10 +195,10 @@ class Renewal:
     """Decides when a view of the whole catalog is made again; subclasses make it.
 
     Args:
-        last_seq: asks for the newest change there is.
-        seq: the last change that was to be in it.
-        growth: of the changes, until it is due. So all the making of a growing crawl costs what the last one
-            does, times growth / (growth - 1).
+        last_seq: returns the number of the catalog's newest change.
+        seq: that of the last change which the view holds.
+        growth: it is due when there are this many times as many changes. While a crawl grows, making it again
+            and again then costs no more than growth / (growth - 1) times the last making.
     """
 
     def __init__(self, last_seq: Callable[[], int], seq: int, growth: float) -> None:
@@ -219,7 +219,7 @@ class Renewal:
         return not self._seq <= self._last_seq() <= self._seq * self._growth
 
     def renew(self) -> None:
-        """Where that fails (the disk is full) the old one stays, until it is due again."""
+        """Make it again. If that fails (the disk is full) the old one stays until it is due again."""
         began = time.monotonic()
         self._seq = self._last_seq()  # asked before all else is read: what is newer is not missed
         try:

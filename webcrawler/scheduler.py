@@ -109,7 +109,7 @@ class Scheduler(BaseScheduler):
                 try:
                     wait, pause = await self._refill(), RETRY_SECONDS[0]
                 except RedisError as error:
-                    logger.warning("Redis does not do it, trying again in %.1f s: %s", pause, error)
+                    logger.warning("Redis failed, trying again in %.1f s: %s", pause, error)
                     await self._in_thread(attempt, self._worker.connection.revive)
                     await asyncio.sleep(pause)
                     wait, pause = 0.0, min(2 * pause, RETRY_SECONDS[1])

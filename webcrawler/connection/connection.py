@@ -18,14 +18,14 @@ from webcrawler.errors import BadInput, Unavailable
 FSYNCS = ("always", "everysec", "no")
 
 # RESP2 is all we need. Few and short retries: redis-py's own ten would hold
-# the reactor thread for 4.6 s on a dead server. A line that died in silence is given up before a worker's
-# heartbeat is missed (six seconds), and not by an answer that is two seconds late.
+# the reactor thread for 4.6 s on a dead server. The time-out is shorter than the six seconds after which a
+# worker counts as dead, and longer than that of an answer which is two seconds late.
 RETRIES = 2
 CLIENT_OPTIONS: dict[str, Any] = {"protocol": 2, "socket_timeout": 3.0, "socket_connect_timeout": 2.0}
 
 
 class _Retry(Retry):
-    """When a line fell silent, the idle lines of the pool are closed too: each would cost a time-out more."""
+    """Closes the idle connections of the pool after a time-out: each would cost another time-out."""
 
     def __init__(self, retries: int) -> None:
         super().__init__(ExponentialBackoff(cap=0.1, base=0.01), retries)
@@ -71,7 +71,7 @@ class Connection:
     def revive(self) -> None:
         """Return when Redis answers; an embedded server that died is started again from its log.
 
-        Of many threads and processes that call this at once, one starts it.
+        Many threads and processes may call this at once: one of them starts it.
 
         Raises:
             Unavailable: it does not answer (a remote one), or cannot be started.
@@ -85,7 +85,7 @@ class Connection:
             remote.check(self.client)
 
     def close(self) -> None:
-        """Let go; the last user of an embedded server stops it. May be called twice."""
+        """Close the connections; the last user of an embedded server stops it. May be called twice."""
         self.client.close()
         if self._server is not None:
             self._server.leave()
@@ -108,10 +108,10 @@ def connect(
     """Connect to the Redis at `redis_url`, or to the embedded server of `crawl_dir`, started if need be.
 
     Args:
-        redis_url: of a server, or of any node of a Redis Cluster: which of both, it says itself.
+        redis_url: of a server, or of any node of a Redis Cluster; it is asked which it is.
         fsync: when the embedded server's log reaches the disk: always, everysec or no. With everysec a power
-            cut costs up to 2 s of answered writes, and a kill of the server those answered while an fsync
-            ran (the server holds writes back then); with always neither costs any.
+            cut loses up to 2 s of acknowledged writes, and killing the server those that it acknowledged
+            during an fsync; with always nothing is lost.
         redis_params: more arguments for the client of a URL, as scrapy-redis's REDIS_PARAMS.
         binaries: server programs to try for the embedded server, best first.
     Raises:
@@ -137,7 +137,7 @@ def from_settings(settings: Mapping[str, Any]) -> Connection:
 
 
 def visit(settings: Mapping[str, Any]) -> Connection:
-    """As `from_settings`, but an embedded server is neither started nor kept up: it goes with its users.
+    """As `from_settings`, but without starting an embedded server, or keeping one from stopping.
 
     Raises:
         BadInput: no Redis answers at the URL.

@@ -2,7 +2,7 @@
 
 `redis/` holds, besides the append-only log:
     lock     starting, joining and leaving happen one after the other, under this flock
-    users    every user holds a shared flock; who gets it exclusively when leaving is last and stops it
+    users    every user holds a shared flock; a user that leaves and can make it exclusive is the last
     server   the server itself holds this flock for as long as it lives; its text is the process id
 A kill -9 drops a user's locks and leaves the server, which has a session of its own; the next user joins it.
 """
@@ -60,7 +60,7 @@ class EmbeddedServer:
             ) from error
         try:
             self.ensure_running()
-            if self._fsync == "always":  # who joins may ask for more than who started, never for less
+            if self._fsync == "always":  # a later user may ask for more than the first one, never for less
                 with self._server.client() as client, contextlib.suppress(redis.RedisError):
                     client.config_set("appendfsync", self._fsync)
         except BaseException:
@@ -87,7 +87,7 @@ class EmbeddedServer:
     def leave(self) -> None:
         """Stop being a user; the last one stops the server and waits until it is gone."""
         users, self._users = self._users, -1
-        if users < 0 or self._user_process != os.getpid():  # a forked child has no say
+        if users < 0 or self._user_process != os.getpid():  # in a forked child: the parent uses it
             return
         try:
             with self._start_lock():

@@ -1,4 +1,4 @@
-"""What is done when Redis or a disk does not answer: the same again, for a while."""
+"""Retries, for when Redis or a disk does not answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ END_TRIES = 20
 
 
 def is_passing(error: Exception) -> bool:
-    """Is it a fault of Redis, or one that says so itself?"""
+    """Is it an error of Redis, or one whose type says that it passes?"""
     return isinstance(error, RedisError | Unavailable)
 
 
@@ -66,6 +66,6 @@ def retry(
 
 
 def attempt(step: Callable[[], object], revive: Callable[[], object] = lambda: None) -> None:
-    """Retry some ten seconds long, then give up: others find out when the leases of this worker end."""
+    """Retry for about ten seconds, then give up without an error: leases of this worker expire anyway."""
     with suppress(RedisError, Unavailable):
         retry(step, revive, seconds=FOREVER, tries=END_TRIES)

@@ -111,7 +111,7 @@ class Server:
             return True
 
     def lives(self) -> bool:
-        """Whether its process is there: the flock is held, and not only by a child of who started it."""
+        """Does its process exist? Its flock may also be held by a child of the process that started it."""
         lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -126,7 +126,7 @@ class Server:
     def stop(self) -> None:
         """Stop it and wait until it is gone."""
         with self.client() as client, contextlib.suppress(redis.RedisError):
-            client.shutdown(nosave=True)  # flushes and syncs the append-only log, which has all
+            client.shutdown(nosave=True)  # flushes and syncs the append-only log, which holds everything
         deadline = time.monotonic() + STOPPING_SECONDS
         while self.lives() and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)

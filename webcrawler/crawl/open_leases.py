@@ -16,7 +16,9 @@ UNLIMITED = 2**31
 
 
 class Downloads:
-    """Those under way by when they began. With a limit of one none stands aside: the order is exact.
+    """Downloads under way, oldest first. Those of more than 2 s stand aside: they no longer count as young.
+
+    With a limit of one none stands aside, so that the order is exact.
 
     Args:
         limit: of young ones; 0: any number.

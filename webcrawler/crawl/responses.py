@@ -120,13 +120,13 @@ def retry_after_seconds(value: bytes | None, now: float) -> float:
 
 
 def is_other_type(content_type: str) -> bool:
-    """Is it called something that is never a document, whatever it looks like?"""
+    """Does this Content-Type name what is never a document, whatever the body looks like?"""
     kind = content_type.partition(";")[0].strip().lower()
     return kind not in DOCUMENT_TYPES and kind not in UNKNOWN_TYPES
 
 
 def is_document(content_type: str, body: bytes) -> bool:
-    """By Content-Type where there is one, but never binary data; by sniffing where there is none."""
+    """Is this body a document? By its Content-Type; without one by its first bytes. Never binary data."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind in DOCUMENT_TYPES:
         start = body[:_SNIFFED_BYTES]

@@ -1,4 +1,4 @@
-"""What Scrapy makes a crawl of: the settings that a spider of ours brings along.
+"""The Scrapy settings of our spiders: which components a crawl is made of.
 
 They are the spider's and not the project's, so that `scrapy shell` and `scrapy fetch` are Scrapy's own.
 """

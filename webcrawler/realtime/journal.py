@@ -21,7 +21,7 @@ from webcrawler.errors import BadInput
 logger = logging.getLogger(__name__)
 
 CHANGED = object()  # Scrapy's signal, with `journal`, on the event loop
-LOCK_TRIES = 10  # who tests whether a run is alive holds its lock for a moment
+LOCK_TRIES = 10  # a process that tests whether a run is alive holds its lock for a moment
 KEPT = 100  # journals of runs that are over
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
@@ -98,7 +98,7 @@ def jobs(crawl_dir: Path) -> list[Journal]:
 
 
 def stop(crawl_dir: Path, job: str) -> None:
-    """Has a run end, also one that is about to start; what it found is kept."""
+    """Ends a run, also one that is about to start; what it found is kept."""
     path = _path(crawl_dir, job, "stop")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()

@@ -14,13 +14,13 @@ from webcrawler.settings import SETTINGS, complaint, removed
 
 logger = logging.getLogger(__name__)
 
-# Where a Scrapy user has said it already, in other words.
-SAID_AS = {
+# Settings of Scrapy that say the same.
+SCRAPY_NAMES = {
     "FRONTIER_DELAY": "DOWNLOAD_DELAY",
     "FRONTIER_SERVER_CONCURRENCY": "CONCURRENT_REQUESTS_PER_DOMAIN",
 }
-# What Scrapy does not do unless it is asked to.
-PLAIN: dict[str, object] = {
+# Limits that Scrapy does not have: off unless they are set.
+OFF: dict[str, object] = {
     "FRONTIER_SLOWNESS": 0.0,
     "BUDGET_SERVER": 0,
     "BUDGET_DOMAIN": 0,
@@ -34,7 +34,7 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
     """All settings of ours as they hold for that spider, and those of a Redis.
 
     Raises:
-        BadInput: one of them will not do.
+        BadInput: a value is not valid.
     """
     for line in removed(settings):
         logger.warning("%s", line)
@@ -52,6 +52,6 @@ def _option(settings: BaseSettings, name: str) -> Any:
         return settings[name]
     if name in os.environ:
         return os.environ[name]
-    if name in SAID_AS:
-        return settings[SAID_AS[name]]
-    return PLAIN.get(name, SETTINGS[name].default)
+    if name in SCRAPY_NAMES:
+        return settings[SCRAPY_NAMES[name]]
+    return OFF.get(name, SETTINGS[name].default)

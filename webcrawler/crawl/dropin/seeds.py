@@ -22,7 +22,7 @@ ARGUMENTS = set(Request.attributes) - {"url"}
 class SeedKey:
     """A list, set or sorted set (highest score first) of URLs or JSON.
 
-    A seed leaves the key when it is in the frontier; one that is none goes to the list KEY:refused.
+    A seed leaves the key when it is in the frontier; what is no seed is moved to the list KEY:refused.
 
     Args:
         link: what the frontier takes in for a request.
@@ -32,7 +32,7 @@ class SeedKey:
         self._client, self.key, self._spider, self._link = client, key, spider, link
 
     def take(self, discover: Callable[[Iterable[Link]], object]) -> int:
-        """Some of what is there goes into the frontier; returns how many seeds. Blocking calls."""
+        """Moves some of what is there into the frontier; returns how many values. Blocks."""
         kind = self._client.type(self.key).decode()
         if kind == "none" or not self._client.set(f"{self.key}:reader", "", nx=True, px=LOCK_MS):
             return 0

@@ -1,4 +1,4 @@
-"""Python values as JSON and back, faithfully; what JSON has no word for is tagged: {"!tuple": [1, 2]}.
+"""Python values as JSON and back, faithfully; what JSON has no type for is tagged: {"!tuple": [1, 2]}.
 
 No pickle: whoever can write to Redis must not run code. Of classes, only items are made, and only such as are
 loaded already.
@@ -14,10 +14,10 @@ from itemadapter import ItemAdapter
 
 
 def plain(value: Any) -> Any:
-    """The value in words of JSON.
+    """The value in types of JSON.
 
     Raises:
-        TypeError: it cannot be said; the message names its type.
+        TypeError: JSON cannot express it; the message names its type.
     """
     match value:
         case None | bool() | int() | float() | str():
@@ -42,7 +42,7 @@ def restored(value: Any) -> Any:
     """What `plain` was given.
 
     Raises:
-        ValueError: it has never given that.
+        ValueError: `plain` returns no such value.
     """
     match value:
         case list():

@@ -43,7 +43,7 @@ NUMBER = "frontier_number"  # of a download, in its request's meta
 SEEDS_SECONDS = 1.0  # between looks at the seeds' key
 MEMORY_SECONDS = 300.0  # that a lease waits for requests in memory; it would end after 900
 
-# The visit whose callback the running code belongs to: whatever is yielded or breaks there is its.
+# The visit whose callback runs in this task: what that yields and raises belongs to the visit.
 _current: ContextVar[Visit | None] = ContextVar("visit", default=None)
 
 
@@ -126,7 +126,7 @@ class SpiderWorker(Worker):
     # ---- what the scheduler asks
 
     def before_request(self) -> None:
-        """Leaves the visit of a callback, and closes redirects and retries that Scrapy has dropped."""
+        """No callback runs now. Closes the visits of redirects and retries that Scrapy has dropped."""
         _current.set(None)
         for number in list(self._rescheduled):
             self._rescheduled.discard(number)
@@ -134,7 +134,7 @@ class SpiderWorker(Worker):
             self.leases.downloads.end(number)
             if visit.lease and not visit.is_reported:
                 self.leases.report(Report(visit.lease, 0.0))
-            visit.reason = "redirect"  # to where a middleware, like that of allowed_domains, did not let it
+            visit.reason = "redirect"  # to a URL that a middleware dropped, such as that of allowed_domains
             self._over(visit)
         self._close_oldest()
 
@@ -264,7 +264,7 @@ class SpiderWorker(Worker):
         self.leases.changed.set()
 
     def _scheduled(self, request: Request) -> None:
-        """Handlers of this signal may drop a redirect without a word."""
+        """Notes a redirect or retry: another handler of this signal may drop it without telling anybody."""
         number = request.meta.get(NUMBER)
         if number in self._visits:
             self._rescheduled.add(number)
@@ -272,7 +272,7 @@ class SpiderWorker(Worker):
     # ---- seeds
 
     def _nonce(self, request: Request, visit: Visit | None) -> str:
-        """Of a request that is not to be filtered. Those of `start` are the same in each run: done once."""
+        """Makes a request with dont_filter unique; in `start` by a count, which is the same in each run."""
         if not request.dont_filter:
             return ""
         if visit or self.crawler.engine._start is None:
@@ -292,7 +292,7 @@ class SpiderWorker(Worker):
     # ---- requests that are not kept
 
     def _keep_in_memory(self, request: Request, visit: Visit | None, why: str) -> bool:
-        """Downloaded from here; the page that yielded it is done when this is, so a crash repeats both."""
+        """Downloads it without the frontier. The page that yielded it is done later: a crash repeats both."""
         if why not in self._warned:
             self._warned.add(why)
             logger.warning("in memory only, and its page is not done before: %s: %s", request, why)

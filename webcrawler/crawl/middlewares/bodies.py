@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
-CODINGS_MAX = 3  # one upon the other; nobody in earnest has two
+CODINGS_MAX = 3  # applied one after the other; real servers use one
 WAIT_SECONDS = 30.0  # for room, where a request has no deadline
 SMALL_BODY_BYTES = 64 * 1024  # inflated within milliseconds, up to DOWNLOAD_MAXSIZE
 
 LARGE_BYTES = 2**20  # from here on a body is received only while there is room
 PLACES = 4  # of large bodies that are received, or inflated, at a time
-HELD_BYTES_MAX = 32 * 2**20  # of those that are there, and wait for the spider and the pipelines
+HELD_BYTES_MAX = 32 * 2**20  # of those that wait for the spider and the pipelines
 POLL_SECONDS = 0.05
 
 
@@ -49,13 +49,13 @@ class Room:
         self._taken -= 1
 
     def hold(self, response: Response) -> None:
-        """Counts a response, where it is large, for as long as anybody needs it."""
+        """Counts a large response for as long as it is in memory."""
         if len(response.body) > LARGE_BYTES:
             self._held.add(response)
 
 
 class CompressedMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, which inflates up to DOWNLOAD_MAXSIZE. What cannot be inflated is no page."""
+    """Inflates bodies as Scrapy does, but few large ones at a time. What cannot be inflated is no page."""
 
     def __init__(self, *, crawler: Crawler) -> None:
         super().__init__(crawler=crawler)

@@ -64,7 +64,7 @@ class BoundedParser(_LenientHTTPClientParser):
         super().allHeadersReceived()  # type: ignore[no-untyped-call]
 
     def switchToBodyMode(self, decoder: Any) -> None:
-        """Has the chunks that came together handed on together: Scrapy sends a signal for each."""
+        """Hands on chunks that arrived together as one piece: Scrapy sends a signal for each."""
         super().switchToBodyMode(decoder)  # type: ignore[no-untyped-call]
         if isinstance(decoder, _ChunkedTransferDecoder):
             self._pieces: list[bytes] = []
@@ -78,10 +78,16 @@ class BoundedParser(_LenientHTTPClientParser):
             self._is_large = True
             self._wait_for_room()
         decoder: Any = self.bodyDecoder
-        if isinstance(decoder, _ChunkedTransferDecoder):
-            self._receive_chunks(data)
-        else:
+        if not isinstance(decoder, _ChunkedTransferDecoder):
             super().rawDataReceived(data)  # type: ignore[no-untyped-call]
+            return
+        self._framing_bytes += len(data)
+        try:
+            super().rawDataReceived(data)  # type: ignore[no-untyped-call]
+        finally:
+            self._deliver_pieces()
+        if self._framing_bytes > FRAMING_BYTES_MAX:
+            raise _too_much("chunks of a few bytes")
 
     def connectionLost(self, reason: Any = None) -> None:
         self._is_over = True
@@ -90,7 +96,7 @@ class BoundedParser(_LenientHTTPClientParser):
         super().connectionLost(reason)
 
     def _wait_for_room(self) -> None:
-        """Reads nothing meanwhile: what the other side sends waits there, and the download's time goes on."""
+        """Stops reading until there is room; the time of the download goes on."""
         if self._is_over:
             return
         transport: Any = self.transport
@@ -100,15 +106,6 @@ class BoundedParser(_LenientHTTPClientParser):
         else:
             transport.pauseProducing()
             asyncio.get_running_loop().call_later(POLL_SECONDS, self._wait_for_room)
-
-    def _receive_chunks(self, data: bytes) -> None:
-        self._framing_bytes += len(data)
-        try:
-            super().rawDataReceived(data)  # type: ignore[no-untyped-call]
-        finally:
-            self._deliver_pieces()
-        if self._framing_bytes > FRAMING_BYTES_MAX:
-            raise _too_much("chunks of a few bytes")
 
     def _finish_chunks(self, rest: bytes) -> None:
         self._deliver_pieces()

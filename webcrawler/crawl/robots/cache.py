@@ -29,7 +29,7 @@ class Robots:
     """What holds for a server; `rules` is None for complete disallow (RFC 9309 2.3.1.4).
 
     While the server is unreachable a robots.txt that it once gave holds on for 30 days (2.4 allows it). Then
-    it is complete disallow again: of the choices of 2.3.1.4, that which nobody has to be sorry for.
+    it is complete disallow again, the more careful choice of 2.3.1.4.
     """
 
     rules: Rules | None
@@ -90,7 +90,7 @@ class RobotsCache:
         now = int(seconds) + int(micros) / 1e6
         try:
             return (self._unpack(packed, now) if packed else None), now
-        except (KeyError, TypeError, ValueError, zlib.error):  # of another version, or nobody's
+        except (KeyError, TypeError, ValueError, zlib.error):  # written by another version
             return None, now
 
     def _unpack(self, packed: bytes, now: float) -> Robots:

@@ -1,4 +1,4 @@
-"""Is a compressed robots.txt all there? Scrapy inflates what came, and does not say whether that was all."""
+"""Is a compressed robots.txt complete? Scrapy inflates what arrived and does not say whether it was."""
 
 from __future__ import annotations
 

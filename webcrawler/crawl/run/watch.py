@@ -14,7 +14,7 @@ from webcrawler.index import follower
 logger = logging.getLogger(__name__)
 
 WATCH_SECONDS = 5.0
-PATIENCE_SECONDS = 60.0  # where only searches want ranks and vocabulary, a short crawl has them at its end
+PATIENCE_SECONDS = 60.0  # until ranks and vocabulary are made for searches; at its end any crawl has them
 
 
 class Watch:
@@ -32,10 +32,10 @@ class Watch:
         self._thread.start()
 
     def close(self) -> int | None:
-        """Has the processes make all that the crawl leaves to be made; returns how far the index is behind.
+        """Starts ranker and vocabulary a last time; blocks. The crawl must still hold its lock.
 
-        Blocks; the crawl has still to hold its lock, as they end where no crawl is alive. Returns changes
-        of the catalog, None where nothing is indexed.
+        Returns:
+            How many changes of the catalog the index has still to follow; None where nothing is indexed.
         """
         self._end.set()
         self._thread.join()
