@@ -7,11 +7,7 @@ import time
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from scrapy.exceptions import (
-    DownloadCancelledError,
-    DownloadTimeoutError,
-    IgnoreRequest,
-)
+from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
 from webcrawler.frontier import Report

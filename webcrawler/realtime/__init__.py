@@ -7,13 +7,4 @@ from webcrawler.realtime.job import ENOUGH, RealtimeJob
 from webcrawler.realtime.journal import Found, Journal
 from webcrawler.realtime.search import RealtimeSearch
 
-__all__ = [
-    "ENOUGH",
-    "Driver",
-    "Found",
-    "Journal",
-    "RealtimeJob",
-    "RealtimeSearch",
-    "journal",
-    "urls_of",
-]
+__all__ = ["ENOUGH", "Driver", "Found", "Journal", "RealtimeJob", "RealtimeSearch", "journal", "urls_of"]
