@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -53,17 +52,8 @@ class RealtimeSpider(IndexSpider):
 
         # A second Ctrl-C: the thread of the search is waited for at the end of the process.
         reactor.addSystemEventTrigger("before", "shutdown", self._search.stop_waiting)  # type: ignore[arg-type]
-        crawl = Crawl.of(self.crawler)
-        with ExitStack() as opened:
-            frontier = crawl.stores.new_frontier(opened)
-            stats, is_demo = self.crawler.stats.get_stats(), crawl.stores.demo is not None
-            reason = await self._driver.run(
-                frontier, crawl.rules.admits, lambda: crawl.is_closing, stats, is_demo
-            )
-            if reason:
-                crawl.stop(reason)
-        no_requests: tuple[Any, ...] = ()
-        for request in no_requests:
+        await self._driver.run(Crawl.of(self.crawler))
+        async for request in super().start():
             yield request
 
     def _item_scraped(self, item: object) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, TypeVar
 
 from webcrawler.connection import RedisError
 from webcrawler.errors import WebcrawlerError
@@ -15,6 +16,9 @@ from webcrawler.frontier import Frontier
 from webcrawler.realtime.journal import Journal
 from webcrawler.realtime.search import RealtimeSearch
 from webcrawler.records import Link
+
+if TYPE_CHECKING:
+    from webcrawler.crawl.run import Crawl
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -35,43 +39,29 @@ class Driver:
         self._search, self._show = search, show
         self._thread = ThreadPoolExecutor(1, "search")
 
-    async def run(
-        self,
-        frontier: Frontier,
-        admits: Callable[[Link], bool],
-        is_closing: Callable[[], bool],
-        stats: Mapping[str, object],
-        is_demo: bool,
-    ) -> str:
-        """Takes the links that the search finds into the frontier, until the search or the crawl is over.
+    async def run(self, crawl: Crawl) -> None:
+        """Goes on until the search or the crawl is over; ends the crawl where it is the search."""
+        stats, is_demo = crawl.crawler.stats.get_stats(), crawl.stores.demo is not None
+        with ExitStack() as opened:
+            frontier = crawl.stores.new_frontier(opened)
+            while not crawl.is_closing:
+                reason = await self._in_thread(lambda: self._try_step(frontier, crawl.rules.admits))
+                self._search.note_crawl(stats, is_demo)
+                if reason:
+                    crawl.stop(reason)
+                    return
+                self._show(self._search.journal())
+                await asyncio.sleep(POLL_SECONDS)
 
-        Args:
-            frontier: for the thread of the search.
-            admits: may this link be followed?
-            stats: of the crawl, as Scrapy counts them.
-            is_demo: is it the demo web that is crawled?
-        Returns:
-            Why the search is over; "" when it is the crawl that ends.
-        """
-
-        def step() -> str:
-            try:
-                return self._search.step(frontier, admits)
-            except PASSING as error:
-                logger.warning("the search waits: %s", error)
-                return ""
-            except Exception:
-                logger.critical("the search broke", exc_info=True)
-                return "failed"
-
-        while not is_closing():
-            reason = await self._in_thread(step)
-            self._search.note_crawl(stats, is_demo)
-            if reason:
-                return reason
-            self._show(self._search.journal())
-            await asyncio.sleep(POLL_SECONDS)
-        return ""
+    def _try_step(self, frontier: Frontier, admits: Callable[[Link], bool]) -> str:
+        try:
+            return self._search.step(frontier, admits)
+        except PASSING as error:
+            logger.warning("the search waits: %s", error)
+            return ""
+        except Exception:
+            logger.critical("the search broke", exc_info=True)
+            return "failed"
 
     async def end(self, reason: str) -> None:
         """Shows the last list; `reason` is that of the crawl."""

@@ -49,19 +49,19 @@ class Visit:
         return decided
 
 
+@dataclass(eq=False, slots=True)
 class Handler:
-    """Takes the place of a callback or an errback (`original`; None: none was given) of one download.
+    """Takes the place of a callback or an errback of one download.
 
     Calls `handle` with itself and with what the original would be called with.
     """
 
-    __slots__ = ("_handle", "number", "original")
-
-    def __init__(self, handle: Callable[..., Any], number: int, original: Callable[..., Any] | None) -> None:
-        self._handle, self.number, self.original = handle, number, bare(original)
+    handle: Callable[..., Any]
+    number: int  # of the download
+    original: Callable[..., Any] | None  # None: none was given
 
     def __call__(self, result: Any, **kwargs: Any) -> Any:
-        return self._handle(self, result, **kwargs)
+        return self.handle(self, result, **kwargs)
 
 
 def bare(function: Callable[..., Any] | None) -> Callable[..., Any] | None:

@@ -80,8 +80,10 @@ class Stores:
             self.demo = None
             if may_demo:
                 self.demo = serve_demo(self._folder, job, Frontier(client, ordering("fifo")))
+            self.request_meta: dict[str, Any] = {"verbatim_url": True}  # what was checked is what is fetched
             if self.demo:
                 opened.callback(self.demo.stop)
+                self.request_meta["proxy"] = None
             self.resolver = self._guard_addresses()
             polite = read_politeness(settings, no_delay=self.demo is not None)
             mode = maintenance.mode_of(client, job.mode, job.frontier)
@@ -106,11 +108,6 @@ class Stores:
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
         return for_thread(opened, self.connection, self.frontier)
-
-    @property
-    def request_meta(self) -> dict[str, Any]:
-        """For every request: what was checked is what is fetched; the demo web needs no proxy."""
-        return {"verbatim_url": True, "proxy": None} if self.demo else {"verbatim_url": True}
 
     def _forget_search(self) -> None:
         """Removes the frontier of a search; what it found stays in catalog and index."""
