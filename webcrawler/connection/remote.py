@@ -7,7 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import redis
@@ -85,11 +85,13 @@ def wait_until_it_answers(settings: Mapping[str, Any]) -> bool:
     try:
         with client({**settings, "REDIS_PARAMS": params}) as probe:
             _wait(probe.ping)
-            if not _is_in_cluster(probe):
-                return False
-        with client({**settings, "REDIS_PARAMS": params}, cluster=True) as whole:
-            _wait(whole.check)
-            return True
+            is_cluster = False
+            with suppress(redis.ResponseError):  # an access list, or a proxy, that lets no INFO through
+                is_cluster = bool(probe.info("cluster").get("cluster_enabled"))
+        if is_cluster:
+            with client({**settings, "REDIS_PARAMS": params}, cluster=True) as whole:
+                _wait(whole.check)
+        return is_cluster
     except (redis.RedisError, ValueError, OSError) as error:
         address = f"{settings.get('REDIS_HOST', 'localhost')}:{settings.get('REDIS_PORT', 6379)}"
         where = re.sub(r"//[^/@]*@", "//", str(settings.get("REDIS_URL") or address))
@@ -124,13 +126,6 @@ def _wait(ask: Callable[[], object]) -> None:
         is_passing=lambda error: isinstance(error, soon),
         on_failure=lambda error: None,
     )
-
-
-def _is_in_cluster(probe: redis.Redis) -> bool:
-    try:
-        return bool(probe.info("cluster").get("cluster_enabled"))
-    except redis.ResponseError:  # an access list, or a proxy, that lets no INFO through
-        return False
 
 
 def _one_line(error: BaseException) -> str:

@@ -38,20 +38,19 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
     """
     for line in removed(settings):
         logger.warning("%s", line)
-    found = {name: _option(settings, name) for name in SETTINGS}
-    for name, value in found.items():
+    found: dict[str, Any] = {}
+    for name in SETTINGS:
+        if name in settings:
+            value = settings[name]
+        elif name in os.environ:
+            value = os.environ[name]
+        elif name in SCRAPY_NAMES:
+            value = settings[SCRAPY_NAMES[name]]
+        else:
+            value = OFF.get(name, SETTINGS[name].default)
         if name.startswith(("FRONTIER_", "BUDGET_", "CRAWL_", "REDIS_")) and (why := complaint(name, value)):
             raise BadInput(why)
+        found[name] = value
     found["FRONTIER_NAME"] = found["FRONTIER_NAME"] or spider
     found.update({name: settings[name] for name in remote.SETTINGS if name in settings})
     return BaseSettings(found)
-
-
-def _option(settings: BaseSettings, name: str) -> Any:
-    if name in settings:
-        return settings[name]
-    if name in os.environ:
-        return os.environ[name]
-    if name in SCRAPY_NAMES:
-        return settings[SCRAPY_NAMES[name]]
-    return OFF.get(name, SETTINGS[name].default)

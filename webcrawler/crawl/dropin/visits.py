@@ -16,8 +16,6 @@ from webcrawler.crawl.responses import Refused, reason_of, reason_of_error, repo
 from webcrawler.frontier import Done, Failed, Frontier, Report
 from webcrawler.records import Lease, Link
 
-Decided = Callable[[list[tuple[Lease, str]], int], object]
-
 
 class Failure(NamedTuple):
     """Why a lease comes to nothing, and whether another try makes sense."""
@@ -108,7 +106,7 @@ class Decisions:
             that were new.
     """
 
-    def __init__(self, frontier: Frontier, decided: Decided) -> None:
+    def __init__(self, frontier: Frontier, decided: Callable[[list[tuple[Lease, str]], int], object]) -> None:
         self._frontier, self._decided = frontier, decided
         self._waiting: list[Visit] = []
         self._gathered: list[Visit] = []

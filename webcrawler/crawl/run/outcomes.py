@@ -53,24 +53,24 @@ class Outcomes:
         self.documents = 0  # decided in this run
         self._stores = stores
         self._leases, self._stats, self._stop, self._max_pages = leases, stats, stop, max_pages
-        self._documents: dict[Lease, Entry] = {}  # at the parsers, the spider and the pipelines
+        self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
 
     # ---- documents
 
     def begin(self, fetch: Fetch) -> None:
         """A document was fetched: the pipelines may add to it until `finish`."""
-        self._documents[fetch.lease] = Entry(fetch)
+        self._entries[fetch.lease] = Entry(fetch)
 
     def fetch_of(self, response: Response) -> Fetch:
         """The fetch that brought this document."""
         assert response.request is not None
-        return self._documents[response.request.meta["lease"]].fetch
+        return self._entries[response.request.meta["lease"]].fetch
 
     def extend(self, lease: Lease, add: Callable[[Entry], Entry]) -> None:
         """Adds a pipeline's part to a document, unless that is decided already."""
-        if lease in self._documents:
-            self._documents[lease] = add(self._documents[lease])
+        if lease in self._entries:
+            self._entries[lease] = add(self._entries[lease])
 
     def first_with(self, digest: bytes, url: str) -> str:
         """The first URL known here to have brought these bytes: a hint, the catalog decides."""
@@ -110,7 +110,7 @@ class Outcomes:
 
     def _taken(self, response: object) -> Entry | None:
         request = getattr(response, "request", None)
-        return None if request is None else self._documents.pop(request.meta.get("lease"), None)
+        return None if request is None else self._entries.pop(request.meta.get("lease"), None)
 
     # ---- all fetches
 
@@ -135,7 +135,7 @@ class Outcomes:
     def decide(self, entry: Entry) -> None:
         """Hands a fetch to the batch."""
         lease = entry.fetch.lease
-        self._documents.pop(lease, None)
+        self._entries.pop(lease, None)
         self._leases.end_download(lease.url)
         if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS:
             self._not_documents.add(lease.url)
