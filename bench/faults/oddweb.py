@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from truth import Truth, walk
 
-from webcrawler.demo.pages import NOT_FOUND, Answer, bullets, heading, link, page, plain, redirect
+from webcrawler.demo.pages import NOT_FOUND, Answer, page, redirect
 from webcrawler.demo.server import HttpThread
 
 SERVERS = 8
@@ -82,7 +82,7 @@ class OddWeb:
 
     def _oddities(self, server: int, number: int, path: str) -> dict[str, Answer]:
         """What a page with oddities links to beside others; its copy is made of it afterwards."""
-        noindex = '<meta name="robots" content="noindex">\n'
+        noindex = '<meta name="robots" content="noindex">'
         return {
             f"/copy-{number}": NOT_FOUND,
             f"/moved-{number}": redirect(f"/hidden-{number}", 301),
@@ -96,4 +96,5 @@ class OddWeb:
 
     def _page(self, title: str, links: list[str], head: str = "") -> Answer:
         words = " ".join(f"w{self._chance.randrange(5000):x}" for _ in range(WORDS))
-        return page(title, heading(1, title), plain(words), bullets(link(to, to) for to in links), head=head)
+        items = "".join(f'<li><a href="{to}">{to}</a></li>\n' for to in links)
+        return page(f"<h1>{title}</h1>\n<p>{words}</p>\n<ul>\n{items}</ul>", title, head)

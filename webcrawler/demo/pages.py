@@ -6,11 +6,12 @@ import base64
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable
 from functools import cache
-from html import escape
 from importlib import resources
 from typing import Any, NamedTuple
+
+from jinja2 import Environment, FunctionLoader
+from markupsafe import Markup
 
 LAST_MODIFIED = "Tue, 06 Jan 2026 10:00:00 GMT"
 PERMISSION = "User-agent: *\nDisallow:\n"
@@ -37,40 +38,29 @@ def redirect(location: str, status: int) -> Answer:
     return Answer(body, status=status, location=location)
 
 
-def page(title: str, *body: str, head: str = "", charset: str = "utf-8") -> Answer:
-    """Return an HTML page, without a title element where the title is empty."""
-    name = f"<title>{escape(title)}</title>\n" if title else ""
-    text = (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="{charset}">\n'
-        f"{name}{head}</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+@cache
+def _environment() -> Environment:
+    def source(name: str) -> str:
+        return (resources.files("webcrawler.demo") / "templates" / name).read_text("utf-8")
+
+    return Environment(
+        loader=FunctionLoader(source),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
+
+
+def rendered(template: str, title: str, charset: str = "utf-8", **values: Any) -> Answer:
+    """Return an HTML page, without a title element where the title is empty."""
+    text = _environment().get_template(template).render(title=title, charset=charset, **values)
     return Answer(text.encode(charset), f"text/html; charset={charset}")
 
 
-def description(text: str) -> str:
-    return f'<meta name="description" content="{escape(text)}">\n'
-
-
-def heading(size: int, text: str) -> str:
-    return f"<h{size}>{escape(text)}</h{size}>"
-
-
-def paragraph(text: str) -> str:
-    """Return a paragraph whose first sentence is bold, as in a magazine."""
-    first, stop, rest = text.partition(". ")
-    return f"<p><strong>{escape(first + stop.rstrip())}</strong> {escape(rest)}</p>" if rest else plain(text)
-
-
-def plain(text: str) -> str:
-    return f"<p>{escape(text)}</p>"
-
-
-def link(url: str, anchor: str) -> str:
-    return f'<a href="{escape(url)}">{escape(anchor)}</a>'
-
-
-def bullets(items: Iterable[str]) -> str:
-    return "<ul>\n" + "\n".join(f"<li>{item}</li>" for item in items) + "\n</ul>"
+def page(body: str, title: str = "", head: str = "", charset: str = "utf-8") -> Answer:
+    """Return an HTML page, given the HTML of its body and of what its head holds beside the title."""
+    return rendered("page.html", title, charset, body=Markup(body), head=Markup(head))
 
 
 @cache
@@ -91,8 +81,7 @@ def oddities(slug: str, pages: dict[str, Answer]) -> dict[str, Answer]:
     for path, (status, location) in odd.get("redirects", {}).items():
         found[path] = redirect(location, status)
     for path, parts in odd.get("pages", {}).items():
-        head, charset = parts.get("head", ""), parts.get("charset", "utf-8")
-        found[path] = page(parts.get("title", ""), parts["body"].strip(), head=head, charset=charset)
+        found[path] = page(**parts)
     for path, file in odd.get("files", {}).items():
         body = base64.b64decode(file["base64"]) if "base64" in file else file["text"].encode()
         found[path] = Answer(body, file["type"])
@@ -108,4 +97,4 @@ def calendar(path: str) -> Answer | None:
     year, month = int(found[1]), int(found[2])
     following = f"/calendar/{year + month // 12}/{month % 12 + 1:02}/"
     title = f"Sightings in month {month} of {year}"
-    return page(title, heading(1, title), plain("Nothing was seen."), link(following, "Next month"))
+    return page(f'<h1>{title}</h1>\n<p>Nothing was seen.</p>\n<a href="{following}">Next month</a>', title)

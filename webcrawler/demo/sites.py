@@ -9,17 +9,7 @@ import re
 from importlib import resources
 from typing import NamedTuple
 
-from webcrawler.demo.pages import (
-    Answer,
-    bullets,
-    description,
-    heading,
-    link,
-    odd_links,
-    page,
-    paragraph,
-    plain,
-)
+from webcrawler.demo.pages import Answer, odd_links, rendered
 
 # Whom the pages of a topic point to.
 NEIGHBOURS = {
@@ -59,6 +49,19 @@ class Section(NamedTuple):
         return _slug(self.title)
 
 
+class Pair(NamedTuple):
+    first: Article
+    second: Article
+
+    @property
+    def path(self) -> str:
+        return f"/together/{self.first.slug}-{self.second.slug}.html"
+
+    @property
+    def title(self) -> str:
+        return f"{self.first.title} and {re.sub('^The ', 'the ', self.second.title)}"
+
+
 class Topic(NamedTuple):
     name: str
     slug: str
@@ -71,12 +74,11 @@ class Topic(NamedTuple):
         return [(f"/{s.slug}/{a.slug}.html", a) for s in self.sections for a in s.articles]
 
     @property
-    def pairs(self) -> list[tuple[str, Article, Article]]:
-        """Each article of a section with the one in the same place of the next section, and their path."""
+    def pairs(self) -> list[Pair]:
+        """Each article of a section with the one in the same place of the next section."""
         articles = [article for _, article in self.articles]
         following = articles[len(self.sections[0].articles) :]
-        both = zip(articles, following, strict=False)
-        return [(f"/together/{one.slug}-{other.slug}.html", one, other) for one, other in both]
+        return list(map(Pair, articles, following))
 
 
 def _slug(title: str) -> str:
@@ -102,90 +104,36 @@ def _parse(slug: str, text: str) -> Topic:
 
 def directory(topics: list[Topic], origins: list[str]) -> dict[str, Answer]:
     """Return the pages of the server from which all others can be reached."""
-    servers = [f"{link(o + '/', t.name)}: {t.motto}" for t, o in zip(topics, origins, strict=True)]
-    titles = sorted(
-        (article.title, origin + path)
-        for topic, origin in zip(topics, origins, strict=True)
-        for path, article in topic.articles
-    )
-    home = page(
-        "Directory of the demo web",
-        heading(1, "Directory of the demo web"),
-        plain("Eleven small servers about things worth knowing. They run on your own machine."),
-        bullets(servers),
-        f"<p>{link('/titles.html', 'All titles from A to Z')}, {link('/about.html', 'what this is for')}</p>",
-    )
-    every = page(
-        "All titles from A to Z", heading(1, "All titles"), bullets(link(url, title) for title, url in titles)
-    )
-    return {"/": home, "/titles.html": every}
+    servers = list(zip(origins, topics, strict=True))
+    titles = sorted((a.title, origin + path) for origin, topic in servers for path, a in topic.articles)
+    return {
+        "/": rendered("directory.html", "Directory of the demo web", servers=servers),
+        "/titles.html": rendered("titles.html", "All titles from A to Z", titles=titles),
+    }
 
 
 def site(topic: Topic, other: Topic, other_origin: str) -> dict[str, Answer]:
     """Return the pages of a topic, which link to the server of another one."""
-    pages = {"/": _home(topic, other, other_origin), "/glossary.html": _glossary(topic)}
+    links = odd_links(topic.slug)
+    pages = {
+        "/": rendered(
+            "topic.html", topic.name, topic=topic, other=other, other_origin=other_origin, odd_links=links
+        ),
+        "/glossary.html": rendered("glossary.html", f"{topic.name} in short", topic=topic),
+    }
     for section in topic.sections:
-        pages[f"/{section.slug}/"] = page(
-            f"{section.title} - {topic.name}",
-            heading(1, section.title),
-            bullets(f"{link(a.slug + '.html', a.title)}: {a.summary}" for a in section.articles),
-            _back(topic),
+        title = f"{section.title} - {topic.name}"
+        pages[f"/{section.slug}/"] = rendered("section.html", title, topic=topic, section=section)
+    for (path, article), (related_path, related) in zip(topic.articles, other.articles, strict=True):
+        pages[path] = rendered(
+            "article.html",
+            f"{article.title} - {topic.name}",
+            topic=topic,
+            article=article,
+            other=other,
+            related=related,
+            related_url=other_origin + related_path,
         )
-    elsewhere = [(other_origin + path, article) for path, article in other.articles]
-    for (path, article), (url, related) in zip(topic.articles, elsewhere, strict=True):
-        pages[path] = _article(topic, article, f"{link(url, related.title)} ({other.name})")
-    for path, first, second in topic.pairs:
-        pages[path] = _pair(topic, first, second)
+    for pair in topic.pairs:
+        pages[pair.path] = rendered("pair.html", f"{pair.title} - {topic.name}", topic=topic, pair=pair)
     return pages
-
-
-def _home(topic: Topic, other: Topic, other_origin: str) -> Answer:
-    return page(
-        topic.name,
-        heading(1, topic.name),
-        plain(topic.motto),
-        bullets(link(f"/{section.slug}/", section.title) for section in topic.sections),
-        heading(2, "Side by side"),
-        bullets(link(path, _both(a, b)) for path, a, b in topic.pairs),
-        heading(2, "More"),
-        bullets([link("/glossary.html", f"{topic.name} in short"), *odd_links(topic.slug)]),
-        f"<p>Our neighbours write about {link(other_origin + '/', other.name)}.</p>",
-        head=description(topic.motto),
-    )
-
-
-def _article(topic: Topic, article: Article, see_also: str) -> Answer:
-    return page(
-        f"{article.title} - {topic.name}",
-        heading(1, article.title),
-        paragraph(article.text),
-        f"<p>See also: {see_also}</p>",
-        _back(topic),
-        head=description(article.summary),
-    )
-
-
-def _pair(topic: Topic, first: Article, second: Article) -> Answer:
-    return page(
-        f"{_both(first, second)} - {topic.name}",
-        heading(1, _both(first, second)),
-        *(heading(2, first.title), plain(first.text)),
-        *(heading(2, second.title), plain(second.text)),
-        _back(topic),
-    )
-
-
-def _glossary(topic: Topic) -> Answer:
-    entries = [f"<dt>{link(path, a.title)}</dt><dd>{a.summary}</dd>" for path, a in topic.articles]
-    title = f"{topic.name} in short"
-    return page(title, heading(1, title), "<dl>\n" + "\n".join(entries) + "\n</dl>", _back(topic))
-
-
-def _back(topic: Topic) -> str:
-    sections = (link(f"/{section.slug}/", section.title) for section in topic.sections)
-    return f"<p>{link('/', topic.name)}: {', '.join(sections)}</p>"
-
-
-def _both(first: Article, second: Article) -> str:
-    inside = second.title.replace("The ", "the ", 1) if second.title.startswith("The ") else second.title
-    return f"{first.title} and {inside}"
