@@ -343,7 +343,7 @@ def test_without_an_archive_links_come_from_the_catalog(tmp_path: Path, redis: C
 def test_a_crawl_ends_at_its_pages(tmp_path: Path, redis: Connection) -> None:
     recording = Recording(recorded(tmp_path, SMALL))
 
-    assert len(crawl(recording, "breadth", [HOME], redis, 2).order) == 2
+    assert len(crawl(recording, "breadth", [HOME], redis, 2)[0]) == 2
 
 
 def test_what_was_not_recorded_is_no_recording(tmp_path: Path) -> None:

@@ -101,15 +101,12 @@ class Visit:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         with visit(settings) as connection:
-            self._client = connection.new_client()  # its own, as new connections are counted
+            self.client = connection.new_client()  # its own, as new connections are counted
         self._own_mode = settings.get("FRONTIER_MODE", "")
-        self._frontier = Frontier(self._client, ordering("fifo"))
+        self._frontier = Frontier(self.client, ordering("fifo"))
         self.mode = ""
         self._rescorer: Rescorer | None = None
         self._connections = 0  # made before it was told anything
-
-    def end(self) -> None:
-        self._client.close()
 
     def follows_ranks(self) -> bool:
         """Does the frontier's mode follow ranks? It may be another one than a moment ago.
@@ -195,7 +192,7 @@ class FrontierUpdates:
 
     def disconnect(self) -> None:
         if self._visit is not None:
-            self._visit.end()
+            self._visit.client.close()
             self._visit = None
 
     def _look(self, visit: Visit, links: LinkFollower, go_on: GoOn) -> None:

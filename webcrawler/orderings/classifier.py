@@ -1,8 +1,8 @@
 """Pages like the examples first, by a classifier. Source: the survey of crawler types, "Focused Crawler".
 
 It is logistic regression over hashed words, by scikit-learn. A feature is a hashed stem, weighted by its
-frequency and by how rare it is in general English. Such a fixed weight does better than idf over what was seen
-(average precision on docweb .47 against .43), and a row never changes.
+frequency and by how rare it is in general English. Such a fixed weight does better than idf over what was
+seen (average precision on docweb .47 against .43), and a row never changes.
 """
 
 from __future__ import annotations

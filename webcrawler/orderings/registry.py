@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -87,9 +86,9 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
     Raises:
         BadInput: there is none, with the names that there are; or its arguments are wrong.
     """
-    name, given = _parsed(mode)
+    (name, given), *within = _parsed(mode)
     found = ordering_type(name, by_path)
-    for inner, _ in _nested("" if by_path else given.get("then", "")):
+    for inner, _ in () if by_path else within:
         ordering_type(inner, by_path=False)
     if unknown := given.keys() - arguments_of(found):
         takes = ", ".join(arguments_of(found)) or "no arguments"
@@ -108,20 +107,18 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
 def guarded(mode: str) -> Ordering:
     """The same for a crawl: errors of an ordering of a user's own cost no page."""
     found = ordering(mode)
-    return found if all(name in MODES for name, _ in _nested(mode)) else Guarded(found, mode)
+    return found if all(name in MODES for name, _ in _parsed(mode)) else Guarded(found, mode)
 
 
-def _parsed(mode: str) -> tuple[str, dict[str, str]]:
-    name, _, words = mode.partition("?")
-    return name, dict(parse_qsl(words, keep_blank_values=True))
-
-
-def _nested(mode: str) -> Iterator[tuple[str, dict[str, str]]]:
+def _parsed(mode: str) -> list[tuple[str, dict[str, str]]]:
     """A mode, the mode within its queues, and so on: name and arguments of each."""
-    while mode:
-        name, given = _parsed(mode)
-        yield name, given
+    found: list[tuple[str, dict[str, str]]] = []
+    while mode or not found:
+        name, _, words = mode.partition("?")
+        given = dict(parse_qsl(words, keep_blank_values=True))
+        found.append((name, given))
         mode = given.get("then", "")
+    return found
 
 
 def _within(mode: str, query: str, by_path: bool) -> Ordering:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from webcrawler.archive import take_in
@@ -33,11 +32,6 @@ REPEATS = 20  # BUDGET_REPEATS of a crawl: duplicates of a path prefix after whi
 BEST = 100  # documents that a strategy starts from
 
 
-class Crawled(NamedTuple):
-    order: list[int]  # documents by page number
-    tried: int  # URLs: these, and those that led to no document
-
-
 def strategy(mode: str) -> Ordering:
     """The ordering of a mode. Raises BadInput: there is none, or it follows ranks."""
     found = ordering(mode)
@@ -55,7 +49,7 @@ def crawl(
     known: Sequence[Seen] = (),
     explored: Collection[int] = (),
     progress: Callable[[int, int], None] = lambda fetched, wanted: None,
-) -> Crawled:
+) -> tuple[list[int], int]:
     """Crawl until so many documents are fetched, or nothing is left.
 
     One URL at a time and no politeness: the exact order of the strategy. The frontier is told of each URL as
@@ -65,6 +59,8 @@ def crawl(
         seeds: canonical URLs to start from.
         known: pages to start from that were found beforehand; they are not fetched.
         explored: ids of URLs that are not to be fetched.
+    Returns:
+        Page numbers of the documents in their order; how many URLs were tried, also those that led to none.
     Raises:
         BadInput: there is no such mode.
     """
@@ -85,7 +81,7 @@ def crawl(
             order.append(fetched.number)
             digests.add(fetched.digest)
             progress(len(order), pages_max)
-    return Crawled(order, tried)
+    return order, tried
 
 
 def _decide(
@@ -205,7 +201,8 @@ def _runs(
     """A crawl with each strategy from the same start, compared with each other."""
     start_from = best(recording, ranked, known)
     explored = {recording.documents[number].id for number in known}
-    seeds = () if explored else experiments.starts or [recording.first()]
+    first = min(recording.documents.values(), key=lambda document: document.fetched)
+    seeds = () if explored else experiments.starts or [first.url]
     orders: dict[str, list[int]] = {}
     found = []
     for name in experiments.strategies:

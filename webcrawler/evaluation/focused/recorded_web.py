@@ -29,9 +29,6 @@ class Fetched(NamedTuple):
     links: tuple[Link, ...] = ()  # that are followed
 
 
-NOT_FOUND = Fetched("not-found")
-
-
 class Recording:
     """The documents and redirects of a crawl; any other URL is not found.
 
@@ -65,11 +62,7 @@ class Recording:
         if number is not None:
             return Fetched("document", number, self.documents[number].digest, *self._parsed(number))
         target = self._redirects.get(url)
-        return Fetched("redirect", links=(target,)) if target else NOT_FOUND
-
-    def first(self) -> str:
-        """The URL of the document that was fetched first."""
-        return min(self.documents.values(), key=lambda document: document.fetched).url
+        return Fetched("redirect", links=(target,)) if target else Fetched("not-found")
 
     def texts(self, numbers: Collection[int] = ()) -> Iterator[tuple[int, Text]]:
         """The texts in the catalog by page number; of all documents if no numbers are given."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.orderings.adaptive.evidence import Evidence
-from webcrawler.orderings.adaptive.scores import explorers, log_chance, scores, share
+from webcrawler.orderings.adaptive.scores import NEW, SHARE_KNOWN, SHARE_NEW, explorers, log_chance, scores
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
 from webcrawler.orderings.topic import Wanted, page_score
 from webcrawler.records import Link
@@ -145,7 +145,8 @@ class Adaptive(Ordering):
         turn = min(TURN, len(wanted))
         first = np.sort(np.partition(wanted, len(wanted) - turn)[-turn:])[::-1]
         chance = float(np.exp(np.minimum(first - BAND, 0) / PER_NAT).mean())
-        rate = share(float(worth[0]), chance)
+        # Where the most promising candidates are good, as with an index to start from, little is explored.
+        rate = (SHARE_NEW if worth[0] >= NEW else SHARE_KNOWN) * (1 - chance)
         # Counted in documents, so that dead servers cost no share.
         documents = self._evidence.documents
         self._owed += rate * (documents - self._counted)

@@ -141,12 +141,6 @@ class Candidates:
     def links_of(self, rows: Iterable[int]) -> list[Link]:
         return [link for row in rows if (link := self.links[row])]
 
-    def linked_by(self, row: int, page: int) -> None:
-        """Adds a page that links to a URL; of many, the last PARENTS are kept."""
-        count = int(self.links_in.rows[row])
-        self.parents.rows[row, count % PARENTS] = page
-        self.links_in.rows[row] = count + 1
-
 
 class Servers:
     """Columns by server number; 0 stands for no server, and for those beyond SERVERS_MAX."""
@@ -179,10 +173,6 @@ class Servers:
         if self.answers.counts.rows[server] == 0:
             self.leads.add(int(self.revealed_by.rows[server]), float(did))
         self.answers.add(server, float(did))
-
-    def has_document(self, server: int, score: float) -> None:
-        self.rewards.add(server, score)
-        self.reveals.counts.rows[server] += 1
 
     def visits(self, servers: NDArray[Any]) -> NDArray[Any]:
         """Documents fetched from each server, plus VAIN for each other URL that was decided."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from webcrawler.orderings.adaptive.candidates import Candidates, Means, Numbers, Servers
+from webcrawler.orderings.adaptive.candidates import PARENTS, Candidates, Means, Numbers, Servers
 from webcrawler.orderings.base import Seen
 from webcrawler.orderings.topic import Wanted, share
 from webcrawler.records import Link
@@ -118,7 +118,8 @@ class Evidence:
         for page in filter(None, ours.parents.rows[row]):
             self.pages.add(page, score)
         if is_document:
-            self.servers.has_document(server, score)
+            self.servers.rewards.add(server, score)
+            self.servers.reveals.counts.rows[server] += 1
             self.directories.add(directory, score)
             self.documents += 1
             self.rewards += score
@@ -140,7 +141,9 @@ class Evidence:
         _raise(ours.parent.rows, row, score)
         ours.changed.add(row)
         if page:
-            ours.linked_by(row, page)
+            count = int(ours.links_in.rows[row])
+            ours.parents.rows[row, count % PARENTS] = page  # of many, the last ones are kept
+            ours.links_in.rows[row] = count + 1
         target = int(ours.server.rows[row])
         if target != server:
             self.servers.named_as(target, max(anchor, DESCRIBED * context))

@@ -70,17 +70,6 @@ def odds(mean: Any) -> NDArray[np.float64]:
     return np.asarray(np.log((mean + EDGE) / (1 + EDGE - mean)))
 
 
-def share(worth: float, chance: float) -> float:
-    """The share of the next documents that should explore.
-
-    Args:
-        worth: of the best explorer.
-        chance: of the most promising candidates; if they are good, as with an index to start from, little is
-            explored.
-    """
-    return (SHARE_NEW if worth >= NEW else SHARE_KNOWN) * (1 - chance)
-
-
 def explorers(
     evidence: Evidence, rows: NDArray[Any], scores: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
