@@ -273,13 +273,13 @@ def test_links_that_were_replaced_again_and_again_are_worn(
     world.fetch("seed", "a")
     follower = LinkFollower(world.catalog)
     for _ in range(2):
-        assert not follower.is_worn()
+        assert not follower.is_outdated()
         world.fetch("seed", "a")
         follower.follow()
         follower.follow()
 
-    assert follower.is_worn()
-    assert not LinkFollower(world.catalog).is_worn()
+    assert follower.is_outdated()
+    assert not LinkFollower(world.catalog).is_outdated()
 
 
 def test_a_crawl_that_ends_meanwhile_is_told_no_more(world: World) -> None:

@@ -47,7 +47,7 @@ class LinkFollower:
         self.pages = 0  # added; a page that changed counts again
         self._catalog, self._ids = catalog, Growable(np.int64)
         # Read before the links: what changes meanwhile is read again.
-        self._seq = self._ripe = catalog.last_seq()
+        self._seq = self._next_seq = catalog.last_seq()
         sources, targets = catalog.links.arrays()
         self._take_in(np.union1d(catalog.changed(0, self._seq), sources), sources, targets)
 
@@ -57,14 +57,14 @@ class LinkFollower:
         Later changes wait: the catalog knows a page's links a moment before the frontier does, and a URL
         that is not queued yet cannot be rescored.
         """
-        until, self._ripe = self._ripe, self._catalog.last_seq()
+        until, self._next_seq = self._next_seq, self._catalog.last_seq()
         if until > self._seq:
             numbers = self._catalog.changed(self._seq, until)
             self._take_in(numbers, *self._catalog.links.outlinks(numbers.tolist()))
             self._seq = until
 
-    def is_worn(self) -> bool:
-        """Is most of what was read out of date? It still takes room, so a new follower is better."""
+    def is_outdated(self) -> bool:
+        """Is most of what was read out of date? It still takes memory, so a new follower is better."""
         return self.pages > 2 * int(np.count_nonzero(self.estimate.crawled)) + NEGLIGIBLE
 
     def url_ids(self) -> IntArray:
@@ -203,7 +203,7 @@ class FrontierUpdates:
         self._look_again = self._looked + REST * (self._looked - began)
         self._warned = ""
         _log.debug("told of %d URLs after %d pages", waited, links.pages)
-        if links.is_worn():
+        if links.is_outdated():
             self._links = None
             self.disconnect()
 

@@ -99,7 +99,7 @@ class Ordering:
         raise NotImplementedError(f"{type(self).__name__} follows ranks, but has no `priorities`")
 
     def learn(self, seen: Sequence[Seen]) -> None:
-        """Is told what was just decided, before the links of these pages are added."""
+        """Learns from URLs that were just decided, before the links of their pages are added."""
 
     def plan(self) -> tuple[list[Link], list[int]]:
         """URLs that may wait, and the priorities that they should have from now on; each change once.

@@ -99,7 +99,7 @@ def ordering(mode: str, by_path: bool = True) -> Ordering:
     if name in MODES:
         return found(**arguments)
     try:
-        return _tried(found(**arguments))
+        return _checked(found(**arguments))
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
         raise BadInput(f"mode={name} cannot be used: {type(error).__name__}: {error}") from None
 
@@ -129,8 +129,8 @@ def _within(mode: str, query: str, by_path: bool) -> Ordering:
     return ordering(mode, by_path)
 
 
-def _tried(own: Ordering) -> Ordering:
-    """A user's ordering, if it gives priorities: an error is told before the crawl begins."""
+def _checked(own: Ordering) -> Ordering:
+    """Asks a user's ordering for two priorities, so that an error is reported before the crawl begins."""
     link = Link("http://a.example/1", 1, "http://a.example/1", "anchor")
     for source in (None, Source()):
         priority = own.first_priority(link, source)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
-# Percent-encoded characters that compare as themselves: all of ASCII that can be seen, but what would part
-# a path otherwise than it was written, and "%".
+# Percent-encoded characters that compare as themselves: all printable ASCII but "%", and "/" and "?", which
+# would separate parts of a URL.
 _PLAIN = {f"%{ord(character):02X}": character for character in _PRINTABLE if character not in "/?%"}
 _ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 _INDEX = re.compile(r"/index\.html?$")
@@ -107,7 +107,7 @@ def _spell(found: re.Match[str]) -> str:
 
 
 def _implied(rules: Iterable[tuple[bool, str]]) -> Iterable[tuple[bool, str]]:
-    """Whoever may fetch `/d/index.html` may fetch `/d/`: one page, for `urls.canonical` and for Google."""
+    """A rule that allows `/d/index.html` also allows `/d/`: one page for `urls.canonical` and for Google."""
     for allow, pattern in rules:
         yield allow, pattern
         if allow and (index := _INDEX.search(pattern)):

@@ -14,7 +14,7 @@ from webcrawler.robots._matcher import Matcher
 MAX_BYTES = 500 * 1024  # 2.5: at least 500 kibibytes are parsed
 MAX_LINE = 8 * 2_083 - 1  # characters; what Google's parser keeps of a line
 COSTLY = 1_000  # parts of patterns; about half a millisecond a question
-MAX_CRAWL_DELAY = 86_400.0  # seconds; who asks for more than a day means "never", and says so by Disallow
+MAX_CRAWL_DELAY = 86_400.0  # seconds; a longer delay would mean "never", for which there is Disallow
 
 # The name of a field and what separates it from the value. People misspell Disallow, and leave the colon out.
 _FIELD = re.compile(
@@ -107,8 +107,8 @@ def read(body: bytes, user_agent: str) -> tuple[Group, tuple[str, ...]]:
     group has the name (2.2.1). Crawl-delay is no part of the RFC and does not end a group of rules; it is for
     the User-agent lines above it, back to the rule or Crawl-delay that stands before them.
     """
-    ours, everyones = Group(), Group()
-    groups = {"*": everyones, product_token(user_agent) or None: ours}
+    named, default = Group(), Group()
+    groups = {"*": default, product_token(user_agent) or None: named}
     ruled: list[Group] = []  # to which an Allow or Disallow speaks
     delayed: list[Group] = []  # to which a Crawl-delay speaks
     sitemaps: list[str] = []
@@ -135,7 +135,7 @@ def read(body: bytes, user_agent: str) -> tuple[Group, tuple[str, ...]]:
             for group in ruled:
                 group.rules.append((name == "allow", value))
         before = name
-    return (ours if ours.is_named else everyones), tuple(sitemaps)
+    return (named if named.is_named else default), tuple(sitemaps)
 
 
 def decode(body: bytes) -> str:

@@ -31,7 +31,7 @@ def registrable_domain(server: str) -> str:
     0.1 µs for one of the last 16,384 servers, 4 µs for another; the first call reads the list: 35 ms, 2 MB.
 
     Source: https://publicsuffix.org/list/, the edition that the library `publicsuffixlist` holds.
-    Weakness: whoever has a domain in the private section can hand out any number of registrable domains.
+    Weakness: the owner of a domain in the private section can create any number of registrable domains.
     """
     host = host_and_port(server)[0]
     labels = [label for label in host.split(".") if label]

@@ -64,9 +64,9 @@ class Recording:
         target = self._redirects.get(url)
         return Fetched("redirect", links=(target,)) if target else Fetched("not-found")
 
-    def texts(self, numbers: Collection[int] = ()) -> Iterator[tuple[int, Text]]:
-        """The texts in the catalog by page number; of all documents if no numbers are given."""
-        wanted = list(numbers or self.documents)
+    def texts(self) -> Iterator[tuple[int, Text]]:
+        """The texts of all documents in the catalog, by page number."""
+        wanted = list(self.documents)
         for start in range(0, len(wanted), AT_ONCE):
             yield from self._catalog.texts(wanted[start : start + AT_ONCE]).items()
 

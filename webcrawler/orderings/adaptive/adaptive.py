@@ -61,31 +61,31 @@ class Adaptive(Ordering):
         if source is None:
             return PRIORITY_MAX  # a seed
         with self._lock:
-            ours = self._evidence.candidates
+            candidates = self._evidence.candidates
             row = self._evidence.row_of(link)
             if row not in self._first:
                 return int(self._score_rows(np.array([row]))[0])
-            if ours.told.rows[row] == UNTOLD:
-                ours.told.rows[row] = self._first[row]
+            if candidates.told.rows[row] == UNTOLD:
+                candidates.told.rows[row] = self._first[row]
             return self._first[row]
 
     def plan(self) -> tuple[list[Link], list[int]]:
         with self._lock:
-            ours = self._evidence.candidates
-            rows = ours.rows()
+            candidates = self._evidence.candidates
+            rows = candidates.rows()
             if not len(rows):
                 return [], []
             self._score_rows(self._to_score(rows))
-            found = ours.score.rows[rows]
+            found = candidates.score.rows[rows]
             wanted = _priorities(found)
             self._explore(rows, found, wanted)
-            changed = self._changed(ours.told.rows[rows], wanted)
-            ours.told.rows[rows[changed]] = wanted[changed]
-            links = ours.links_of(rows[changed])
+            changed = self._changed(candidates.told.rows[rows], wanted)
+            candidates.told.rows[rows[changed]] = wanted[changed]
+            links = candidates.links_of(rows[changed])
             if len(rows) > CANDIDATES_MAX:
                 forgotten = np.argsort(-wanted, kind="stable")[int(CANDIDATES_MAX * KEPT) :]
-                for link in ours.links_of(rows[forgotten]):
-                    ours.drop(link.id)
+                for link in candidates.links_of(rows[forgotten]):
+                    candidates.drop(link.id)
                     self._explorers.discard(link.id)
             return links, wanted[changed].tolist()
 

@@ -17,7 +17,7 @@ TOKENS = 12  # of anchor and URL, kept for each
 PARENTS = 4  # pages that link to it, kept for each
 SPARE = 4_096  # free rows that may stay
 SERVERS_MAX = 100_000  # those beyond share number 0
-VAIN = 1 / 3  # of a document: what a failure or a redirect counts as a visit
+VAIN = 1 / 3  # a failure or a redirect counts as so much of a document
 UNKNOWN = 0.5  # chance of an answer where nothing is known
 
 

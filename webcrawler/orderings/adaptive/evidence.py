@@ -21,7 +21,7 @@ ANCHOR_CHARACTERS = 200  # in which to look for them
 TABLE_MAX = 200_000  # tokens, and directories, that means are kept for
 REDIRECTS_MAX = 10_000  # whose targets were not fetched yet
 DESCRIBED = 0.7  # weight of the words around a link to another server, where its anchor has 1
-# Names of pages that list others; general knowledge, nothing of a topic.
+# Names of pages that list others, whatever the topic.
 HUBS = """index contents content toc sitemap documentation docs doc manual guide reference overview
     modules genindex all list topics glossary"""
 REMEMBERED = 50_000  # texts: pages repeat their navigation
@@ -84,16 +84,17 @@ class Evidence:
 
     def row_of(self, link: Link, source: int = 0) -> int:
         """The row of a URL, a new one if it has none; `source` is the server of the page that links to it."""
-        ours, row = self.candidates, self.candidates.row.get(link.id)
+        candidates = self.candidates
+        row = candidates.row.get(link.id)
         if row is not None:
             return row
-        row, (name, path) = ours.add(link), split(link.url)
+        row, (name, path) = candidates.add(link), split(link.url)
         server, is_new = self.servers.of(name, source)
         if is_new:
             self.servers.named_as(server, self._match(name.partition("//")[2]))
         directory = self._directory_numbers.of(name + path.partition("?")[0].rpartition("/")[0])
-        ours.server.rows[row], ours.directory.rows[row] = server, directory
-        ours.url.rows[row] = self._match(url_words(path))
+        candidates.server.rows[row], candidates.directory.rows[row] = server, directory
+        candidates.url.rows[row] = self._match(url_words(path))
         self._tokenise(row, link, path)
         return row
 
@@ -103,8 +104,8 @@ class Evidence:
         Returns:
             Its row.
         """
-        row, ours = self.row_of(Link(seen.url, seen.id, seen.url)), self.candidates
-        server, directory = int(ours.server.rows[row]), int(ours.directory.rows[row])
+        row, candidates = self.row_of(Link(seen.url, seen.id, seen.url)), self.candidates
+        server, directory = int(candidates.server.rows[row]), int(candidates.directory.rows[row])
         is_document = seen.text is not None
         self.servers.answered(server, is_document or bool(seen.links))
         came_from = self._redirected.pop(seen.id, 0)
@@ -113,9 +114,9 @@ class Evidence:
             return row
         for number in {directory, came_from} - {0} if came_from else (directory,):
             self.directory_answers.add(number, float(is_document))
-        for number in filter(None, ours.tokens.rows[row]):
+        for number in filter(None, candidates.tokens.rows[row]):
             self.tokens.add(number, score)
-        for page in filter(None, ours.parents.rows[row]):
+        for page in filter(None, candidates.parents.rows[row]):
             self.pages.add(page, score)
         if is_document:
             self.servers.rewards.add(server, score)
@@ -133,32 +134,32 @@ class Evidence:
             page: the number of the page with the link; 0: the link is known, but the page scores higher now.
             server: of that page.
         """
-        row, ours = self.row_of(link, server), self.candidates
+        row, candidates = self.row_of(link, server), self.candidates
         anchor = self._match(link.anchor) if link.anchor else 0.0
         context = self._match(link.context) if link.context else 0.0
-        _raise(ours.anchor.rows, row, anchor)
-        _raise(ours.context.rows, row, context)
-        _raise(ours.parent.rows, row, score)
-        ours.changed.add(row)
+        _raise(candidates.anchor.rows, row, anchor)
+        _raise(candidates.context.rows, row, context)
+        _raise(candidates.parent.rows, row, score)
+        candidates.changed.add(row)
         if page:
-            count = int(ours.links_in.rows[row])
-            ours.parents.rows[row, count % PARENTS] = page  # of many, the last ones are kept
-            ours.links_in.rows[row] = count + 1
-        target = int(ours.server.rows[row])
+            count = int(candidates.links_in.rows[row])
+            candidates.parents.rows[row, count % PARENTS] = page  # of many, the last ones are kept
+            candidates.links_in.rows[row] = count + 1
+        target = int(candidates.server.rows[row])
         if target != server:
             self.servers.named_as(target, max(anchor, DESCRIBED * context))
 
     def inherited(self, link: Link, row: int, server: int) -> None:
         """Gives the target of a redirect what was known of the redirect, which is in `row`."""
-        ours = self.candidates
-        from_link = ours.links[row]
+        candidates = self.candidates
+        from_link = candidates.links[row]
         target = self.row_of(link._replace(anchor=from_link.anchor if from_link else ""), server)
-        for column in (ours.anchor, ours.context, ours.parent, ours.hub):
+        for column in (candidates.anchor, candidates.context, candidates.parent, candidates.hub):
             _raise(column.rows, target, column.rows[row])
-        ours.changed.add(target)
-        if not ours.links_in.rows[target]:
-            ours.parents.rows[target] = ours.parents.rows[row]
-            ours.links_in.rows[target] = ours.links_in.rows[row]
+        candidates.changed.add(target)
+        if not candidates.links_in.rows[target]:
+            candidates.parents.rows[target] = candidates.parents.rows[row]
+            candidates.links_in.rows[target] = candidates.links_in.rows[row]
 
     def led_nowhere(self, link: Link) -> None:
         """A redirect led to a URL that was decided before."""

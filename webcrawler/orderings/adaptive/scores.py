@@ -31,30 +31,30 @@ def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
     A sum of weighted features; learnt ones are log-odds above the usual. How the weights were found:
     docs/explanation/adaptive-crawling.md.
     """
-    ours, servers = evidence.candidates, evidence.servers
-    server, directory = ours.server.rows[rows], ours.directory.rows[rows]
+    candidates, servers = evidence.candidates, evidence.servers
+    server, directory = candidates.server.rows[rows], candidates.directory.rows[rows]
     usual = (evidence.rewards + EXPECTED * EXPECTED_STRENGTH) / (evidence.documents + EXPECTED_STRENGTH)
     of_server = servers.rewards.of(server, usual, SERVER_STRENGTH)
     of_directory = evidence.directories.of(directory, of_server, DIRECTORY_STRENGTH)
-    tokens, parents = ours.tokens.rows[rows], ours.parents.rows[rows]
+    tokens, parents = candidates.tokens.rows[rows], candidates.parents.rows[rows]
     of_tokens = np.where(tokens > 0, evidence.tokens.of(tokens, usual, TOKEN_STRENGTH), 0)
     of_parents = np.where(parents > 0, evidence.pages.of(parents, usual, PARENT_STRENGTH), 0)
     mean = of_tokens.sum(1) / np.maximum((tokens > 0).sum(1), 1)
     answers = evidence.directory_answers.of(directory, servers.alive(server), ANSWER_STRENGTH)
     total = np.full(len(rows), BIAS)
-    total += 2.0 * ours.anchor.rows[rows]
-    total += 1.0 * (ours.anchor.rows[rows] > ALL)
-    total += 1.0 * ours.url.rows[rows]
-    total += 0.6 * ours.context.rows[rows]
-    total += 0.2 * ours.parent.rows[rows]
+    total += 2.0 * candidates.anchor.rows[rows]
+    total += 1.0 * (candidates.anchor.rows[rows] > ALL)
+    total += 1.0 * candidates.url.rows[rows]
+    total += 0.6 * candidates.context.rows[rows]
+    total += 0.2 * candidates.parent.rows[rows]
     total += 0.2 * (odds(of_server) - odds(usual))
     total += 0.4 * (odds(of_directory) - odds(usual))
     total += 1.0 * np.where(tokens.any(1), odds(mean) - odds(usual), 0)
     total += 0.5 * (odds(of_tokens.max(1)) - odds(usual))
     total += 0.1 * np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0)  # its siblings
     total += 0.8 * servers.named.rows[server]
-    total += 0.2 * ours.hub.rows[rows]
-    total += 0.15 * np.log1p(ours.links_in.rows[rows])
+    total += 0.2 * candidates.hub.rows[rows]
+    total += 0.15 * np.log1p(candidates.links_in.rows[rows])
     total += 1.2 * np.log(answers)
     total += 0.8 * (1 / (1 + evidence.directories.counts.rows[directory]))  # a directory not seen yet
     return total
