@@ -73,6 +73,5 @@ def write_parquet(edges: Iterable[Edge], file: Path) -> None:
     # Each row group keeps its URLs once, as a dictionary: pyarrow's default for all columns.
     with parquet.ParquetWriter(file, schema, compression="zstd") as out:
         while group := list(islice(rest, ROW_GROUP)):
-            columns = zip(*group, strict=True)
-            arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-            out.write_batch(pyarrow.record_batch(arrays, schema=schema))
+            columns = dict(zip(PARQUET_COLUMNS, zip(*group, strict=True), strict=True))
+            out.write_table(pyarrow.table(columns, schema))

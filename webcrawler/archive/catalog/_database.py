@@ -100,21 +100,21 @@ def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
 def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
     folder = files("webcrawler.archive.catalog").joinpath("sql")
     migrations = sorted(file.name for file in folder.iterdir() if file.name.startswith("migration-"))
-    if _version(db) < len(migrations) and not readonly:
+    newest, no_catalog = len(migrations), f"{path} is no catalog: CRAWL_DIR names the folder that has one."
+    if _version(db) < newest and not readonly:
         with transaction(db):  # of several processes that open a new file, one does it
             if not _version(db) and db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                raise BadInput(f"{path} is no catalog: CRAWL_DIR names the folder that has one.")
+                raise BadInput(no_catalog)
             for number, name in enumerate(migrations[_version(db) :], _version(db) + 1):
                 run(db, name)
                 db.execute(f"PRAGMA user_version = {number}")
-    if 0 < _version(db) < len(migrations):
-        raise BadInput(
-            f"The catalog {path} was made by an older version: `scrapy reindex` brings it up to date."
-        )
-    if _version(db) > len(migrations):
-        raise BadInput(f"The catalog {path} was made by a newer version of this program: use that one.")
     if not _version(db):
-        raise BadInput(f"{path} is no catalog: CRAWL_DIR names the folder that has one.")
+        raise BadInput(no_catalog)
+    if _version(db) > newest:
+        raise BadInput(f"The catalog {path} was made by a newer version of this program: use that one.")
+    if _version(db) < newest:
+        older = "was made by an older version: `scrapy reindex` brings it up to date."
+        raise BadInput(f"The catalog {path} {older}")
 
 
 def _version(db: sqlite3.Connection) -> int:

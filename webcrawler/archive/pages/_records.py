@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha1
-from http import HTTPStatus
+from http.client import responses
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -28,7 +28,6 @@ CHUNK_BYTES = 65_536
 REVISIT = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 # They describe the bytes on the wire; kept under another name, as other archives do.
 OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
-PHRASES = {int(status): status.phrase for status in HTTPStatus}
 
 Fields = list[tuple[str, str]]
 
@@ -44,7 +43,8 @@ def record(entry: Entry) -> bytes:
         ("WARC-Crawl-Seconds", f"{fetch.seconds:.6f}"),
     ]
     if not fetch.status:
-        return _framed("metadata", fields, "application/json", _failure(fetch))
+        failure = {"url": fetch.lease.url, "state": fetch.state, "reason": fetch.reason, "error": fetch.error}
+        return _framed("metadata", fields, "application/json", json.dumps(failure).encode())
     digest = b32encode(entry.digest or sha1(fetch.body).digest()).decode()
     fields.append(("WARC-Payload-Digest", f"sha1:{digest}"))
     content_type = "application/http; msgtype=response"
@@ -78,13 +78,8 @@ def _lines(fields: Fields) -> bytes:
 
 def _http_head(fetch: Fetch) -> bytes:
     kept = [(f"X-Archive-Orig-{n}" if n.lower() in OF_THE_WIRE else n, value) for n, value in fetch.headers]
-    status = f"HTTP/1.1 {fetch.status} {PHRASES.get(fetch.status, '')}\r\n"
+    status = f"HTTP/1.1 {fetch.status} {responses.get(fetch.status, '')}\r\n"
     return status.encode() + _lines([*kept, ("Content-Length", str(len(fetch.body)))])
-
-
-def _failure(fetch: Fetch) -> bytes:
-    content = {"url": fetch.lease.url, "state": fetch.state, "reason": fetch.reason, "error": fetch.error}
-    return json.dumps(content).encode()
 
 
 def _date(time: float) -> str:
