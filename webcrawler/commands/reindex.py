@@ -21,8 +21,8 @@ class Reindex(Command):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         Catalog(self.catalog_file).close()  # opened for writing, it is upgraded if it is of an older version
         with self.interruptible(lambda: "what was not finished is left as it was"):
-            print(f"rebuilding the index in {printable(str(self.crawl_dir))} …", file=sys.stderr)
             with progress_bars() as progress:
+                print(f"rebuilding the index in {printable(str(self.crawl_dir))} …", file=sys.stderr)
 
                 def show(applied: int, last: int) -> None:
                     progress("changes", applied, last)
