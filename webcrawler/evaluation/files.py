@@ -153,13 +153,13 @@ def _dense(values: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.i
 def _named_edges(text: bytes, file: Path) -> Listed:
     """An edge list of names, separated by a tab, or by blanks if a line has no tab."""
     try:
-        lines = text.decode().split("\n")
+        content = text.decode()
     except UnicodeDecodeError:
-        lines = ["\0"]
-    if any("\0" in line for line in lines):
+        content = "\0"
+    if "\0" in content:
         raise BadInput(f"{file} is no text, so no list of links")
     rows = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(content.split("\n"), 1):
         # After a second tab there may be a weight.
         row = line.strip().split("\t")[:2] if "\t" in line else line.split()
         if len(row) == 2 and all(row):
@@ -173,8 +173,8 @@ def _named_edges(text: bytes, file: Path) -> Listed:
     return Listed(_graph(sources, targets, len(names), file), np.arange(len(names)), names)
 
 
-def page_urls(file: Path) -> tuple[NDArray[np.int64], list[str]]:
-    """A file with a header and lines of `number URL`. Returns the numbers, ascending, and their URLs."""
+def page_urls(file: Path) -> dict[int, str]:
+    """The URLs by page number, from a file with a header and lines of `number URL`."""
     found: dict[int, str] = {}
     for line, row in enumerate(unpacked(file).decode("utf-8", "replace").splitlines()[1:], 2):
         number, _, url = row.strip().partition(" ")
@@ -182,8 +182,7 @@ def page_urls(file: Path) -> tuple[NDArray[np.int64], list[str]]:
             raise BadInput(f"{file}, line {line}: a page number and its URL should stand here")
         if number:
             found[int(number)] = url.strip()
-    labels = sorted(found)
-    return np.array(labels, np.int64), [found[label] for label in labels]
+    return found
 
 
 def _graph(sources: NDArray[np.int64], targets: NDArray[np.int64], pages: int, file: Path) -> Graph:

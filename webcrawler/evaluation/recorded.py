@@ -106,9 +106,8 @@ def read(path: Path) -> Recorded:
         return Recorded(listed.graph, listed.labels, [f"{MADE_UP}{label}" for label in listed.labels])
     lists = [file.with_name(name) for name in ("links.dat", "links.dat.gz") if ".dat" in file.name]
     if url_list := next(filter(Path.exists, lists), None):  # links.dat beside hollins.dat
-        labels, known = files.page_urls(url_list)
-        listed = files.edges(file, labels)
-        by_label = dict(zip(labels.tolist(), known, strict=True))
+        by_label = files.page_urls(url_list)
+        listed = files.edges(file, np.array(list(by_label), np.int64))
         spelled = [by_label.get(label, "") for label in listed.labels.tolist()]
     else:
         listed = files.edges(file)

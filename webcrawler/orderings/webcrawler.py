@@ -99,10 +99,9 @@ class WebCrawler(Ordering):
         front: dict[int, tuple[Link, int]] = {}
         for document in self._near_top.values():
             for id, link in document.links.items():
-                if id in self._seeds:
-                    continue
                 priority = BAND + document.levels.get(id, 0)
-                if id not in front or priority > front[id][1]:
+                is_best = id not in front or priority > front[id][1]
+                if is_best and id not in self._seeds:
                     front[id] = link, priority
         return front
 

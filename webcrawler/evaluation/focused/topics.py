@@ -48,10 +48,9 @@ def _topic(row: Any, where: str) -> Topic:
     try:
         query, terms, min_body = row["query"].strip(), row["terms"], row["min_body"]
         normal = tuple(dict.fromkeys(map(_normalized, terms)))
-        if not (query and normal and all(normal) and type(min_body) is int and min_body >= 1):
+        is_right = query and normal and all(normal) and type(min_body) is int and min_body >= 1
+        if isinstance(terms, str) or not is_right:
             raise ValueError(row)
-        if isinstance(terms, str):
-            raise TypeError("terms")
     except (ValueError, TypeError, KeyError, AttributeError):
         expected = '{"query": text, "terms": [text, …], "min_body": 1 or more}'
         raise BadInput(f"{where}: expected {expected}") from None
