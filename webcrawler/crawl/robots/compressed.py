@@ -63,8 +63,6 @@ def _decoder(body: bytes, coding: bytes) -> zlib._Decompress | zstd.ZstdDecompre
         return zstd.ZstdDecompressor()
     if coding in (b"gzip", b"x-gzip"):
         return zlib.decompressobj(zlib.MAX_WBITS | 16)
-    if coding != b"deflate":
-        raise ValueError(coding)
     # Some send it without its header (RFC 9110, 8.4.1.2), which is recognised as RFC 1950, 2.2 has it.
     has_header = body[0] & 0x0F == 8 and int.from_bytes(body[:2]) % 31 == 0
     return zlib.decompressobj(zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS)
