@@ -80,7 +80,7 @@ class Crawl(Worker):
         )
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
-        self.outcomes = Outcomes(self.stores, self.leases, self.crawler.stats, self.stop, self.job.max_pages)
+        self.outcomes = Outcomes(self, self.stores, self.job.max_pages)
         made = self.crawler.engine.scraper.itemproc.middlewares
         feeds = {pipeline.feeds for pipeline in made if isinstance(pipeline, PagePipeline)}
         needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}

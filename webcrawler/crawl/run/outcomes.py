@@ -13,12 +13,12 @@ from functools import partial
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
-from scrapy.statscollectors import StatsCollector
 from twisted.python.failure import Failure
 
 from webcrawler.archive import DOCUMENTS, broken
 from webcrawler.connection import attempt
-from webcrawler.crawl.open_leases import UNLIMITED, OpenLeases
+from webcrawler.crawl.base import Worker
+from webcrawler.crawl.open_leases import UNLIMITED
 from webcrawler.crawl.responses import reason_of_error
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
 from webcrawler.frontier import Report
@@ -38,21 +38,13 @@ class Outcomes:
     `decide`, `failed` or `give_back`.
 
     Args:
-        stop: ends the crawl, for a reason.
+        worker: whose leases are decided; it is stopped after `max_pages`.
         max_pages: documents of this run; None: any number.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        leases: OpenLeases,
-        stats: StatsCollector,
-        stop: Callable[[str], None],
-        max_pages: int | None,
-    ) -> None:
+    def __init__(self, worker: Worker, stores: Stores, max_pages: int | None) -> None:
         self.documents = 0  # decided in this run
-        self._stores = stores
-        self._leases, self._stats, self._stop, self._max_pages = leases, stats, stop, max_pages
+        self._worker, self._leases, self._stores, self._max_pages = worker, worker.leases, stores, max_pages
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
 
@@ -147,10 +139,10 @@ class Outcomes:
         for lease, outcome in outcomes:
             self._leases.close(lease)
             self._not_documents.discard(lease.url)
-            self._stats.inc_value(f"webcrawler/{outcome}")
+            self._worker.crawler.stats.inc_value(f"webcrawler/{outcome}")
             self.documents += outcome in DOCUMENTS
         if self._max_pages is not None and self.documents >= self._max_pages:
-            self._stop("max_pages")
+            self._worker.stop("max_pages")
         self._leases.changed.set()
 
     def allowance(self) -> int:
