@@ -44,11 +44,11 @@ def join(
     """
     # Of this process and no other: a restarted container has the host and process id of the one before.
     worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    client = _new_client(opened, connection)
+    client = new_client(opened, connection)
     budgets, partitions = read_budgets(settings), settings.getint("FRONTIER_PARTITIONS")
     frontier = Frontier(client, guarded(mode), name, politeness, worker, budgets, partitions)
     retry(lambda: frontier.open(mode), connection.revive)
-    own = for_thread(opened, connection, frontier)
+    own = frontier.on(new_client(opened, connection))
     heartbeat = retry(lambda: Heartbeat(own, connection.revive), connection.revive)
     opened.callback(sys.audit, "webcrawler.leave.after")
     opened.callback(attempt, frontier.leave, connection.revive)
@@ -57,13 +57,8 @@ def join(
     return frontier
 
 
-def for_thread(opened: ExitStack, connection: Connection, frontier: Frontier) -> Frontier:
-    """The same frontier for another thread, with connections of its own."""
-    return frontier.on(_new_client(opened, connection))
-
-
-def _new_client(opened: ExitStack, connection: Connection) -> Client:
-    # Not sent twice: URLs leased by a call of which the answer was lost would be nobody's.
+def new_client(opened: ExitStack, connection: Connection) -> Client:
+    """For a frontier: nothing is sent twice, as URLs leased by a call whose answer was lost would be lost."""
     return opened.enter_context(closing(connection.new_client(retries=0)))
 
 

@@ -50,15 +50,13 @@ class SeedKey:
     def _values(self, kind: str) -> list[bytes]:
         match kind:
             case "list":
-                found = self._client.lrange(self.key, 0, BATCH - 1)
+                return list(self._client.lrange(self.key, 0, BATCH - 1))
             case "set":
-                found = self._client.srandmember(self.key, BATCH)
+                return list(self._client.srandmember(self.key, BATCH))
             case "zset":
-                found = self._client.zrevrange(self.key, 0, BATCH - 1)
-            case _:
-                logger.error("%s is a %s: push seeds to a list, a set or a sorted set", self.key, kind)
-                found = []
-        return list(found)
+                return list(self._client.zrevrange(self.key, 0, BATCH - 1))
+        logger.error("%s is a %s: push seeds to a list, a set or a sorted set", self.key, kind)
+        return []
 
     def _remove(self, kind: str, values: list[bytes]) -> None:
         if not values:

@@ -109,13 +109,8 @@ class RobotsCache:
         )
 
     def put(self, server: str, robots: Robots, now: float) -> None:
-        known = {
-            "status": robots.status,
-            "body": zlib.compress(robots.body, 1),
-            "fetched": robots.fetched,
-            "until": robots.until,
-            "failures": robots.failures,
-        }
+        known = {name: getattr(robots, name) for name in ("status", "fetched", "until", "failures")}
+        known["body"] = zlib.compress(robots.body, 1)
         is_copy = robots.outlives_failure(now)
         keep_seconds = (robots.fetched + COPY_SECONDS if is_copy else robots.until) - now
         self._client.set(self._key(server), msgpack.packb(known), ex=max(60, round(keep_seconds)) + 60)

@@ -57,8 +57,8 @@ class Crawl(Worker):
         connect = crawler.signals.connect
         connect(crawl._item_scraped, signals.item_scraped)
         connect(crawl._item_scraped, signals.item_dropped)  # by a pipeline of the user's: it was fetched
-        connect(crawl._item_error, signals.item_error)
-        connect(crawl._spider_error, signals.spider_error)
+        connect(crawl._failed, signals.item_error)
+        connect(crawl._failed, signals.spider_error)
         return crawl
 
     # ---- opening and closing
@@ -148,11 +148,9 @@ class Crawl(Worker):
             await asyncio.sleep(0.01)
         self.outcomes.finish(response)
 
-    def _item_error(self, response: Response | None) -> None:
-        self.outcomes.give_up(response, "a pipeline failed, see the log")
-
-    def _spider_error(self, response: object) -> None:
-        self.outcomes.give_up(response, "the spider failed, see the log")
+    def _failed(self, response: object, signal: object) -> None:
+        what = "a pipeline" if signal is signals.item_error else "the spider"
+        self.outcomes.give_up(response, f"{what} failed, see the log")
 
 
 class CrawlPart:

@@ -21,8 +21,8 @@ from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, hold_search
 from webcrawler.connection import retry
 from webcrawler.crawl.membership import (
-    for_thread,
     join,
+    new_client,
     read_politeness,
     release_dead_searches,
     release_dead_workers,
@@ -107,7 +107,7 @@ class Stores:
 
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
-        return for_thread(opened, self.connection, self.frontier)
+        return self.frontier.on(new_client(opened, self.connection))
 
     def _forget_search(self) -> None:
         """Removes the frontier of a search; what it found stays in catalog and index."""
