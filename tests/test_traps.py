@@ -20,12 +20,19 @@ from webcrawler.urls import (
     is_at,
     outlink,
     path_prefix,
-    refusal,
     resolve,
     split,
 )
 from webcrawler.urls._groups import MAX_PREFIX
-from webcrawler.urls._outlink import MAX_NESTED, MAX_PARAMETERS, MAX_REPEATS, MAX_SEGMENTS, TRAPS, trap
+from webcrawler.urls._outlink import (
+    MAX_NESTED,
+    MAX_PARAMETERS,
+    MAX_REPEATS,
+    MAX_SEGMENTS,
+    TRAPS,
+    refusal,
+    trap,
+)
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,12 +13,12 @@ from webcrawler.urls import (
     canonical,
     host_and_port,
     outlink,
-    refusal,
     resolve,
     server,
     split,
     url_id,
 )
+from webcrawler.urls._outlink import refusal
 
 BASE = "http://a/b/c/d;p?q"
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from webcrawler.urls import canonical, path_prefix, refusal, server, split
+from webcrawler.urls import canonical, path_prefix, server, split
+from webcrawler.urls._outlink import refusal
 
 from .conftest import Docweb
 from .server import HTML

@@ -195,7 +195,7 @@ def _mode(name: str, seed: int | None, query: str) -> str:
 def private_redis() -> Iterator[Connection]:
     """An embedded server without files; it ends with the block, or with this process if that is killed.
 
-    For the latter a shell waits at a pipe of ours: when it closes unasked, the shell stops the server.
+    For the second case a shell waits for the end of a pipe from this process, and then stops the server.
     """
     with (
         tempfile.TemporaryDirectory(prefix="webcrawler-") as folder,

@@ -92,7 +92,7 @@ class LinkFollower:
 
 
 class Visit:
-    """One connection to a frontier, and what the frontier was told through it. A visitor is no worker.
+    """One connection to a frontier, and what the frontier was told through it. It is not counted as a worker.
 
     Args:
         settings: how to reach Redis, as for `connection.visit`; FRONTIER_MODE is the crawl's own mode. The
@@ -122,7 +122,7 @@ class Visit:
 
     @property
     def has_told(self) -> bool:
-        """Does the frontier know all there was to say? A Redis that was away may have lost it."""
+        """Does the frontier have all priorities told so far? A Redis that restarted may have lost them."""
         return self._rescorer is not None and self._frontier.connections == self._connections
 
     def tell(self, links: LinkFollower, go_on: GoOn) -> int:
@@ -158,10 +158,10 @@ class Visit:
 
 
 class FrontierUpdates:
-    """Looks at a frontier again and again; reads the catalog's links only if the ordering asks for ranks.
+    """Keeps the priorities of a frontier up to date; reads links only if its ordering needs ranks.
 
-    Any error is one warning, until another one follows: orderings are users' code, the mode in Redis may be
-    anything, and ranks for search have to be stored all the same.
+    An error is logged as a warning, once until a different one follows: orderings are users' code, the mode
+    in Redis may be anything, and ranks for search have to be stored nevertheless.
     """
 
     def __init__(self, catalog: Catalog, settings: Mapping[str, Any]) -> None:

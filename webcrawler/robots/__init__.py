@@ -2,7 +2,8 @@
 
 `verdict` turns an answer to /robots.txt into the `Rules` for one crawler: `_rules` reads those that speak
 to it, `_matcher` says which of them decides on a path.
-Pure: any bytes may come, and are bounded by `MAX_BYTES`. Where the RFC leaves it open, as Google's parser.
+Pure functions; any bytes are accepted, and the first `MAX_BYTES` count. Where the RFC leaves a choice, they
+do as Google's parser does.
 """
 
 from webcrawler.robots._rules import ALLOW_ALL, MAX_BYTES, Rules, product_token, verdict

@@ -40,8 +40,7 @@ class Matcher:
         forms = [f"(?=.{{{SHORT_FORM},}}){beginnings}s?"]
         if len(wanted.spelled) >= INITIALS:
             forms.append("".join(re.escape(word[0]) for word in wanted.spelled))
-        has_forms = len(wanted.spelled) in SHORTENED
-        self._short = re.compile("|".join(forms)) if has_forms else None
+        self._short = re.compile("|".join(forms)) if len(wanted.spelled) in SHORTENED else None
         self.match = lru_cache(REMEMBERED)(self._match)
 
     def _match(self, text: str) -> float:
