@@ -198,7 +198,7 @@ def standing(frontier: Frontier, limit: int) -> Standing:
 
 
 def _standing(frontier: Frontier, limit: int) -> Standing:
-    numbers: Counter[str] = Counter()
+    numbers: list[list[int]] = []
     dues: list[float] = []
     servers: list[ServerStanding] = []
     looked_at = max(limit, LOOKED_AT // len(frontier.partitions))
@@ -214,29 +214,22 @@ def _standing(frontier: Frontier, limit: int) -> Standing:
         for name in ("ready", "doubtful", "wait"):
             pipe.zrange(prefix + name, 0, looked_at - 1)
         pipe.hlen(prefix + "leases")
-        *found, due, again, ready, doubtful, waiting, leases = pipe.execute()
-        numbers.update(
-            dict(zip(("ready", "doubtful", "waiting", "retrying", "downloading"), found, strict=True))
-        )
+        *found, due, again, first_ready, first_doubtful, first_waiting, leases = pipe.execute()
+        numbers.append(found)
         dues += [max(0.0, (score - now) / 1000) for _, score in (*due, *again)]
         all_servers &= max(found[:3]) <= looked_at
         leased: Counter[str] = Counter()
         if leases <= LEASES_LOOKED_AT:
             out = (url.decode() for url in frontier.client.hkeys(prefix + "leases"))
             leased.update(url[: url.index("/", 8)] for url in out)
-        names = dict.fromkeys([*(name.decode() for name in (*ready, *doubtful, *waiting)), *leased])
-        servers += _servers(frontier.client, partition, list(names), leased, now, limit)
+        known = [name.decode() for name in (*first_ready, *first_doubtful, *first_waiting)]
+        names = list(dict.fromkeys([*known, *leased]))
+        servers += _servers(frontier.client, partition, names, leased, now, limit)
+    ready, doubtful, waiting, retrying, downloading = map(sum, zip(*numbers, strict=True))
+    states, workers, due_seconds = stats(frontier), len(frontier.workers()), min(dues, default=None)
+    servers = sorted(servers, key=lambda row: (-row.queued - row.leased, row.server))[:limit]
     return Standing(
-        stats=stats(frontier),
-        ready=numbers["ready"],
-        doubtful=numbers["doubtful"],
-        waiting=numbers["waiting"],
-        retrying=numbers["retrying"],
-        downloading=numbers["downloading"],
-        workers=len(frontier.workers()),
-        due_seconds=min(dues, default=None),
-        servers=sorted(servers, key=lambda row: (-row.queued - row.leased, row.server))[:limit],
-        all_servers=all_servers,
+        states, ready, doubtful, waiting, retrying, downloading, workers, due_seconds, servers, all_servers
     )
 
 
