@@ -96,9 +96,9 @@ class Intake:
         return answers
 
     def prepare(self, done: Sequence[Done]) -> Prepared:
-        """Sends what has to be known before: links of other partitions, and what is too much for one call.
+        """Sends what must be known before: links of other partitions, and links beyond one call.
 
-        Should this process die then, the fetch is repeated, and they are known.
+        If this process dies then, the fetch is repeated, and they are known already.
         """
         numbered = [(n, one, self._last_of(one)) for n, one in enumerate(done)]
         if len(self._slots.partitions) > 1:
@@ -176,7 +176,7 @@ class Intake:
         return changed
 
     def unknown(self, links: Sequence[Link]) -> list[Link]:
-        """Those that this process has not seen added yet: most links of a page are old ones."""
+        """Those that this process does not know to be added already, as most links of a page are."""
         if self.ordering.on_repeat or self.ordering.takes_notes:
             return list(links)  # old ones raise what waits
         known = self._known_now()

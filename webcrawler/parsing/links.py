@@ -44,7 +44,7 @@ def merge(
     """
     drafts: dict[int, _Draft] = {}
     refused: Counter[str] = Counter()
-    targets: dict[str, Target | str] = {}  # of what was met on this page; a refusal's reason is a text
+    targets: dict[str, Target | str] = {}  # by href, as far as read; a text is the reason of a refusal
     protocols = frozenset(protocols)
     for found in outlinks:
         href = found.href.partition("#")[0]

@@ -20,7 +20,7 @@ MAX_DEPTH = 1_000
 _FEW_TAGS = 50_000  # a page with fewer costs libxml2 1.5 s at worst, and flattening is not free
 
 _TAG_NAME = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
-# Void, raw text (ends by itself), or of a meaning that must not get lost and closed by its own kind.
+# Void elements, raw text (ends by itself), and what has a meaning of its own and is closed by its own kind.
 _NEVER_DEEP = """area base br col embed frame hr img input link meta param source track wbr
     a body head html iframe noembed noframes plaintext script style textarea title xmp"""
 _KEPT = frozenset(_NEVER_DEEP.split())
@@ -78,11 +78,12 @@ def markup(body: bytes, content_type: str = "") -> str:
 
 
 def flatten(html: str, few_tags: int = _FEW_TAGS) -> str:
-    """Return the same page for a reader, with no more than about `MAX_DEPTH` elements open at a time.
+    """Return a page that reads the same, with no more than about `MAX_DEPTH` elements open at a time.
 
-    For every end tag libxml2 searches all open elements: quadratic where many are open and none fits. So
-    a start tag that lies too deep becomes a `<br>`, an end tag of nothing a comment; names only, so that
-    comments, scripts and attributes end where they ended. A page with less than `few_tags` stays as it is.
+    For every end tag libxml2 searches all open elements: quadratic where many are open and none fits. So a
+    start tag that is too deep becomes `<br>`, and an end tag without a start becomes a comment. Only names
+    are changed, so that comments, scripts and attributes end where they did. A page with fewer than
+    `few_tags` tags is returned unchanged.
     """
     if html.count("<") < few_tags:
         return html

@@ -1,4 +1,4 @@
-"""Which text, headings and links stand in this HTML?"""
+"""Which text, headings and links are in this HTML?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from webcrawler.parsing.text import FLOWING, TextFlow, plain
 
-MAX_LINKS = 50_000  # different ones a page; more is an attack, the rest is counted only
+MAX_LINKS = 50_000  # different ones of a page; more is an attack: the rest is only counted
 
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
@@ -19,7 +19,7 @@ Attributes = Mapping[str, str]
 
 
 class Outlink(NamedTuple):
-    """A link as it stands in the page; `start` and `end` are offsets into the text."""
+    """A link as the page has it; `start` and `end` are offsets into the text."""
 
     href: str
     start: int
