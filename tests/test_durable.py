@@ -1,0 +1,50 @@
+"""Files that are replaced as a whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from webcrawler.durable import replaced, sync_folder
+
+
+def test_file_is_replaced_when_the_block_ends(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+
+    with replaced(path) as file:
+        file.write(b"new")
+        assert path.read_text() == "old"
+
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+
+    with pytest.raises(OSError, match="full"), replaced(path) as file:
+        file.write(b"ne")
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(("number", "raises"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_folder_that_cannot_be_synced_at_all_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, raises: bool
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+    if raises:
+        with pytest.raises(OSError):
+            sync_folder(tmp_path)
+    else:
+        sync_folder(tmp_path)
