@@ -1,4 +1,4 @@
-"""Catalog, ranks and vocabulary of a data folder, kept open and opened again when they were replaced."""
+"""Catalog, ranks and vocabulary of a data folder, kept open, and opened again when they are replaced."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Raises Unavailable where the catalog turns out to be damaged after it was opened."""
+    """Raise Unavailable where an open catalog turns out to be damaged."""
     try:
         yield
     except sqlite3.Error as error:
@@ -33,7 +33,7 @@ def readable() -> Iterator[None]:
 
 
 class Opened:
-    """For one thread. Without a catalog everything is empty."""
+    """What a searcher reads beside the index; for one thread. Empty where there is no catalog."""
 
     def __init__(self, crawl_dir: Path) -> None:
         path = crawl_dir / "catalog.sqlite"
@@ -44,7 +44,7 @@ class Opened:
 
     @property
     def generation(self) -> object:
-        """Differs after ranks or vocabulary were replaced."""
+        """Changes when ranks or vocabulary are replaced."""
         return self._ranks.version(), self._vocabulary.version()
 
     @property
@@ -60,47 +60,49 @@ class Opened:
         return self.catalog.identity if self.catalog else ""
 
     def ranks_of(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Stored PageRank, mean 1; all 1 where there is none."""
+        """Return stored PageRank, mean 1; all 1 where there is none."""
         ranks = self._ranks.get()
         return ranks.of(numbers) if ranks else np.ones(len(numbers))
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
-        """The first 48 KiB of texts: whoever wants all of a long one asks the catalog."""
+        """Return the first 48 KiB of texts."""
         return self.catalog.texts(numbers, BEGINNING_BYTES) if self.catalog else {}
 
     def linking_to(self, url: str) -> NDArray[np.int64]:
-        """The page numbers that link to a canonical URL."""
+        """Return the numbers of the pages that link to a canonical URL."""
         return self.catalog.links.sources_of(url) if self.catalog else np.zeros(0, np.int64)
 
 
 def _catalog(path: Path) -> Catalog:
-    """Raises Unavailable: whoever searches did not choose this file."""
     try:
         return Catalog(path, readonly=True)
-    except BadInput as error:
+    except BadInput as error:  # not the fault of the person who searches
         raise Unavailable(str(error)) from error
 
 
 class _Kept(Generic[T]):
-    """Something made from a file, made again when the file was replaced or changed its time.
+    """Something made from a file, and made again when the file is replaced or written.
 
     Args:
-        of: what it belongs to: it is made again with that, too.
+        catalog: what it belongs to: it is also made again when that is replaced.
     """
 
-    def __init__(self, path: Path, make: Callable[[], T | None], of: _Kept[Catalog] | None = None) -> None:
-        self._path, self._make, self._belongs = path, make, of
+    def __init__(
+        self, path: Path, make: Callable[[], T | None], catalog: _Kept[Catalog] | None = None
+    ) -> None:
+        self._path, self._make, self._catalog = path, make, catalog
         self._made: T | None = None
-        self._of: object = None
+        self._of: object = None  # the version that it was made of
 
     def version(self) -> object:
-        """None where there is no such file."""
+        """Return what differs between two files; None where there is no file."""
         try:
             stat = self._path.stat()
         except OSError:
             return None
+        # A catalog is the same one while it is written.
         changed = 0 if self._path.suffix == ".sqlite" else stat.st_mtime_ns
-        return stat.st_dev, stat.st_ino, changed, self._belongs.version() if self._belongs else None
+        return stat.st_dev, stat.st_ino, changed, self._catalog.version() if self._catalog else None
 
     def get(self) -> T | None:
         version = self.version()

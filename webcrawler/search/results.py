@@ -35,14 +35,14 @@ class Results:
     snippets: Snippets = field(default_factory=lambda: Snippets(()))  # marks the query's words in a snippet
     note: str = ""  # one line on what limits the answer: nothing indexed yet, the deadline
     start: int = 0  # hits before these
-    more: bool = False  # are there hits after these?
+    more: bool = False  # there are hits after these
     partial: bool = False  # the deadline cut the search short
     at_least: bool = False  # there are more than `total`: the search stopped when it had enough
-    asks: bool = True  # was there anything to look for?
+    asks: bool = True  # there was something to look for
     did_you_mean: str = ""  # a whole query
     added: list[Related] = field(default_factory=list)  # by the thesaurus, to this query
     related: list[Related] = field(default_factory=list)  # that might be added
-    indexed: bool = True  # is anything?
+    indexed: bool = True  # False: nothing is indexed yet
 
 
 def as_dict(results: Results) -> dict[str, Any]:

@@ -14,8 +14,8 @@ MAX_CHARACTERS = 400  # a text without spaces has long words
 _BEFORE = 5  # words shown before the first match
 _WINDOW = 180  # characters in which words count as shown together: about 25 words
 _BACK = 60  # characters in which the words before are looked for
-_BEGINNING = 50_000  # characters that are looked at, and as many as below where no word stands there
-_SCANNED = 200_000
+_BEGINNING = 50_000  # characters that are searched first,
+_SCANNED = 200_000  # and characters that are searched if they have no word
 _MATCHES = 50  # of one word that are looked at
 _WORD = re.compile(r"[\w\u0300-\u036f]{1,60}(?:['’][\w\u0300-\u036f]{1,60})*")
 
@@ -26,18 +26,18 @@ class Snippets:
     """Cuts snippets for one query; remembers which spellings are words of it."""
 
     def __init__(self, words: Collection[str], added: Collection[str] = ()) -> None:
-        """Words that were added to the query are marked, too; those that were typed choose the extract."""
+        """Words that were added to the query are marked too, but typed words decide which part is shown."""
         self._typed = frozenset(words)
         self._words = self._typed.union(added)
-        # Porter2 turns a final y into i; else a stem is how its words begin, but for a handful.
+        # Words begin with their stem, apart from a few; but Porter2 turns a final y into i.
         self._beginnings = {word[:-1] if word.endswith("i") and word[1:] else word for word in self._words}
         self._found: dict[str, frozenset[str]] = {}
 
     def cut(self, text: str) -> str:
-        """About 30 words where most words of the query stand together; the start where none stands.
+        """Return about 30 words where most words of the query are together; the start if none is there.
 
-        Runs of whitespace become one space; "…" stands where text was left out.
-        Cost: a few searches for each word of the query; 0.2 ms for 100,000 characters.
+        Runs of whitespace become one space; "…" marks text that was left out. Takes 0.2 ms for 100,000
+        characters.
         """
         long, text = len(text) > _SCANNED, text[:_SCANNED]
         start = self._start(text, self._matches(text[:_BEGINNING]) or self._matches(text))
@@ -48,11 +48,11 @@ class Snippets:
         return before + window[:MAX_CHARACTERS] + (" …" if cut else "")
 
     def holds(self, text: str) -> bool:
-        """Whether a word of the query stands there."""
+        """Tell whether a word of the query is in the text."""
         return any(marked for _, marked in self.mark(text))
 
     def mark(self, text: str) -> Iterator[tuple[str, bool]]:
-        """The text in pieces, each with whether it is a word of the query: for bold type."""
+        """Yield the text in pieces, each with whether it is a word of the query: for bold type."""
         end = 0
         for match in _WORD.finditer(text):
             if self._match(match.group()):
@@ -74,7 +74,7 @@ class Snippets:
         return matches
 
     def _start(self, text: str, matches: list[Match]) -> int:
-        """Where the window begins: most different words of the query win, then most, then the first."""
+        """Return where the window with most different words of the query begins, then with most words."""
         best, first = (0, 0, 0), 0
         offsets = [offset for offset, _ in matches]
         for place, offset in enumerate(offsets):
@@ -83,7 +83,11 @@ class Snippets:
             value = (len(different & self._typed), len(different), len(inside))
             if value > best:
                 best, first = value, offset
-        return _some_words_before(text, first)
+        begin = max(0, first - _BACK)
+        before = [match.start() for match in re.finditer(r"\S+", text[begin:first])]
+        if begin and before and not text[begin - 1].isspace():
+            before = before[1:]  # the first is cut in two
+        return begin + before[-_BEFORE:][0] if before else first
 
     def _match(self, spelling: str) -> frozenset[str]:
         found = self._found.get(spelling)
@@ -93,7 +97,7 @@ class Snippets:
 
 
 def _places(text: str, beginning: str) -> Iterator[int]:
-    """Where words begin so."""
+    """Yield where words begin so."""
     offset = text.find(beginning)
     for _ in range(10 * _MATCHES):
         if offset < 0:
@@ -101,12 +105,3 @@ def _places(text: str, beginning: str) -> Iterator[int]:
         if not offset or not is_word_character(text[offset - 1]):
             yield offset
         offset = text.find(beginning, offset + 1)
-
-
-def _some_words_before(text: str, offset: int) -> int:
-    """A few words before an offset, as far as they stand close; the start of a word."""
-    begin = max(0, offset - _BACK)
-    words = [match.start() for match in re.finditer(r"\S+", text[begin:offset])]
-    if begin and words and not text[begin - 1].isspace():
-        words = words[1:]  # cut in two
-    return begin + words[-_BEFORE:][0] if words else offset

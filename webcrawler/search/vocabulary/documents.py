@@ -35,26 +35,6 @@ _PARTS = re.compile(r"\s+[-–—|·•»:/]+\s+|:\s+|\s*[·•»]\s*")
 _BREAKS = re.compile(rf"{_PARTS.pattern}|[,;.!?()]+(?:\s|$)|\s[(]")  # no phrase spans one
 
 
-class Passages:
-    """Those of all servers, end to end."""
-
-    def __init__(self) -> None:
-        self._words, self._ends, self._servers = array("i"), array("q", [0]), array("i")
-
-    def add(self, server: int, passages: list[array[int]]) -> None:
-        """Add those of a server; servers come in ascending order."""
-        step = max(1.0, len(passages) / SERVER_PASSAGES)
-        for place in np.arange(0, len(passages), step).astype(int).tolist():
-            self._words.extend(passages[place])
-            self._ends.append(len(self._words))
-            self._servers.append(server)
-
-    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-        """Return words by number; where each passage ends among them, after a 0; its server."""
-        words, servers = (np.frombuffer(some, np.int32) for some in (self._words, self._servers))
-        return words, np.frombuffer(self._ends, np.int64), servers
-
-
 class Collected:
     """Counts of words and phrases, titles, and passages; reads the whole catalog when made."""
 
@@ -66,8 +46,13 @@ class Collected:
         self.tapered = array("i")  # documents with a word, of each server at most TAPER
         self.phrases: Counter[str] = Counter()  # tapered in the same way
         self.titles: list[tuple[int, str]] = []  # by page number, without what all pages of a server say
-        self.passages = Passages()
         self.size = 0  # documents added
+        # Of the passages, end to end: numbers of words; where each ends among them, after a 0; its server.
+        self._passage_words, self._passage_ends, self._passage_servers = (
+            array("i"),
+            array("q", [0]),
+            array("i"),
+        )
         numbers = catalog.changed(0, until)
         self.step = max(1, -(-len(numbers) // DOCUMENTS))
         numbers = numbers[:: self.step]
@@ -93,7 +78,18 @@ class Collected:
         if len(self.phrases) > PHRASES:
             self.phrases = Counter(dict(self.phrases.most_common(PHRASES // 2)))
         self.titles += distinct_titles(one.titles)
-        self.passages.add(server, one.passages)
+        step = max(1.0, len(one.passages) / SERVER_PASSAGES)
+        for place in np.arange(0, len(one.passages), step).astype(int).tolist():
+            self._passage_words.extend(one.passages[place])
+            self._passage_ends.append(len(self._passage_words))
+            self._passage_servers.append(server)
+
+    def passages(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+        """Return words by number; where each passage ends among them, after a 0; its server, ascending."""
+        words, servers = (
+            np.frombuffer(some, np.int32) for some in (self._passage_words, self._passage_servers)
+        )
+        return words, np.frombuffer(self._passage_ends, np.int64), servers
 
 
 class _Server:

@@ -74,7 +74,7 @@ def _terms(collected: Collected) -> dict[str, list[int]]:
     ):
         if len(stem) > 2 and _TERM.fullmatch(stem):
             words_of[stem].append(word)
-    many = len(np.unique(collected.passages.arrays()[2])) >= MANY_SERVERS
+    many = len(np.unique(collected.passages()[2])) >= MANY_SERVERS
     counts = {
         stem: sum(map(collected.documents.__getitem__, words))
         for stem, words in words_of.items()
@@ -90,7 +90,7 @@ def _passages(collected: Collected, terms: list[list[int]]) -> tuple[sparse.csr_
     term_of = np.full(len(collected.numbers), -1, np.int32)
     for term, ids in enumerate(terms):
         term_of[ids] = term
-    words, ends, servers = collected.passages.arrays()
+    words, ends, servers = collected.passages()
     found = term_of[words]
     kept = found >= 0
     # Of 4 bytes: as wide as these are, scipy makes all indices.
