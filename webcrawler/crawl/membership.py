@@ -58,7 +58,7 @@ def join(
 
 
 def new_client(opened: ExitStack, connection: Connection) -> Client:
-    """For a frontier: nothing is sent twice, as URLs leased by a call whose answer was lost would be lost."""
+    """A client that sends nothing twice: leases of a call whose answer was lost would belong to nobody."""
     return opened.enter_context(closing(connection.new_client(retries=0)))
 
 
