@@ -1,4 +1,4 @@
-"""What waits, and why? Questions that people and the status page ask a frontier; a crawl asks none."""
+"""What waits, and why? Questions that people, status pages and live lists ask a frontier."""
 
 from __future__ import annotations
 
