@@ -33,7 +33,7 @@ COMMONEST = (
 FULL = BAND - 1  # the priority of a score of 1
 DEPTH_MAX = 1_000
 STEPS = 2**20  # of an inherited score in a note
-HEAT = 3  # of a hot page; one less a link further on: its children have 2, theirs 1
+HEAT = 3  # of a hot page; one less with each link: its outlinks have 2, theirs 1
 
 
 def words_of(text: str) -> list[str]:

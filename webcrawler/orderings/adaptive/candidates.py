@@ -154,15 +154,15 @@ class Servers:
         self.revealed_by = Column(0, np.int32)  # the server that first linked to it
         self._numbers = Numbers(SERVERS_MAX, *vars(self).values())
 
-    def of(self, name: str, source: int = 0) -> tuple[int, bool]:
-        """The number of a server, and whether it is new; `source` is the server that links to it."""
+    def of(self, name: str, linked_from: int = 0) -> tuple[int, bool]:
+        """The number of a server, and whether it is new; `linked_from` is the server that links to it."""
         known = len(self._numbers)
         number = self._numbers.of(name)
         if len(self._numbers) == known:
             return number, False
-        self.revealed_by.rows[number] = source
-        if source:
-            self.reveals.sums.rows[source] += 1
+        self.revealed_by.rows[number] = linked_from
+        if linked_from:
+            self.reveals.sums.rows[linked_from] += 1
         return number, True
 
     def named_as(self, server: int, match: float) -> None:
@@ -180,9 +180,9 @@ class Servers:
         return np.asarray(documents + VAIN * (self.answers.counts.rows[servers] - documents))
 
     def alive(self, servers: NDArray[Any]) -> NDArray[Any]:
-        """The chance of an answer, by a server's own record, else by that of others from the same source."""
-        sources = self.revealed_by.rows[servers]
-        return self.answers.of(servers, self.leads.of(sources, UNKNOWN, 1.0), 1.0)
+        """The chance of an answer, by a server's own record, else by those first linked from the same server."""
+        revealers = self.revealed_by.rows[servers]
+        return self.answers.of(servers, self.leads.of(revealers, UNKNOWN, 1.0), 1.0)
 
     def promise(self, servers: NDArray[Any]) -> NDArray[Any]:
         """How many new servers that answer another document of each may make known."""

@@ -81,14 +81,14 @@ class Evidence:
         self._redirected: dict[int, int] = {}  # URL id of a redirect's target -> the redirect's directory
         self._hubs = frozenset(terms(HUBS))
 
-    def row_of(self, link: Link, source: int = 0) -> int:
-        """The row of a URL, a new one if it has none; `source` is the server of the page that links to it."""
+    def row_of(self, link: Link, linked_from: int = 0) -> int:
+        """The row of a URL, a new one if it has none; `linked_from` is the server that links to it."""
         candidates = self.candidates
         row = candidates.row.get(link.id)
         if row is not None:
             return row
         row, (name, path) = candidates.add(link), split(link.url)
-        server, is_new = self.servers.of(name, source)
+        server, is_new = self.servers.of(name, linked_from)
         if is_new:
             self.servers.named_as(server, self._match(name.partition("//")[2]))
         directory = self._directory_numbers.of(name + path.partition("?")[0].rpartition("/")[0])

@@ -28,8 +28,8 @@ TIE = 0.1  # worth of a candidate's own chance
 def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
     """Log-odds that each candidate is relevant; about right in their order, too low in their size.
 
-    A sum of weighted features; learnt ones are log-odds above the usual. How the weights were found:
-    docs/explanation/adaptive-crawling.md.
+    A sum of weighted features; learnt ones are log-odds above the usual. docs/explanation/adaptive-crawling.md
+    says what each of them is, and how the weights were found.
     """
     candidates, servers = evidence.candidates, evidence.servers
     server, directory = candidates.server.rows[rows], candidates.directory.rows[rows]
@@ -43,20 +43,20 @@ def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
     answers = evidence.directory_answers.of(directory, servers.alive(server), ANSWER_STRENGTH)
     total = np.full(len(rows), BIAS)
     total += 2.0 * candidates.anchor.rows[rows]
-    total += 1.0 * (candidates.anchor.rows[rows] > ALL)
+    total += 1.0 * (candidates.anchor.rows[rows] > ALL)  # anchor_all
     total += 1.0 * candidates.url.rows[rows]
     total += 0.6 * candidates.context.rows[rows]
     total += 0.2 * candidates.parent.rows[rows]
     total += 0.2 * (odds(of_server) - odds(usual))
     total += 0.4 * (odds(of_directory) - odds(usual))
-    total += 1.0 * np.where(tokens.any(1), odds(mean) - odds(usual), 0)
-    total += 0.5 * (odds(of_tokens.max(1)) - odds(usual))
-    total += 0.1 * np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0)  # its siblings
+    total += 1.0 * np.where(tokens.any(1), odds(mean) - odds(usual), 0)  # tokens
+    total += 0.5 * (odds(of_tokens.max(1)) - odds(usual))  # token
+    total += 0.1 * np.where(parents.any(1), odds(of_parents.max(1)) - odds(usual), 0)  # siblings
     total += 0.8 * servers.named.rows[server]
     total += 0.2 * candidates.hub.rows[rows]
     total += 0.15 * np.log1p(candidates.links_in.rows[rows])
     total += 1.2 * np.log(answers)
-    total += 0.8 * (1 / (1 + evidence.directories.counts.rows[directory]))  # a directory not seen yet
+    total += 0.8 * (1 / (1 + evidence.directories.counts.rows[directory]))  # unseen_directory
     return total
 
 
