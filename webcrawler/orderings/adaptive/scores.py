@@ -28,8 +28,8 @@ TIE = 0.1  # worth of a candidate's own chance
 def scores(evidence: Evidence, rows: NDArray[Any]) -> NDArray[np.float64]:
     """Log-odds that each candidate is relevant; about right in their order, too low in their size.
 
-    A sum of weighted features; learnt ones are log-odds above the usual. docs/explanation/adaptive-crawling.md
-    says what each of them is, and how the weights were found.
+    A sum of weighted features; learnt ones are log-odds above the usual. What each of them is, and how the
+    weights were found: docs/explanation/adaptive-crawling.md.
     """
     candidates, servers = evidence.candidates, evidence.servers
     server, directory = candidates.server.rows[rows], candidates.directory.rows[rows]
