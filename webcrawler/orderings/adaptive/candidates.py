@@ -180,7 +180,10 @@ class Servers:
         return np.asarray(documents + VAIN * (self.answers.counts.rows[servers] - documents))
 
     def alive(self, servers: NDArray[Any]) -> NDArray[Any]:
-        """The chance of an answer, by its own record, else by others first linked from the same one."""
+        """The chance of an answer from each server.
+
+        While it has few of its own, those of others count that were first linked from the same server.
+        """
         revealers = self.revealed_by.rows[servers]
         return self.answers.of(servers, self.leads.of(revealers, UNKNOWN, 1.0), 1.0)
 
