@@ -37,10 +37,10 @@ class Opened:
 
     def __init__(self, crawl_dir: Path) -> None:
         path = crawl_dir / "catalog.sqlite"
-        self._catalog = _Kept(path, lambda: _catalog(path))
+        self._catalog = _Cached(path, lambda: _catalog(path))
         ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
-        self._ranks = _Kept(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
-        self._vocabulary = _Kept(words, lambda: load_vocabulary(words, self._identity), self._catalog)
+        self._ranks = _Cached(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
+        self._vocabulary = _Cached(words, lambda: load_vocabulary(words, self._identity), self._catalog)
 
     @property
     def generation(self) -> object:
@@ -80,7 +80,7 @@ def _catalog(path: Path) -> Catalog:
         raise Unavailable(str(error)) from error
 
 
-class _Kept(Generic[T]):
+class _Cached(Generic[T]):
     """Something made from a file, and made again when the file is replaced or written.
 
     Args:
@@ -88,7 +88,7 @@ class _Kept(Generic[T]):
     """
 
     def __init__(
-        self, path: Path, make: Callable[[], T | None], catalog: _Kept[Catalog] | None = None
+        self, path: Path, make: Callable[[], T | None], catalog: _Cached[Catalog] | None = None
     ) -> None:
         self._path, self._make, self._catalog = path, make, catalog
         self._made: T | None = None
