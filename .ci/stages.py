@@ -46,15 +46,19 @@ ONE_AT_A_TIME = (
     Stage("style", (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     Stage("types", (("mypy",),)),
     Stage("contracts", (("lint-imports",),)),
-    tests("fast tests", "not slow", "-n", "2", "--dist", "loadfile"),
+    tests("fast tests", "not slow", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
 )
 TWO_AT_A_TIME = (
     tests("docweb", "docweb"),
-    tests("zoo", "zoo"),
     tests("slow", "slow and not (browser or cluster or docweb or faults or scrapyd or zoo)"),
-    tests("browser", "browser and not docweb"),
+    tests("zoo", "zoo"),
 )
-BESIDE_FAULTS = (tests("faults", "faults"), tests("scrapyd", "scrapyd"), tests("cluster", "cluster"))
+BESIDE_FAULTS = (
+    tests("faults", "faults"),
+    tests("browser", "browser and not docweb"),
+    tests("scrapyd", "scrapyd"),
+    tests("cluster", "cluster"),
+)
 
 
 def run(stage: Stage) -> Result:
