@@ -18,7 +18,7 @@ from serving import ROOT
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
-from webcrawler.index.follower import applied_seq
+from webcrawler.index import applied_seq
 from webcrawler.settings import SETTINGS
 
 PEERS = Path(__file__).resolve().parent / "peers"
