@@ -114,7 +114,7 @@ class _Round:
             self._time("postpone", ann.postpone, leases[0].server, 0.0)
             bob.expire(60.0)
             bob.lease(LEASES)
-            self._time("expire 16", ann.bury, lambda worker: worker == bob.worker)
+            self._time("expire 16", ann.expire_dead, lambda worker: worker == bob.worker)
             self._time("stats", inspect.stats, ann)
         ann.leave()
         return self._times

@@ -59,7 +59,7 @@ def _is_query(head: str) -> bool:
 def _titles(crawl_dir: Path) -> Iterator[tuple[int, str]]:
     """Of the pages in the index."""
     reading = Live(crawl_dir).reading()
-    numbers = np.flatnonzero(reading.indexed()).tolist() if reading else []
+    numbers = np.flatnonzero(reading.indexed).tolist() if reading else []
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         for start in range(0, len(numbers), 1_000):
             for number, text in catalog.texts(numbers[start : start + 1_000]).items():

@@ -41,7 +41,7 @@ from webcrawler.linkgraph import catalog_graph, pagerank
 from webcrawler.linkgraph.stored import store
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Ranking
-from webcrawler.search.rankings import RANKINGS
+from webcrawler.search.rankings import RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.pseudo_relevance import PseudoRelevanceFeedback
 from webcrawler.text.analysis import terms
@@ -135,7 +135,7 @@ def _wanted(file: Path, catalog: Catalog) -> dict[str, set[int]]:
 
 def _answers(crawl_dir: Path, wanted: dict[str, set[int]]) -> dict[str, dict[str, Found]]:
     """By ranking and query; the variants have names for as long as this process lives."""
-    RANKINGS.update((name, partial(_ranking, variant)) for name, variant in VARIANTS.items())
+    RANKINGS.update((name, Row(partial(_ranking, variant), name)) for name, variant in VARIANTS.items())
     searcher = Searcher(crawl_dir)
     return {
         name: {query: _ask(searcher, query, name, right) for query, right in wanted.items()} for name in ROWS

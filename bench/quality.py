@@ -32,7 +32,7 @@ from smart import COLLECTIONS, convert
 from webcrawler.evaluation.judged import MEASURES, Collection, Paper, build, measure, read
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Matches, Part, Ranking, weights
-from webcrawler.search.rankings import RANKINGS
+from webcrawler.search.rankings import RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.peculiarity import FIELDS
 from webcrawler.text.analysis import words
@@ -77,7 +77,7 @@ BY_LINKS = ("bm25f", "bm25f, one pass", "hitlists")  # also with citing titles a
 
 def main() -> None:
     arguments = _arguments()
-    RANKINGS.update(OURS)
+    RANKINGS.update((name, Row(make, name)) for name, make in OURS.items())
     rows: dict[str, dict[str, Figures]] = {}
     with tempfile.TemporaryDirectory() as name:
         for collection in COLLECTIONS:

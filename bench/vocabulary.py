@@ -71,7 +71,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _figures(vocabulary: Vocabulary, chance: random.Random) -> dict[str, float]:
-    words = [word for word in vocabulary._lists.words.spelled if word.isascii() and word.isalpha()]
+    words = [word for word in vocabulary._spelling._words if word.isascii() and word.isalpha()]
     words = [word for word in words if vocabulary.frequency(word) >= WORD_DOCUMENTS]
     often = [word for word in words if vocabulary.frequency(word) >= TYPO_DOCUMENTS]
     typos = _typos([word for word in often if len(word) >= TYPO_CHARACTERS], set(words), chance)

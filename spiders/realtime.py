@@ -58,7 +58,8 @@ class RealtimeSpider(IndexSpider):
 
     def _item_scraped(self, item: object) -> None:
         if isinstance(item, CrawledPage):
-            self._search.waiting_pages.append(item)
+            fetch = replace(item.fetch, body=b"")  # only texts wait: nothing bounds how many
+            self._search.waiting_pages.append(replace(item, fetch=fetch))
 
     def _show(self, now: Journal) -> None:
         self.crawler.signals.send_catch_log(signal=journal.CHANGED, journal=now)

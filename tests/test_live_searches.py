@@ -30,6 +30,8 @@ from webcrawler.errors import BadInput
 from webcrawler.realtime import journal as journals
 from webcrawler.realtime.journal import Writer
 from webcrawler.web.live import searches, watch
+from webcrawler.web.live.request import LiveRequest
+from webcrawler.web.live.watch import WatchedSearch
 
 BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <TITLE>Bookmarks</TITLE><DL><p><DT><A HREF="http://a.test/x,y?a=1&amp;b=2" ADD_DATE="1">A</A>
@@ -134,6 +136,20 @@ def test_stop_asks_the_search_to_end_and_leads_back(web: TestClient) -> None:
     assert "Stopping." in web.get(f"/live/{job}").text
     runner(web).finish(job, "stopped")
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
+
+
+def test_stop_before_the_launch_does_nothing_and_the_next_one_ends_it(
+    web: TestClient, tmp_path: Path
+) -> None:
+    search = WatchedSearch(tmp_path, runner(web), "127.0.0.1")
+
+    search.stop("stopped")
+    assert search.why == "" and runner(web).ended == []
+    runner(web).is_slow = True
+    search.start(lambda: LiveRequest(QUERY, max_pages=5, max_time=60))
+    search.stop("stopped")
+
+    assert runner(web).ended == [(search.job, False)]
 
 
 def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> None:

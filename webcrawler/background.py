@@ -56,7 +56,8 @@ def is_searched(crawl_dir: Path) -> bool:
 
 
 def is_crawling(crawl_dir: Path) -> bool:
-    return is_held(crawl_dir / "crawls.lock")
+    with try_lock(crawl_dir / "crawls.lock") or nullcontext() as free:
+        return free is None
 
 
 def may_end(lock: IO[str], crawl_dir: Path, is_done: Callable[[], bool]) -> bool:

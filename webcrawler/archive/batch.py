@@ -160,7 +160,9 @@ class Batch:
         sys.audit("webcrawler.batch.catalogued")
         explored: Container[int] = ()
         if self._only_new:
-            explored = catalog.fetches.explored({link.id for entry in entries for link in _links(entry)})
+            links = (link for entry in entries for link in _links(entry))
+            may_follow = {link.id for link in links if not link.refused and link.rel != "nofollow"}
+            explored = catalog.fetches.explored(may_follow)
         found = [(entry, *_followed(entry, explored)) for entry in entries]
         ordering, tries = self._frontier.ordering, count()
         if ordering.learns:

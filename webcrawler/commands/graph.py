@@ -74,4 +74,4 @@ def write_parquet(edges: Iterable[Edge], file: Path) -> None:
     with parquet.ParquetWriter(file, schema, compression="zstd") as out:
         while group := list(islice(rest, ROW_GROUP)):
             columns = dict(zip(PARQUET_COLUMNS, zip(*group, strict=True), strict=True))
-            out.write_table(pyarrow.table(columns, schema))
+            out.write_table(pyarrow.table(columns, schema=schema))

@@ -226,10 +226,18 @@ def _standing(frontier: Frontier, limit: int) -> Standing:
         names = list(dict.fromkeys([*known, *leased]))
         servers += _servers(frontier.client, partition, names, leased, now, limit)
     ready, doubtful, waiting, retrying, downloading = map(sum, zip(*numbers, strict=True))
-    states, workers, due_seconds = stats(frontier), len(frontier.workers()), min(dues, default=None)
     servers = sorted(servers, key=lambda row: (-row.queued - row.leased, row.server))[:limit]
     return Standing(
-        states, ready, doubtful, waiting, retrying, downloading, workers, due_seconds, servers, all_servers
+        stats=stats(frontier),
+        ready=ready,
+        doubtful=doubtful,
+        waiting=waiting,
+        retrying=retrying,
+        downloading=downloading,
+        workers=len(frontier.workers()),
+        due_seconds=min(dues, default=None),
+        servers=servers,
+        all_servers=all_servers,
     )
 
 

@@ -71,7 +71,8 @@ class Intake:
         """
         if not links:
             return 0
-        limits, fresh = self.limits if within_budgets else NO_LIMITS, 0
+        limits = self.limits if within_budgets else NO_LIMITS
+        fresh = 0
         answers = self._slots.run_split(
             "discover",
             links,

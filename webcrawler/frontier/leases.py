@@ -70,15 +70,21 @@ class Leases:
 
     def calls(self, asked: Sequence[Partition], limit: int, doubtful: int) -> list[Call]:
         polite, calls = self.politeness, []
-        times = (polite.lease, polite.delay, polite.crawl_delay_max)
-        lease, delay, crawl_delay_max = map(milliseconds, times)
         for n, partition in enumerate(asked):
             share, doubtful_share = (
                 (total + len(asked) - 1 - n) // len(asked) for total in (limit, doubtful)
             )
-            beside = int(self._holds_beside(partition))
-            first = (self.worker, share, lease, polite.server_concurrency, delay, doubtful_share)
-            arguments = (*first, polite.deaths, beside, crawl_delay_max)
+            arguments = (  # in the order of lease-2.lua
+                self.worker,
+                share,
+                milliseconds(polite.lease),
+                polite.server_concurrency,
+                milliseconds(polite.delay),
+                doubtful_share,
+                polite.deaths,
+                int(self._holds_beside(partition)),
+                milliseconds(polite.crawl_delay_max),
+            )
             calls.append(Call(partition, "lease", arguments))
         return calls
 

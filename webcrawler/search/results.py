@@ -12,8 +12,6 @@ from webcrawler.search.snippets import Snippets
 
 _TOLD = ("query", "total", "seconds", "hits", "note", "at_least", "partial", "start", "more", "did_you_mean")
 
-_TOLD = ("query", "total", "seconds", "hits", "note", "at_least", "partial", "start", "more", "did_you_mean")
-
 
 class Related(NamedTuple):
     """A word that goes with a word of the query, by the thesaurus."""

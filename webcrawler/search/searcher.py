@@ -100,8 +100,8 @@ class Searcher:
             found = self._ask(wider, ranking, within, started)
             if not found.partial:
                 query, answer, added, near = wider, found, near, []
-        results = self._results(query, answer, start, limit, explain)
-        return replace(results, seconds=monotonic() - started, added=added, related=near)
+        results = self._results(query, answer, started, start, limit, explain)
+        return replace(results, added=added, related=near)
 
     @readable()
     def rank(self, text: str, ranking: str = DEFAULT, limit: int = MAX_HITS) -> list[tuple[int, float]]:
@@ -150,7 +150,9 @@ class Searcher:
         parsed = [parse(other) for other in within]
         return self._engine.answer(query, ranking, lambda: monotonic() >= last, parsed)
 
-    def _results(self, query: Query, answer: Answer, start: int, limit: int, explain: bool) -> Results:
+    def _results(
+        self, query: Query, answer: Answer, started: float, start: int, limit: int, explain: bool
+    ) -> Results:
         # As many as have to be arranged for this result page, and one more to know whether there are more.
         needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
         kept = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
@@ -161,7 +163,7 @@ class Searcher:
         return Results(
             query.text,
             answer.total if kept or start else 0,  # none of the few may be shown
-            0.0,
+            monotonic() - started,
             found,
             [answer.explain(hit.number) for hit in found[:MAX_EXPLAINED]] if explain else [],
             snippets,

@@ -193,9 +193,10 @@ def _check_room(judgments: int, clients: list[str], client: str) -> None:
 
 def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:
     """Raises ValueError: it is no UTF-8, or a line has another number of columns."""
-    if not path.exists():
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except FileNotFoundError:
         return []
-    lines = path.read_text("utf-8").split("\n")
     rows = [line.split(between, columns - 1) for line in lines if line]
     for row in rows:
         if len(row) != columns:

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 from collections.abc import Sequence
 
-from webcrawler.archive.catalog._database import insert_many, run, statements, transaction
+from webcrawler.archive.catalog._database import insert_many, run, transaction
 from webcrawler.archive.catalog._rows import COLUMNS, Arrival, Row, Verdict, batch_row, outlinks, runs
 from webcrawler.records import Entry
 from webcrawler.text import NEAR, distance
@@ -27,7 +27,8 @@ class Writer:
     def write(self, arrivals: Sequence[Arrival]) -> Verdict:
         """As `Catalog.write`. A URL that comes twice is written in two steps of the same transaction."""
         prepared = [
-            ([entry for entry, _ in run], [batch_row(*arrival) for arrival in run]) for run in runs(arrivals)
+            ([entry for entry, _ in part], [batch_row(*arrival) for arrival in part])
+            for part in runs(arrivals)
         ]
         verdicts: dict[int, tuple[bool, bool]] = {}  # URL id: duplicate, near-duplicate
         try:
@@ -50,25 +51,21 @@ class Writer:
 
     def block(self, server: str) -> int:
         """As `Catalog.block`; keeps links and history, and passes texts on as when a page is gone."""
-        block, _, remove, mark, rename = statements("block.sql")
-        name = {"name": server}
         with transaction(self._db):
-            is_new = self._db.execute(block, name).rowcount > 0
+            is_new = run(self._db, "block.sql", server=server).rowcount > 0
             self._clear_batch()
-            removed = self._db.execute(remove, name).rowcount
+            removed = run(self._db, "remove-server.sql", server=server).rowcount
             self._apply_batch()
             if is_new and not removed:
-                self._db.execute(mark, name)
-            self._db.execute(rename, name)
+                run(self._db, "touch-server.sql", server=server)
+            run(self._db, "rename-server.sql", server=server)
         return removed
 
     def unblock(self, server: str) -> None:
-        _, unblock, _, mark, rename = statements("block.sql")
-        name = {"name": server}
         with transaction(self._db):
-            if self._db.execute(unblock, name).rowcount:
-                self._db.execute(mark, name)
-                self._db.execute(rename, name)
+            if run(self._db, "unblock.sql", server=server).rowcount:
+                run(self._db, "touch-server.sql", server=server)
+                run(self._db, "rename-server.sql", server=server)
 
     def _write_run(self, entries: list[Entry], rows: list[Row]) -> dict[int, tuple[bool, bool]]:
         """Write entries of different URLs; returns by URL id: is it a duplicate, is it a near-duplicate?"""
@@ -114,14 +111,13 @@ class Writer:
         """Apply `batch` to documents, texts and changes, and find near-duplicates anew."""
         before = self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0]
         run(self._db, "apply.sql", lambda: sys.audit("webcrawler.catalog.statement"), before=before)
-        find, mark = statements("near.sql")
-        found = json.loads(self._db.execute(find, {"before": before}).fetchone()[0])
+        found = json.loads(run(self._db, "near.sql", before=before).fetchone()[0])
         verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
         news = [(number, older) for number, known, older in verdicts if older != known]
         if news:
             self._db.execute("DELETE FROM near")
             insert_many(self._db, "INSERT INTO near (number, older)", news)
-            self._db.execute(mark)
+            run(self._db, "mark-near.sql")
 
 
 def _oldest_near(simhash: int | None, older: list[tuple[int, int, int]]) -> int | None:

@@ -20,7 +20,7 @@ from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
 from webcrawler import urls
-from webcrawler.connection import FOREVER, RedisError, retry
+from webcrawler.connection import RedisError
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.responses import Refused, codings_of
 from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
@@ -36,6 +36,7 @@ T = TypeVar("T")
 
 REDIRECTS_MAX = 5  # RFC 9309 2.3.1.2: at least five
 DOWNLOAD_MAX = 64 * 2**20  # bytes, also when inflated; the download is stopped long before
+REDIS_PAUSE_SECONDS = 0.5
 SERVERS_MAX = 10_000  # kept in this process; the others are in Redis
 RULES_MAX = 500_000  # kept in this process, about 100 MB
 
@@ -164,10 +165,11 @@ class RobotsMiddleware:
 
     async def _with_redis(self, function: Callable[..., T], *arguments: object) -> T:
         """Call in a thread, again and again while Redis is away: that is no fault of the page."""
-        return await asyncio.to_thread(
-            retry,
-            partial(function, *arguments),
-            seconds=FOREVER,
-            is_passing=lambda error: isinstance(error, RedisError) and not self._crawl.is_closing,
-            on_failure=lambda error: logger.warning("robots.txt waits for Redis: %s", error),
-        )
+        while True:  # not by `retry`, which would keep one of few threads all the time
+            try:
+                return await asyncio.to_thread(function, *arguments)
+            except RedisError as error:
+                if self._crawl.is_closing:
+                    raise
+                logger.warning("robots.txt waits for Redis: %s", error)
+                await asyncio.sleep(REDIS_PAUSE_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from contextlib import suppress
@@ -21,6 +22,7 @@ from webcrawler.index import indexed_documents
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+REFRESH_SECONDS = 1.0
 LABELS = {"servers": "servers", "waiting": "queued", "leased": "leased", "failed": "failed"}
 
 
@@ -30,6 +32,7 @@ class LiveLine:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._states: dict[str, int] = {}
+        self._live = Live(console=Console(stderr=True), auto_refresh=False)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LiveLine:
@@ -43,17 +46,23 @@ class LiveLine:
     def _open(self) -> None:
         self._crawl = Crawl.of(self._crawler)  # extensions can be asked for when all of them are made
         self._began = time.monotonic()
-        # It is drawn from a thread of its own.
-        self._live = Live(console=Console(stderr=True), refresh_per_second=1, get_renderable=self._line)
-        self._live.start(refresh=True)
+        self._live.start()
+        self._task = asyncio.ensure_future(self._draw())
 
     def _close(self) -> None:
+        self._task.cancel()
+        self._live.update(self._line(), refresh=True)
         self._live.stop()
+
+    async def _draw(self) -> None:
+        while True:
+            with suppress(RedisError):  # the log says so already
+                self._states = await asyncio.to_thread(inspect.stats, self._crawl.frontier)
+            self._live.update(self._line(), refresh=True)
+            await asyncio.sleep(REFRESH_SECONDS)
 
     def _line(self) -> Text:
         crawl = self._crawl
-        with suppress(RedisError):  # the log says so already; after the end the last numbers stay
-            self._states = inspect.stats(crawl.frontier)
         seconds = max(time.monotonic() - self._began, 0.001)
         documents = crawl.outcomes.documents
         parts = [f"{documents:,} pages", f"{documents / seconds:.1f} pages/s"]

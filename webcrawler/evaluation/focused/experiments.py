@@ -22,7 +22,7 @@ from webcrawler.evaluation.focused.report import Run, pooled
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic
 from webcrawler.evaluation.laboratory import NO_DELAY, Progress
 from webcrawler.frontier import Budgets, Done, Failed, Frontier, Seen
-from webcrawler.index.whoosh import applied_seq
+from webcrawler.index import applied_seq
 from webcrawler.orderings import Ordering, Wanted, arguments_of, ordering, ordering_type
 from webcrawler.records import Lease, Text
 from webcrawler.search import Searcher

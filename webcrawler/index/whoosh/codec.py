@@ -109,7 +109,8 @@ class BulkFieldWriter(W3FieldWriter):  # type: ignore[misc]
             where = dumps(((documents[0],), (counts[0],), (values,)), _PROTOCOL)
         else:
             offset = self._postfile.tell()
-            self._postfile.write(b"".join(_block_parts(postings, found)))
+            for part in _block_parts(postings, found):
+                self._postfile.write(part)
             where = _EXTENT.pack(offset, self._postfile.tell() - offset)
         info = W3TermInfo._struct.pack(
             *(single, sum(counts), len(documents), min(found), max(found), max(counts)),

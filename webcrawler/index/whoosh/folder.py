@@ -78,10 +78,10 @@ def check_segments(toc: TOC, folder: Path) -> None:
             raise ValueError(f"segment {segment.segment_id()} is not what was written")
 
 
-def read_again(read: Callable[[], T]) -> T:
-    """Call `read`, again while a file that it needs is removed by a commit."""
+def read_again(read: Callable[[], T], *passing: type[Exception]) -> T:
+    """Call `read`, again while a commit removes a file that it needs, or one of these errors is raised."""
     for _ in range(_TRIES - 1):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, *passing):
             return read()
     return read()
 

@@ -67,6 +67,8 @@ class Live:
 
 
 class _LiveIndex:
+    """One folder of the two. Not safe between threads."""
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._reader: IndexReader | None = None
@@ -81,7 +83,8 @@ class _LiveIndex:
             Unavailable: there is an index, and no commit of it could be read.
         """
         try:
-            read_again(self._refresh)
+            # A list of the folder, made during a commit, may have neither the old commit nor the new one.
+            read_again(self._refresh, EmptyIndexError)
         except EmptyIndexError:
             self._reader = None
             if is_of_other_engine(self._folder):

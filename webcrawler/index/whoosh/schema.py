@@ -13,6 +13,7 @@ from whoosh.formats import Existence
 from webcrawler.index.whoosh.files import FACE
 from webcrawler.index.whoosh.hit_encoding import HitList, anchor_lists, hit_lists
 from webcrawler.records import Document, Text
+from webcrawler.text import terms
 
 VERSION = 2  # of fields, analysis and hit lists together; another one in a folder means: follow again
 
@@ -43,6 +44,10 @@ class Hits(FieldType):  # type: ignore[misc]
             (term.encode(), count, weight, hits)
             for term, count, weight, hits in self.format.word_values(value)
         ]
+
+    def process_text(self, qstring: str, mode: str = "", **options: Any) -> list[str]:
+        """What Whoosh's own query parsers ask for."""
+        return list(terms(qstring))
 
 
 class Number(FieldType):  # type: ignore[misc]

@@ -134,7 +134,6 @@ def joint(parts: Sequence[Posted]) -> Posted:
 
 def _size_bytes(posted: Posted) -> int:
     values = posted.values
-    held = (
-        len(values.joined) + values.counts.nbytes + 8 * len(values)
-    )  # 8 bytes a list once its start is known
+    # 8 bytes a list once its start is known
+    held = len(values.joined) + values.counts.nbytes + 8 * len(values)
     return posted.pages.nbytes + posted.counts.nbytes + held + 200

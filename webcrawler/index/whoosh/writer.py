@@ -62,7 +62,7 @@ class BulkWriter(SegmentWriter):  # type: ignore[misc]
         sources = [self.pool.rows(), *(self._rows(*merged) for merged in self._merged)]
         # The documents of each source have higher numbers than those of the sources before it.
         rows = groupby(heapq.merge(*sources, key=_by_term), key=_by_term)
-        joined = ((field, term, _joint([row[2] for row in same])) for (field, term), same in rows)
+        joined = ((field, term, _joint(row[2] for row in same)) for (field, term), same in rows)
         self.fieldwriter.add_rows(self.schema, joined if self._merged else sources[0], self._lengths())
         self.fieldwriter.close()
         sys.audit("webcrawler.index.written")
@@ -115,7 +115,7 @@ class _Pool:
         self._fields.clear()
 
 
-def _joint(parts: list[Postings]) -> Postings:
+def _joint(parts: Iterable[Postings]) -> Postings:
     """Return postings of the same term, in different documents, as one list."""
     joint, values = Postings([], [], b"", []), []
     for part in parts:

@@ -1,7 +1,7 @@
 """Which words does the crawl know, how are they spelled, which go together, and what may a person be typing?
 
 `load` gives the `Vocabulary` of a data folder. `builder` makes it, a process beside the crawls: `documents`
-reads the catalog, `spelling`, `thesaurus` and `completions` have the lists made of it, and answer from them.
+reads the catalog, and the lists of `spelling`, `thesaurus` and `completions` are made of what it collects.
 """
 
 from webcrawler.search.vocabulary.builder import remake, wait_until_made

@@ -29,8 +29,6 @@ from webcrawler.search.vocabulary.stored import Lists, store, stored_seq
 from webcrawler.search.vocabulary.thesaurus import thesaurus
 
 GROWTH = 1.2
-
-
 WORDS = 100_000  # the most frequent
 FOLDER = "vocabulary"
 _log = logging.getLogger(__name__)

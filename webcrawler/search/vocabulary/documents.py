@@ -47,12 +47,9 @@ class Collected:
         self.phrases: Counter[str] = Counter()  # tapered in the same way
         self.titles: list[tuple[int, str]] = []  # by page number, without what all pages of a server say
         self.size = 0  # documents added
-        # Of the passages, end to end: numbers of words; where each ends among them, after a 0; its server.
-        self._passage_words, self._passage_ends, self._passage_servers = (
-            array("i"),
-            array("q", [0]),
-            array("i"),
-        )
+        self._passage_words = array("i")  # numbers of words, passage after passage
+        self._passage_ends = array("q", [0])  # where each passage ends among them
+        self._passage_servers = array("i")  # of each passage
         numbers = catalog.changed(0, until)
         self.step = max(1, -(-len(numbers) // DOCUMENTS))
         numbers = numbers[:: self.step]

@@ -82,14 +82,14 @@ class Searches:
         except BadInput:  # not a name that a search can have
             return None
         started = self._started.get(job)
-        return started.journal(found) if started else found
+        return started.as_journal(found) if started else found
 
     def recent(self, client: str | None = None) -> list[Journal]:
         """Searches of one client, or of all, the newest first. Reads a hundred files."""
         known = {one["job"]: one for one in journal.jobs(self._crawl_dir)}
         for search in list(self._started.values()):
             if search.request is not NOT_READ:
-                known[search.job] = search.journal(known.get(search.job))
+                known[search.job] = search.as_journal(known.get(search.job))
         own = [one for one in known.values() if self.is_of(one["job"], client)]
         return sorted(own, key=lambda one: -one["started"])[:LISTED]
 

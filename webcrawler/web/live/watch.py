@@ -34,7 +34,7 @@ class WatchedSearch:
 
     def __init__(self, crawl_dir: Path, launcher: Launcher, client: str) -> None:
         self.job, self.client, self.request = journal.new_job(), client, NOT_READ
-        self.is_over = False
+        self.is_launched = self.is_over = False
         self.why = ""  # why it was asked to end, as journals have it
         self._crawl_dir, self._launcher = crawl_dir, launcher
         self._folder = crawl_dir.absolute() / "realtime"
@@ -55,6 +55,7 @@ class WatchedSearch:
             given = write_arguments(self.job, self.request, self._folder)
             RealtimeJob.read(**given)
             self._launcher.start(self.job, given)
+            self.is_launched = True
         except OSError as error:
             delete_lists(self.job, self._folder)
             log_fault(f"cannot write to {self._folder}: {error}")
@@ -63,7 +64,7 @@ class WatchedSearch:
             delete_lists(self.job, self._folder)
             raise
 
-    def journal(self, found: Journal | None) -> Journal:
+    def as_journal(self, found: Journal | None) -> Journal:
         """Its state as a journal: the one that it has written, or one in its place."""
         if found:
             if self.why and is_over(found) and found["reason"] == "failed":
@@ -96,12 +97,14 @@ class WatchedSearch:
             await asyncio.sleep(WATCH_SECONDS)
 
     def stop(self, why: str) -> None:
-        """Ask it to end: by its journal, or by its launcher if it has none yet. Later calls do nothing.
+        """Ask it to end: by its journal, or by its launcher if it has none yet.
+
+        Does nothing before it is launched, and when it was asked already.
 
         Args:
             why: the reason, as journals have it.
         """
-        if self.why:
+        if self.why or not self.is_launched:
             return
         self.why, self._attempted = why, time.time()
         if journal.read(self._crawl_dir, self.job):
@@ -111,11 +114,11 @@ class WatchedSearch:
 
     def _look(self) -> bool:
         """True if it is over, or nothing more can be done about it."""
-        is_over = self._launcher.is_over(self.job)
+        has_ended = self._launcher.is_over(self.job)
         found = journal.read(self._crawl_dir, self.job)
-        if found or is_over:
+        if found or has_ended:
             delete_lists(self.job, self._folder)
-        if is_over:
+        if has_ended:
             if not found and self.why == "stopped":
                 self._launcher.forget(self.job)
             elif not found and not self._complaint:

@@ -1,6 +1,6 @@
 -- What each document of a batch may nearly repeat, and each that was near to one which left or changed.
 -- :before  as in apply.sql, after which this runs.
--- Returns  of the first statement JSON: an array of [number, simhash, near_duplicate_of, [[since, number, simhash] of older documents, …]].
+-- Returns  JSON: an array of [number, simhash, near_duplicate_of, [[since, number, simhash] of older documents, …]].
 -- Keeps    of four bands of 16 bits one at least is the same where at most three bits differ (Manku 2007, 3.1).
 -- Cost     four probes a document; in a crowded band only the oldest 100 are looked at.
 
@@ -34,7 +34,3 @@ WHERE number IN (
     FROM batch b LEFT JOIN documents o ON o.number = b.number
     CROSS JOIN documents n -- in this order: all that are near to something would be read otherwise
     WHERE n.near_duplicate_of = b.number AND b.fresh AND (o.since IS NULL OR o.since > :before));
-
--- After `near` is filled: the new verdicts.
-UPDATE documents SET near_duplicate_of = (SELECT older FROM near WHERE near.number = documents.number)
-WHERE number IN (SELECT number FROM near);
