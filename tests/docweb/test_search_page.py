@@ -61,7 +61,8 @@ def figure(text: str) -> float:
 
 def test_words_typed_on_the_first_page_bring_results_with_all_that_is_known_of_them(page: Page) -> None:
     page.goto("/")
-    page.keyboard.type(QUERY)  # the box has the focus
+    expect(page.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type(QUERY)
     page.keyboard.press("Enter")
 
     expect(page).to_have_title(f"{QUERY} · webcrawler")
@@ -131,6 +132,7 @@ def test_cached_copy_says_what_it_is_and_nothing_in_it_is_active(page: Page) -> 
 
 def test_suggestions_come_as_one_types_and_are_taken_by_key(page: Page) -> None:
     page.goto("/")
+    expect(page.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("sqlalch")
     options = suggestions(page)
     expect(options.first).to_contain_text(re.compile("sqlalch", re.IGNORECASE))
@@ -146,6 +148,7 @@ def test_suggestions_come_as_one_types_and_are_taken_by_key(page: Page) -> None:
 
 def test_escape_takes_suggestions_away_and_leaves_what_was_typed(page: Page) -> None:
     page.goto("/")
+    expect(page.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("sqlalch")
     expect(suggestions(page).first).to_be_visible()
     page.keyboard.press("ArrowDown")
