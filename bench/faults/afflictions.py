@@ -151,9 +151,11 @@ def worker_stopped(ordeal: Ordeal) -> None:
     """SIGSTOP until its leases are another's, then SIGCONT: what it holds is no longer its own."""
     worker = ordeal.workers[0]
     ordeal.wait(lambda: len(ordeal.lively()) == len(ordeal.workers))
-    ordeal.note(Fault("SIGSTOP past the lease"))
+    fault = ordeal.note(Fault("SIGSTOP past the lease"))
     with suppress(ProcessLookupError):
         worker.send_signal(signal.SIGSTOP)
+        standing = ordeal.states() or {"leased": 0}  # what it has leased since it was noted, it holds now
+        fault.in_flight = max(fault.in_flight, standing["leased"])
         ordeal.wait(lambda: len(ordeal.lively()) < len(ordeal.workers), 20.0, "for its leases to be taken")
         time.sleep(ordeal.chance.uniform(0.0, 2.0))
         worker.send_signal(signal.SIGCONT)
