@@ -1,4 +1,4 @@
-"""Slow servers do not hold up fast ones: a download that lasts over two seconds stands aside."""
+"""Slow servers do not hold up fast ones: a download that lasts over two seconds is exempt from the limit."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_three_quarters_may_be_of_doubtful_servers(clock: Clock) -> None:
     assert downloads.doubtful_room() == 6
 
 
-def test_scrapy_itself_lets_so_many_through_as_may_stand_aside() -> None:
+def test_scrapy_itself_lets_so_many_through_as_may_be_exempt() -> None:
     assert Downloads(32).scrapy_limit == 16 * 32
 
 

@@ -27,7 +27,7 @@ from webcrawler.errors import BadInput
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 POLL_SECONDS = 0.5
-# Between two makings of a view of the whole catalog: times as long as the last took, and at least.
+# Pause between rebuilds of a view: REST times the last rebuild's duration, at least LEAST_SECONDS.
 REST = 20
 LEAST_SECONDS = 60.0
 # As `python -m MODULE`, but the module is the one that its package has imported, and not a second copy of it.
@@ -60,8 +60,8 @@ def is_crawling(crawl_dir: Path) -> bool:
         return free is None
 
 
-def may_end(lock: IO[str], crawl_dir: Path, is_done: Callable[[], bool]) -> bool:
-    """Give up a companion's lock, where no crawl is alive and all is done. Returns whether it did."""
+def release_if_idle(lock: IO[str], crawl_dir: Path, is_done: Callable[[], bool]) -> bool:
+    """Release a companion's lock if no crawl is alive and all is done. Returns whether it did."""
     with try_lock(crawl_dir / "crawls.lock") or nullcontext() as quiet:
         if quiet and is_done():
             lock.close()  # before the crawls' lock is free

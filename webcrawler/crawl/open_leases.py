@@ -10,15 +10,15 @@ from webcrawler.frontier import Report, Reports
 from webcrawler.records import Lease
 
 PATIENCE_SECONDS = 2.0
-ASIDE = 15  # times as many may stand aside as are young
+EXEMPT = 15  # times as many may be exempt as count
 DOUBTFUL_SHARE = 0.75  # of the young, at most: the rest is for servers that are known to answer in time
 UNLIMITED = 2**31
 
 
 class Downloads:
-    """Downloads under way, oldest first. Those of more than 2 s stand aside: they no longer count as young.
+    """Downloads under way, oldest first. Those of more than 2 s are exempt from the limit; others are young.
 
-    With a limit of one none stands aside, so that the order is exact.
+    With a limit of one none is exempt, so that the order is exact.
 
     Args:
         limit: of young ones; 0: any number.
@@ -34,7 +34,7 @@ class Downloads:
     @property
     def scrapy_limit(self) -> int:
         """What Scrapy's own CONCURRENT_REQUESTS has to let through."""
-        return self.limit * (1 + ASIDE) if self.limit > 1 else self.limit
+        return self.limit * (1 + EXEMPT) if self.limit > 1 else self.limit
 
     def begin(self, key: Hashable, doubtful: bool = False) -> None:
         self._young[key] = self._clock()
@@ -60,7 +60,7 @@ class Downloads:
         """How many more may be of doubtful servers."""
         if self.limit <= 1:
             return UNLIMITED
-        self.wait()  # old ones stand aside
+        self.wait()  # old ones become exempt
         return max(0, int(DOUBTFUL_SHARE * self.limit) - len(self._doubtful))
 
 

@@ -45,14 +45,14 @@ def columns(
         first += group[2]
     order = list(chain.from_iterable(places.values()))
     ordered = list(enumerate([links[place] for place in order], 1))
-    priority, notes = ordering.first_priority, {}
+    notes = {}
     if source is not None and ordering.takes_notes:
         notes = {n: note for n, link in ordered if (note := ordering.note(link, source))}
     return [
         groups,
         [str(link.id) for _, link in ordered],
         [split[place][1] for place in order],
-        [place + 1 - priority(links[place], source) * PRIORITY_STEP for place in order],
+        [place + 1 - ordering.first_priority(links[place], source) * PRIORITY_STEP for place in order],
         {n: link.spelling for n, link in ordered if link.spelling != link.url},
         {n: link.request for n, link in ordered if link.request},
         notes,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, is_crawling, is_searched, may_end, prepare, wait_for
+from webcrawler.background import FOLLOWER, is_crawling, is_searched, prepare, release_if_idle, wait_for
 from webcrawler.index.changes import POLL_SECONDS, Follower
 from webcrawler.index.whoosh import WhooshEngine, discard
 
@@ -104,7 +104,7 @@ def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callabl
         if follower.is_ahead():
             return False
         follower.optimize()
-        if may_end(lock, crawl_dir, follower.is_done):
+        if release_if_idle(lock, crawl_dir, follower.is_done):
             return True
 
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from webcrawler.linkgraph.graph import FloatArray, IntArray, distinct
-from webcrawler.orderings import DAMPING, LEAST, Known, Ordering
+from webcrawler.orderings import DAMPING, LEAST, UNTOLD, Known, Ordering
 
 ROOM = 1024  # of a new array
-UNTOLD = -(2**62)  # no priority was told yet
 MISSES_MAX = 30
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -59,7 +58,7 @@ class Estimate:
 
     def __init__(self) -> None:
         self._ranks, self._backlinks = Growable(np.float64), Growable(np.int32)
-        self._column = Growable(np.int32)  # of each page: where its out-links stand, -1 not crawled
+        self._column = Growable(np.int32)  # of each page: where its outlinks stand, -1 not crawled
         self._namer = Growable(np.int32)  # of each page: the crawled page that linked to it first, -1 none
         # One column a crawled page, in the order of crawling: a matrix that is only ever appended to.
         self._sources, self._shares = Growable(np.int32), Growable(np.float64)

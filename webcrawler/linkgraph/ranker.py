@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, may_end, prepare, wait_for
+from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, prepare, release_if_idle, wait_for
 from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.linkgraph.stored import RankRenewal
 
@@ -47,7 +47,7 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
                     updates.disconnect()
                     if ranks.is_behind():
                         ranks.renew()
-                    if may_end(lock, crawl_dir, lambda: not ranks.is_behind()):
+                    if release_if_idle(lock, crawl_dir, lambda: not ranks.is_behind()):
                         break
                 time.sleep(POLL_SECONDS)
             updates.disconnect()

@@ -5,7 +5,17 @@ Subclass `Ordering` to write your own. Importing this imports no numpy; ordering
 when they are asked for.
 """
 
-from webcrawler.orderings.base import DAMPING, LEAST, Known, Ordering, Seen, Source, number, whole_number
+from webcrawler.orderings.base import (
+    DAMPING,
+    LEAST,
+    UNTOLD,
+    Known,
+    Ordering,
+    Seen,
+    Source,
+    number,
+    whole_number,
+)
 from webcrawler.orderings.registry import MODES, arguments_of, guarded, ordering, ordering_type, strategies
 from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for, page_score
 from webcrawler.orderings.words import is_hot_page, location, words_of
@@ -15,6 +25,7 @@ __all__ = [
     "LEAST",
     "MODES",
     "SIMILAR",
+    "UNTOLD",
     "Known",
     "Ordering",
     "Seen",

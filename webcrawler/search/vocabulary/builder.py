@@ -18,8 +18,8 @@ from webcrawler.background import (
     VOCABULARY,
     Renewal,
     is_crawling,
-    may_end,
     prepare,
+    release_if_idle,
     wait_for,
 )
 from webcrawler.search.vocabulary.completions import suggested
@@ -133,7 +133,7 @@ def _keep(renewing: VocabularyRenewal, crawl_dir: Path, lock: IO[str]) -> None:
         else:
             if renewing.is_behind():
                 renewing.renew()
-            if may_end(lock, crawl_dir, lambda: not renewing.is_behind()):
+            if release_if_idle(lock, crawl_dir, lambda: not renewing.is_behind()):
                 return
         time.sleep(POLL_SECONDS)
 
