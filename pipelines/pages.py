@@ -10,7 +10,7 @@ from webcrawler.records import Entry
 
 
 class PagesPipeline(PagePipeline):
-    """Has the batch write a WARC record of the response; a revisit record for a duplicate."""
+    """Makes the batch write a WARC record of the response; a revisit record for a duplicate."""
 
     def add(self, entry: Entry, item: CrawledPage) -> Entry:
         return replace(entry, archive=True)

@@ -12,7 +12,7 @@ from webcrawler.frontier import Known, Ordering
 from webcrawler.linkgraph import Estimate, Graph, Rescorer, pagerank
 from webcrawler.linkgraph.estimate import Growable
 
-Crawl = list[tuple[int, list[int]]]  # pages in the order of crawling, with their out-links
+Crawl = list[tuple[int, list[int]]]  # pages in the order of crawling, with their outlinks
 
 pages = st.integers(0, 7)
 crawls = st.lists(st.tuples(pages, st.lists(pages, max_size=6)), max_size=12)

@@ -1,4 +1,4 @@
-"""One line for other people's projects: `ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}`."""
+"""One line for any Scrapy project: `ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webcrawler.crawl.robots import RobotsMiddleware
 
 
 class WebCrawlerAddon:
-    """Has every spider of a project use the frontier; what the project sets itself, wins.
+    """Makes every spider of a project use the frontier; the project's own settings win.
 
     robots.txt is obeyed where ROBOTSTXT_OBEY says so, by our middleware: Scrapy's lets disallowed pages
     through when several wait for one robots.txt, and takes an unreachable one for "allow all".

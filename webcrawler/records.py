@@ -46,11 +46,11 @@ class Lease(NamedTuple):
     spelling: str  # what is fetched
     server: str  # "http://a.example:8080"
     token: int  # fencing: only the newest token of a URL may report on it
-    tries: int = 0  # fetches that failed before
+    tries: int = 0  # failed fetches before this one
     request: str = ""  # as the link's
     doubtful: bool = False  # its server did not answer in time, or has not been asked yet
     priority: int = 0  # that it was leased with
-    note: int = 0  # what the ordering noted of its links
+    note: int = 0  # number that the ordering stored with this URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Change(NamedTuple):
 
     seq: int
     number: int  # the document's page number
-    kind: str  # "insert", "update", "delete"; "links": a URL that is no document has, or had, out-links
+    kind: str  # "insert", "update", "delete"; "links": a URL that is no document has, or had, outlinks
 
 
 class Document(NamedTuple):

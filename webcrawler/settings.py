@@ -41,108 +41,108 @@ def given(name: str, default: T, unit: str, least: float = 0) -> T | str:
 CRAWL_DIR = given("CRAWL_DIR", "crawl", "folder")
 # Empty: a private server inside CRAWL_DIR, so that a first crawl needs no Redis.
 REDIS_URL = given("REDIS_URL", "", "URL")
-# Of the private server; `always` costs about a third of its speed.
+# When the private server syncs its log to disk; `always` costs about a third of its speed.
 REDIS_FSYNC = given("REDIS_FSYNC", "everysec", "everysec|always")
 
 # ---- Politeness
 
-# Between two fetches of one server; what most crawlers keep.
+# Least pause between two fetches from one server; most crawlers keep a second.
 FRONTIER_DELAY = given("FRONTIER_DELAY", 1.0, "seconds")
 # Cap on the Crawl-delay of a robots.txt, as some ask for hours; 0 ignores Crawl-delay.
 CRAWL_DELAY_MAX = given("CRAWL_DELAY_MAX", 60.0, "seconds")
-# The pause as a multiple of the last download's time (EW).
+# Least pause as a multiple of the last download's time (EW).
 FRONTIER_SLOWNESS = given("FRONTIER_SLOWNESS", 10.0, "times")
-# At a time from one server, over all workers.
+# Downloads at a time from one server, over all workers.
 FRONTIER_SERVER_CONCURRENCY = given("FRONTIER_SERVER_CONCURRENCY", 1, "downloads", 1)
-# Of one URL, before it has failed.
+# Attempts per URL before it has failed.
 FRONTIER_TRIES = given("FRONTIER_TRIES", 3, "fetches", 1)
-# A URL that so many workers held when they died is leased alone; 0: never.
+# A URL is leased alone once this many workers have died while they held it; 0: never.
 FRONTIER_DEATHS = given("FRONTIER_DEATHS", 3, "workers")
-# Before the first retry; doubles with each.
+# Pause before the first retry; it doubles with each.
 FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds")
-# One keeps an exact global order; more are for Redis Cluster.
+# Partitions of a new frontier: one keeps an exact global order, more are for Redis Cluster.
 FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 1, "slots", 1)
 
 # ---- Budgets; 0: any number
 
-# That may wait; from then on a page brings in one new URL (EW).
+# Queued URLs at most; beyond it each page adds at most one (EW).
 FRONTIER_MAX_URLS = given("FRONTIER_MAX_URLS", 0, "URLs")
-# Added of one server.
+# URLs added of one server, at most.
 BUDGET_SERVER = given("BUDGET_SERVER", 1_000_000, "URLs")
-# Added of one registrable domain.
+# URLs added of one registrable domain, at most.
 BUDGET_DOMAIN = given("BUDGET_DOMAIN", 1_000_000, "URLs")
-# Of one registrable domain: wildcard names make servers without end.
+# Servers of one registrable domain, at most: wildcard names make servers without end.
 BUDGET_DOMAIN_SERVERS = given("BUDGET_DOMAIN_SERVERS", 10_000, "servers")
-# Added of one path prefix of a server.
+# URLs added of one path prefix of a server, at most.
 BUDGET_PREFIX = given("BUDGET_PREFIX", 100_000, "URLs")
 # K new URLs of a domain in every N fetches (EW); empty: any number.
 BUDGET_DOMAIN_SHARE = given("BUDGET_DOMAIN_SHARE", "", "K/N")
-# So many more duplicates than new pages, and a path prefix waits behind all others.
+# A path prefix goes behind all others once its duplicates exceed its new pages by this many.
 BUDGET_REPEATS = given("BUDGET_REPEATS", 20, "pages")
 
-# ---- Spiders that are not ours
+# ---- Other spiders
 
-# Empty: the spider's name. Spiders of one name share a frontier.
+# Name of the frontier, which spiders of one name share; empty: the spider's name.
 FRONTIER_NAME = given("FRONTIER_NAME", "", "name")
-# As Scrapy has it: the highest Request.priority first.
+# Mode of the frontier; the default is Scrapy's order: the highest Request.priority first.
 FRONTIER_MODE = given("FRONTIER_MODE", "priority", "mode")
-# That a spider waits for seeds when nothing is left.
+# How long a spider waits for seeds when nothing is left.
 FRONTIER_IDLE = given("FRONTIER_IDLE", 0.0, "seconds")
 
 # ---- What is fetched
 
-# Links to others are counted as refused.
+# Schemes that are followed; links to others are counted as refused.
 PROTOCOLS = given("PROTOCOLS", "http,https", "schemes")
-# Special addresses are refused, but for those in these networks.
+# Networks whose addresses are allowed although they are special, such as private ones.
 ADDRESSES_ALLOWED = given("ADDRESSES_ALLOWED", "", "networks")
-# Links whose path holds one of them are refused, as with /cgi-bin/.
+# Links whose path contains one of these texts are refused, as /cgi-bin/ always is.
 TRAP_PATHS = given("TRAP_PATHS", "", "texts")
-# RFC 9309.
+# Is robots.txt obeyed? RFC 9309.
 ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
 # Empty: webcrawler/VERSION with USER_AGENT_CONTACT.
 USER_AGENT = given("USER_AGENT", "", "text")
-# So that people can write to you; please set it.
+# Where people can write to you; please set it.
 USER_AGENT_CONTACT = given("USER_AGENT_CONTACT", "", "URL or e-mail")
-# Of a body, also after inflating; far above any page that people read.
+# Largest body, also after inflating; far above any page that people read.
 DOWNLOAD_MAXSIZE = given("DOWNLOAD_MAXSIZE", 10 * 2**20, "bytes", 1)
-# For one download, in all.
+# Longest duration of one download, in all.
 DOWNLOAD_TIMEOUT = given("DOWNLOAD_TIMEOUT", 30.0, "seconds", 0.1)
-# At a time; 1 gives the exact order of a mode.
+# Downloads at a time; 1 gives the exact order of a mode.
 CONCURRENT_REQUESTS = given("CONCURRENT_REQUESTS", 32, "downloads", 1)
-# Other programs of this machine go first; 0: all take turns.
+# Niceness of a crawl: other programs of this machine go first; 0: all take turns.
 CRAWL_NICE = given("CRAWL_NICE", 10, "niceness")
 
 # ---- Parsing
 
-# 0: one less than the machine has cores, at least one.
+# Parser processes; 0: one less than the machine has cores, at least one.
 PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes")
-# Of processor time for one page; then its parser is killed.
+# Processor time for one page, after which its parser is killed.
 PARSER_TIMEOUT = given("PARSER_TIMEOUT", 10.0, "seconds", 0.1)
-# That one parser process may add to what it starts with.
+# Memory that one parser process may add to what it starts with.
 PARSER_MEMORY = given("PARSER_MEMORY", 448, "MiB", 64)
 
 # ---- Batch, index and search
 
-# Written in one transaction: a disk waits for fsync once a batch.
+# Documents written in one transaction, so that the disk is waited for once a batch.
 BATCH_DOCUMENTS = given("BATCH_DOCUMENTS", 200, "documents", 1)
-# That a batch waits for more documents, at most.
+# How long a batch waits for more documents, at most.
 BATCH_SECONDS = given("BATCH_SECONDS", 1.0, "seconds", 0.01)
-# PageRank, for orderings that follow it and for search.
+# Is PageRank computed, for orderings that follow it and for search?
 RANKER_ENABLED = given("RANKER_ENABLED", True, "yes or no")
-# The one engine there is.
+# Engine of the index; there is one.
 INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh")
-# Lines of `word frequency`, in place of general English.
+# Reference domain, in lines of `word frequency`, in place of general English.
 SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
 
 # ---- The search page
 
-# Of one client: a person asks 20 a minute, a program more. Empty: any number.
+# Requests of one client, at most: a person makes 20 a minute, a program more. Empty: any number.
 SERVE_RATE = given("SERVE_RATE", "6000/minute", "requests/period")
-# Whose X-Forwarded-For says who the client is.
+# Proxies whose X-Forwarded-For says who the client is.
 SERVE_TRUSTED_PROXIES = given("SERVE_TRUSTED_PROXIES", "", "networks")
 # Names of the page, beside localhost and the address that it is bound to.
 SERVE_HOSTS = given("SERVE_HOSTS", "", "names")
-# That may read /metrics: this machine.
+# Networks that may read /metrics; the default is this machine.
 SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks")
 # What the page calls itself.
 SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text")
@@ -154,11 +154,11 @@ SERVE_FEEDBACK = given("SERVE_FEEDBACK", False, "yes or no")
 SERVE_LIVE = given("SERVE_LIVE", "loopback", "loopback|all|off")
 # Searches of the web at once; each client has one.
 SERVE_LIVE_JOBS = given("SERVE_LIVE_JOBS", 2, "searches", 1)
-# For one search of the web, at most; nobody waits longer.
+# Longest duration of one search of the web; nobody waits longer.
 SERVE_LIVE_SECONDS = given("SERVE_LIVE_SECONDS", 120, "seconds", 1)
-# That one search of the web may fetch.
+# Pages that one search of the web may fetch.
 SERVE_LIVE_PAGES = given("SERVE_LIVE_PAGES", 300, "pages", 1)
-# Of a Scrapyd that runs searches of the web; empty: child processes run them.
+# URL of a Scrapyd that runs searches of the web; empty: child processes run them.
 SERVE_SCRAPYD = given("SERVE_SCRAPYD", "", "URL")
 
 # ---- Scrapy's own
@@ -255,6 +255,6 @@ def _end_in_one_line(kind: type[BaseException], error: BaseException, trace: Tra
 
 
 # Ctrl-C while Scrapy and the commands are being imported, some seconds, is one line, no traceback. Only
-# where Scrapy runs this project: other people's projects import this module as well.
+# where Scrapy runs this project: other Scrapy projects import this module as well.
 if os.environ.get("SCRAPY_SETTINGS_MODULE") == __name__:
     sys.excepthook = _end_in_one_line

@@ -1,4 +1,7 @@
-"""What is true, and since when? `Batch` writes WARC files, then the catalog, then tells the frontier."""
+"""What was fetched, and when is it durable? A page is stored once `Catalog.write` has returned.
+
+`Batch` writes WARC files, then the catalog, then tells the frontier.
+"""
 
 from webcrawler.archive.batch import DOCUMENTS, Batch, Settled, broken
 from webcrawler.archive.history import recall, take_in

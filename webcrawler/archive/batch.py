@@ -1,6 +1,8 @@
-"""When is it safe? WARC, then catalog, then the frontier: durable before acknowledged.
+"""When is a page safe? Once `Catalog.write` has returned; only then is the frontier told.
 
-A thread of its own writes what the crawl hands over, so that no download waits for a disk.
+The order is WARC, then catalog, then frontier: durable before acknowledged. Until the frontier knows, the URL
+stays leased, and a crash has it fetched again. A thread of its own writes what the crawl hands over, so
+that no download waits for a disk.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def from_settings(settings: Mapping[str, Any]) -> Connection:
 
 
 def visit(settings: Mapping[str, Any]) -> Connection:
-    """As `from_settings`, but without starting an embedded server, or keeping one from stopping.
+    """Connect as `from_settings`, but neither start the embedded server nor keep it from stopping.
 
     Raises:
         BadInput: no Redis answers at the URL.

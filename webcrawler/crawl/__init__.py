@@ -1,6 +1,6 @@
 """Scrapy's side: what Scrapy makes for a crawl, one by one, and what these share while it runs.
 
-`run/` is an index crawl and what it holds open, `dropin/` the worker of other people's spiders;
+`run/` is an index crawl and what it holds open, `dropin/` the worker of other spiders, of any Scrapy project;
 `middlewares/` and `robots/` stand between frontier and download. Any spider at work on a frontier uses
 `base` (what Scrapy's scheduler asks), `membership`, `open_leases`, `resolver` and `responses`.
 """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Worker(ABC):
-    """One of our crawls (`run.Crawl`) or anybody's spider (`dropin.SpiderWorker`).
+    """One of our crawls (`run.Crawl`) or another spider (`dropin.SpiderWorker`).
 
     For the event loop, except where a method says that it blocks. `open` sets `frontier` and `connection`.
     """
@@ -95,13 +95,13 @@ class Worker(ABC):
         try:
             found = frontier.lease(limit, reports, doubtful)
         except RedisError:
-            self._may_hold_unknown = True  # the call may have been carried out, its answer lost
+            self._may_hold_unknown = True  # the call may have been executed, its answer lost
             raise
         sys.audit("webcrawler.lease.after")
         leases.open.update((lease.url, lease) for lease in found.leases)
         leases.downloading.update(lease.url for lease in found.leases)
         sys.audit("webcrawler.lease.known")
-        # A Redis that was restored may hold leases decided long ago; a call given up may be obeyed late.
+        # A Redis that was restored may hold leases decided long ago; a timed-out call may still be executed.
         if self._may_hold_unknown or frontier.connections != connections or not leases.open:
             self._may_hold_unknown = True
             with suppress(RedisError):  # tried again with the next lease

@@ -58,7 +58,7 @@ def join(
 
 
 def new_client(opened: ExitStack, connection: Connection) -> Client:
-    """A client that sends nothing twice: leases of a call whose answer was lost would belong to nobody."""
+    """A client without retries: a lease call sent twice would leave leases that belong to nobody."""
     return opened.enter_context(closing(connection.new_client(retries=0)))
 
 

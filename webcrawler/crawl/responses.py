@@ -49,7 +49,10 @@ class Refused(IgnoreRequest):
 
 
 def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[str, str, bool]:
-    """(state, reason, worth a retry) of an answer; reasons are those of the table of states."""
+    """(state, reason, worth a retry) of an answer; reasons are those of the table of states.
+
+    "not-found" are all 4xx but 408, 425 and 429; those three are "server-error", as they may pass.
+    """
     status = response.status
     if target is not None:
         return ("failed", "redirect-loop", False) if target.id == lease.id else ("done", "redirect", False)

@@ -56,7 +56,8 @@ class Intake:
             part, before = links[start : start + LINKS_PER_CALL], self._slots.connections
             once = f"{source.id}:found:{start}" if source else ""
             fresh += self.send(self.unknown(part), source, once, within_budgets)
-            if self._slots.connections != before:  # what was left out may be unknown there
+            # Redis may have lost links that we skipped as known: send them again
+            if self._slots.connections != before:
                 fresh += self.send(self.unknown(part), source, once, within_budgets)
         return fresh
 
@@ -66,8 +67,8 @@ class Intake:
         """Takes in links, about LINKS_PER_CALL at most, in one round trip; returns how many were new.
 
         Args:
-            source: the page that they stand on; then they raise what waits, where the ordering wants that.
-            part: a name for these links of the page: the same part raises what waits only once.
+            source: the page that they stand on; then they may raise queued URLs' priorities (`on_repeat`).
+            part: a name for these links of the page: the same part raises priorities only once.
         """
         if not links:
             return 0
@@ -133,7 +134,8 @@ class Intake:
                 if behind:
                     self.watched.add(one.lease.server)
                     self._send_behind(one.lease)
-        if self._slots.connections != before:  # what was left out may be unknown there
+        # Redis may have lost links that we skipped as known: send them again
+        if self._slots.connections != before:
             self.discover(link for one in taken for link in one.links)
         return answers
 
@@ -153,7 +155,7 @@ class Intake:
         return own
 
     def _send_behind(self, lease: Lease) -> None:
-        """Puts what waits under the prefix of a URL behind all others, as far as it stands in front."""
+        """Moves queued URLs with the same path prefix behind all others, unless they are there already."""
         partition = self._slots.partitions.of_server(lease.server)
         prefix = urls.path_prefix(lease.url[len(lease.server) :])
         waiting = self._slots.client.zrange(f"{partition.prefix}queue:{lease.server}", 0, SWEPT - 1)
@@ -177,9 +179,9 @@ class Intake:
         return changed
 
     def unknown(self, links: Sequence[Link]) -> list[Link]:
-        """Those that this process does not know to be added already, as most links of a page are."""
+        """Leaves out links that are known to be in the frontier already, as most links of a page are."""
         if self.ordering.on_repeat or self.ordering.takes_notes:
-            return list(links)  # old ones raise what waits
+            return list(links)  # known links may still raise a queued URL's priority
         known = self._known_now()
         return [link for link in links if link.id not in known]
 
@@ -195,7 +197,7 @@ class Intake:
         self.watched.update(server.decode() for server in watched)
 
     def forget(self) -> None:
-        """What this process knew may not be known to Redis any more."""
+        """Clears the cache of sent ids."""
         self._known.clear()
 
     def _known_now(self) -> set[int]:
@@ -224,7 +226,7 @@ def chunks(done: Sequence[Done]) -> Iterable[list[Done]]:
 
 
 class Plans:
-    """One for each ordering, shared by the threads that tell its plans: the newest is told last."""
+    """Sends an ordering's plans one at a time, so that the latest one wins; shared by threads."""
 
     def __init__(self, ordering: Ordering) -> None:
         self._ordering = ordering
@@ -233,7 +235,7 @@ class Plans:
         self._lock = Lock()
 
     def tell(self, rescore: Callable[[list[Link], list[int]], object]) -> None:
-        """Asks for a plan and tells it; what could not be told goes first with the next one."""
+        """Asks for a plan and sends it, after what could not be sent before."""
         with self._lock:
             links, priorities = self._ordering.plan()
             self._links += links

@@ -39,14 +39,14 @@ class Politeness:
 class Budgets:
     """How many URLs a frontier takes in; 0: any number. Sources: EW "Frontier"; IRLbot (Lee 2008)."""
 
-    server: int = 0
-    domain: int = 0  # registrable domain
-    domain_servers: int = 0  # servers
-    prefix: int = 0  # path prefix of a server
-    share: int = 0  # of one domain in every `share_of` leases (EW: k in every n)
+    server: int = 0  # URLs added of one server
+    domain: int = 0  # URLs added of one registrable domain
+    domain_servers: int = 0  # servers of one registrable domain
+    prefix: int = 0  # URLs added of one path prefix of a server
+    share: int = 0  # new URLs of one domain in every `share_of` leases (EW: k in every n)
     share_of: int = 0  # leases
-    queued: int = 0  # from this many on, each page brings in one new URL (EW)
-    repeats: int = 0  # from so many more repeats than fresh pages on, a path prefix goes behind all others
+    queued: int = 0  # queued URLs; beyond it each page adds at most one (EW)
+    repeats: int = 0  # a path prefix goes behind all others once its duplicates exceed its new pages by this
 
     def of_partition(self, number: int) -> Budgets:
         """The budgets of one partition: those that count over all partitions are divided by their number."""

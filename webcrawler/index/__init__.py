@@ -1,4 +1,4 @@
-"""Which documents hold these words? An inverted index, built from the catalog and never the truth.
+"""Which documents hold these words? An inverted index: derived data, rebuilt from the catalog at any time.
 
 `follower` is the process that keeps index and anchors up to date, by way of `changes`. `Live` opens what was
 committed last. `whoosh/` writes and reads the files.

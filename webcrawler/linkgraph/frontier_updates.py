@@ -1,4 +1,4 @@
-"""Telling a frontier whose ordering follows ranks which priorities its waiting URLs should have by now."""
+"""Sends updated priorities to a frontier whose ordering follows ranks."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class LinkFollower:
 
 
 class Visit:
-    """One connection to a frontier, and what the frontier was told through it. It is not counted as a worker.
+    """A connection to a frontier, not counted as a worker, and the priorities that were sent through it.
 
     Args:
         settings: how to reach Redis, as for `connection.visit`; FRONTIER_MODE is the crawl's own mode. The
@@ -169,7 +169,7 @@ class FrontierUpdates:
         self._warned = ""
         self._links: LinkFollower | None = None
         self._visit: Visit | None = None
-        self._not_before = 0.0  # the next visit to Redis
+        self._not_before = 0.0  # until then Redis is left alone
         self._look_again = self._looked = 0.0
         self._looked_at = 0  # pages
 

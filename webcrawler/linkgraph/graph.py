@@ -113,7 +113,7 @@ def pagerank(
     start: FloatArray | None = None,
     engine: str = "scipy",
 ) -> FloatArray:
-    """IR: how often is a surfer on each page who follows links, and sometimes starts again anywhere?
+    """PageRank: how often a random surfer visits each page, following links and at times starting anew.
 
     IR(p) = (1 - d) + d · Σ IR(source) / c(source) over the pages that link to p, c: the pages it links to.
     A page without links counts as linking to all pages.

@@ -49,7 +49,7 @@ class Seen(NamedTuple):
 
 
 class Ordering:
-    """A mode: gives each waiting URL a priority, higher first, ties to the oldest. Subclass it for your own.
+    """An ordering: gives each URL a priority, higher first, ties to the oldest. Subclass it for your own.
 
     A mode's text `name?word=value&…` hands its arguments to `__init__`, as strings.
 

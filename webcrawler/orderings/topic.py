@@ -17,17 +17,17 @@ from webcrawler.text import english, terms, tokens, words
 from webcrawler.text.query import parse
 
 QUERY_WORDS = 32  # the first ones count
-COMMON = 1e-3  # of all words: a word this common counts next to nothing
+COMMON = 1e-3  # share of all words; a word weighs ln(COMMON / its share), LEAST or more
 SIGNS = frozenset(("AND", "OR", "NOT"))  # words that are signs of the query language
-LEAST = 1.0  # what any word counts, in nats
-ALSO = 0.3  # what a word of the thesaurus counts, as a share of a word of the query
+LEAST = 1.0  # the smallest weight of a word, in nats
+ALSO = 0.3  # weight of a word of the thesaurus, as a share of the mean weight of the query's words
 
 SIMILAR = 0.5  # from this score on, a document is similar to the query
-TITLE = 0.9  # what a title with all words of the query counts
-PHRASE_HALF = 8  # occurrences of the phrase that count half of what any number does
-IN_TITLE = 0.5  # what some words in the title count
-IN_BODY = 0.8  # what words in the body count
-WORD_HALF = 10  # occurrences of a word that count half
+TITLE = 0.9  # field weight of a title with all words of the query
+PHRASE_HALF = 8  # saturation (k1): occurrences of the phrase that count half of the maximum
+IN_TITLE = 0.5  # field weight of single words in the title
+IN_BODY = 0.8  # field weight of single words in the body
+WORD_HALF = 10  # saturation (k1): occurrences of a word that count half of the maximum
 
 
 class Wanted(NamedTuple):

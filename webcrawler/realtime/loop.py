@@ -126,7 +126,7 @@ class Lag:
             pass
 
     def stop_waiting(self) -> None:
-        """Has `wait` return at once, now and later; for any thread."""
+        """Makes `wait` return at once, now and later; for any thread."""
         self._stopped.set()
 
     def _last(self) -> int:

@@ -15,7 +15,7 @@ ZLIB_LEVEL = 1
 _WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
-# The server answered that there is no document. Other failures tell nothing: what is known is kept.
+# The URL yields no document now. Other failures tell nothing: what is known is kept.
 GONE = frozenset({"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable"})
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,

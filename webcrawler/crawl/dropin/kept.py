@@ -15,7 +15,7 @@ from webcrawler.crawl.dropin.values import loaded, plain, restored
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.records import Lease, Link
 
-_PLAIN = Request("http://plain.example/")  # what is as in this one is not kept
+_PLAIN = Request("http://plain.example/")  # attributes equal to this request's are omitted
 
 
 class NotKept(BadInput):
@@ -38,7 +38,7 @@ class Keeper:
         self._private = private
 
     def link(self, request: Request, nonce: str) -> Link:
-        """As it is taken in; two are one where their URLs, the keys of the frontier, are the same.
+        """Converts a request to a Link; requests with the same URL key are one.
 
         Args:
             nonce: makes a request that asks not to be filtered one of its own.

@@ -1,4 +1,4 @@
-"""Settings of ours in other people's projects: theirs, else the environment's, else what Scrapy's own say."""
+"""Our settings in any Scrapy project: the project's, else the environment's, else what Scrapy's own say."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OFF: dict[str, object] = {
 
 
 def options(settings: BaseSettings, spider: str) -> BaseSettings:
-    """All settings of ours as they hold for that spider, and those of a Redis.
+    """All our settings as they hold for that spider, and those of a Redis.
 
     Raises:
         BadInput: a value is not valid.

@@ -115,7 +115,7 @@ class Decisions:
         self._waiting.append(visit)
 
     def gather(self) -> None:
-        """Has those put by now be sent next: their downloads have been reported."""
+        """Marks those put so far as the next to send: their downloads have been reported."""
         self._gathered += self._waiting
         self._waiting = []
 

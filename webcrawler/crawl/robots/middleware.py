@@ -81,7 +81,7 @@ class RobotsMiddleware:
             return
         try:
             url = urls.resolve(request.url)
-        except BadUrl:  # data: and the like, in other people's spiders
+        except BadUrl:  # data: and the like, in other spiders
             return
         robots = await self._robots(urls.server(url))
         rules = robots.rules

@@ -41,7 +41,7 @@ class Crawl(Worker):
         super().__init__(crawler)
         self.settings = crawler.settings
         self.folder = Path(self.settings["CRAWL_DIR"]).absolute()
-        # Other people's spiders have no job.
+        # Other spiders have no job.
         self.job: Job = getattr(crawler.spider, "job", None) or Job("fifo")
         self.rules = LinkRules.from_settings(self.settings, self.job)
 

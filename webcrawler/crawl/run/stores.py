@@ -130,7 +130,7 @@ class Stores:
         return self.demo.seeds if self.demo else self._job.seeds
 
     def _recall(self) -> None:
-        """Has an ordering learn again from the catalog what it knew in a process that has ended."""
+        """Teaches an ordering from the catalog again what it knew in a process that has ended."""
         if self.frontier.ordering.learns and not self._job.is_search and self._catalog.exists():
             with closing(Catalog(self._catalog)) as catalog:
                 numbers = catalog.last_documents(RECALLED)

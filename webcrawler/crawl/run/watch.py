@@ -47,7 +47,7 @@ class Watch:
         return lag
 
     def stop(self) -> None:
-        """Has the thread end, and starts nothing more."""
+        """Stops the thread, which starts nothing more."""
         self._end.set()
 
     def _run(self) -> None:

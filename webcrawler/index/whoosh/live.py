@@ -42,7 +42,7 @@ class Live:
     def reading(self) -> Reading | None:
         """Return the newest commits that can be read; None where nothing is indexed.
 
-        Where the anchors cannot be read, the reading has none: an answer is worth more than the best answer.
+        Where the anchors cannot be read, search goes on without them.
 
         Raises:
             Unavailable: there is an index, and no commit of it could be read.

@@ -14,8 +14,8 @@ from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
 
-K1 = 2.0  # occurrences in a text of mean length that give half of what endlessly many would give
-K3 = 8.0  # the same for a word that is repeated in the query
+K1 = 2.0  # saturation (k1): with so many occurrences, a text of mean length has half of the maximum
+K3 = 8.0  # saturation (k3) of a word that is repeated in the query
 IMPORTANCE = 6.0  # the most that PageRank adds; never more than the query is worth
 
 
@@ -23,8 +23,8 @@ class Field(NamedTuple):
     """How occurrences in a field count."""
 
     label: str  # in an explanation
-    weight: float  # occurrences in the body that one here is worth
-    b: float  # how much less they count in a long text: 0 not at all, 1 in proportion
+    weight: float  # field weight: occurrences in the body that one here is worth
+    b: float  # length normalisation (b): 0 none, 1 in proportion to the length
 
 
 # k1, k3, title and body are tuned on Cranfield, CACM and ADI, all else on 201 navigational queries on the
@@ -44,8 +44,8 @@ class Name(NamedTuple):
 
     label: str  # in an explanation
     weight: float  # the most that one word can add, in multiples of its idf
-    b: float  # how much less a word in a long name counts
-    most: float  # occurrences that count
+    b: float  # length normalisation (b)
+    most: float  # occurrences that count, at most
 
 
 # From the even half of the known items, and 201 navigational queries: explanation/ranking.md has the figures.

@@ -42,7 +42,7 @@ KINDS = (
 _FIELDS = {"body": PLAIN, "meta": META, "anchor": META, "words": URL, "title": TITLE, "cited": ANCHOR}
 _LARGE = 1  # sizes from here on are emphasis or headings
 
-TAPER = 4.0  # what endlessly many hits of one type count
+TAPER = 4.0  # saturation: the limit of a count-weight as hits of one type grow in number
 # By how much a pair counts in each of the ten bins, beside the hits of its words.
 NEARNESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 IMPORTANCE = 12.0  # most that PageRank adds: about as much as the best title
