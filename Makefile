@@ -16,7 +16,7 @@ serve: .venv/ready ## the search page; crawls as `make crawl` does where nothing
 	@$(BIN)/scrapy serve
 
 test: dev ## what is not slow, in a few minutes
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-all: dev ## check and the whole suite, in stages; what needs docweb, Scrapyd or Chromium says why it skips
 	$(BIN)/python .ci/stages.py

@@ -46,7 +46,8 @@ ONE_AT_A_TIME = (
     Stage("style", (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     Stage("types", (("mypy",),)),
     Stage("contracts", (("lint-imports",),)),
-    tests("fast tests", "not slow", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
+    # three, as they wait for processes and servers a third of their time
+    tests("fast tests", "not slow", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
 )
 TWO_AT_A_TIME = (
     tests("docweb", "docweb"),

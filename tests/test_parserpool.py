@@ -71,7 +71,8 @@ def test_page_past_its_deadline_is_killed_and_the_pages_beside_it_are_not() -> N
     slow = pool.parse(SLOW, "http://slow.example/")
     after = [pool.parse(GOOD, URL) for _ in range(20)]
 
-    assert reason(slow) == "http://slow.example/: not parsed in 0.5 s of processor time"
+    limits = ("in 0.5 s of processor time", "within 1 s")  # the second where other programs keep it waiting
+    assert reason(slow) in [f"http://slow.example/: not parsed {limit}" for limit in limits]
     assert {future.result(60).text for future in before + after} == {"text link"}
     pool.kill()
 

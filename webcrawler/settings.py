@@ -61,7 +61,7 @@ FRONTIER_DEATHS = given("FRONTIER_DEATHS", 3, "workers")
 # Pause before the first retry; it doubles with each.
 FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds")
 # Partitions of a new frontier: one keeps an exact global order, more are for Redis Cluster.
-FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 1, "slots", 1)
+FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 1, "partitions", 1)
 
 # ---- Budgets; 0: any number
 

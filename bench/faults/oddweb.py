@@ -1,4 +1,4 @@
-"""A small web on loopback of which all is known: eight servers, 400 URLs, each oddity on each server."""
+"""A small web on loopback of which all is known: eight servers, 544 URLs, each oddity on each server."""
 
 from __future__ import annotations
 
