@@ -1,7 +1,7 @@
 """What can go wrong, and is it worth a retry?
 
 WebcrawlerError
-├── BadInput            asked wrongly: say so in one line, exit 2, never retry
+├── BadInput            invalid request: say so in one line, exit 2, never retry
 │   └── BadUrl          no URL that could be fetched
 ├── Unavailable         a passing fault: back off and try again
 └── ParserKilled        a page that its parser did not survive

@@ -67,13 +67,14 @@ SEARCH = [
     ("expand", SWITCH | {"default": "1"}, "may the thesaurus add words where there are few hits?"),
     ("explain", SWITCH | {"default": "0"}, f"give the parts of each score; limit {MAX_EXPLAINED} at most"),
 ]
-TYPED = (*QUERY[:2], "what was typed so far; nothing completes nothing")
+TYPED = (*QUERY[:2], "what was typed so far; an empty value gives no completions")
 PAGE_NUMBER = ("number", whole(1), "the page number of a hit")
 JOB = {"name": "job", "in": "path", "required": True, "description": "its name", "schema": TEXT}
 
 NO_HIT = (404, "no such hit on that page of the results")
-NOT_YOURS, UNKNOWN = (403, "SERVE_LIVE says who may"), (404, "no such search of the web")
-BUSY = (409, "one of yours runs")
+NOT_YOURS, UNKNOWN = (403, "not permitted (SERVE_LIVE)"), (404, "no such search of the web")
+AGAIN = "try again in a moment"
+BUSY = (409, "you already have a search running")
 # Path, method, summary, schema of the answer, parameters, errors beside those that each operation has.
 # fmt: off
 OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]]]] = [
@@ -97,7 +98,7 @@ def document(config: Config) -> Schema:
     for path, method, summary, gives, parameters, errors in OPERATIONS:
         # what is posted is done after the answer
         good = (202, "begun", gives) if method == "post" else (200, "the answer", gives)
-        common = [(400, "asked wrongly"), *errors, (429, "too often"), (503, "try again in a moment")]
+        common = [(400, "invalid request"), *errors, (429, "rate limit exceeded"), (503, AGAIN)]
         responses = [good, *((status, why, "Error") for status, why in common)]
         of_path = paths.setdefault(path, {"parameters": [JOB]} if "{job}" in path else {})
         of_path[method] = {

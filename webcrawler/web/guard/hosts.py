@@ -36,7 +36,7 @@ class KnownHosts:
         if not host:
             answer = refusal(scope, 400, "the Host header names no host")
         elif self._known and host not in self._known:
-            answer = refusal(scope, 421, "this server goes by another name (SERVE_HOSTS)")
+            answer = refusal(scope, 421, "unknown host name: add it to SERVE_HOSTS")
         else:
             return await self._app(scope, receive, send)
         await answer(scope, receive, send)

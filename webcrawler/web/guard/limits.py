@@ -127,7 +127,7 @@ def rate(text: str) -> RateLimitItem | None:
     except ValueError:
         raise BadInput(f"SERVE_RATE={text[:100]}: write 600/minute, or nothing for any number") from None
     if found and not found.amount:
-        raise BadInput(f"SERVE_RATE={text[:100]} would answer nobody: write nothing for any number")
+        raise BadInput(f"SERVE_RATE={text[:100]} allows no requests: leave it empty for no limit")
     return found
 
 

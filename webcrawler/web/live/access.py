@@ -12,8 +12,8 @@ from webcrawler.web.guard import CLIENT, Proxies, host_of, is_loopback, known_ho
 from webcrawler.web.live.searches import Searches
 
 NOBODY = "this server does not search the web for anybody (SERVE_LIVE)"
-NOT_YOU = "this server searches the web only for who sits at its machine (SERVE_LIVE)"
-NOT_YOURS = "only who has started a search may stop it"
+NOT_YOU = "searching the web is only possible from the machine that runs this server (SERVE_LIVE)"
+NOT_YOURS = "only the client that started a search may stop it"
 UNKNOWN = "there is no such search of the web; the oldest are forgotten"
 
 

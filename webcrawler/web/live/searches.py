@@ -18,7 +18,7 @@ from webcrawler.web.live.watch import NOT_READ, WatchedSearch, is_over
 
 KEPT = 200  # searches that are over
 LISTED = 25
-TOO_MANY = "as many searches of the web as may be are running: try again when one has ended"
+TOO_MANY = "the maximum number of searches of the web is already running: try again when one has ended"
 
 
 class OneAtATime(Exception):

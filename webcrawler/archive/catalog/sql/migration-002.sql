@@ -6,7 +6,7 @@ ALTER TABLE servers ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0;
 -- Of the lease, ascending; NULL in rows older than this column.
 ALTER TABLE fetches ADD COLUMN token INTEGER;
 
--- The oldest document that differs in at most three bits of `simhash` (webcrawler/text/simhash.py), NULL where none does,
+-- The oldest document that differs in at most three bits of `simhash` (webcrawler/text/fingerprint.py), NULL where none does,
 -- for duplicates, and where either has no simhash.
 ALTER TABLE documents ADD COLUMN near_duplicate_of INTEGER REFERENCES urls (number);
 CREATE INDEX documents_by_near_duplicate_of ON documents (near_duplicate_of) WHERE near_duplicate_of IS NOT NULL;
