@@ -266,7 +266,7 @@ def test_what_cannot_be_written_down_is_said_once_and_fetched(start: Start, site
     run = start("lambdas", "-a", f"site={site.url}").end()
 
     assert len(run.items) == len(as_set(run.items)) == 4 * PAGES
-    assert run.log.count("in memory only") == 1
+    assert run.log.count("cannot be stored in the frontier") == 1
     assert run.states("lambdas")["seen"] == 1  # they belong to the one page that is kept
 
 

@@ -149,5 +149,5 @@ def test_a_file_that_no_run_can_have_the_name_of_is_left_alone(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["", "../one", "a/b", ".hidden", "a" * 101, "quo\x00ka", "Ä"])
 def test_a_name_must_be_one_of_a_file(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadInput, match="will not do"):
+    with pytest.raises(BadInput, match="is not valid"):
         journal.read(tmp_path, name)

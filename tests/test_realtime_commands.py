@@ -83,7 +83,7 @@ BAD_SEARCHES = [
     (("strategy=classifier", "examples=nonsense"), "'nonsense'.* is no URL"),
     (("strategy=classifier",), "learns from pages: add -a examples=URL,URL or @bookmarks.html"),
     (("strategy=seed-similarity",), "learns from pages: add -a examples="),
-    ((QUERY, "job=../x"), r"job=\.\./x will not do"),
+    ((QUERY, "job=../x"), r"job=\.\./x is not valid"),
 ]
 
 

@@ -115,7 +115,7 @@ class Scheduler(BaseScheduler):
                     wait, pause = 0.0, min(2 * pause, RETRY_SECONDS[1])
                 await asyncio.sleep(PAUSE_SECONDS)
         except Exception:  # an error of ours: nothing would be leased any more
-            logger.critical("the scheduler broke", exc_info=True)
+            logger.critical("the scheduler failed", exc_info=True)
             self._worker.stop("scheduler_failed")
 
     async def _refill(self) -> float:

@@ -214,14 +214,14 @@ def is_yes(value: object) -> bool:
 
 
 def complaint(name: str, value: object) -> str:
-    """Say in one line why that value of a setting will not do; "" when it will."""
+    """Say in one line why that value of a setting is not valid; "" when it is."""
     setting, good = SETTINGS[name], True
     if name in CHOICES and str(value) not in CHOICES[name]:
-        return f"{name}={value} will not do: choose one of {', '.join(CHOICES[name])}"
+        return f"{name}={value} is not valid: choose one of {', '.join(CHOICES[name])}"
     if name == "PROTOCOLS" and not {word.strip().lower() for word in str(value).split(",")} <= SCHEMES:
         return f"PROTOCOLS={value}: there are {', '.join(sorted(SCHEMES))}"
     if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):
-        return f"{name}={value} will not do: K/N, such as 10/1000"
+        return f"{name}={value} is not valid: K/N, such as 10/1000"
     try:
         match setting.default:
             case bool():
@@ -235,7 +235,7 @@ def complaint(name: str, value: object) -> str:
     wanted = (
         setting.unit if isinstance(setting.default, bool) else f"{setting.unit}, from {setting.least:g} up"
     )
-    return "" if good else f"{name}={value} will not do: {wanted}"
+    return "" if good else f"{name}={value} is not valid: {wanted}"
 
 
 def removed(settings: Container[object]) -> list[str]:

@@ -33,7 +33,7 @@ ENDINGS = {
     "nothing_waits": "all that it could reach was fetched; try other words, or -a seeds=URL,URL",
     "nothing_left": "nothing promising is left; try other words, -a seeds=URL,URL or -a strategy=breadth",
     "stopped": f"it was stopped; {AGAIN}",
-    "failed": f"it broke, the log says why; {AGAIN}",
+    "failed": f"it failed: the log says why; {AGAIN}",
 }
 
 

@@ -68,9 +68,9 @@ class Crawl(Command, BaseRunSpiderCommand):
             with suppress(RuntimeError):  # it ended before it had extensions
                 run.Crawl.of(crawler).abandon()
         if self.crawler_process.bootstrap_failed:
-            raise Unavailable("the crawl could not start, the log says why")
+            raise Unavailable("the crawl could not start: the log says why")
         if crawler.stats.get_value("finish_reason") in BROKEN:
-            raise Unavailable("the crawl broke, the log says why; the same command goes on where it stood")
+            raise Unavailable("the crawl failed: the log says why; the same command goes on where it stood")
         if search:
             search.conclude()
 
@@ -147,11 +147,11 @@ class _RealtimeSearch:
         """Print the final table, and write the journal as JSON.
 
         Raises:
-            Unavailable: the search broke.
+            Unavailable: the search failed.
         """
         last = journal.read(self._crawl_dir, self._job)
         if last is None:
-            raise Unavailable("the search could not start, the log says why")
+            raise Unavailable("the search could not start: the log says why")
         if last["state"] == "running":  # a second Ctrl-C
             last |= {"state": "finished", "reason": "stopped"}
         self._table.end(last)
@@ -160,4 +160,4 @@ class _RealtimeSearch:
         elif self._json:
             write_json(Path(self._json), last)
         if last["reason"] == "failed":
-            raise Unavailable("the search broke, the log says why")
+            raise Unavailable("the search failed: the log says why")

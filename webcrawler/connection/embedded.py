@@ -77,11 +77,11 @@ class EmbeddedServer:
         deadline = time.monotonic() + STUCK_SECONDS
         with self._start_lock():
             while not self._server.answers():
-                if not self._server.lives():
+                if not self._server.is_running():
                     self._server.start()
                     return
                 if time.monotonic() > deadline:
-                    raise Unavailable(f"the embedded server of {self.folder} lives but cannot be reached")
+                    raise Unavailable(f"the embedded server of {self.folder} is running but does not answer")
                 time.sleep(POLL_SECONDS)  # it is about to listen, or about to be gone
 
     def leave(self) -> None:

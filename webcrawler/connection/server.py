@@ -57,7 +57,7 @@ class Server:
         return self.folder / "server"
 
     def start(self) -> None:
-        """Start it and wait until it answers. It must not live.
+        """Start it and wait until it answers. It must not be running already.
 
         Raises:
             BadInput: there is no server program.
@@ -110,7 +110,7 @@ class Server:
                 return True  # busy with a script
             return True
 
-    def lives(self) -> bool:
+    def is_running(self) -> bool:
         """Does its process exist? Its flock may also be held by a child of the process that started it."""
         lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -128,7 +128,7 @@ class Server:
         with self.client() as client, contextlib.suppress(redis.RedisError):
             client.shutdown(nosave=True)  # flushes and syncs the append-only log, which holds everything
         deadline = time.monotonic() + STOPPING_SECONDS
-        while self.lives() and time.monotonic() < deadline:
+        while self.is_running() and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
 
     def client(self) -> redis.Redis:

@@ -202,7 +202,7 @@ class FrontierUpdates:
         self._looked, self._looked_at = time.monotonic(), links.pages
         self._look_again = self._looked + REST * (self._looked - began)
         self._warned = ""
-        _log.debug("told of %d URLs after %d pages", waited, links.pages)
+        _log.debug("sent priorities of %d URLs after %d pages", waited, links.pages)
         if links.is_outdated():
             self._links = None
             self.disconnect()
@@ -216,7 +216,7 @@ class FrontierUpdates:
         is_known = isinstance(error, RedisError | WebcrawlerError)
         text = str(error) if is_known else f"mode={self._visit.mode if self._visit else '?'}: {error!r}"
         if text != self._warned:
-            _log.warning("the frontier cannot be told now: %s", ascii(text[:500])[1:-1])
+            _log.warning("cannot send new priorities to the frontier now: %s", ascii(text[:500])[1:-1])
         self._warned = text
 
     def _stay_away(self, seconds: float) -> None:

@@ -60,7 +60,7 @@ class Driver:
             logger.warning("the search waits: %s", error)
             return ""
         except Exception:
-            logger.critical("the search broke", exc_info=True)
+            logger.critical("the search failed", exc_info=True)
             return "failed"
 
     async def end(self, reason: str) -> None:

@@ -76,7 +76,7 @@ def new_job() -> str:
 def check_name(job: str) -> str:
     """Raises BadInput for what cannot be part of a file's name everywhere."""
     if not _NAME.fullmatch(job):
-        raise BadInput(f"job={job[:100]} will not do: letters, digits, - and _")
+        raise BadInput(f"job={job[:100]} is not valid: letters, digits, - and _")
     return job
 
 

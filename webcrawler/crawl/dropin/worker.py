@@ -295,7 +295,8 @@ class SpiderWorker(Worker):
         """Downloads it without the frontier. The page that yielded it is done later: a crash repeats both."""
         if why not in self._warned:
             self._warned.add(why)
-            logger.warning("in memory only, and its page is not done before: %s: %s", request, why)
+            line = "%s cannot be stored in the frontier (%s): it is downloaded from memory, "
+            logger.warning(line + "and its page is not done before that", request, why)
         visit = visit or Visit(None)
         digest = self.crawler.request_fingerprinter.fingerprint(request)
         if not request.dont_filter and digest in (visit.in_memory | self._in_memory):
