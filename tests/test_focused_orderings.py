@@ -226,9 +226,9 @@ def test_priorities_stay_within_their_bounds(
 @pytest.mark.parametrize(
     "mode, message",
     [
-        ("best-first", "wants a query"),
-        ("shark?query=", "wants a query"),
-        ("shark?query=%21%21", "wants a query"),
+        ("best-first", "needs a query"),
+        ("shark?query=", "needs a query"),
+        ("shark?query=%21%21", "needs a query"),
         ("shark?query=of+the", "other ones than articles"),
         ("shark?query=gene&d=0", "d=0 is no whole number from 1 to 1,000"),
         ("shark?query=gene&d=1.5", "d=1.5 is no whole number"),

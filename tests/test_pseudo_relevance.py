@@ -93,7 +93,7 @@ def test_explanation_names_the_strongest_of_the_added_words_and_the_neighbours()
 
     assert words.what == "words of the best pages"
     assert "flap" in words.detail
-    assert neighbours.what == "pages like it are good too"
+    assert neighbours.what == "similar to the best pages"
     assert words.contribution > 0 < neighbours.contribution
 
 

@@ -172,9 +172,9 @@ NOTES = [
     ('"cat', "a quotation mark is never closed: read to the end"),
     ("cat~9999999999 dog", "~999999999 was read as ~1000"),
     ("x* cat", "x* was read as a word: a prefix has at least 2 letters"),
-    ("link:http://[ cat", "link: wants a URL, such as link:http://example.org/, not http://["),
+    ("link:http://[ cat", "link: needs a URL, such as link:http://example.org/, not http://["),
     ("site:http://User@A.test/x?y", "site: looks at hosts only: x?y was left out"),
-    ("site:% cat", "site: wants a host, such as site:example.org, not %"),
+    ("site:% cat", "site: needs a host, such as site:example.org, not %"),
 ]
 
 

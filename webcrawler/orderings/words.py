@@ -281,5 +281,5 @@ def query_words(query: str) -> list[str]:
     """
     words = list(dict.fromkeys(words_of(query)))[:QUERY_WORDS]
     if set(words) <= set(words_of(COMMONEST)):
-        raise BadInput("this mode wants a query: add -a query=WORDS, other ones than articles and the like")
+        raise BadInput("this mode needs a query: add -a query=WORDS, other ones than articles and the like")
     return words

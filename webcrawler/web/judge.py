@@ -85,7 +85,7 @@ class Judge:
         wanted, number = read_search(given), given.whole("number", None, 1, MAX_NUMBER)
         verdict = given.one("verdict")
         if verdict not in (*GRADES, UNDO) or not wanted.q.strip():
-            raise BadInput(f"a judgment wants q, number and a verdict: {', '.join(GRADES)} or {UNDO}")
+            raise BadInput(f"a judgment needs q, number and a verdict: {', '.join(GRADES)} or {UNDO}")
         token = given.one("token")
         if is_foreign(request) or not self._tokens.is_good(token, request.scope[CLIENT], wanted.q):
             raise HTTPException(403, STALE)

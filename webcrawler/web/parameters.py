@@ -49,13 +49,13 @@ class Parameters:
         if not text:
             raise BadInput(f"{name} is missing")
         if not (text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most):
-            raise BadInput(f"{name} wants a number from {least:,} to {most:,}, not {_shown(text)}")
+            raise BadInput(f"{name} must be a number from {least:,} to {most:,}, not {_shown(text)}")
         return int(text)
 
     def yes(self, name: str, default: bool) -> bool:
         text = self.one(name, "1" if default else "0")
         if text not in ("0", "1"):
-            raise BadInput(f"{name} wants 0 or 1, not {_shown(text)}")
+            raise BadInput(f"{name} must be 0 or 1, not {_shown(text)}")
         return text == "1"
 
 

@@ -28,7 +28,7 @@ def listen(host: str, port: int) -> socket.socket:
         BadInput: no such host.
         WebcrawlerError: the port is in use, or not ours to take.
     """
-    no_host = BadInput(f"--host wants an address of this machine, not {host[:60]!r}")
+    no_host = BadInput(f"--host needs an address of this machine, not {host[:60]!r}")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):

@@ -51,7 +51,7 @@ class Name(NamedTuple):
 # From the even half of the known items, and 201 navigational queries: explanation/ranking.md has the figures.
 # A title with the name of its site in it twice is still one name.
 NAMES: Mapping[str, Name] = {
-    "title": Name("what it calls itself", 1.0, 1.0, 1),
+    "title": Name("title, as a name", 1.0, 1.0, 1),
     "cited": Name("links of other servers", 1.5, 0.5, np.inf),
 }
 
@@ -96,7 +96,8 @@ class BM25F:
             for name, share in shares.items():
                 if share:
                     what = f"{spelled[word]} in {self.fields[name].label}"
-                    detail = f"{page.counts(name, word)[0]:g} × there, idf {rarity:.2f}"
+                    count = page.counts(name, word)[0]
+                    detail = f"{count:g} {'occurrence' if count == 1 else 'occurrences'}, idf {rarity:.2f}"
                     rows.append(Part(what, detail, query_weight * rarity * share * saturation))
         for name, of in self.names.items():
             for word, added in self._named(name, words, page).items():

@@ -84,7 +84,7 @@ class HitLists:
             for kind in np.flatnonzero(worth[place]):
                 rows.append(Part(f"{what} in {KINDS[kind].label}", detail, float(worth[place, kind])))
         if bonus := float(_all_words(terms, matches, scores)[place]):
-            rows.append(Part("all words of the query", "before pages that lack one", bonus))
+            rows.append(Part("all words of the query", "ranks above pages missing a word", bonus))
         return [*rows, matches.importance_part(IMPORTANCE, place)]
 
 

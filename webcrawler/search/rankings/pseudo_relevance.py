@@ -128,7 +128,7 @@ def _neighbours(matches: Matches, scores: Floats) -> Factor:
     sums = likeness.sum(axis=1)
     worth = np.zeros(len(scores))
     worth[best] = VOUCHED / (1 - VOUCHED) * (likeness @ scores[best]) / np.where(sums, sums, 1)
-    return Factor("pages like it are good too", f"its {NEIGHBOURS} nearest of the best {LIKE}", worth)
+    return Factor("similar to the best pages", f"its {NEIGHBOURS} nearest of the best {LIKE}", worth)
 
 
 def _best(scores: Floats, most: int) -> NDArray[np.intp]:

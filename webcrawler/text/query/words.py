@@ -96,7 +96,7 @@ def site(text: str, budget: Budget) -> tuple[Node, ...]:
     if ":" in host:
         host = f"[{host}]"
     if not host or not _HOST(host):
-        budget.note(f"site: wants a host, such as site:example.org, not {text[:40]}")
+        budget.note(f"site: needs a host, such as site:example.org, not {text[:40]}")
         return ()
     if any(path):
         budget.note(f"site: looks at hosts only: {path[0][:40]} was left out")
@@ -109,6 +109,6 @@ def link(text: str, budget: Budget) -> tuple[Node, ...]:
     try:
         urls = [canonical(spelling) for spelling in spellings]
     except UnfetchableUrl:
-        budget.note(f"link: wants a URL, such as link:http://example.org/, not {text[:40]}")
+        budget.note(f"link: needs a URL, such as link:http://example.org/, not {text[:40]}")
         return ()
     return tuple(Link(url) for url in urls if budget.take())

@@ -111,7 +111,7 @@ def read_live_request(form: Form, config: Config) -> LiveRequest:
         examples=tuple(examples),
     )
     if len(made.query) > MAX_QUERY or not made.query.isprintable():
-        raise BadInput(f"the query wants plain text of {MAX_QUERY:,} characters at most")
+        raise BadInput(f"the query must be plain text of {MAX_QUERY:,} characters at most")
     if made.strategy not in STRATEGIES:
         raise BadInput(f"no strategy {made.strategy[:40]!r}: choose one of {', '.join(STRATEGIES)}")
     if not made.query and made.strategy not in BY_EXAMPLES:
@@ -142,9 +142,9 @@ def _plain(name: str, value: Any) -> str:
     if name in ("seeds", "examples"):
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return "\n".join(value)
-        raise BadInput(f"{name} wants a list of addresses")
+        raise BadInput(f"{name} must be a list of addresses")
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise BadInput(f"{name} wants a text or a number")
+        raise BadInput(f"{name} must be a text or a number")
     return str(value)
 
 
