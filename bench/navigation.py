@@ -128,7 +128,7 @@ def _wanted(file: Path, catalog: Catalog) -> dict[str, set[int]]:
         query, _, url = line.partition("\t")
         document = catalog.find(url)
         if document is None:
-            raise BadInput(f"{url} is no document of this crawl: crawl docweb full")
+            raise BadInput(f"{url} is not a document of this crawl: crawl docweb full")
         wanted[query].add(document.duplicate_of or document.number)
     return wanted
 

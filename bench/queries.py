@@ -139,7 +139,7 @@ def _ask(searcher: Searcher, tally: Tally, text: str, name: str, **options: Any)
 
 
 def _private_bytes() -> int:
-    """Memory that is no mapped file: the index is mapped, and counts as resident where it was read."""
+    """Memory that is not a mapped file: the index is mapped, and counts as resident where it was read."""
     found = re.search(r"Anonymous: +(\d+) kB", Path("/proc/self/smaps_rollup").read_text())
     assert found
     return int(found[1]) * 1024

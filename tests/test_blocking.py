@@ -80,5 +80,5 @@ def test_a_host_alone_means_its_servers_of_http_and_https(tmp_path: Path) -> Non
 def test_what_is_no_server_is_one_clear_line(tmp_path: Path) -> None:
     process = scrapy("frontier", "block", "http://", folder=tmp_path)
 
-    assert "is no server: write http://host" in process.communicate(timeout=60)[1]
+    assert "is not a server: write http://host" in process.communicate(timeout=60)[1]
     assert process.returncode == 2

@@ -85,7 +85,7 @@ def test_lists_are_read_as_seeds_are(tmp_path: Path, text: str, urls: tuple[str,
     [
         (None, "cannot read"),
         ("", "no URL"),
-        ("neither this\n", "is no URL"),
+        ("neither this\n", "is not a URL"),
         ("<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><DT><A HREF='javascript:1'>x</A>", "no http or https"),
     ],
 )

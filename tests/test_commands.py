@@ -91,14 +91,14 @@ def unused_port() -> int:
 
 
 BAD_CRAWLS = [
-    (("-a", "seeds=nonsense"), "'nonsense' is no URL; write http"),
+    (("-a", "seeds=nonsense"), "'nonsense' is not a URL; write http"),
     (("-a", "seeds=@no/such/file"), "cannot read URLs from no/such/file"),
     (
         ("-a", "mode=deepest"),
         "unknown mode 'deepest': choose one of adaptive, anchor, backlink, best-first, blend, blend-in-turn",
     ),
     (("-a", "sedes=http://a.test/"), "no such argument: sedes; there are .*seeds"),
-    (("-a", "max_pages=none"), "max_pages=none is no whole number"),
+    (("-a", "max_pages=none"), "max_pages=none is not a whole number"),
     (("-a", "max_time=-1"), "max_time=-1"),
     (("-s", "ADDRESSES_ALLOWED=everything"), "ADDRESSES_ALLOWED: .*127.0.0.1/32"),
     (("-s", "FRONTIER_DELAY=soon"), "FRONTIER_DELAY=soon"),
@@ -172,7 +172,7 @@ def test_it_is_so_for_a_process_of_its_own_too(tmp_path: Path) -> None:
     process = scrapy("crawl", "index", "-a", "seeds=nonsense", folder=tmp_path / "crawl")
     out, err = process.communicate(timeout=60)
 
-    assert_told_off(Answer(process.returncode, out, err), "no URL")
+    assert_told_off(Answer(process.returncode, out, err), "is not a URL")
     assert not (tmp_path / "crawl").exists()  # nothing is made for somebody who asked for nothing
 
 

@@ -255,7 +255,7 @@ def test_server_and_its_folder_are_the_owners_alone(crawl_dir: Path) -> None:
         ("appendonly", "yes"),
         ("appendfsync", "everysec"),
         ("save", ""),  # the append-only log has all
-        ("maxmemory-policy", "noeviction"),  # a frontier is no cache
+        ("maxmemory-policy", "noeviction"),  # a frontier is not a cache
         ("set-max-intset-entries", "4096"),  # 8 bytes a seen id
     ],
 )

@@ -51,7 +51,7 @@ def redis() -> Iterator[Connection]:
         ("Gene", "", True),  # once in the title is enough
         ("GENE\n Therapy today", "", True),  # a space is any white space; case does not matter
         ("Genes and general", "", False),  # whole words
-        ("gene-pool", "", True),  # which end at whatever is no letter, digit or underscore
+        ("gene-pool", "", True),  # which end at whatever is not a letter, digit or underscore
         ("", "gene gene", False),
         ("", "gene gene gene", True),
         (

@@ -276,7 +276,7 @@ def test_there_may_only_be_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     with pytest.raises(Unavailable):
         judgments.save("c", "http://a.test/", "good")
-    judgments.save("a", "http://a.test/", "bad")  # a change is no further one
+    judgments.save("a", "http://a.test/", "bad")  # a change is not a further one
 
     assert judgments.of("a") == {"http://a.test/": 0}
 

@@ -147,7 +147,7 @@ def test_identical_documents_are_documents_all_the_same(tmp_path: Path) -> None:
 
 
 def test_who_cites_a_document_calls_it_by_the_citing_title(tmp_path: Path) -> None:
-    """An id that is no document, and a document's own, are no links."""
+    """An id that is not a document, and a document's own, are no links."""
     papers: list[dict[str, Any]] = [
         {"id": "new", "title": "On radishes", "text": "", "links": ["old", "gone", "new"]},
         {"id": "old", "title": "", "text": "turnips"},

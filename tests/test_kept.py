@@ -93,8 +93,8 @@ def test_a_key_of_meta_that_is_of_this_process_is_not_kept() -> None:
 
 
 NOT_KEPT: list[tuple[Request, str]] = [
-    (Request(URL, lambda response: None), "callback '<lambda>' is no method of the spider"),
-    (Request(URL, errback=Shop().failed), "errback 'failed' is no method of the spider"),
+    (Request(URL, lambda response: None), "callback '<lambda>' is not a method of the spider"),
+    (Request(URL, errback=Shop().failed), "errback 'failed' is not a method of the spider"),
     (Request(URL, meta={"file": object()}), "meta holds a object"),
     (Request("data:,text"), "neither http nor https"),
 ]

@@ -181,7 +181,7 @@ FOLDED = [
     ("nothing is near", [(1, 1), (2, 2)], {1: 0, 2: 0}),
     ("the older one ranks first", [(1, 1), (2, 1), (3, 1)], {1: 2}),
     ("the older one ranks behind", [(2, 1), (1, 1), (3, 1)], {2: 2}),
-    ("the older one is no hit", [(2, 1), (3, 1)], {2: 1}),
+    ("the older one is not a hit", [(2, 1), (3, 1)], {2: 1}),
     ("others stand between", [(1, 1), (5, 5), (2, 1)], {1: 1, 5: 0}),
     ("near to a hit that is near to another", [(2, 1), (3, 2)], {2: 1}),
     ("near only to what is folded", [(1, 1), (2, 1), (3, 2)], {1: 1, 3: 0}),

@@ -82,7 +82,7 @@ def test_a_pickle_names_nothing_but_parts_of_an_index(module: str, name: str) ->
     pickled = f"c{module}\n{name}\n.".encode()
 
     for read in (lambda: loads(pickled), lambda: load(BytesIO(pickled))):
-        with pytest.raises(pickle.UnpicklingError, match="is no part of an index"):
+        with pytest.raises(pickle.UnpicklingError, match="is not part of an index"):
             read()
 
 
@@ -105,7 +105,7 @@ def test_nothing_that_is_planted_in_a_commit_is_executed(
         toc.segments.append(Planted(trace))
     TOC(toc.schema, toc.segments, toc.generation + 1).write(FileStorage(str(crawl_dir / "index")), NAME)
 
-    with pytest.raises(Unavailable, match="is no part of an index"):
+    with pytest.raises(Unavailable, match="is not part of an index"):
         Searcher(crawl_dir).search("genome")
     follow(crawl_dir)
 

@@ -83,7 +83,7 @@ def test_a_database_of_somebody_else_is_no_catalog_and_stays_as_it_is(tmp_path: 
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE mine (number INTEGER)")
 
-    with pytest.raises(BadInput, match="is no catalog"):
+    with pytest.raises(BadInput, match="is not a catalog"):
         Catalog(path, readonly)
 
     with closing(sqlite3.connect(path)) as db:

@@ -246,7 +246,7 @@ def test_texts_of_pages_are_harmless(text: str) -> None:
 
     for shown in (at_the_end(hostile, query=text, note=text), "\n".join(running(24, hostile, query=text))):
         assert not set(shown) & set("\x1b\r\x07\x9b\u202e\ud800")
-        assert text.startswith(("\x1b", "a", "\u202e", "\ud800")) or text in shown  # it is no markup
+        assert text.startswith(("\x1b", "a", "\u202e", "\ud800")) or text in shown  # it is not markup
 
 
 def test_many_combining_marks_make_no_endless_line() -> None:

@@ -160,7 +160,7 @@ def test_too_many_redirects_are_no_rules(web: Web) -> None:
 
 
 def test_rules_count_however_large_their_file(web: Web) -> None:
-    """2.5: at least 500 KiB are parsed; a file past DOWNLOAD_MAXSIZE is no absent server."""
+    """2.5: at least 500 KiB are parsed; a file past DOWNLOAD_MAXSIZE is not an absent server."""
     assert reason(web, "huge", "/page") == "done/document"
     assert reason(web, "huge", "/secret") == "failed/robots-disallowed"
 

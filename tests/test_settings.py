@@ -83,7 +83,7 @@ def test_removed_setting_is_none_and_is_told_of_wherever_it_is_set(
     assert removed({}) == []
 
     [line] = removed({name: "5"})
-    assert line == f"{name} is no setting any more: {REMOVED[name]}"
+    assert line == f"{name} is not a setting any more: {REMOVED[name]}"
     monkeypatch.setenv(name, "5")
     assert removed({}) == [line]
     assert removed({name: "5"}) == [line]
@@ -102,7 +102,7 @@ def test_command_says_in_one_line_that_a_setting_does_nothing_any_more(tmp_path:
         )
         return [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
 
-    line = f"warning: FRONTIER_SLOW is no setting any more: {REMOVED['FRONTIER_SLOW']}"
+    line = f"warning: FRONTIER_SLOW is not a setting any more: {REMOVED['FRONTIER_SLOW']}"
     assert told("-s", "FRONTIER_SLOW=9") == [line]
     assert told(FRONTIER_SLOW="9") == [line]
     assert told() == []
@@ -112,4 +112,4 @@ def test_log_of_a_spider_of_others_says_it_too(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.WARNING):
         options(Settings({"FRONTIER_SLOW": 9}), "mine")
 
-    assert caplog.messages == [f"FRONTIER_SLOW is no setting any more: {REMOVED['FRONTIER_SLOW']}"]
+    assert caplog.messages == [f"FRONTIER_SLOW is not a setting any more: {REMOVED['FRONTIER_SLOW']}"]

@@ -1,4 +1,4 @@
-"""Raw bytes against the real server: what is no request, what never becomes one, and who is slow."""
+"""Raw bytes against the real server: what is not a request, what never becomes one, and who is slow."""
 
 from __future__ import annotations
 

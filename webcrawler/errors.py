@@ -17,7 +17,7 @@ class BadInput(WebcrawlerError):
 
 
 class BadUrl(BadInput):
-    """Raised when a text is no http or https URL by the WHATWG URL standard."""
+    """Raised when a text is not an http or https URL by the WHATWG URL standard."""
 
 
 class Unavailable(WebcrawlerError):

@@ -112,12 +112,12 @@ def _seed(seed: str, where: str) -> str:
     try:
         return urls.resolve(seed)
     except BadUrl:
-        raise BadInput(f"{seed[:200]!r}{where} is no URL; write http://host/path or https://…") from None
+        raise BadInput(f"{seed[:200]!r}{where} is not a URL; write http://host/path or https://…") from None
 
 
 def _domain(text: str) -> str:
     if "/" in text or text.count(":") == 1:  # no host is like that: nothing would be followed
-        raise BadInput(f"the domain {text[:200]!r} is no host: write -a domains=example.org,example.com")
+        raise BadInput(f"the domain {text[:200]!r} is not a host: write -a domains=example.org,example.com")
     return text.lower().strip(".")
 
 

@@ -19,7 +19,7 @@ class Link(NamedTuple):
     context: str = ""  # the words around the link, anchor left out
     rel: str = ""  # "", "nofollow", "redirect"
     refused: str = ""  # why it is not worth fetching ("scheme", "extension", …), or ""
-    request: str = ""  # JSON of what is sent where it is no plain GET of `spelling`
+    request: str = ""  # JSON of what is sent where it is not a plain GET of `spelling`
 
 
 class Page(NamedTuple):
@@ -108,7 +108,7 @@ class Change(NamedTuple):
 
     seq: int
     number: int  # the document's page number
-    kind: str  # "insert", "update", "delete"; "links": a URL that is no document has, or had, outlinks
+    kind: str  # "insert", "update", "delete"; "links": a URL that is not a document has, or had, outlinks
 
 
 class Document(NamedTuple):

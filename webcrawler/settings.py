@@ -241,7 +241,7 @@ def complaint(name: str, value: object) -> str:
 def removed(settings: Container[object]) -> list[str]:
     """Return one line for each name that is set, here or in the environment, and no longer does anything."""
     return [
-        f"{name} is no setting any more: {instead}"
+        f"{name} is not a setting any more: {instead}"
         for name, instead in REMOVED.items()
         if name in settings or name in os.environ
     ]

@@ -177,7 +177,7 @@ def printable(text: str) -> str:
 
 
 def whole_number(text: str, option: str, least: int = 0, most: int = 10**17) -> int:
-    """Raises BadInput: the value of the option is no whole number in this range."""
+    """Raises BadInput: the value of the option is not a whole number in this range."""
     if text.isascii() and text.isdecimal() and len(text) < 18 and least <= int(text) <= most:
         return int(text)
     limits = f"from {least:,}" if most == 10**17 else f"from {least:,} to {most:,}"
@@ -185,7 +185,7 @@ def whole_number(text: str, option: str, least: int = 0, most: int = 10**17) -> 
 
 
 def number(text: str, option: str, is_right: Callable[[float], bool], bounds: str) -> float:
-    """Raises BadInput: the value of the option is no number, or not right; the message has the bounds."""
+    """Raises BadInput: the value of the option is not a number, or not right; the message has the bounds."""
     value = nan
     with suppress(ValueError):
         value = float(text)

@@ -106,7 +106,7 @@ def servers_named(name: str) -> list[str]:
     try:
         return [urls.server(urls.canonical(url)) for url in origins]
     except BadUrl:
-        raise BadInput(f"{name[:200]!r} is no server: write http://host or https://host:port") from None
+        raise BadInput(f"{name[:200]!r} is not a server: write http://host or https://host:port") from None
 
 
 def _quarantined(found: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from webcrawler.errors import BadInput, Unavailable
 
 SETTINGS = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_ENCODING", "REDIS_PARAMS")
 LOADING_SECONDS = 30.0
-PROBE_SECONDS = 5.0  # a slow Redis is no wrong one
+PROBE_SECONDS = 5.0  # a slow Redis is not a wrong one
 logger = logging.getLogger(__name__)
 
 

@@ -51,7 +51,7 @@ def _numbers(text: bytes, file: Path, line: int) -> tuple[NDArray[np.int64], NDA
         before = re.split(rb"\s", text[max(0, at - 40) : at])[-1]
         word = (before + re.split(rb"\s", text[at : at + 40])[0]).decode("utf-8", "replace")
         line += text.count(b"\n", 0, at)
-        raise BadInput(f"{file}, line {line}: {word!r} is no page number; they are 0, 1, 2, …")
+        raise BadInput(f"{file}, line {line}: {word!r} is not a page number; they are 0, 1, 2, …")
     newlines = np.flatnonzero(characters == ord("\n"))
     if not text.endswith(b"\n"):
         newlines = np.append(newlines, len(text))
@@ -157,7 +157,7 @@ def _named_edges(text: bytes, file: Path) -> Listed:
     except UnicodeDecodeError:
         content = "\0"
     if "\0" in content:
-        raise BadInput(f"{file} is no text, so no list of links")
+        raise BadInput(f"{file} is not text, so not a list of links")
     rows = []
     for number, line in enumerate(content.split("\n"), 1):
         # After a second tab there may be a weight.

@@ -152,7 +152,7 @@ def from_catalog(file: Path) -> Recorded:
     A link to a redirect counts as a link to its target. Links with nofollow do not count, as in a crawl.
 
     Raises:
-        BadInput: the file is no catalog, or has no links between documents.
+        BadInput: the file is not a catalog, or has no links between documents.
     """
     catalog = Catalog(file, readonly=True)
     url_of = dict(catalog.urls.all())

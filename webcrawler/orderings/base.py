@@ -123,7 +123,7 @@ def whole_number(name: str, text: str, least: int, most: int, bounds: str = "") 
         BadInput: it is none, or out of bounds.
     """
     if not (text.isdecimal() and len(text) <= DIGITS_MAX and least <= int(text) <= most):
-        raise BadInput(f"{name}={text[:200]} is no whole number {bounds or f'from {least:,} to {most:,}'}")
+        raise BadInput(f"{name}={text[:200]} is not a whole number {bounds or f'from {least:,} to {most:,}'}")
     return int(text)
 
 
@@ -134,10 +134,10 @@ def number(name: str, text: str, is_right: Callable[[float], bool], bounds: str)
     except ValueError:
         value = nan
     if not is_right(value):
-        raise BadInput(f"{name}={text[:200]} is no number {bounds}")
+        raise BadInput(f"{name}={text[:200]} is not a number {bounds}")
     return value
 
 
 def seed_of(text: str) -> int:
-    """Raises BadInput: the seed is no whole number."""
+    """Raises BadInput: the seed is not a whole number."""
     return whole_number("seed", text, 0, 10**DIGITS_MAX, "of a few digits")

@@ -179,7 +179,7 @@ class Classifier(Ordering):
 
     Seeds are the examples; it learns to tell them from other pages seen, and from general English. With a
     query, its words are one more example, and so are pages similar to it; a seed then counts only if it has
-    some of the words, as a directory to start from is no example.
+    some of the words, as a directory to start from is not an example.
 
     A page is on topic from a score of `degree` on. Up to `depth` off-topic pages in a row are tunnelled
     through: the links of the next one go behind all others, and are fetched when nothing else is left.

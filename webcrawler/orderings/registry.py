@@ -165,7 +165,7 @@ def ordering_type(name: str, by_path: bool = False) -> type[Ordering]:
     if isinstance(found, type) and issubclass(found, Ordering):
         return found
     names = ", ".join(sorted([*MODES, *plugins]))
-    cause = cause or (" (that is no Ordering)" if found else "")
+    cause = cause or (" (that is not an Ordering)" if found else "")
     raise BadInput(
         f"unknown mode {name[:200]!r}{cause[:200]}: choose one of {names}, or the path of a class of your own"
     )

@@ -11,7 +11,7 @@ from w3lib.encoding import http_content_type_encoding, resolve_encoding, to_unic
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"}
 
 # Python's names for what the Encoding Standard knows. Any other codec (UTF-7, punycode, unicode_escape …)
-# is no encoding of the web: some hide markup, some are quadratic, some make lone surrogates.
+# is not an encoding of the web: some hide markup, some are quadratic, some make lone surrogates.
 _NAMES = """utf-8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs euc_jp iso2022_jp koi8-r koi8-u mac-roman
     mac-cyrillic iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13
     iso8859-14 iso8859-15 iso8859-16 cp866 cp874 cp932 cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256

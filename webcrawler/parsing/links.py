@@ -38,7 +38,7 @@ def base_url(href: str, url: str) -> str:
 def merge(
     outlinks: Iterable[Outlink], text: str, base: str, protocols: Collection[str]
 ) -> tuple[tuple[Link, ...], Counter[str]]:
-    """Return one link for each target, in the order of the page, and a count of what is no link, by reason.
+    """Return one link for each target, in the order of the page, and a count of what is not one, by reason.
 
     Distinct anchors are joined; a target is nofollow only where every link to it is.
     """

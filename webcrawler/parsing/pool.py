@@ -56,7 +56,7 @@ class ParserPool:
 
         Args:
             timeout_s: processor time that a page may take in its worker, of wall time twice as much: a busy
-                machine is no fault of the page. Waiting for a worker does not count.
+                machine is not a fault of the page. Waiting for a worker does not count.
             memory_mb: address space that a worker may add to what it starts with (Linux only).
         """
         self._workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
@@ -216,7 +216,7 @@ def _work(timeout_s: float, *page: Any) -> Page:
         sys.audit("webcrawler.parser.after")
         return parsed
     except MemoryError:
-        os._exit(_OUT_OF_MEMORY)  # a heap that was full is no place for the next page
+        os._exit(_OUT_OF_MEMORY)  # a heap that was full is not a place for the next page
     finally:
         _limit(0, resource.RLIM_INFINITY)
 

@@ -72,7 +72,7 @@ def _hrefs(bookmarks: str) -> Iterator[str]:
 
 
 def fetchable(href: str) -> str:
-    """The URL as it is fetched; "" for what is no page of the web (places of the browser, scripts, files)."""
+    """The URL as it is fetched; "" for what is not a web page (places of the browser, scripts, files)."""
     try:
         return resolve(href) if href.startswith(("http://", "https://")) and seed_link(href).url else ""
     except BadUrl:

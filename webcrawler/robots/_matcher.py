@@ -96,7 +96,7 @@ class Matcher:
 
 
 def spelling(text: str) -> str:
-    """Return the spelling in which octets are compared (2.2.2): what is no ASCII in percent-encoding."""
+    """Return the spelling in which octets are compared (2.2.2): what is not ASCII in percent-encoding."""
     text = quote(text, safe=_PRINTABLE, errors="replace")
     return _ENCODED.sub(_spell, text) if "%" in text else text
 

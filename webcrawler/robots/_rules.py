@@ -104,8 +104,8 @@ def read(body: bytes, user_agent: str) -> tuple[Group, tuple[str, ...]]:
     """Return the group that speaks to a crawler, and the sitemaps, which are named to all (2.2.4).
 
     Lines that are no rules are passed over (2.3.1.5). Groups of one name are one; `*` counts only where no
-    group has the name (2.2.1). Crawl-delay is no part of the RFC and does not end a group of rules; it is for
-    the User-agent lines above it, back to the rule or Crawl-delay that stands before them.
+    group has the name (2.2.1). Crawl-delay is not part of the RFC and does not end a group of rules; it is
+    for the User-agent lines above it, back to the rule or Crawl-delay that stands before them.
     """
     named, default = Group(), Group()
     groups = {"*": default, product_token(user_agent) or None: named}

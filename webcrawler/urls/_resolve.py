@@ -8,7 +8,7 @@ from ada_url import join_url, normalize_url, replace_url
 
 from webcrawler.errors import BadUrl
 
-MAX_HREF = 65_536  # longer is no address but data; bounds the work a page can ask for
+MAX_HREF = 65_536  # longer is not an address but data; bounds the work a page can ask for
 _HTTP = ("http://", "https://")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORT = re.compile(r":(\d+)$")

@@ -78,7 +78,7 @@ class AddressRules:
     Args:
         allowed: networks in CIDR notation, "127.0.0.1/32"; they hold for IPv4 addresses inside IPv6 too.
     Raises:
-        BadInput: one of them is no network.
+        BadInput: one of them is not a network.
     """
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
@@ -90,7 +90,7 @@ class AddressRules:
             ) from None
 
     def permits(self, ip: str) -> bool:
-        """Say whether an address may be connected to; what is no address may not."""
+        """Say whether an address may be connected to; what is not an address may not."""
         try:
             address = ip_address(ip)
         except ValueError:

@@ -192,7 +192,7 @@ def _check_room(judgments: int, clients: list[str], client: str) -> None:
 
 
 def _rows(path: Path, between: str | None, columns: int) -> list[list[str]]:
-    """Raises ValueError: it is no UTF-8, or a line has another number of columns."""
+    """Raises ValueError: it is not UTF-8, or a line has another number of columns."""
     try:
         lines = path.read_text("utf-8").split("\n")
     except FileNotFoundError:

@@ -69,7 +69,7 @@ def _pairs(query_string: bytes) -> list[tuple[str, str]]:
             query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
         )
     except UnicodeError:
-        raise BadInput("the address is no UTF-8: after % there must be bytes of it") from None
+        raise BadInput("the address is not UTF-8: after % there must be bytes of it") from None
     except ValueError:
         raise BadInput(f"too many parameters: {MAX_FIELDS} at most") from None
 

@@ -101,7 +101,7 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
     folder = files("webcrawler.archive.catalog").joinpath("sql")
     migrations = sorted(file.name for file in folder.iterdir() if file.name.startswith("migration-"))
     newest = len(migrations)
-    no_catalog = f"{path} is no catalog: CRAWL_DIR names the folder that has one."
+    no_catalog = f"{path} is not a catalog: CRAWL_DIR names the folder that has one."
     if _version(db) < newest and not readonly:
         with transaction(db):  # of several processes that open a new file, one does it
             if not _version(db) and db.execute("SELECT 1 FROM sqlite_master").fetchone():

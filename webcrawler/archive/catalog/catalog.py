@@ -26,7 +26,7 @@ class Catalog:
     Holds documents, their texts and their changes; `urls`, `links`, `anchors` and `fetches` read the rest.
 
     Raises:
-        BadInput: the file is missing (readonly), is no catalog, or cannot be written.
+        BadInput: the file is missing (readonly), is not a catalog, or cannot be written.
     """
 
     def __init__(self, path: Path, readonly: bool = False) -> None:

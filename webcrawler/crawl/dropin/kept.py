@@ -74,7 +74,7 @@ class Keeper:
         kind = kept.pop("class", "")
         made_by = loaded(kind) if kind else Request
         if made_by is None or not issubclass(made_by, Request):
-            raise ValueError(f"{kind} is no request class of this project; is it renamed?")
+            raise ValueError(f"{kind} is not a request class of this project; is it renamed?")
         for name in {"callback", "errback"} & kept.keys():
             method = getattr(self._spider, kept[name], None)
             if not ismethod(method) or kept[name].startswith("__"):
@@ -124,7 +124,7 @@ class Keeper:
                 mangled = f"_{kind.__name__.lstrip('_')}{name}"
                 if getattr(self._spider, mangled, None) == function:
                     return mangled
-        raise NotKept(f"its {role} {name or function!r} is no method of the spider; make it one")
+        raise NotKept(f"its {role} {name or function!r} is not a method of the spider; make it one")
 
 
 _TAGGED = frozenset({"body", "cookies", "meta", "cb_kwargs", "flags", "data", "dumps_kwargs"})

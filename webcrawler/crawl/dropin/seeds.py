@@ -22,7 +22,7 @@ ARGUMENTS = set(Request.attributes) - {"url"}
 class SeedKey:
     """A list, set or sorted set (highest score first) of URLs or JSON.
 
-    A seed leaves the key when it is in the frontier; what is no seed is moved to the list KEY:refused.
+    A seed leaves the key when it is in the frontier; what is not a seed is moved to the list KEY:refused.
 
     Args:
         link: what the frontier takes in for a request.

@@ -60,7 +60,7 @@ def restored(value: Any) -> Any:
         case {"!item": [name, fields]}:
             kind = loaded(name)
             if kind is None or not ItemAdapter.is_item_class(kind):
-                raise ValueError(f"{name} is no item class of this project; is it renamed?")
+                raise ValueError(f"{name} is not an item class of this project; is it renamed?")
             return kind(**restored(fields))
         case dict():
             if unknown := [key for key in value if key[:1] == "!"]:

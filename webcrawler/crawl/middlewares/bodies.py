@@ -55,7 +55,7 @@ class Room:
 
 
 class CompressedMiddleware(HttpCompressionMiddleware):
-    """Inflates bodies as Scrapy does, but few large ones at a time. What cannot be inflated is no page."""
+    """Inflates bodies as Scrapy does, but few large ones at a time. What cannot be inflated is not a page."""
 
     def __init__(self, *, crawler: Crawler) -> None:
         super().__init__(crawler=crawler)

@@ -2,7 +2,7 @@
 
 Scrapy bounds a download by DOWNLOAD_TIMEOUT and its body by DOWNLOAD_MAXSIZE. Bounded here are headers,
 interim answers, the framing of chunks, and how many large bodies are received at a time. What passes a bound
-is no HTTP: its connection is closed. All that is private of Scrapy and Twisted is used in this file only.
+is not HTTP: its connection is closed. All that is private of Scrapy and Twisted is used in this file only.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class OutcomeMiddleware(CrawlPart):
     def stop_what_is_no_document(self, headers: Headers, body_length: object, request: Request) -> None:
         """A video is not fetched to the end only to be dropped; small bodies are, to keep the connection."""
         kind = (headers.get("Content-Type") or b"").decode("latin-1")
-        # Twisted's UNKNOWN_LENGTH is no number.
+        # Twisted's UNKNOWN_LENGTH is not a number.
         is_large = not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES
         if "lease" in request.meta and is_large and is_other_type(kind):
             raise StopDownload(fail=False)

@@ -164,7 +164,7 @@ class RobotsMiddleware:
             return None
 
     async def _with_redis(self, function: Callable[..., T], *arguments: object) -> T:
-        """Call in a thread, again and again while Redis is away: that is no fault of the page."""
+        """Call in a thread, again and again while Redis is away: that is not a fault of the page."""
         while True:  # not by `retry`, which would keep one of few threads all the time
             try:
                 return await asyncio.to_thread(function, *arguments)

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class Decided(IgnoreRequest):
-    """Raised for a response that is no document, and is in the batch already."""
+    """Raised for a response that is not a document, and is in the batch already."""
 
 
 class Outcomes:

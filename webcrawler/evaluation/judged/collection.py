@@ -93,7 +93,7 @@ def _id(value: object) -> str:
 def _text(value: object) -> str:
     if not isinstance(value, str | None):
         raise TypeError("text")
-    (value or "").encode()  # a surrogate is no character
+    (value or "").encode()  # a surrogate is not a character
     return value or ""
 
 

@@ -44,14 +44,14 @@ class _Unpickler(pickle.Unpickler):
             return super().find_class(FACE, name)  # up to 93d953f, files name the module that defined it
         if (module, name) in _THEIRS:
             return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of an index")
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of an index")
 
 
 def load(file: IO[bytes]) -> Any:
     """Do the same as `pickle.load`.
 
     Raises:
-        UnpicklingError: the pickle names something that is no part of an index. Damaged pickles raise nearly
+        UnpicklingError: the pickle names something that is not part of an index. Damaged pickles raise nearly
             anything.
     """
     return _Unpickler(file).load()

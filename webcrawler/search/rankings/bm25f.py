@@ -132,7 +132,7 @@ class BM25F:
         That is weight · coverage · query weight · idf · c / (1 + c), where c are its occurrences in a name of
         mean length, and idf is that in the names of all pages: a word of every text may be the name of one
         page only. Coverage is how much of the query, by query weight · idf in texts, the name has: a name
-        with one word of a sentence is no answer to it.
+        with one word of a sentence is not an answer to it.
         """
         of = self.names[name]
         found = {word: matches.normalised(name, word, of.b, of.most) for word in words}

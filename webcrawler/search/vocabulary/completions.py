@@ -166,7 +166,7 @@ def _links(catalog: Catalog, texts: dict[str, int]) -> Iterator[tuple[int, int, 
 
 
 def as_query(text: str) -> str:
-    """Return the text as a person may type it, without syntax of the query language; "" if it is no query."""
+    """Return the text as a person may type it, without syntax of the query language; "" if it is none."""
     query = " ".join(_SYNTAX.sub(" ", text).split())
     if len(query) > CHARACTERS or "/" in query.strip("/") or "_" in query:
         return ""

@@ -149,7 +149,7 @@ def _texts(catalog: Catalog, numbers: list[int]) -> Iterable[tuple[int, Text]]:
 
 
 def phrases_of(lines: Iterable[str]) -> Iterator[str]:
-    """Yield runs of two and three words that begin and end with a word that is no stop word; lower case."""
+    """Yield runs of two and three words that begin and end with a word other than a stop word; lower case."""
     for line in (part for whole in lines for part in _BREAKS.split(whole)):
         words = analysis.words(line.lower())
         says = [bool(term) and len(term) > 1 for term, _ in analysis.tokens_of(words)]

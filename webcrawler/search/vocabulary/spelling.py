@@ -64,7 +64,7 @@ class Spelling:
         return "" if analysis.terms(best) == analysis.terms(word) else best
 
     def _may_be_wrong(self, word: str) -> bool:
-        """Tell whether it is no number, no identifier, no word of general English, nor the plural of one."""
+        """Tell whether it is not a number, an identifier, a word of general English or the plural of one."""
         if not (word.isalpha() and SHORTEST <= len(word) <= analysis.MAX_TERM_CHARACTERS):
             return False
         for one in (word, word.removesuffix("s")):

@@ -73,7 +73,7 @@ def reach(text: str) -> tuple[str, str]:
 
 
 def prefix(text: str, field: str, budget: Budget) -> tuple[Node, ...]:
-    """Return the leaf of `genom*`; none where the part before the star is no single word, or too short."""
+    """Return the leaf of `genom*`; none where the part before the star is not a single word, or too short."""
     letters = lower_case(text.removesuffix("*"))
     if words(letters) != [letters]:
         return ()

@@ -43,14 +43,14 @@ class KnownHosts:
 
 
 def known_hosts(config: Config) -> frozenset[str]:
-    """The names to answer for; none stands for any. Raises BadInput: one is no host."""
+    """The names to answer for; none stands for any. Raises BadInput: one is not a host."""
     for host in config.hosts:
         if host_of(host) != host.lower():
-            raise BadInput(f"SERVE_HOSTS: {host[:100]!r} is no host name; write search.example.org")
+            raise BadInput(f"SERVE_HOSTS: {host[:100]!r} is not a host name; write search.example.org")
     scheme, _, rest = config.url.partition("://")
     public = host_of(rest.partition("/")[0])
     if config.url and not (public and scheme.lower() in ("http", "https")):
-        raise BadInput(f"SERVE_URL: {config.url[:100]!r} is no address; write https://search.example.org/")
+        raise BadInput(f"SERVE_URL: {config.url[:100]!r} is not a URL; write https://search.example.org/")
     if not config.hosts and not is_loopback(config.host):
         return frozenset()
     own = f"[{config.host}]" if ":" in config.host else config.host.lower()

@@ -78,7 +78,7 @@ class ClientLimits:
 
 
 class Proxies:
-    """The proxies whose X-Forwarded-For is believed. Raises BadInput: one that is no network."""
+    """The proxies whose X-Forwarded-For is believed. Raises BadInput: one that is not a network."""
 
     def __init__(self, trusted: Iterable[str]) -> None:
         named = list(trusted)

@@ -101,7 +101,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _refuse(self, status: int, line: str) -> None:
-        """Answer something that is no request, and close."""
+        """Answer something that is not a request, and close."""
         if self.transport.is_closing():
             return
         headers = {**HEADERS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(line))}

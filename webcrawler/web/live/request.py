@@ -92,7 +92,7 @@ def _text(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeError:
-        raise BadInput("the form is no UTF-8") from None
+        raise BadInput("the form is not UTF-8") from None
 
 
 def read_live_request(form: Form, config: Config) -> LiveRequest:
@@ -125,12 +125,12 @@ def from_json(body: bytes) -> Form:
     """The same form from a program: an object with the names of `LiveRequest`; lists of URLs are arrays.
 
     Raises:
-        BadInput: it is no such object.
+        BadInput: it is not such an object.
     """
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
-        raise BadInput("the body is no JSON") from None
+        raise BadInput("the body is not JSON") from None
     if not isinstance(given, Mapping) or not given.keys() <= set(LiveRequest.__slots__):
         raise BadInput(f"an object is wanted, with some of {', '.join(LiveRequest.__slots__)}")
     fields = [("q" if name == "query" else name, _plain(name, value)) for name, value in given.items()]
@@ -159,5 +159,5 @@ def _addresses(name: str, text: str) -> list[str]:
             found.append(urls.resolve(line))
         except BadUrl:
             wanted = "write http://host/path or https://…"
-            raise BadInput(f"{name}: {line[:100]!r} is no address; {wanted}") from None
+            raise BadInput(f"{name}: {line[:100]!r} is not an address; {wanted}") from None
     return found

@@ -27,7 +27,7 @@ LOST = "Scrapyd ended the search before it began; the operator finds more in its
 
 
 class Scrapyd:
-    """Raises BadInput: SERVE_SCRAPYD is no URL."""
+    """Raises BadInput: SERVE_SCRAPYD is not a URL."""
 
     patience_seconds = 600.0  # other jobs of the Scrapyd may come first
 
@@ -36,7 +36,7 @@ class Scrapyd:
         self._project = config.scrapyd_project
         parts = urlsplit(config.scrapyd)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadInput("SERVE_SCRAPYD is no address; write http://127.0.0.1:6800")
+            raise BadInput("SERVE_SCRAPYD is not an address; write http://127.0.0.1:6800")
         self._url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._headers = {}
         if parts.username:

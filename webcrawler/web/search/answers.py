@@ -81,7 +81,7 @@ class FairPool:
 
 
 class Answers:
-    """Each thread has a searcher of its own. Raises BadInput: the reference is no file of frequencies."""
+    """Each thread has a searcher of its own. Raises BadInput: the reference is not a file of frequencies."""
 
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._config, self._metrics = config, metrics
