@@ -42,6 +42,8 @@ def tests(name: str, marks: str, *options: str) -> Stage:
     return Stage(name, (("pytest", "-rs", "-m", marks, *options),))
 
 
+OTHERS = "browser or cluster or docweb or faults or scrapyd or zoo"
+WAITING = "tests/test_stopped_writer.py"  # for time limits, nearly all of its minute
 ONE_AT_A_TIME = (
     Stage("style", (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     Stage("types", (("mypy",),)),
@@ -51,13 +53,14 @@ ONE_AT_A_TIME = (
 )
 TWO_AT_A_TIME = (
     tests("docweb", "docweb"),
-    tests("slow", "slow and not (browser or cluster or docweb or faults or scrapyd or zoo)"),
+    tests("slow", f"slow and not ({OTHERS})", "--ignore", WAITING),
     tests("zoo", "zoo"),
 )
 BESIDE_FAULTS = (
     tests("faults", "faults"),
     tests("browser", "browser and not docweb"),
     tests("scrapyd", "scrapyd"),
+    tests("stopped writer", "slow", WAITING),
     tests("cluster", "cluster"),
 )
 
