@@ -31,7 +31,7 @@ from webcrawler.orderings import strategies
 from webcrawler.realtime.journal import Writer
 from webcrawler.web.guard.security import MAX_UPLOAD_BYTES
 from webcrawler.web.live.request import MAX_TYPED, STRATEGIES
-from webcrawler.web.openapi import SCHEMAS
+from webcrawler.web.openapi import schemas
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_openapi_document_names_each_key_of_a_search(web: TestClient) -> None:
         "LiveVia": now["hits"][1]["via"],
         "LiveList": {"searches": []},
     }.items():
-        assert set(SCHEMAS[name]) == set(answer), name
+        assert set(schemas()[name]) == set(answer), name
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,11 @@ from webcrawler.search.rankings import RANKINGS
 from webcrawler.text.query import AllOf, Site, parse
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
-from webcrawler.web.openapi import SCHEMAS, document
+from webcrawler.web.openapi import document, schemas
 from webcrawler.web.readable import RANKINGS as SAID
 from webcrawler.web.readable import readable
-from webcrawler.web.search.answers import MAX_WAITING, FairPool
+from webcrawler.web.search.answers import MAX_WAITING
+from webcrawler.web.search.fair_pool import FairPool
 from webcrawler.web.search_request import MAX_ADDED, SearchRequest, of_server
 
 NAMESPACE = "http://a9.com/-/spec/opensearch/1.1/"
@@ -649,7 +650,7 @@ def test_reference_page_names_each_parameter_and_key() -> None:
     text = (Path(__file__).parent.parent / "docs/reference/search-api.md").read_text("utf-8")
 
     described = document(Config(Path("crawl")))
-    names = {name for keys in SCHEMAS.values() for name in keys if name != "error"}
+    names = {name for keys in schemas().values() for name in keys if name != "error"}
     gets = [path["get"] for path in described["paths"].values() if "get" in path]
     names |= {one["name"] for get in gets for one in get["parameters"]}
     assert not [name for name in names if not re.search(rf"(?m)^\|.*`{name}`", text)]

@@ -230,12 +230,12 @@ def check_file(file: Path) -> None:
 
 def write_json(file: Path, value: Mapping[str, Any]) -> None:
     """Raises BadInput: the file cannot be written; a file that was there stays."""
-    with replaced(file) as part:
+    with output_file(file) as part:
         part.write_text(json.dumps(value) + "\n", encoding="utf-8")
 
 
 @contextmanager
-def replaced(file: Path) -> Iterator[Path]:
+def output_file(file: Path) -> Iterator[Path]:
     """A path to write to, which then replaces the file: readers see the old content or the new.
 
     Raises:

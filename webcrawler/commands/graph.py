@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import Command, Option, replaced
+from webcrawler.commands.base import Command, Option, output_file
 from webcrawler.errors import BadInput
 
 FORMATS = ("graphml", "edgelist", "parquet")
@@ -38,7 +38,7 @@ class Graph(Command):
             if opts.format not in FORMATS:
                 raise BadInput(f"no format {opts.format!r}: choose one of {', '.join(FORMATS)}")
             catalog = self.catalog()
-            with replaced(Path(args[1])) as file:
+            with output_file(Path(args[1])) as file:
                 _export(catalog, opts.format, file)
         else:
             raise BadInput(USAGE)

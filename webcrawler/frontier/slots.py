@@ -167,6 +167,8 @@ class Slots:
 def now_ms(client: Client, base: str) -> int:
     """The time by the clock of the Redis server that holds a partition.
 
+    A script with a key, since a cluster's TIME is answered by any of its nodes.
+
     Args:
         base: of the partition.
     """

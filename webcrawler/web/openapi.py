@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -27,10 +28,11 @@ TEXT: Schema = {"type": "string"}
 SWITCH: Schema = {"type": "string", "enum": ["0", "1"]}
 
 
-def _schemas() -> dict[str, dict[str, Schema]]:
+@cache
+def schemas() -> dict[str, dict[str, Schema]]:
     """JSON Schema by object and key: those of the file, with the limits of a search of the web."""
-    schemas = tomllib.loads((files("webcrawler.web") / "schemas.toml").read_text("utf-8"))
-    row, asked = schemas["LiveRow"], schemas["LiveAsked"]
+    found = tomllib.loads((files("webcrawler.web") / "schemas.toml").read_text("utf-8"))
+    row, asked = found["LiveRow"], found["LiveAsked"]
     for of_strategy in (row["strategy"], asked["strategy"]):
         of_strategy["enum"] = list(live.STRATEGIES)
     row["reason"]["enum"] = ["", *live.ENDS]
@@ -39,12 +41,8 @@ def _schemas() -> dict[str, dict[str, Schema]]:
     asked["enough"] |= {"maximum": live.MAX_ENOUGH, "default": ENOUGH}
     for addresses in (asked["seeds"], asked["examples"]):
         addresses["maxItems"] = live.MAX_TYPED
-    schemas["Live"] = row | schemas["Live"]
-    return schemas
-
-
-SCHEMAS = _schemas()
-OPTIONAL = {"Hit": {"explanation"}, "LiveAsked": set(SCHEMAS["LiveAsked"])}
+    found["Live"] = row | found["Live"]
+    return found
 
 
 def whole(least: int, most: int | None = None, default: int | None = None) -> Schema:
@@ -118,7 +116,7 @@ def document(config: Config) -> Schema:
         },
         "servers": [{"url": config.url or "/"}],
         "paths": paths,
-        "components": {"schemas": {name: _object(name) for name in SCHEMAS}},
+        "components": {"schemas": {name: _object(name) for name in schemas()}},
     }
 
 
@@ -132,11 +130,13 @@ def _json(name: str) -> Schema:
 
 
 def _object(name: str) -> Schema:
+    keys = schemas()[name]
+    optional = {"Hit": {"explanation"}, "LiveAsked": set(keys)}.get(name, set())
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [key for key in SCHEMAS[name] if key not in OPTIONAL.get(name, ())],
-        "properties": SCHEMAS[name],
+        "required": [key for key in keys if key not in optional],
+        "properties": keys,
     }
 
 

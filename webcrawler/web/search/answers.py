@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, local
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from starlette.exceptions import HTTPException
 
@@ -18,6 +17,7 @@ from webcrawler.search import Part, Results, Searcher
 from webcrawler.text import load
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
+from webcrawler.web.search.fair_pool import FairPool
 from webcrawler.web.search_request import SearchRequest
 from webcrawler.web.status import Metrics
 
@@ -40,44 +40,6 @@ class Explained(NamedTuple):
     @property
     def score(self) -> float:
         return sum(part.contribution for part in self.parts)
-
-
-class FairPool:
-    """Threads that serve clients in turn, so that nobody waits for all that another client asked."""
-
-    def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, "search")
-        self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
-        self._lock = Lock()
-
-    def submit(self, client: str, work: Callable[[], T]) -> Future[T]:
-        """Queue work behind earlier work of this client. Work cancelled while it waits costs nothing."""
-        future: Future[T] = Future()
-        with self._lock:
-            self._waiting.setdefault(client, deque()).append((future, work))
-        self._pool.submit(self._next)
-        return future
-
-    def close(self) -> None:
-        """Cancel work that waits; what is running is finished."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
-            for jobs in self._waiting.values():
-                for future, _ in jobs:
-                    future.cancel()
-
-    def _next(self) -> None:
-        with self._lock:
-            client, jobs = self._waiting.popitem(last=False)
-            future, work = jobs.popleft()
-            if jobs:  # the next one of this client comes after those of others
-                self._waiting[client] = jobs
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            future.set_exception(error)
 
 
 class Answers:
