@@ -1,0 +1,23 @@
+"""When is a page worth fetching again?
+
+`Schedule` holds what is known of all pages as arrays: it takes in checks (`see`), learns what each server's
+pages are like (`learn`), and chooses which to fetch (`choose`). `value` has the formulas; `costs` says what
+more freshness would cost. None of these knows files, Redis or a clock.
+"""
+
+from webcrawler.refresh import value
+from webcrawler.refresh.choosing import choose, importance
+from webcrawler.refresh.estimate import Calibration, Current, costs, current
+from webcrawler.refresh.schedule import POLICIES, Schedule
+
+__all__ = [
+    "POLICIES",
+    "Calibration",
+    "Current",
+    "Schedule",
+    "choose",
+    "costs",
+    "current",
+    "importance",
+    "value",
+]

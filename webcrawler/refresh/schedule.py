@@ -1,0 +1,155 @@
+"""When does each page come again? What the refresher holds in memory, and the laboratory tries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.errors import BadInput
+from webcrawler.refresh import choosing, estimate
+from webcrawler.refresh.belief import Beliefs, Gamma
+from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.estimators import EB, EP
+from webcrawler.refresh.signs import SILENT, Dates, Signs
+from webcrawler.refresh.value import Floats
+
+CHUNK = 1 << 16  # pages computed at a time: what is between two formulas stays in the processor's cache
+POLICIES: dict[str, type[Beliefs]] = {"expected": Gamma, "ep": EP, "eb": EB}
+
+
+class Schedule:
+    """All pages of a collection: when each was checked, how it changes, what it weighs, and who is next.
+
+    Pages are numbered from 0 in the order of `add`, servers by the caller, from 0 on. Times are days since
+    any epoch. Memory: 29 bytes a page by `expected`, 25 by `ep`, 37 by `eb`.
+
+    Args:
+        policy: `expected`, `ep` or `eb`.
+        at_least: days after which a page goes before others; 0: never.
+        at_most: days for which a page that was checked is left alone.
+        forgetting: what a page's own past is multiplied by before each check; below 1 follows drifting rates.
+    Raises:
+        BadInput: no such policy.
+    """
+
+    def __init__(
+        self, policy: str = "expected", at_least: float = 0.0, at_most: float = 0.0, forgetting: float = 1.0
+    ) -> None:
+        if policy not in POLICIES:
+            raise BadInput(f"REFRESH_POLICY={policy[:60]}: choose one of {', '.join(POLICIES)}")
+        self.policy, self._at_least, self._at_most = policy, at_least, at_most
+        self.beliefs, self.signs, self.dates = POLICIES[policy](forgetting), Signs(), Dates()
+        self.calibration = estimate.Calibration()
+        self.checked = np.empty(0, np.float64)
+        self.servers = np.empty(0, np.int32)
+        self.weights = np.empty(0, np.float32)
+
+    def __len__(self) -> int:
+        return len(self.checked)
+
+    def add(self, servers: Numbers, checked: Floats, weights: Floats | float = 1.0) -> None:
+        """Know more pages. Cost: O(all pages), so add many at a time.
+
+        Args:
+            checked: when they were fetched first; weights: see `choosing.importance`.
+        """
+        self.checked = np.concatenate((self.checked, checked))
+        self.servers = np.concatenate((self.servers, servers.astype(np.int32)))
+        self.weights = np.concatenate((self.weights, np.broadcast_to(np.float32(weights), len(servers))))
+        for part in (self.beliefs, self.signs, self.dates):
+            part.add(servers)
+
+    def see(
+        self, pages: Numbers, at: Floats, changed: NDArray[np.integer], modified: Floats | None = None
+    ) -> None:
+        """Take in checks in the order in which they were made; a page may be among them several times.
+
+        Args:
+            at: when; not before the page's last check.
+            changed: 1 the page had changed since its last check, 0 it had not, -1 nobody can tell.
+            modified: the time of its Last-Modified, NaN without one; believed or not by server.
+        """
+        modified = np.full(len(pages), np.nan) if modified is None else modified
+        order = np.argsort(pages, kind="stable")
+        nth = np.empty(len(pages), np.int64)  # the how-manieth check of its page each is
+        nth[order] = np.arange(len(pages)) - np.searchsorted(pages[order], pages[order])
+        for number in range(int(nth.max(initial=-1)) + 1):
+            some = nth == number
+            self._see(pages[some], at[some], changed[some], modified[some])
+
+    def _see(self, pages: Numbers, at: Floats, outcome: NDArray[np.integer], modified: Floats) -> None:
+        told = outcome >= 0
+        days = np.maximum(at - self.checked[pages], 0)
+        self.checked[pages] = at
+        pages, at, days, changed = pages[told], at[told], days[told], outcome[told] == 1
+        servers = self.servers[pages]
+        self.calibration.see(self.beliefs.chance(pages, self._by_sign(pages, days)), changed)
+        ages = self.dates.ages(servers, days, changed, at - modified[told])
+        self.signs.see(pages, servers, self.beliefs.chance(pages, days), changed)
+        self.beliefs.see(pages, days, changed, ages)
+
+    def learn(self) -> None:
+        """Learn what each server's pages are like; call it when about 1 % of the pages were checked since."""
+        self.beliefs.learn()
+
+    def chances(self, now: float) -> NDArray[np.float32]:
+        """The probability that each page has changed since its last check."""
+        return self._of_all(self.beliefs.chance, now)
+
+    def values(self, now: float) -> NDArray[np.float32]:
+        """Weight · expected value of a fetch now, in days of freshness."""
+        return self._of_all(self.beliefs.value, now) * self.weights
+
+    def choose(
+        self, now: float, number: int, caps: Numbers | None = None, waiting: Numbers | None = None
+    ) -> NDArray[np.int64]:
+        """The pages to fetch next, best first.
+
+        Args:
+            caps: by server, how many of its pages at most; waiting: pages that are not to be chosen.
+        """
+        values, days = self.values(now), now - self.checked
+        if self._at_most:
+            values[days < self._at_most] = 0
+        if waiting is not None:
+            values[waiting] = 0
+        overdue = days >= self._at_least if self._at_least else None
+        return choosing.choose(values, number, self.servers, caps, overdue)
+
+    def current(self, now: float, pages: Numbers | slice = slice(None)) -> estimate.Current:
+        """The share of the importance, of these pages, that is estimated to be current."""
+        return estimate.current(self.weights[pages], self.chances(now)[pages], self.calibration.bias())
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All that is known, by name, for `numpy.savez`; `restore` takes it back."""
+        return {name: getattr(part, of) for name, part, of in self._state()}
+
+    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Raises KeyError: an array is missing, as in what another policy has left."""
+        for name, part, of in self._state():
+            setattr(part, of, arrays[name])
+
+    def _state(self) -> list[tuple[str, object, str]]:
+        parts: dict[str, Beliefs | Signs | Dates | estimate.Calibration] = {
+            "beliefs": self.beliefs,
+            "signs": self.signs,
+            "dates": self.dates,
+            "calibration": self.calibration,
+        }
+        inner = [(f"{name}.{of}", part, of) for name, part in parts.items() for of in part.state]
+        return [*((of, self, of) for of in ("checked", "servers", "weights")), *inner]
+
+    def _of_all(self, formula: Callable[[slice, Floats], Floats], now: float) -> NDArray[np.float32]:
+        found = np.empty(len(self), np.float32)
+        for start in range(0, len(self), CHUNK):
+            pages = slice(start, start + CHUNK)
+            found[pages] = formula(pages, self._by_sign(pages, np.maximum(now - self.checked[pages], 0)))
+        return found
+
+    def _by_sign(self, pages: Numbers | slice, days: Floats) -> Floats:
+        said = self.signs.said[pages]
+        if (said == SILENT).all():
+            return days
+        return self.beliefs.by_sign(pages, days, self.signs.odds()[self.servers[pages], said])

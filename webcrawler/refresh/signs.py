@@ -1,0 +1,101 @@
+"""Whom to believe when they say that a page has changed: sitemaps and feeds, and servers' Last-Modified.
+
+Both are watched first and believed by server: half of the web's dates are always now, or were never updated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.value import Floats
+
+SILENT, SAME, NEWER = range(3)  # what a sitemap says of a page since its last check
+DOUBT = 2.0  # pseudo-counts
+WATCHED = 10  # checks before what a sitemap says can be called useless
+TELLING = 3.0  # odds of NEWER over those of SAME, below which it is
+SELDOM = 10  # times as seldom is a useless sitemap fetched
+AGREEMENTS = 5  # before a server's Last-Modified is believed
+CONTRADICTED = 0.1  # of its agreements, at which it no longer is
+
+
+class Signs:
+    """What sitemaps and feeds say of each page, and how much more likely a change is then, by server.
+
+    The odds are learnt against what time alone predicted: pages with a sign are older at their check than
+    others, so their share of changes would flatter a sign that tells nothing. Memory: 1 byte a page.
+    """
+
+    state = ("said", "counts")
+
+    def __init__(self) -> None:
+        self.said = np.empty(0, np.int8)
+        self.counts = np.empty(
+            (0, 3, 3), np.float64
+        )  # by server and what was said: checks, predicted, changed
+
+    def add(self, servers: Numbers) -> None:
+        self.said = np.concatenate((self.said, np.full(len(servers), SILENT, np.int8)))
+        new = max(0, int(servers.max(initial=-1)) + 1 - len(self.counts))
+        self.counts = np.concatenate((self.counts, np.zeros((new, 3, 3))))
+
+    def say(self, pages: Numbers, newer: NDArray[np.bool_]) -> None:
+        """A sitemap or feed dates these pages: after their last check, or before it."""
+        self.said[pages] = np.where(newer, NEWER, SAME)
+
+    def see(self, pages: Numbers, servers: Numbers, predicted: Floats, changed: NDArray[np.bool_]) -> None:
+        """Learn from checks; until the sitemap is fetched again it says nothing of these pages.
+
+        Args:
+            predicted: the probability of a change, by time alone.
+        """
+        told = np.stack((np.ones(len(pages)), predicted, changed), axis=1)
+        np.add.at(self.counts, (servers, self.said[pages]), told)
+        self.said[pages] = SILENT
+
+    def odds(self) -> Floats:
+        """What a sign multiplies the odds of a change with, by server and what is said."""
+        checks, predicted, changed = np.moveaxis(self.counts, 2, 0)
+        found = (changed + DOUBT) / (checks - changed + DOUBT)
+        expected = (predicted + DOUBT) / (np.maximum(checks - predicted, 0) + DOUBT)
+        odds = found / expected
+        odds[:, SILENT] = 1
+        return odds
+
+    def seldom(self) -> NDArray[np.integer]:
+        """By server: how many times as seldom its sitemap need be fetched. 1, or 10 if it tells nothing."""
+        odds = self.odds()
+        watched = self.counts[:, (SAME, NEWER), 0].sum(axis=1) >= WATCHED
+        return np.where(watched & (odds[:, NEWER] < TELLING * odds[:, SAME]), SELDOM, 1)
+
+
+class Dates:
+    """Which servers' Last-Modified to believe: after 5 agreements, and while few checks contradict it.
+
+    It agrees when a page that has changed says so, and contradicts when a change is not dated between the two
+    checks, or an unchanged page says that it has changed.
+    """
+
+    state = ("counts",)
+
+    def __init__(self) -> None:
+        self.counts = np.empty((0, 2), np.float64)  # by server: agreements, contradictions
+
+    def add(self, servers: Numbers) -> None:
+        new = max(0, int(servers.max(initial=-1)) + 1 - len(self.counts))
+        self.counts = np.concatenate((self.counts, np.zeros((new, 2))))
+
+    def ages(self, servers: Numbers, days: Floats, changed: NDArray[np.bool_], modified: Floats) -> Floats:
+        """Days since the last change of pages that have changed, NaN where it is not believed; learns, too.
+
+        Args:
+            days: since the check before; modified: days since the Last-Modified, NaN without one.
+        """
+        agreements, contradictions = self.counts[servers].T
+        believed = (agreements >= AGREEMENTS) & (contradictions <= CONTRADICTED * agreements)
+        within = (modified >= 0) & (modified <= days)
+        dated = ~np.isnan(modified)
+        told = np.stack((dated & changed & within, dated & (changed != within)), axis=1)
+        np.add.at(self.counts, servers, told)
+        return np.where(believed & changed & within, modified, np.nan)

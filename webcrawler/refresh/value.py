@@ -1,0 +1,77 @@
+"""What is the next fetch of a page worth? Formulas over arrays; times are days, rates are changes a day.
+
+A page changes as a Poisson process of rate λ. Fetched every τ days, it is current for a share
+F(τ) = (1 - e^(-λτ)) / λτ of the time (Cho and Garcia-Molina 2000). The *value* of a fetch is what one more
+fetch a day adds to F: (1 - e^(-λτ)(1 + λτ)) / λ. The best use of a number of fetches is to spend each where
+weight · value is greatest (Azar et al. 2018). Value grows with τ and never passes 1/λ, so a page that changes
+faster than it can be fetched gives way by itself.
+
+λ is not known. What is believed of it is a gamma distribution of shape a and rate b (days): its mean is a/b,
+and E e^(-λτ) = (b/(b+τ))^a.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+
+LOG_MAX = 60.0  # of 1 + age / b: no sign makes a page older than e^60 times what is known of it
+
+
+def chance_of_change(a: Floats, b: Floats, days: Floats) -> Floats:
+    """Probability that a page has changed in this time: 1 - (b/(b+τ))^a."""
+    return -np.expm1(-a * np.log1p(days / b))
+
+
+def expected_value(a: Floats, b: Floats, days: Floats) -> Floats:
+    """The expectation of the value over the belief, in days: b/(a-1) · (1 - (b/(b+τ))^(a-1)) - τ (b/(b+τ))^a.
+
+    For a > 1 it never passes b/(a-1). For a ≤ 1 it grows without bound, so no page is forgotten.
+    """
+    log = np.log1p(days / b)
+    return np.maximum(b * log * _shrinking((a - 1) * log) - days * np.exp(-a * log), 0)
+
+
+def expected_freshness(a: Floats, b: Floats, days: Floats) -> Floats:
+    """The expected share of the time that a page is current when it is fetched every so many days."""
+    log = np.log1p(np.maximum(days, 1e-9) / b)
+    return log * _shrinking((a - 1) * log) / np.expm1(log)
+
+
+def value_at_rate(rate: Floats, days: Floats) -> Floats:
+    """The value where the rate is known, in days. A page that never changes is worth nothing."""
+    passed = rate * days
+    gain = -np.expm1(-passed) - passed * np.exp(-passed)
+    return np.divide(gain, rate, out=np.zeros_like(gain), where=rate > 0)
+
+
+def age_by_odds(a: Floats, b: Floats, days: Floats, odds: Floats) -> Floats:
+    """The age at which a page would be as likely to have changed as it is by a sign.
+
+    Args:
+        odds: what the sign multiplies the odds of a change with; 1 says nothing.
+    """
+    lasting = np.log1p(odds * np.expm1(a * np.log1p(days / b)))  # -log of the chance that it is unchanged
+    return b * np.expm1(np.minimum(lasting / a, LOG_MAX))
+
+
+def after_change(a: Floats, b: Floats, days: Floats) -> tuple[Floats, Floats]:
+    """The belief after a check that found a change of unknown date: mean and variance of the exact posterior.
+
+    With z_k = 1 - (b/(b+τ))^(a+k): E λ = a/b · z_1/z_0, E λ² = a(a+1)/b² · z_2/z_0.
+    """
+    log = np.log1p(np.maximum(days, 1e-6) / b)
+    nothing, one, two = (-np.expm1(-(a + k) * log) for k in range(3))
+    mean = a / b * one / nothing
+    variance = a * (a + 1) / b**2 * two / nothing - mean**2
+    return mean**2 / variance, mean / variance
+
+
+def _shrinking(x: Floats) -> Floats:
+    """(1 - e^(-x)) / x, which is 1 at 0."""
+    near = np.abs(x) < 1e-9
+    return np.where(near, 1.0, -np.expm1(-x) / np.where(near, 1.0, x))
