@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from webcrawler.crawl import CrawledPage
 from webcrawler.crawl.run import PagePipeline
-from webcrawler.records import Entry
+from webcrawler.records import Entry, Original
 
 
 class DuplicatesPipeline(PagePipeline):
@@ -16,7 +16,8 @@ class DuplicatesPipeline(PagePipeline):
 
     def add(self, entry: Entry, item: CrawledPage) -> Entry:
         digest = hashlib.sha1(item.fetch.body, usedforsecurity=False).digest()
-        first = self._crawl.outcomes.first_with(digest, item.url)
+        first = self._crawl.outcomes.first_with(digest, Original(item.url, item.fetch.fetched))
         sys.audit("webcrawler.duplicates.hinted")
-        item.duplicate_of = None if first == item.url else first
-        return replace(entry, digest=digest, duplicate_of=item.duplicate_of or "", simhash=item.page.simhash)
+        item.duplicate_of = None if first.url == item.url else first.url
+        original = first if item.duplicate_of else None
+        return replace(entry, digest=digest, original=original, simhash=item.page.simhash)

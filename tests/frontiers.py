@@ -66,7 +66,7 @@ def page(lease: Lease, *outlinks: Link, body: bytes = b"", noindex: bool = False
     html = (("Content-Type", "text/html"),)
     fetch = Fetch(lease, "done", "document", time.time(), 0.1, 200, html, body)
     text = Text(lease.url, "", "", "", "some words")
-    return Entry(fetch, hashlib.sha1(body).digest(), "", tuple(outlinks), text, noindex, archive=True)
+    return Entry(fetch, hashlib.sha1(body).digest(), None, tuple(outlinks), text, noindex, archive=True)
 
 
 def rescore(frontier: Frontier, mode: str) -> int:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from localweb import Answer, Site, sites
 
+from webcrawler.archive.catalog import Catalog
+
 PACKED = Path(__file__).parent / "fixtures" / "crawl-93d953f.tar.xz"
 MODE = "foreign.modes.ShortestFirst"
 SERVERS = ("http://north.test", "http://south.test", "http://west.test")
@@ -96,3 +98,10 @@ def unpacked(folder: Path) -> Path:
     with tarfile.open(PACKED) as archive:
         archive.extractall(folder, filter="data")
     return folder / "crawl"
+
+
+def upgraded(folder: Path) -> Path:
+    """The same with the newest tables, as a crawl or `scrapy reindex` brings them."""
+    crawl_dir = unpacked(folder)
+    Catalog(crawl_dir / "catalog.sqlite").close()
+    return crawl_dir

@@ -48,7 +48,7 @@ def page(url: str, *links: Link, time: float = 1.0, noindex: bool = False, conte
 
 def gone(url: str, time: float = 2.0) -> Entry:
     lease = Lease(url_id(url), url, url, server(url), 1)
-    return Entry(Fetch(lease, "failed", "not-found", time, status=404))
+    return Entry(Fetch(lease, "failed", "not-found", time, status=410))
 
 
 def write(catalog: Catalog, *entries: Entry) -> None:

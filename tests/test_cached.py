@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.parsing.page import markup
-from webcrawler.records import Entry, Fetch, Lease, Text
+from webcrawler.records import Entry, Fetch, Lease, Original, Text
 from webcrawler.urls import canonical, server, url_id
 from webcrawler.web import Config, make_app
 from webcrawler.web.cached.sanitiser import MAX_DEPTH, TAGS, forbids_copies, sanitised
@@ -181,7 +181,7 @@ def archive(crawl_dir: Path, url: str, body: bytes, **more: Any) -> int:
     entry = Entry(
         fetch,
         hashlib.sha1(body).digest(),
-        duplicate_of=more.get("duplicate_of", ""),
+        original=more.get("original"),
         text=Text("The title", "", "", "", "body"),
         noindex=more.get("noindex", False),
     )
@@ -267,7 +267,9 @@ def test_words_of_the_query_are_marked(client: TestClient, tmp_path: Path) -> No
 
 def test_duplicate_is_shown_from_its_twins_record(client: TestClient, tmp_path: Path) -> None:
     archive(tmp_path, PAGE, b"<p>the same <a href=x>x</a>")
-    second = archive(tmp_path, "http://b.test/", b"<p>the same <a href=x>x</a>", duplicate_of=PAGE)
+    second = archive(
+        tmp_path, "http://b.test/", b"<p>the same <a href=x>x</a>", original=Original(PAGE, FETCHED)
+    )
 
     answer = client.get("/cached", params={"number": second})
 
@@ -297,7 +299,9 @@ def test_what_is_not_to_be_shown_is_not(client: TestClient, tmp_path: Path, more
 def test_duplicate_whose_own_server_wants_no_copies_is_not_shown(client: TestClient, tmp_path: Path) -> None:
     archive(tmp_path, PAGE, b"<p>the same")
     headers = (("Content-Type", HTML), ("X-Robots-Tag", "noarchive"))
-    second = archive(tmp_path, "http://b.test/", b"<p>the same", duplicate_of=PAGE, headers=headers)
+    second = archive(
+        tmp_path, "http://b.test/", b"<p>the same", original=Original(PAGE, FETCHED), headers=headers
+    )
 
     assert client.get("/cached", params={"number": second}).status_code == 404
 

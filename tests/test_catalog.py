@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from webcrawler.archive.catalog import Catalog, Verdict, _database
 from webcrawler.archive.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.records import Change, Entry, Fetch, Lease, Link, Place, Text
+from webcrawler.records import Change, Entry, Fetch, Lease, Link, Original, Place, Text
 from webcrawler.urls import server, url_id
 
 A, B, C, D = "http://a.test/", "http://b.test/x?q=1", "https://c.test:8080/", "http://a.test/d"
@@ -56,11 +56,12 @@ def page(
 
 
 def failure(url: str, time: float, reason: str, **fields: object) -> Entry:
-    return Entry(fetch(url, time, reason, **fields))
+    status = 410 if reason == "not-found" else 0  # gone for good: a 404 has tests of its own
+    return Entry(fetch(url, time, reason, **{"status": status, **fields}))
 
 
 def redirect(url: str, time: float, target: str) -> Entry:
-    return Entry(fetch(url, time, "redirect", status=302, target=link(target)))
+    return Entry(fetch(url, time, "redirect", status=301, target=link(target)))
 
 
 def write(catalog: Catalog, *entries: Entry) -> Verdict:
@@ -180,7 +181,7 @@ def test_empty_batch_changes_nothing(catalog: Catalog) -> None:
         ("server-error", True),
         ("timeout", True),
         ("unreachable", True),
-        ("robots-disallowed", True),
+        ("robots-disallowed", False),
         ("robots-unreachable", True),
         ("address-refused", True),
         ("budget", True),
@@ -262,14 +263,16 @@ def test_first_document_with_a_digest_is_the_original_of_all_later_ones(catalog:
 def test_a_document_is_never_its_own_duplicate(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "same"))
 
-    assert write(catalog, page(A, 2, "same")) == Verdict()
+    verdict = write(catalog, page(A, 2, "same"))
+
+    assert not verdict.duplicates
     assert twins(catalog) == {A: ""}
 
 
 def test_hint_of_the_pipeline_is_no_verdict_and_history_keeps_the_verdict(catalog: Catalog) -> None:
     hinted, unhinted = page(A, 1, "same", reason="duplicate"), page(B, 2, "same")
 
-    write(catalog, replace(hinted, duplicate_of=D), unhinted)
+    write(catalog, replace(hinted, original=Original(D, 0.5)), unhinted)
 
     assert twins(catalog) == {A: "", B: A}
     assert [catalog.fetches.last(url).reason for url in (A, B)] == ["document", "duplicate"]  # type: ignore[union-attr]
@@ -314,7 +317,7 @@ def test_pages_without_a_digest_are_no_duplicates(catalog: Catalog) -> None:
 def test_digests_name_the_originals_newest_first(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "a"), page(B, 2, "b"), page(C, 3, "b"), page(D, 4, "d"))
 
-    assert catalog.digests(2) == {digest("d"): D, digest("b"): B}
+    assert catalog.digests(2) == {digest("d"): Original(D, 4), digest("b"): Original(B, 2)}
     assert len(catalog.digests(10)) == 3
 
 
@@ -506,7 +509,7 @@ def test_top_linked_counts_in_links(catalog: Catalog) -> None:
 urls_of_tests = st.sampled_from([A, B, C, D])
 bodies = st.sampled_from(["same", "other", "third"])
 outlinks = st.lists(urls_of_tests.map(link), max_size=3, unique_by=lambda target: target.url)
-reasons = st.sampled_from(["timeout", "not-found", "not-modified", "server-error", "robots-disallowed"])
+reasons = st.sampled_from(["timeout", "not-found", "not-modified", "server-error", "robots-unreachable"])
 times = st.integers(1, 1000)
 entries_of_tests = st.one_of(
     st.builds(page, urls_of_tests, times, bodies, outlinks),

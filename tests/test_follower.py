@@ -44,7 +44,7 @@ def page(name: str, body: str, *, digest: str = "", noindex: bool = False, fetch
 def gone(name: str, fetched: float) -> Entry:
     url = f"http://a.example/{name}"
     lease = Lease(url_id(url), url, url, "http://a.example", 1)
-    return Entry(Fetch(lease, "failed", "not-found", fetched, status=404))
+    return Entry(Fetch(lease, "failed", "not-found", fetched, status=410))
 
 
 def write(catalog: Catalog, *entries: Entry) -> None:

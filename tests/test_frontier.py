@@ -31,6 +31,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import (
+    Again,
     Budgets,
     Done,
     Failed,
@@ -510,6 +511,7 @@ class States(RuleBasedStateMachine):
         for frontier in self.frontiers:
             frontier.open("breadth")
         self.found: set[str] = set()
+        self.decided: dict[str, str] = {}  # URLs that are decided, and as what
 
     frontier = st.integers(0, 1)
 
@@ -533,10 +535,21 @@ class States(RuleBasedStateMachine):
     def complete(self, frontier: int, lease: Lease, reason: str, urls: list[str]) -> None:
         if self.frontiers[frontier].complete([done(lease, *urls, reason=reason)]) != [-1]:
             self.found.update(urls)
+            self.decided[lease.url] = f"done/{reason}"
 
     @rule(frontier=frontier, lease=leases, retry=st.booleans())
     def fail(self, frontier: int, lease: Lease, retry: bool) -> None:
-        fail(self.frontiers[frontier], lease, retry=retry)
+        if fail(self.frontiers[frontier], lease, retry=retry) == 0:
+            self.decided[lease.url] = "failed/server-error"
+
+    @rule(frontier=frontier, urls=some_urls)
+    def again(self, frontier: int, urls: list[str]) -> None:
+        due = [Again(url, self.decided.get(url, "done/document")) for url in dict.fromkeys(urls)]
+        queued = self.frontiers[frontier].again(due)
+        assert queued == sum(url in self.decided or url not in self.found for url in dict.fromkeys(urls))
+        self.found.update(urls)
+        for url in urls:
+            self.decided.pop(url, None)
 
     @rule(frontier=frontier, lease=consumes(leases))
     def release(self, frontier: int, lease: Lease) -> None:

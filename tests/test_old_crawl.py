@@ -46,7 +46,7 @@ def web() -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def gone_on(web: Site, tmp_path_factory: pytest.TempPathFactory) -> GoneOn:
     """The crawl of documents, to its end."""
-    before = Crawled(old_crawl.unpacked(tmp_path_factory.mktemp("before")), 0, "")
+    before = Crawled(old_crawl.upgraded(tmp_path_factory.mktemp("before")), 0, "")
     folder = old_crawl.unpacked(tmp_path_factory.mktemp("after"))
     web.asked.clear()
     mode = ("-a", f"mode={old_crawl.MODE}")
@@ -84,7 +84,7 @@ def test_the_mode_of_the_user_is_kept(gone_on: GoneOn) -> None:
 
 
 def test_what_was_indexed_is_found_and_has_its_ranks(tmp_path: Path) -> None:
-    folder = old_crawl.unpacked(tmp_path)
+    folder = old_crawl.upgraded(tmp_path)
 
     hits = Searcher(folder).search("badger").hits
 

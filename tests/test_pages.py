@@ -18,7 +18,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from webcrawler.archive.pages import PageStore, Record, record_at, records
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.records import Entry, Fetch, Lease, Place
+from webcrawler.records import Entry, Fetch, Lease, Original, Place
 
 URL, SPELLING = "http://a.test/", "http://a.test/index.html"
 BODY = "<p>naïve</p>".encode() * 100
@@ -32,7 +32,7 @@ def entry(body: bytes = BODY, status: int = 200, state: str = "done", reason: st
 
 
 def revisit() -> Entry:
-    return replace(entry(reason="duplicate"), duplicate_of="http://b.test/")
+    return replace(entry(reason="duplicate"), original=Original("http://b.test/", 5.0))
 
 
 def failure() -> Entry:
@@ -98,7 +98,26 @@ def test_revisit_record_refers_to_the_first_url_and_has_no_body(store: PageStore
     assert (record.kind, record.refers_to, record.response.body) == ("revisit", "http://b.test/", b"")
     with files(tmp_path)[0].open("rb") as stream:
         _, found = ArchiveIterator(stream)
-    assert found.rec_headers.get_header("WARC-Profile").endswith("/revisit/identical-payload-digest")
+    field = found.rec_headers.get_header
+    assert field("WARC-Profile").endswith("/revisit/identical-payload-digest")
+    assert field("WARC-Refers-To-Date") == "1970-01-01T00:00:05.000000Z"
+
+
+def test_answer_304_is_a_revisit_of_the_page_as_it_was_fetched(store: PageStore, tmp_path: Path) -> None:
+    one = entry(reason="not-modified")
+    unchanged = replace(one, fetch=replace(one.fetch, status=304, body=b""), digest=b"")
+    place = store.append(replace(unchanged, original=Original(SPELLING, 5.0)))
+    store.sync()
+
+    record = record_at(store.folder, place)
+
+    assert (record.kind, record.status, record.refers_to) == ("revisit", 304, SPELLING)
+    with files(tmp_path)[0].open("rb") as stream:
+        _, found = ArchiveIterator(stream)
+    field = found.rec_headers.get_header
+    assert field("WARC-Profile").endswith("/revisit/server-not-modified")
+    assert field("WARC-Refers-To-Date") == "1970-01-01T00:00:05.000000Z"
+    assert field("WARC-Payload-Digest") is None
 
 
 def test_headers_of_the_wire_do_not_describe_the_decoded_body(store: PageStore) -> None:

@@ -51,6 +51,7 @@ class Lease(NamedTuple):
     doubtful: bool = False  # its server did not answer in time, or has not been asked yet
     priority: int = 0  # that it was leased with
     note: int = 0  # number that the ordering stored with this URL
+    was: str = ""  # of a check: what the URL was decided as before, "done/document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,20 @@ class Place(NamedTuple):
     offset: int  # of its gzip member, bytes
 
 
+class Original(NamedTuple):
+    """An earlier, durable fetch that brought the same bytes."""
+
+    url: str  # as it was fetched
+    fetched: float
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One fetch on its way into a batch, with what the pipelines have added so far."""
 
     fetch: Fetch
     digest: bytes = b""  # SHA-1 of the body; empty where there is none
-    duplicate_of: str = ""  # a hint: canonical URL of an earlier, durable document of that digest
+    original: Original | None = None  # a hint: the body is kept there; the catalog decides on duplicates
     links: tuple[Link, ...] = ()
     text: Text | None = None
     noindex: bool = False

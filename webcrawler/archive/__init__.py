@@ -3,7 +3,7 @@
 `Batch` writes WARC files, then the catalog, then tells the frontier.
 """
 
-from webcrawler.archive.batch import DOCUMENTS, Batch, Settled, broken
+from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken
 from webcrawler.archive.history import recall, take_in
 
-__all__ = ["DOCUMENTS", "Batch", "Settled", "broken", "recall", "take_in"]
+__all__ = ["CHECKED", "DOCUMENTS", "Batch", "Settled", "broken", "recall", "take_in"]

@@ -35,6 +35,7 @@ PAUSE_MAX_SECONDS = 5.0  # between tries of a disk or a Redis that is away: work
 
 # Outcomes of a page that is there.
 DOCUMENTS = frozenset({"done/document", "done/duplicate", "done/noindex", "done/not-modified"})
+CHECKED = "checked/"  # begins the outcomes of checks
 LOST = ("failed/", "quarantined")
 BODY_BYTES = 16 * 2**20  # of one batch; memory holds about twice that, with the texts
 BODY_BYTES_WAITING = 2 * BODY_BYTES
@@ -48,7 +49,7 @@ class Batch:
         catalog: opens the catalog, called in the thread.
         settled: called in the thread with the leases of a batch that is durable and decided, and what came of
             each, as the frontier counts it; "retry/REASON" when it is to be tried again, "stale" when
-            somebody else holds it by now.
+            somebody else holds it by now. Of checks "checked/" and what `_told` says.
         reports: of downloads that are over; told before what came of them.
         broken: called in the thread when it ends by an error of ours.
         revive: called when something does not answer, before the next try.
@@ -150,12 +151,13 @@ class Batch:
                 "cannot write %d entries, first %s", len(entries), first.fetch.lease.url, exc_info=True
             )
             for entry in entries:
-                alone = replace(entry, duplicate_of="")  # the other one may be the one that is not stored
+                alone = replace(entry, original=None)  # the other one may be the one that is not stored
                 self._write(catalog, [alone] if others else [Entry(broken(entry.fetch, "cannot be stored"))])
 
     def _write_all(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Repeat each step until it succeeds; none does twice what it has done."""
         sys.audit("webcrawler.batch.gathered")
+        entries = self._until_done(lambda: _with_originals(entries, catalog))
         places = self._until_done(lambda: self._keep(entries))
         sys.audit("webcrawler.batch.stored")
         verdict = self._until_done(lambda: catalog.write(list(zip(entries, places, strict=True))))
@@ -165,10 +167,11 @@ class Batch:
             links = (link for entry in entries for link in _links(entry))
             may_follow = {link.id for link in links if not link.refused and link.rel != "nofollow"}
             explored = catalog.fetches.explored(may_follow)
-        found = [(entry, *_followed(entry, explored)) for entry in entries]
+        found = [(entry, *_followed(entry, explored, verdict)) for entry in entries]
         ordering, tries = self._frontier.ordering, count()
         if ordering.learns:
-            leases = [(entry.fetch.lease, entry.text, links) for entry, links, _ in found if _is_done(entry)]
+            new = [one for one in found if _is_done(one[0]) and not one[0].fetch.lease.was]
+            leases = [(entry.fetch.lease, entry.text, links) for entry, links, _ in new]
             ordering.learn([Seen(lease.id, lease.url, text, links) for lease, text, links in leases])
         decisions = [self._decision(*one, verdict) for one in found]
         outcomes = self._until_done(lambda: self._decide(decisions, next(tries) > 0))
@@ -176,7 +179,11 @@ class Batch:
             ordering.learn([Seen(one.id, one.url) for one, outcome in outcomes if outcome.startswith(LOST)])
             self._until_done(self._frontier.replan)
         sys.audit("webcrawler.batch.settled")
-        self._settled(outcomes)
+        told = {entry.fetch.lease: _told(entry, verdict) for entry in entries if entry.fetch.lease.was}
+        is_open = ("retry/", "stale")
+        self._settled(
+            [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]
+        )
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
@@ -187,13 +194,16 @@ class Batch:
         self, entry: Entry, followed: list[Link], refused: Counter[str], verdict: Verdict
     ) -> Done | Failed:
         fetch, lease, reason = entry.fetch, entry.fetch.lease, entry.fetch.reason
+        stays = lease.was if lease.id in verdict.held or reason == "not-modified" else ""
         if not _is_done(entry):
             outcome = fetch.state if fetch.state == "quarantined" else f"failed/{reason}"
-            return Failed(lease, outcome, fetch.retry)
+            return Failed(lease, stays or outcome, fetch.retry)
+        if stays:
+            return Done(lease, stays.partition("/")[2], True, followed, refused)
         is_duplicate = lease.id in verdict.duplicates
         if reason == "document":
             reason = "duplicate" if is_duplicate else "noindex" if entry.noindex else reason
-        repeats = is_duplicate or lease.id in verdict.near
+        repeats = not lease.was and (is_duplicate or lease.id in verdict.near)
         note = self._frontier.ordering.page_note(entry.text, lease)
         return Done(lease, reason, f"done/{reason}" in DOCUMENTS, followed, refused, repeats, note)
 
@@ -259,11 +269,42 @@ def _links(entry: Entry) -> Sequence[Link]:
     return (*entry.links, target) if target else entry.links
 
 
-def _followed(entry: Entry, explored: Container[int]) -> tuple[list[Link], Counter[str]]:
-    """The links that are followed, and how many are not, by reason."""
+def _with_originals(entries: list[Entry], catalog: Catalog) -> list[Entry]:
+    """Entries that name the record which has their body, where the catalog has the same bytes at that URL."""
+    kept = catalog.kept([entry.fetch.lease.id for entry in entries if entry.archive])
+
+    def is_kept(entry: Entry) -> bool:
+        digest, _ = kept.get(entry.fetch.lease.id, (b"", None))
+        return bool(digest) and (entry.fetch.status == 304 or entry.digest == digest)
+
+    return [replace(one, original=kept[one.fetch.lease.id][1]) if is_kept(one) else one for one in entries]
+
+
+def _told(entry: Entry, verdict: Verdict) -> str:
+    """What a check told: checked/ not-modified, unchanged, changed, missing or failed (it stays), gone."""
+    fetch, id = entry.fetch, entry.fetch.lease.id
+    if id in verdict.held:
+        is_answer = fetch.reason in ("not-found", "redirect")
+        return CHECKED + ("missing" if is_answer else "failed")
+    if id in verdict.unchanged:
+        return CHECKED + ("not-modified" if fetch.status == 304 else "unchanged")
+    return CHECKED + ("changed" if f"{fetch.state}/{fetch.reason}" in DOCUMENTS else "gone")
+
+
+def _followed(entry: Entry, explored: Container[int], verdict: Verdict) -> tuple[list[Link], Counter[str]]:
+    """The links that are followed, and how many are not, by reason.
+
+    Of a check only those that are new: what was taken in before must not raise what waits a second time.
+    """
     followed: list[Link] = []
+    lease = entry.fetch.lease
+    if lease.was and lease.id in verdict.unchanged:
+        return followed, Counter()
+    known = verdict.links_before.get(lease.id, ())
     refused = Counter(entry.refused)
     for link in _links(entry):
+        if link.id in known:
+            continue
         why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
         if why:
             refused[why] += 1

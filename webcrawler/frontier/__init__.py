@@ -7,11 +7,12 @@
 from webcrawler.frontier import inspect, maintenance
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
-from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report, Reports
+from webcrawler.frontier.messages import Again, Budgets, Done, Failed, Leased, Politeness, Report, Reports
 from webcrawler.frontier.slots import Client
 from webcrawler.orderings import Known, Ordering, Seen, Source, ordering
 
 __all__ = [
+    "Again",
     "Budgets",
     "Client",
     "Done",

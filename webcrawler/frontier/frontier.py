@@ -9,10 +9,12 @@ from itertools import chain
 from shlex import quote
 from typing import Self
 
+from webcrawler import urls
 from webcrawler.errors import BadInput
-from webcrawler.frontier.intake import Intake, Plans
+from webcrawler.frontier import wire
+from webcrawler.frontier.intake import LINKS_PER_CALL, Intake, Plans
 from webcrawler.frontier.leases import UNLIMITED, Leases
-from webcrawler.frontier.messages import Budgets, Done, Failed, Leased, Politeness, Report
+from webcrawler.frontier.messages import Again, Budgets, Done, Failed, Leased, Politeness, Report
 from webcrawler.frontier.slots import Call, Client, Partitions, Slots
 from webcrawler.frontier.wire import milliseconds
 from webcrawler.orderings import Ordering, Source
@@ -201,6 +203,28 @@ class Frontier:
         """
         band = self.ordering.band if keep_classes else 0
         return self.intake.rescore([link.url for link in links], priorities, band)
+
+    def again(self, due: Sequence[Again]) -> int:
+        """Queues decided URLs again, before all that is new, in this order; those never seen as new ones.
+
+        What waits or is leased already stays as it is. A thousand of them hold Redis for some milliseconds.
+
+        Returns:
+            How many are queued by this call.
+        """
+        queued, unseen = 0, list[str]()
+        for start in range(0, len(due), LINKS_PER_CALL):
+            answers = self.slots.run_split(
+                "again",
+                due[start : start + LINKS_PER_CALL],
+                lambda one: urls.server(one.url),
+                lambda own: (wire.again(own),),
+            )
+            for _, (number, unknown) in answers:
+                queued += int(number)
+                unseen += [url.decode() for url in unknown]
+        links = [Link(url, urls.url_id(url), url) for url in unseen]
+        return queued + self.discover(links, within_budgets=False)
 
     def replan(self) -> None:
         """Gives what waits the priorities that an ordering which learns wants by now; for any thread.

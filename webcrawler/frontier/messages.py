@@ -95,6 +95,14 @@ class Done(NamedTuple):
     note: int = 0  # what the ordering notes of the page, for its links
 
 
+class Again(NamedTuple):
+    """A URL that is decided and due again."""
+
+    url: str  # canonical
+    was: str  # what it was decided as: "done/document", "failed/not-found"
+    request: str = ""  # as the link's
+
+
 class Failed(NamedTuple):
     """A lease whose fetch failed; `outcome` is counted when no tries are left."""
 

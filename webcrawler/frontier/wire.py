@@ -9,12 +9,12 @@ from typing import Any
 import msgpack
 
 from webcrawler import urls
-from webcrawler.frontier.messages import Budgets, Done
+from webcrawler.frontier.messages import Again, Budgets, Done
 from webcrawler.orderings import Ordering, Source
 from webcrawler.records import Lease, Link
 
 PRIORITY_STEP = 2**32  # as NUMBERS in _1_names.lua
-LEASE_VALUES = 9
+LEASE_VALUES = 10
 NO_LINKS: list[Any] = [[], [], [], [], {}, {}, {}, "", 0]
 
 pack = msgpack.Packer(autoreset=True).pack
@@ -72,6 +72,17 @@ def priorities(some: Iterable[tuple[str, int]]) -> list[list[Any]]:
     return list(found.values())
 
 
+def again(some: Iterable[Again]) -> bytes:
+    """Decided URLs that are due again, grouped by server, for again-2.lua."""
+    found: dict[str, list[Any]] = {}
+    for url, was, request in some:
+        server, path = urls.split(url)
+        group = found.setdefault(server, [server, [], [], [], []])
+        for column, value in zip(group[1:], (path, str(urls.url_id(url)), was, request), strict=True):
+            column.append(value)
+    return pack(list(found.values()))  # type: ignore[no-any-return]
+
+
 def done(one: Done, columns: list[Any]) -> bytes:
     """A lease that is decided, with the columns of its links, for complete-2.lua."""
     prefix = urls.path_prefix(one.lease.url[len(one.lease.server) :])
@@ -86,12 +97,12 @@ def limits(budgets: Budgets) -> bytes:
 
 
 def leases(values: Sequence[bytes | int]) -> list[Lease]:
-    """Reads the leases from an answer of lease-2.lua, nine values each."""
+    """Reads the leases from an answer of lease-2.lua, ten values each."""
     return [_lease(values[i : i + LEASE_VALUES]) for i in range(0, len(values), LEASE_VALUES)]
 
 
 def _lease(values: Sequence[Any]) -> Lease:
-    url, server, spelling, request, token, tries, doubtful, score, note = values
+    url, server, spelling, request, token, tries, doubtful, score, note, was = values
     url = url.decode()
     return Lease(
         urls.url_id(url),
@@ -104,6 +115,7 @@ def _lease(values: Sequence[Any]) -> Lease:
         doubtful == b"1",
         -(int(float(score)) // PRIORITY_STEP),
         int(note),
+        was.decode(),
     )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from hashlib import sha1
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgpack
@@ -19,7 +22,8 @@ DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 GONE = frozenset({"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable"})
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
-    simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed, fresh"""
+    simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
+    text_digest, modified, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -41,10 +45,24 @@ class PastFetch(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """URL ids of the documents of a batch that repeat another document."""
+    """What a batch told: sets of URL ids."""
 
-    duplicates: frozenset[int] = frozenset()  # byte for byte
-    near: frozenset[int] = frozenset()  # nearly the same text
+    duplicates: frozenset[int] = frozenset()  # documents that repeat another byte for byte
+    near: frozenset[int] = frozenset()  # documents with nearly the text of another
+    checks: frozenset[int] = frozenset()  # fetches of what was a document already
+    unchanged: frozenset[int] = frozenset()  # those that found nothing new
+    held: frozenset[int] = (
+        frozenset()
+    )  # those that found nothing there, or failed; the document stays for now
+    links_before: Mapping[int, frozenset[int]] = MappingProxyType(
+        {}
+    )  # of pages that changed: ids of the targets
+
+
+def joined(first: Verdict, ids: Sequence[int], then: Verdict) -> Verdict:
+    """What both told; of these ids, what the second one told."""
+    sets = [(old - {*ids}) | new for old, new in zip(first[:-1], then[:-1], strict=True)]
+    return Verdict._make((*sets, {**first.links_before, **then.links_before}))
 
 
 def batch_row(entry: Entry, place: Place | None) -> Row:
@@ -53,6 +71,7 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
     headers = {name.lower(): value for name, value in fetch.headers}
     found = _found(entry)
     text = None if entry.noindex or not found else entry.text
+    words = text.body.split() if text else []
     return (
         *(fetch.lease.token, fetch.fetched, fetch.status, fetch.state, fetch.reason, fetch.retry),
         *(fetch.lease.tries, found, fetch.seconds, entry.digest or None, entry.simhash or None),
@@ -60,11 +79,29 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         headers.get("content-type", "").partition(";")[0].strip().lower(),
         headers.get("etag"),
         headers.get("last-modified"),
-        len(text.body.split()) if text else 0,
+        len(words),
         entry.noindex,
         pack(text) if text else None,
+        _text_digest(entry, text, words) if found else None,
+        _time(headers.get("last-modified")),
         found is not None,
     )
+
+
+def _text_digest(entry: Entry, text: Text | None, words: list[str]) -> bytes | None:
+    """SHA-1 of what is searched and followed; blanks do not count. None where no pipeline says what it is."""
+    if text is None and not entry.noindex:
+        return None
+    said = (*(field.split() for field in text[:4]), words) if text else ()
+    links = sorted((link.url, link.anchor.split(), link.rel) for link in entry.links)
+    return sha1(msgpack.packb((said, links)), usedforsecurity=False).digest()
+
+
+def _time(http_date: str | None) -> float | None:
+    try:
+        return parsedate_to_datetime(http_date or "").timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _found(entry: Entry) -> bool | None:

@@ -6,14 +6,27 @@ import json
 import sqlite3
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from webcrawler.archive.catalog._database import insert_many, run, transaction
-from webcrawler.archive.catalog._rows import COLUMNS, Arrival, Row, Verdict, batch_row, outlinks, runs
+from webcrawler.archive.catalog._database import as_json, insert_many, run, transaction
+from webcrawler.archive.catalog._rows import COLUMNS, Arrival, Row, Verdict, batch_row, joined, outlinks, runs
 from webcrawler.records import Entry
 from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
 
 REMEMBERED = 250_000  # page numbers by URL id, about 160 bytes each
+HOUR_S = 3600.0
+DAY_S = 24 * HOUR_S
+# When a check may remove a document: the placeholders of checks.sql.
+LIMITS: dict[str, Any] = {
+    "missing_s": HOUR_S,
+    "moved_s": 22
+    * HOUR_S,  # less than a day: a nightly crawl may start a little earlier than the night before
+    "lost_s": 14 * DAY_S,
+    "incident_s": 22 * HOUR_S,
+    "incident_share": 0.3,
+    "incident_checks": 10,
+}
 
 
 class Writer:
@@ -30,13 +43,14 @@ class Writer:
             ([entry for entry, _ in part], [batch_row(*arrival) for arrival in part])
             for part in runs(arrivals)
         ]
-        verdicts: dict[int, tuple[bool, bool]] = {}  # URL id: duplicate, near-duplicate
+        told = Verdict()
         try:
             sys.audit("webcrawler.catalog.before-begin")
             with transaction(self._db):
                 sys.audit("webcrawler.catalog.after-begin")
                 for entries, rows in prepared:
-                    verdicts.update(self._write_run(entries, rows))
+                    ids = [entry.fetch.lease.id for entry in entries]
+                    told = joined(told, ids, self._write_run(entries, rows))
                 sys.audit("webcrawler.catalog.before-commit")
             sys.audit("webcrawler.catalog.after-commit")
         except BaseException:
@@ -44,10 +58,7 @@ class Writer:
             raise
         if len(self._numbers) > REMEMBERED:
             self._numbers.clear()
-        return Verdict(
-            frozenset(id for id, (is_duplicate, _) in verdicts.items() if is_duplicate),
-            frozenset(id for id, (_, is_near) in verdicts.items() if is_near),
-        )
+        return told
 
     def block(self, server: str) -> int:
         """As `Catalog.block`; keeps links and history, and passes texts on as when a page is gone."""
@@ -67,8 +78,8 @@ class Writer:
                 run(self._db, "touch-server.sql", server=server)
                 run(self._db, "rename-server.sql", server=server)
 
-    def _write_run(self, entries: list[Entry], rows: list[Row]) -> dict[int, tuple[bool, bool]]:
-        """Write entries of different URLs; returns by URL id: is it a duplicate, is it a near-duplicate?"""
+    def _write_run(self, entries: list[Entry], rows: list[Row]) -> Verdict:
+        """Write entries of different URLs."""
         db, numbers = self._db, self._numbers
         self._learn_numbers(entries)
         sys.audit("webcrawler.catalog.numbered")
@@ -76,18 +87,35 @@ class Writer:
         batch = [(place, page, *row) for place, (page, row) in enumerate(zip(pages, rows, strict=True))]
         self._clear_batch()
         insert_many(db, f"INSERT INTO batch ({COLUMNS})", batch)
+        run(db, "checks.sql", **LIMITS)
+        sys.audit("webcrawler.catalog.checked")
         links: list[Row] = []
         for place in sorted(json.loads(run(db, "fresh.sql").fetchone()[0])):
             targets = outlinks(entries[place])
             links += [(pages[place], numbers[link.id], link.anchor, link.rel) for link in targets]
+        before = self._links_before(
+            [page for page, one in zip(pages, entries, strict=True) if one.fetch.lease.was]
+        )
         insert_many(db, "INSERT OR IGNORE INTO links", links)
         run(db, "unlinked.sql")
         sys.audit("webcrawler.catalog.linked")
         self._apply_batch()
         run(db, "history.sql", lambda: sys.audit("webcrawler.catalog.history"))
-        duplicates, near = map(set, map(json.loads, run(db, "verdict.sql").fetchone()))
+        told = map(json.loads, run(db, "verdict.sql").fetchone())
         sys.audit("webcrawler.catalog.after-verdict")
-        return {e.fetch.lease.id: (place in duplicates, place in near) for place, e in enumerate(entries)}
+        ids = [entry.fetch.lease.id for entry in entries]
+        sets = [frozenset(ids[place] for place in places) for places in told]
+        links_before = {id: before[page] for id, page in zip(ids, pages, strict=True) if page in before}
+        return Verdict._make((*sets, links_before))
+
+    def _links_before(self, pages: list[int]) -> dict[int, frozenset[int]]:
+        """Of the checked pages whose links are about to be replaced: the URL ids that they linked to."""
+        query = """
+            SELECT d.source, json_group_array(CAST(u.id AS TEXT))
+            FROM dropped d JOIN urls u ON u.number = d.target
+            WHERE d.source IN (SELECT value FROM json_each(?)) GROUP BY d.source"""
+        rows = self._db.execute(query, (as_json(pages),)) if pages else ()
+        return {page: frozenset(map(int, json.loads(ids))) for page, ids in rows}
 
     def _learn_numbers(self, entries: list[Entry]) -> None:
         known = self._numbers

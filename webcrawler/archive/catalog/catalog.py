@@ -11,7 +11,7 @@ from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
-from webcrawler.records import Change, Document, Text
+from webcrawler.records import Change, Document, Original, Text
 from webcrawler.urls import url_id
 
 DOCUMENT = """
@@ -135,11 +135,19 @@ class Catalog:
         """Duplicates and noindex pages included; reads the whole table of documents."""
         return int(self._one("SELECT count(*) FROM documents")[0])
 
-    def digests(self, limit: int) -> dict[bytes, str]:
-        """The canonical URLs of the originals by digest, the newest `limit` of them."""
-        query = f"""SELECT d.digest, s.name || u.path {URL} JOIN documents d ON d.number = u.number
+    def digests(self, limit: int) -> dict[bytes, Original]:
+        """The originals by digest, the newest `limit` of them."""
+        query = f"""SELECT d.digest, s.name || u.path, d.fetched {URL} JOIN documents d ON d.number = u.number
             WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL ORDER BY d.since DESC LIMIT ?"""
-        return dict(self._db.execute(query, (limit,)))
+        return {digest: Original(url, fetched) for digest, url, fetched in self._db.execute(query, (limit,))}
+
+    def kept(self, ids: Sequence[int]) -> dict[int, tuple[bytes, Original]]:
+        """Digest and last full record of the documents among these URL ids."""
+        query = f"""SELECT u.id, d.digest, s.name || u.path, d.fetched
+            {URL} JOIN documents d ON d.number = u.number
+            WHERE u.id IN (SELECT value FROM json_each(?)) AND d.digest IS NOT NULL AND d.file IS NOT NULL"""
+        rows = self._db.execute(query, (as_json(ids),))
+        return {id: (digest, Original(url, fetched)) for id, digest, url, fetched in rows}
 
     def stats(self) -> dict[str, int]:
         """Servers with a document, documents, duplicates, and links without redirects; reads all links."""

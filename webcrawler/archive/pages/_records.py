@@ -25,7 +25,7 @@ from webcrawler.errors import Unavailable
 from webcrawler.records import Entry, Fetch, Place
 
 CHUNK_BYTES = 65_536
-REVISIT = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 # They describe the bytes on the wire; kept under another name, as other archives do.
 OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
@@ -45,12 +45,18 @@ def record(entry: Entry) -> bytes:
     if not fetch.status:
         failure = {"url": fetch.lease.url, "state": fetch.state, "reason": fetch.reason, "error": fetch.error}
         return _framed("metadata", fields, "application/json", json.dumps(failure).encode())
-    digest = b32encode(entry.digest or sha1(fetch.body).digest()).decode()
-    fields.append(("WARC-Payload-Digest", f"sha1:{digest}"))
+    if fetch.status != 304:
+        digest = b32encode(entry.digest or sha1(fetch.body).digest()).decode()
+        fields.append(("WARC-Payload-Digest", f"sha1:{digest}"))
     content_type = "application/http; msgtype=response"
-    if not entry.duplicate_of:
+    if not entry.original:
         return _framed("response", fields, content_type, _http_head(fetch), fetch.body)
-    fields += [("WARC-Profile", REVISIT), ("WARC-Refers-To-Target-URI", entry.duplicate_of)]
+    profile = "server-not-modified" if fetch.status == 304 else "identical-payload-digest"
+    fields += [
+        ("WARC-Profile", REVISIT + profile),
+        ("WARC-Refers-To-Target-URI", entry.original.url),
+        ("WARC-Refers-To-Date", _date(entry.original.fetched)),
+    ]
     return _framed("revisit", fields, content_type, _http_head(fetch))
 
 

@@ -15,14 +15,14 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from webcrawler.archive import DOCUMENTS, broken
+from webcrawler.archive import CHECKED, DOCUMENTS, broken
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.open_leases import UNLIMITED
 from webcrawler.crawl.responses import reason_of_error
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
 from webcrawler.frontier import Report
-from webcrawler.records import Entry, Fetch, Lease
+from webcrawler.records import Entry, Fetch, Lease, Original
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +39,11 @@ class Outcomes:
 
     Args:
         worker: whose leases are decided; it is stopped after `max_pages`.
-        max_pages: documents of this run; None: any number.
+        max_pages: documents and checks of this run; None: any number.
     """
 
     def __init__(self, worker: Worker, stores: Stores, max_pages: int | None) -> None:
-        self.documents = 0  # decided in this run
+        self.documents = 0  # decided in this run, with checks
         self._worker, self._leases, self._stores, self._max_pages = worker, worker.leases, stores, max_pages
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
@@ -64,12 +64,12 @@ class Outcomes:
         if lease in self._entries:
             self._entries[lease] = add(self._entries[lease])
 
-    def first_with(self, digest: bytes, url: str) -> str:
-        """The first URL known here to have brought these bytes: a hint, the catalog decides."""
+    def first_with(self, digest: bytes, fetched: Original) -> Original:
+        """The first fetch known here to have brought these bytes: a hint, the catalog decides."""
         digests = self._stores.digests
         if len(digests) > DIGEST_HINTS:
             digests.clear()
-        return digests.setdefault(digest, url)
+        return digests.setdefault(digest, fetched)
 
     def finish(self, response: object) -> None:
         """All pipelines are through with the document of this response, whatever became of its item."""
@@ -129,7 +129,7 @@ class Outcomes:
         lease = entry.fetch.lease
         self._entries.pop(lease, None)
         self._leases.end_download(lease.url)
-        if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS:
+        if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS and not lease.was:
             self._not_documents.add(lease.url)
         self._stores.batch.put(entry)
         self._leases.changed.set()
@@ -140,7 +140,7 @@ class Outcomes:
             self._leases.close(lease)
             self._not_documents.discard(lease.url)
             self._worker.crawler.stats.inc_value(f"webcrawler/{outcome}")
-            self.documents += outcome in DOCUMENTS
+            self.documents += outcome in DOCUMENTS or outcome.startswith(CHECKED)
         if self._max_pages is not None and self.documents >= self._max_pages:
             self._worker.stop("max_pages")
         self._leases.changed.set()

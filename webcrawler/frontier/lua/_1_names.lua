@@ -5,7 +5,7 @@
 --   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues)
 --   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, window, servers
 --   seen:N      set   URL ids (integers: about 8 bytes each)
---   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + number for what goes behind
+--   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + number for what goes behind, -2^52 + number for what is queued again
 --   site:S      hash  out (leased, or to be tried again), newcomer (discovery number, until it has a document), trying ("1": a newcomer with a lease out); /PREFIX -> URLs so far, below 0 when it goes behind
 --   taken       hash  S -> URLs so far
 --   turns       hash  S -> number of its last access
@@ -20,6 +20,7 @@
 --   spelling    hash  "S path" -> the URL as first written, where it differs from the canonical one
 --   request     hash  "S path" -> JSON of what is sent, where it is no plain GET
 --   note        hash  "S path" -> what the ordering notes of it: the highest number of all links to it
+--   again       hash  "S path" -> what it was decided as before it was queued again: "done/document"
 --   raised:N    set   pages of which some links were sent before they were completed, where links raise what waits: ids, or "id:first link"
 --   ready       zset  S -> rank, lowest next: may be due, and answers in time
 --   doubtful    zset  S -> rank: the same, but slow, or never heard of
@@ -38,6 +39,7 @@ local call = redis.call
 local TURN = 1099511627776 -- 2^40: ranks of servers in turn stand behind those of newcomers
 local NUMBERS = 4294967296 -- 2^32
 local BEHIND = 4503599627370496 -- 2^52: behind every priority
+local AHEAD = -BEHIND -- before every priority
 
 local function now_ms()
   local time = call('TIME')

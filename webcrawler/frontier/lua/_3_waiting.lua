@@ -4,6 +4,9 @@ local PRIORITY_MAX = 1048575 -- 2^20 - 1
 
 local function priority_of(score) return -math.floor(score / NUMBERS) end
 
+-- May its score change? Not where it goes behind all others, or before them.
+local function is_movable(score) return score < BEHIND and score >= -PRIORITY_MAX * NUMBERS end
+
 local function with_priority(score, priority) return score % NUMBERS - priority * NUMBERS end
 
 -- Changes the score of a URL that waits to be tried again; the score is kept in `tries`. Returns 1 if the URL waits so, else 0.
@@ -14,7 +17,7 @@ local function change_later(member, change, n)
   return 1
 end
 
--- Sets the score of each waiting URL among `paths` of a server to change(score, index in `paths`); URLs behind all others stay there.
+-- Sets the score of each waiting URL among `paths` of a server to change(score, index in `paths`); URLs behind or before all others stay there.
 -- Returns how many of them wait.
 local function change_scores(server, paths, change, now, turns)
   local waiting, entries = 0, {}
@@ -22,11 +25,11 @@ local function change_scores(server, paths, change, now, turns)
   for n, score in ipairs(bulk('ZMSCORE', queue_of(server), paths)) do
     if score then
       local old = tonumber(score)
-      local new = old < BEHIND and change(old, n) or old
+      local new = is_movable(old) and change(old, n) or old
       if new ~= old then entries[#entries + 1], entries[#entries + 2] = new, paths[n] end
       waiting = waiting + 1
     elseif retries then
-      waiting = waiting + change_later(server .. ' ' .. paths[n], function(old) return old < BEHIND and change(old, n) or old end)
+      waiting = waiting + change_later(server .. ' ' .. paths[n], function(old) return is_movable(old) and change(old, n) or old end)
     end
   end
   if entries[1] then

@@ -1,7 +1,7 @@
 -- _5_leases.lua: how leases end.
--- The marks of a lease say what is kept beside its URL, so that only that is looked up: 1 tries, 2 deaths, 4 spelling, 8 request, 16 note.
+-- The marks of a lease say what is kept beside its URL, so that only that is looked up: 1 tries, 2 deaths, 4 spelling, 8 request, 16 note, 32 again.
 
-local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8, note = 16}
+local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8, note = 16, again = 32}
 
 local function unpacked(packed) return packed and cmsgpack.unpack(packed) end
 
@@ -99,7 +99,7 @@ end
 -- Fails up to `some` waiting URLs of a blocked server; returns how many.
 local function drop(server, some)
   local popped = call('ZPOPMIN', queue_of(server), some)
-  for i = 1, #popped, 2 do forget(31, server .. ' ' .. popped[i]) end
+  for i = 1, #popped, 2 do forget(63, server .. ' ' .. popped[i]) end
   if popped[1] then
     tally('queued', -#popped / 2)
     tally('failed/blocked', #popped / 2)

@@ -20,7 +20,7 @@ local function finish(lease, is_document, repeats, prefix)
     return 0
   end
   if call('HDEL', site_of(lease[3]), 'newcomer', 'trying') > 0 and turns then take_turn(lease[3]) end
-  if most == 0 or not (repeats or any_repeats) then return 0 end
+  if most == 0 or lease[6] >= BESIDE.again or not (repeats or any_repeats) then return 0 end
   any_repeats = any_repeats or repeats
   return count_repeat(lease, prefix, repeats, most)
 end

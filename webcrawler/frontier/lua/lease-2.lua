@@ -4,7 +4,7 @@
 -- ARGV[6] how many may be of doubtful servers   ARGV[7] deaths of its workers after which a URL is leased alone
 -- ARGV[8] "1" when the worker holds something in another partition   ARGV[9] cap on a Crawl-delay, ms
 -- Returns {queued, leased, ms until something may be due (-1: nothing waits), 1 while the worker holds a URL alone or lets go of others for it,
---          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, score, note, … nine for each lease, best first}.
+--          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, score, note, what it was before or "", … ten for each lease, best first}.
 -- Keeps   a URL is queued or leased, never both; a server never has more downloads than places, a slow one never more than one (Cho 1998, 5.1).
 -- Cost    O((limit + due) * log servers); moves at most 256 waiting servers and URLs a call.
 local worker, limit_left, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -84,7 +84,7 @@ local function hand_out(server, path, score, rank, doubtful)
   ends[#ends + 1], ends[#ends + 2] = now + lease_ms, url
   urls[#urls + 1] = url
   local tries = string.match(found.tries or '0 ', '^%d+')
-  for _, value in ipairs({url, server, found.spelling or '', found.request or '', token, tries, doubtful and '1' or '0', score, found.note or '0'}) do
+  for _, value in ipairs({url, server, found.spelling or '', found.request or '', token, tries, doubtful and '1' or '0', score, found.note or '0', found.again or ''}) do
     answer[#answer + 1] = value
   end
   call('HSET', key('turns'), server, turn)

@@ -22,9 +22,10 @@ ORDER BY b.position;
 DELETE FROM documents WHERE number IN (SELECT number FROM batch WHERE fresh AND NOT found);
 
 INSERT INTO documents (number, fetched, status, content_type, digest, simhash, since, etag, last_modified, word_count,
-                       seconds, noindex, file, "offset")
+                       seconds, noindex, file, "offset", checked, changed, text_digest)
 SELECT b.number, b.fetched, b.status, b.content_type, b.digest, b.simhash, c.seq, b.etag, b.last_modified,
-       b.word_count, b.seconds, b.noindex, b.file, b."offset"
+       b.word_count, b.seconds, b.noindex, b.file, b."offset", b.fetched,
+       CASE WHEN b.changed IS 0 THEN NULL ELSE b.fetched END, b.text_digest
 FROM changes c JOIN batch b ON b.number = c.number
 WHERE c.seq > :before AND b.found
 ON CONFLICT (number) DO UPDATE SET
@@ -32,7 +33,8 @@ ON CONFLICT (number) DO UPDATE SET
     since = CASE WHEN digest IS excluded.digest THEN since ELSE excluded.since END, digest = excluded.digest,
     simhash = excluded.simhash, etag = excluded.etag, last_modified = excluded.last_modified,
     word_count = excluded.word_count, seconds = excluded.seconds, noindex = excluded.noindex,
-    file = excluded.file, "offset" = excluded."offset";
+    file = excluded.file, "offset" = excluded."offset", checked = excluded.checked,
+    changed = coalesce(excluded.changed, changed), text_digest = excluded.text_digest;
 
 INSERT INTO changes (number, kind)
 SELECT number, 'update'

@@ -14,7 +14,13 @@ CREATE TEMP TABLE batch (
     token INTEGER, fetched REAL, status INTEGER, state TEXT, reason TEXT, retry INTEGER, tries INTEGER, found INTEGER,
     seconds REAL, digest BLOB, simhash INTEGER, error TEXT, file TEXT, "offset" INTEGER,
     content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB,
-    fresh    INTEGER NOT NULL, -- 1: it says what stands there, is not fenced off, and is the youngest that says so
+    text_digest BLOB, modified REAL,
+    fresh    INTEGER NOT NULL, -- 1: it says what stands there, is not fenced off, and is not what the catalog has already
+    fenced   INTEGER NOT NULL DEFAULT 0, -- 1: a later lease reported before, it was written before, or its server is blocked
+    checked  REAL,    -- it is a check: when the document that it looked for was last known to be current
+    same     INTEGER NOT NULL DEFAULT 0, -- 1: a check that found nothing new
+    held     INTEGER NOT NULL DEFAULT 0, -- 1: a check that found nothing, or failed; the document stays for now
+    changed  INTEGER, -- as in fetches
     linked   INTEGER NOT NULL DEFAULT 0 -- 1: no document stands there, and links led from it
 );
 

@@ -1,7 +1,10 @@
--- Which documents of `batch` repeat others. Run after apply.sql and near.sql.
--- Returns  two JSON arrays of positions: duplicates and near-duplicates.
+-- Which documents of `batch` repeat others, and what its checks told. Run after apply.sql and near.sql.
+-- Returns  JSON arrays of positions: duplicates, near-duplicates, checks, those of them that found nothing new, and
+--          those that found nothing or failed while the document stays.
 
-SELECT json_group_array(b.position) FILTER (WHERE d.duplicate_of IS NOT NULL),
-       json_group_array(b.position) FILTER (WHERE d.near_duplicate_of IS NOT NULL)
-FROM batch b JOIN documents d ON d.number = b.number
-WHERE b.found;
+SELECT json_group_array(b.position) FILTER (WHERE b.found AND d.duplicate_of IS NOT NULL),
+       json_group_array(b.position) FILTER (WHERE b.found AND d.near_duplicate_of IS NOT NULL),
+       json_group_array(b.position) FILTER (WHERE b.checked IS NOT NULL),
+       json_group_array(b.position) FILTER (WHERE b.same),
+       json_group_array(b.position) FILTER (WHERE b.held)
+FROM batch b LEFT JOIN documents d ON d.number = b.number;

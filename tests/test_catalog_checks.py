@@ -1,0 +1,253 @@
+"""Checks: what becomes of a document when its URL is fetched again."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from test_catalog import A, B, C, failure, fetch, kinds, link, page, text, write
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.records import Entry, Place
+from webcrawler.urls import url_id
+
+HOUR, DAY = 3600.0, 86400.0
+T = 1_800_000_000.0
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    catalog = Catalog(tmp_path / "catalog.sqlite")
+    yield catalog
+    catalog.close()
+
+
+def column(tmp_path: Path, query: str) -> list[object]:
+    db = sqlite3.connect(tmp_path / "catalog.sqlite")
+    found = [value for (value,) in db.execute(query)]
+    db.close()
+    return found
+
+
+def not_modified(url: str, time: float) -> Entry:
+    return Entry(fetch(url, time, "not-modified", status=304))
+
+
+def missing(url: str, time: float) -> Entry:
+    return failure(url, time, "not-found", status=404)
+
+
+def passing(url: str, time: float, target: str) -> Entry:
+    return Entry(fetch(url, time, "redirect", status=302, target=link(target)))
+
+
+def respaced(url: str, time: float, body: str) -> Entry:
+    """Other bytes, but the same text and links."""
+    return replace(page(url, time, body), digest=b"other bytes", text=text(f"  {body} \n"))
+
+
+@pytest.mark.parametrize("check", [page(A, 5, "a", [link(B)]), not_modified(A, 5)])
+def test_a_check_that_finds_nothing_new_writes_one_row_of_history_and_when(
+    catalog: Catalog, tmp_path: Path, check: Entry
+) -> None:
+    write(catalog, page(A, 1, "a", [link(B)]))
+    seq = catalog.last_seq()
+
+    verdict = write(catalog, check)
+
+    assert verdict.unchanged == {url_id(A)}
+    assert catalog.last_seq() == seq
+    assert column(tmp_path, "SELECT changed FROM fetches ORDER BY seq") == [None, 0]
+    assert column(tmp_path, "SELECT since FROM fetches ORDER BY seq") == [None, 1]
+    assert column(tmp_path, "SELECT checked FROM documents") == [5]
+    assert column(tmp_path, "SELECT fetched FROM documents") == [1]
+
+
+def test_other_bytes_with_the_same_text_are_stored_and_change_nothing_else(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    catalog.write([(page(A, 1, "two words"), Place("f", 1))])
+    seq = catalog.last_seq()
+
+    catalog.write([(respaced(A, 2, "two words"), Place("f", 2))])
+
+    document = catalog.find(A)
+    assert document
+    assert (document.digest, document.place, document.fetched) == (b"other bytes", Place("f", 2), 2)
+    assert catalog.last_seq() == seq
+    assert column(tmp_path, "SELECT changed FROM fetches ORDER BY seq") == [None, 0]
+
+
+def test_other_bytes_with_the_same_text_part_duplicates(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a"), page(B, 2, "a"))
+    seq = catalog.last_seq()
+
+    write(catalog, respaced(B, 3, "a"))
+
+    assert kinds(catalog, seq) == [(B, "update")]
+    assert [one.duplicate_of for one in catalog.documents([1, 2]).values()] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        page(A, 5, "b", [link(B)]),
+        page(A, 5, "a", [link(C)]),
+        page(A, 5, "a", [link(B, "anchor")]),
+        page(A, 5, "a", [link(B, rel="nofollow")]),
+        replace(page(A, 5, "a", [link(B)], reason="noindex"), digest=b"other"),
+    ],
+)
+def test_a_changed_text_link_or_anchor_is_a_change(catalog: Catalog, tmp_path: Path, other: Entry) -> None:
+    write(catalog, page(A, 1, "a", [link(B)]))
+    seq = catalog.last_seq()
+
+    write(catalog, replace(other, digest=b"other"))
+
+    assert kinds(catalog, seq) == [(A, "update")]
+    assert column(tmp_path, "SELECT changed FROM fetches ORDER BY seq") == [None, 1]
+    assert column(tmp_path, "SELECT changed FROM documents") == [5]
+
+
+def test_a_check_under_an_older_lease_does_not_say_that_the_document_is_current(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    newer = page(A, 2, "a")
+    write(catalog, replace(newer, fetch=replace(newer.fetch, lease=newer.fetch.lease._replace(token=9))))
+
+    write(catalog, not_modified(A, 5))
+
+    assert column(tmp_path, "SELECT checked FROM documents") == [2]
+
+
+def test_links_before_are_told_of_a_checked_page_whose_links_change(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a", [link(B)]))
+    changed = page(A, 2, "b", [link(B), link(C)])
+    lease = changed.fetch.lease._replace(was="done/document")
+
+    verdict = write(catalog, replace(changed, fetch=replace(changed.fetch, lease=lease)))
+
+    assert verdict.links_before == {url_id(A): {url_id(B)}}
+
+
+def stands(catalog: Catalog, checks: Sequence[Entry], url: str = A) -> list[bool]:
+    """Is the document there after each check?"""
+    found = []
+    for check in checks:
+        write(catalog, check)
+        found.append(catalog.find(url) is not None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("checks", "stays"),
+    [
+        ([failure(A, T + 5, "not-found", status=410)], [False]),
+        ([failure(A, T + 5, "robots-disallowed")], [False]),
+        ([Entry(fetch(A, T + 5, "redirect", status=301, target=link(B)))], [False]),
+        ([missing(A, T + 5), missing(A, T + 6)], [True, True]),
+        ([missing(A, T + 5), missing(A, T + 5 + HOUR)], [True, False]),
+        ([missing(A, T + 5), page(A, T + 6, "a"), missing(A, T + 5 + HOUR)], [True, True, True]),
+        ([missing(A, T + 5), not_modified(A, T + 6), missing(A, T + 5 + HOUR)], [True, True, True]),
+        ([passing(A, T + 5, B), passing(A, T + 5 + HOUR, B)], [True, True]),
+        ([passing(A, T + 5, B), passing(A, T + 5 + DAY, B)], [True, False]),
+        ([failure(A, T + 5, "timeout"), failure(A, T + 13 * DAY, "timeout")], [True, True]),
+        ([failure(A, T + 5, "timeout"), failure(A, T + 15 * DAY, "timeout")], [True, False]),
+        ([failure(A, T + 5, "timeout"), failure(A, T + 15 * DAY, "timeout", retry=True)], [True, True]),
+        (
+            [failure(A, T + 5, "timeout"), page(A, T + 6, "a"), failure(A, T + 15 * DAY, "timeout")],
+            [True] * 3,
+        ),
+    ],
+)
+def test_what_becomes_of_a_document_that_is_not_found(
+    catalog: Catalog, checks: list[Entry], stays: list[bool]
+) -> None:
+    write(catalog, page(A, T, "a"))
+
+    assert stands(catalog, checks) == stays
+
+
+def test_a_document_that_stays_keeps_text_links_and_its_place_in_searches(catalog: Catalog) -> None:
+    write(catalog, page(A, T, "a", [link(B)]))
+    seq = catalog.last_seq()
+
+    verdict = write(catalog, missing(A, T + 5))
+
+    assert verdict.held == {url_id(A)}
+    assert kinds(catalog, seq) == []
+    assert catalog.texts([1])
+    assert catalog.urls.hidden([1]) == set()
+    assert len(list(catalog.links.all())) == 1
+
+
+def test_a_page_back_from_the_dead_is_new(catalog: Catalog) -> None:
+    write(catalog, page(A, T, "a"))
+    write(catalog, failure(A, T + 1, "not-found", status=410))
+    seq = catalog.last_seq()
+
+    write(catalog, page(A, T + 2, "a"))
+
+    assert kinds(catalog, seq) == [(A, "insert")]
+
+
+SITE = [f"http://site.test/{n}" for n in range(20)]
+
+
+def all_missing(time: float) -> list[Entry]:
+    return [missing(url, time + n) for n, url in enumerate(SITE)]
+
+
+def test_while_a_whole_server_is_missing_none_of_its_documents_is_removed_for_a_day(catalog: Catalog) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+
+    for hours in (1, 2, 5, 20):
+        write(catalog, *all_missing(T + hours * HOUR))
+        assert catalog.count_documents() == len(SITE)
+
+    write(catalog, *all_missing(T + 25 * HOUR))
+    assert catalog.count_documents() == 0
+
+
+def test_a_server_that_recovers_loses_only_what_is_really_gone(catalog: Catalog) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+    write(catalog, *all_missing(T + HOUR))
+    write(catalog, *[page(url, T + 5 * HOUR, url) for url in SITE[1:]], missing(SITE[0], T + 5 * HOUR))
+
+    write(catalog, *[page(url, T + 9 * HOUR, url) for url in SITE[1:]], missing(SITE[0], T + 9 * HOUR))
+
+    assert catalog.count_documents() == len(SITE) - 1
+    assert catalog.find(SITE[0]) is None
+
+
+def test_a_batch_written_twice_counts_its_checks_once(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+
+    for _ in range(3):
+        write(catalog, missing(SITE[0], T + 1), not_modified(SITE[1], T + 1))
+
+    assert column(tmp_path, "SELECT checks FROM checks") == [2]
+    assert column(tmp_path, "SELECT missing FROM checks") == [1]
+
+
+def test_history_has_ascending_numbers_over_batches(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, 1, "a"), page(B, 2, "b"))
+    write(catalog, page(A, 3, "c"), not_modified(B, 4))
+
+    assert column(tmp_path, "SELECT seq FROM fetches ORDER BY fetched") == [1, 2, 3, 4]
+
+
+def test_a_document_of_an_older_catalog_is_checked_by_its_bytes(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, 1, "a"))
+    db = sqlite3.connect(tmp_path / "catalog.sqlite")
+    db.execute("UPDATE documents SET text_digest = NULL")
+    db.commit()
+    db.close()
+    seq = catalog.last_seq()
+
+    assert write(catalog, page(A, 2, "a")).unchanged
+    assert write(catalog, respaced(A, 3, "a")).unchanged
+    assert catalog.last_seq() == seq

@@ -1,0 +1,139 @@
+"""URLs that are decided and due again: they wait before all that is new, and the states still add up."""
+
+from __future__ import annotations
+
+from conftest import MakeFrontier
+from frontiers import done, fail, fetch, lease_one, let_pass, links, rescore, visit, visit_all
+
+from webcrawler.frontier import Again, Failed, Frontier, inspect, maintenance
+
+A, B, C, D = "http://a.test/", "http://a.test/b", "http://c.test/", "http://d.test/"
+DUE = Again(A, "done/document", '{"headers":{}}')
+
+
+def counts(frontier: Frontier) -> dict[str, int]:
+    found = inspect.stats(frontier)
+    return {**{state: found[state] for state in ("seen", "queued", "leased")}, **found["reasons"]}
+
+
+def test_a_url_that_is_due_again_is_queued_and_no_longer_counted_as_what_it_was(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+    visit(frontier)
+
+    assert frontier.again([DUE]) == 1
+
+    assert counts(frontier) == {"seen": 1, "queued": 1, "leased": 0}
+
+
+def test_its_lease_says_what_it_was_and_what_to_send(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+    visit(frontier)
+    frontier.again([DUE])
+
+    lease = lease_one(frontier)
+
+    assert (lease.url, lease.was, lease.request) == (A, "done/document", '{"headers":{}}')
+    frontier.complete([done(lease)])
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
+
+
+def test_it_comes_before_all_that_is_new_in_the_order_given(frontier: Frontier) -> None:
+    frontier.discover(links(A, B))
+    visit_all(frontier)
+    frontier.discover(links("http://a.test/new"))
+
+    frontier.again([Again(B, "done/document"), Again(A, "done/document")])
+
+    assert visit_all(frontier) == [B, A, "http://a.test/new"]
+
+
+def test_what_waits_or_is_out_or_was_asked_for_twice_is_queued_once(frontier: Frontier) -> None:
+    frontier.discover(links(A, C))
+    lease = lease_one(frontier)
+
+    assert frontier.again([Again(A, "done/document"), Again(C, "done/document")]) == 0
+    frontier.complete([done(lease)])
+    assert frontier.again([Again(lease.url, "done/document")] * 2) == 1
+
+
+def test_what_was_never_seen_is_taken_in_as_new(frontier: Frontier) -> None:
+    assert frontier.again([DUE]) == 1
+
+    lease = lease_one(frontier)
+
+    assert (lease.was, lease.request) == ("", "")
+
+
+def test_a_check_that_fails_is_tried_again_and_then_counts_as_what_is_said(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = make_frontier("fifo", tries=2, backoff=5.0)
+    frontier.discover(links(A))
+    visit(frontier)
+    frontier.again([DUE])
+
+    lease = lease_one(frontier)
+    fetch(frontier, lease)
+    assert fail(frontier, lease) == 1
+    let_pass(frontier, 10)
+    lease = lease_one(frontier)
+
+    assert lease.was == "done/document"
+    assert frontier.fail([Failed(lease, "done/document", True)]) == [0]
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
+
+
+def test_a_dead_workers_check_is_still_a_check(make_frontier: MakeFrontier) -> None:
+    one, other = make_frontier("fifo", worker="one"), make_frontier("fifo", worker="other")
+    one.discover(links(A))
+    visit(one)
+    one.again([DUE])
+    one.expire(5.0)
+    lease_one(one)
+
+    assert other.expire_dead(lambda worker: worker == "one") == 1
+
+    assert lease_one(other).was == "done/document"
+
+
+def test_links_and_rescoring_leave_its_place(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("backlink")
+    frontier.discover(links(A, B, C))
+    visit_all(frontier)
+    frontier.discover(links(D))
+    frontier.again([Again(B, "done/document"), Again(A, "done/document")])
+
+    rescore(frontier, "fifo")
+
+    assert visit_all(frontier)[:2] == [B, A]
+
+
+def test_a_blocked_server_is_not_asked_again(frontier: Frontier) -> None:
+    frontier.discover(links(A, C))
+    visit_all(frontier)
+    frontier.block("http://a.test")
+
+    assert frontier.again([DUE, Again(C, "done/document")]) == 1
+    assert visit_all(frontier) == [C]
+
+
+def test_blocking_a_server_decides_what_was_due_again(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+    visit_all(frontier)
+    frontier.again([DUE])
+
+    assert frontier.block("http://a.test") == 1
+
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "blocked": 1}
+    assert frontier.client.hlen("{crawl:0}:index:again") == 0
+
+
+def test_each_goes_to_the_partition_of_its_server(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("fifo", partitions=4)
+    urls = [f"http://s{n}.test/" for n in range(20)]
+    frontier.discover(links(*urls))
+    visit_all(frontier)
+
+    assert frontier.again([Again(url, "done/document") for url in urls]) == 20
+    assert sorted(visit_all(frontier)) == sorted(urls)
+    assert maintenance.clear(frontier) == 20
