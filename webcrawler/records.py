@@ -17,9 +17,10 @@ class Link(NamedTuple):
     spelling: str  # the target as this page spells it, resolved, without fragment: what is fetched
     anchor: str = ""  # anchor text, img alt included
     context: str = ""  # the words around the link, anchor left out
-    rel: str = ""  # "", "nofollow", "redirect"
+    rel: str = ""  # "", "nofollow", "redirect"; "sitemap": named by a sitemap or a feed, which is no page
     refused: str = ""  # why it is not worth fetching ("scheme", "extension", …), or ""
-    request: str = ""  # JSON of what is sent where it is not a plain GET of `spelling`
+    request: str = ""  # JSON of what is special about its fetch; "": a plain GET of `spelling`
+    modified: float = 0.0  # when the target changed, as a sitemap says; 0: it does not
 
 
 class Page(NamedTuple):
@@ -36,6 +37,14 @@ class Page(NamedTuple):
     noindex: bool = False
     nofollow: bool = False
     simhash: int = 0  # of the text, signed; 0 where that is too short
+
+
+class Sitemap(NamedTuple):
+    """What a sitemap or a feed names."""
+
+    is_index: bool  # it names other sitemaps
+    links: tuple[Link, ...]
+    refused: dict[str, int]  # entries that are no record, by reason
 
 
 class Lease(NamedTuple):

@@ -1,11 +1,22 @@
-"""What does this HTML say and link to?
+"""What does this HTML say and link to? And what does a sitemap name?
 
 `parse` turns bytes into a `records.Page` in three steps, a file each: `encoding` (which characters are
 these?), `reader` (which text, headings and links are there?), `links` (where do they lead?).
+`parse_sitemap` reads sitemaps and feeds.
 Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds, and never raise.
 """
 
 from webcrawler.parsing.page import feed, flatten, markup, parse
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
+from webcrawler.parsing.sitemap import is_sitemap, parse_sitemap
 
-__all__ = ["ParserPool", "feed", "flatten", "free_large_blocks", "markup", "parse"]
+__all__ = [
+    "ParserPool",
+    "feed",
+    "flatten",
+    "free_large_blocks",
+    "is_sitemap",
+    "markup",
+    "parse",
+    "parse_sitemap",
+]

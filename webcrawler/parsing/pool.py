@@ -13,7 +13,7 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -24,9 +24,10 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from webcrawler.errors import ParserKilled, Unavailable
-from webcrawler.parsing import parse
 from webcrawler.parsing.forkserver import CleanContext
-from webcrawler.records import Page
+from webcrawler.parsing.page import parse
+from webcrawler.parsing.sitemap import parse_sitemap
+from webcrawler.records import Page, Sitemap
 
 _OUT_OF_MEMORY, _GROWN = 77, 78  # exit statuses of a worker
 _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
@@ -40,8 +41,9 @@ _GRACE_S = 5.0  # pebble's own deadline, behind the worker's timers
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    page: tuple[Any, ...]  # the arguments of `parse`
-    future: Future[Page] = field(default_factory=Future)
+    parse: Callable[..., Any]
+    page: tuple[Any, ...]  # its arguments
+    future: Future[Any] = field(default_factory=Future)
     attempts: int = 0
 
 
@@ -74,7 +76,15 @@ class ParserPool:
             ParserKilled: the page passed its deadline or its memory limit, or killed its process.
             Unavailable: the pool was closed, or its processes are stopped again and again from outside.
         """
-        job = _Job((body, url, content_type, tuple(protocols)))
+        return self._begin(_Job(parse, (body, url, content_type, tuple(protocols))))
+
+    def parse_sitemap(
+        self, body: bytes, url: str, content_type: str, now: float, protocols: Collection[str]
+    ) -> Future[Sitemap | None]:
+        """Like `parsing.parse_sitemap`; the rest is as for `parse`."""
+        return self._begin(_Job(parse_sitemap, (body, url, content_type, now, tuple(protocols))))
+
+    def _begin(self, job: _Job) -> Future[Any]:
         job.future.set_running_or_notify_cancel()
         self._submit(job)
         return job.future
@@ -109,15 +119,14 @@ class ParserPool:
             self._fail(job, Unavailable("the parser pool is closed or cannot keep a process alive"))
             return
         try:
-            task = pool.schedule(
-                _work, (self._timeout_s, *job.page), timeout=_WALL * self._timeout_s + _GRACE_S
-            )
+            work = (self._timeout_s, job.parse, *job.page)
+            task = pool.schedule(_work, work, timeout=_WALL * self._timeout_s + _GRACE_S)
         except RuntimeError:
             self._renew(pool)
         else:
             task.add_done_callback(partial(self._finish, job, pool))
 
-    def _finish(self, job: _Job, pool: ProcessPool, task: Future[Page]) -> None:
+    def _finish(self, job: _Job, pool: ProcessPool, task: Future[Any]) -> None:
         if pool is not self._pool:
             return  # it broke, and the job went to the next one
         error = None if task.cancelled() else task.exception()
@@ -203,7 +212,7 @@ def _size() -> int:
     return int(_STATM.read_text().split()[0]) * resource.getpagesize()
 
 
-def _work(timeout_s: float, *page: Any) -> Page:
+def _work(timeout_s: float, parse: Callable[..., Any], *page: Any) -> Any:
     """Parse a page under the limits. They hold for it alone: to receive and to return it must not fail."""
     global _is_used
     if _is_used and _STATM.exists() and _size() > _grown:

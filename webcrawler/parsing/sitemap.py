@@ -1,0 +1,185 @@
+"""Which URLs does a sitemap or a feed name, and when did they change?
+
+Sitemaps are XML or text, gzipped or not; feeds are RSS and Atom. Elements are known by their local names,
+as many files have wrong namespaces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from webcrawler.parsing.dates import moment
+from webcrawler.parsing.encoding import decode
+from webcrawler.records import Link, Sitemap
+from webcrawler.urls import UnfetchableUrl, outlink
+
+# Both of sitemaps.org, "Sitemap files", of a file as it is inflated.
+MAX_BYTES = 50 * 2**20
+MAX_ENTRIES = 50_000
+_HEAD_BYTES = 4_096
+
+_GZIP = b"\x1f\x8b"
+_ENTRIES = {"urlset": "url", "sitemapindex": "sitemap", "rss": "item", "rdf": "item", "feed": "entry"}
+_DATES = frozenset({"lastmod", "pubdate", "date", "published", "updated", "issued", "modified"})
+_READ = _DATES | {"loc", "link", "guid"}
+# People forget to escape "&" in URLs; a parser that goes on would leave out what follows it.
+_AMPERSAND = re.compile(
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!#\d+;|#x[0-9a-f]+;|[a-z]\w*;)", re.DOTALL | re.IGNORECASE
+)
+
+
+class _Entry(NamedTuple):
+    """A URL as the file has it, and the dates that stand beside it."""
+
+    href: str
+    dates: tuple[str, ...] = ()
+
+
+def parse_sitemap(
+    body: bytes,
+    url: str,
+    content_type: str = "",
+    now: float = float("inf"),
+    protocols: Collection[str] = ("http", "https"),
+) -> Sitemap | None:
+    """Return what a sitemap or a feed names, each URL once; None where it is neither.
+
+    Never raises, whatever the bytes. Of a gzipped file up to MAX_BYTES are inflated; of a broken or long one
+    the beginning counts. Nothing external is read, and a file that declares entities is not read at all.
+
+    Args:
+        url: where it was fetched: what relative URLs are relative to.
+        content_type: the HTTP header.
+        now: dates after it are nonsense, in seconds.
+        protocols: URLs with others of http and https are kept, marked as refused.
+    """
+    root, entries = _entries(_inflated(body), content_type)
+    if root is None:
+        return None
+    links: dict[int, Link] = {}
+    refused: Counter[str] = Counter()
+    for entry in entries:
+        try:
+            target = outlink(entry.href.strip(), url, protocols)
+        except UnfetchableUrl as bad:
+            refused[bad.reason] += 1
+            continue
+        modified = max((moment(date, now) for date in entry.dates), default=0.0)
+        if known := links.get(target.id):
+            links[target.id] = known._replace(modified=max(known.modified, modified))
+        elif len(links) == MAX_ENTRIES:
+            refused["too-many"] += 1
+        else:
+            why = "" if root == "sitemapindex" and target.refused == "extension" else target.refused
+            link = Link(target.url, target.id, target.spelling, rel="sitemap", refused=why)
+            links[target.id] = link._replace(modified=modified)
+    return Sitemap(root == "sitemapindex", tuple(links.values()), dict(refused))
+
+
+def is_sitemap(body: bytes, content_type: str = "") -> bool:
+    """Say by its first bytes whether this is XML that begins as a sitemap or a feed does."""
+    reader = _Reader()
+    _feed(decode(_inflated(body[:_HEAD_BYTES], _HEAD_BYTES), content_type), reader)
+    return reader.root is not None
+
+
+def _inflated(body: bytes, most: int = MAX_BYTES) -> bytes:
+    if not body.startswith(_GZIP):
+        return body[:most]
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body, most)
+    except zlib.error:
+        return b""
+
+
+def _entries(body: bytes, content_type: str) -> tuple[str | None, Iterator[_Entry] | list[_Entry]]:
+    """The kind of file, by its root element ("text": none); None where it is no such file."""
+    text = decode(body, content_type).lstrip()
+    if text.startswith("<"):
+        reader = _Reader()
+        _feed(text, reader)
+        return reader.root, reader.entries
+    lines = [line.strip() for line in text.splitlines()]
+    found = [_Entry(line) for line in lines if line.lower().startswith(("http://", "https://"))]
+    return ("text" if found else None), found
+
+
+def _feed(text: str, target: Any) -> None:
+    if "<!ENTITY" in text:
+        return
+    xml = _AMPERSAND.sub(lambda found: found[1] or "&amp;", text.lstrip())
+    parser = etree.XMLParser(
+        target=target, encoding="utf-8", resolve_entities=False, no_network=True, recover=True
+    )
+    with contextlib.suppress(etree.LxmlError):
+        parser.feed(xml.encode("utf-8", "replace"))
+        parser.close()
+
+
+class _Reader:
+    """Receives lxml's events, and keeps the entries of a file of a known kind.
+
+    Attributes:
+        root: local name of the root element, if the file is of a known kind.
+    """
+
+    def __init__(self) -> None:
+        self.root: str | None = None
+        self.entries: list[_Entry] = []
+        self._depth = 0
+        self._entry_depth = 0  # 0: outside of entries
+        self._found: dict[str, list[str]] = {}  # texts of the open entry by element; "": its own
+        self._text: list[str] | None = None  # that is being read
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        name = _local(tag)
+        self._depth += 1
+        if self._depth == 1:
+            self.root = name if name in _ENTRIES else None
+        elif not self._entry_depth and self.root and name == _ENTRIES[self.root]:
+            self._entry_depth = self._depth
+            self._found = {"": []}
+            self._text = self._found[""]
+        elif self._depth == self._entry_depth + 1 and name in _READ:
+            self._found.setdefault(name, []).append("")
+            self._text = []
+            if name == "link" and attributes.get("rel", "alternate") == "alternate":
+                self._found[name][-1] = attributes.get("href", "")
+        elif self._entry_depth:
+            self._text = None
+
+    def data(self, chunk: str) -> None:
+        if self._text is not None:
+            self._text.append(chunk)
+
+    def end(self, tag: str) -> None:
+        if self._depth == self._entry_depth:
+            self._close_entry()
+            self._entry_depth, self._text = 0, None
+        elif self._entry_depth and self._depth == self._entry_depth + 1:
+            if self._text is not None:
+                self._found[_local(tag)][-1] += "".join(self._text)
+            self._text = self._found[""]
+        self._depth -= 1
+
+    def close(self) -> None:
+        pass
+
+    def _close_entry(self) -> None:
+        found = {name: [*filter(None, map(str.strip, texts))] for name, texts in self._found.items()}
+        guids = [text for text in found.get("guid", ()) if text.startswith(("http://", "https://"))]
+        hrefs = [*found.get("loc", ()), *found.get("link", ()), *guids, "".join(found[""])]
+        if hrefs[0]:
+            dates = [date for name in found.keys() & _DATES for date in found[name]]
+            self.entries.append(_Entry(hrefs[0], tuple(dates)))
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2].rpartition(":")[2].lower()
