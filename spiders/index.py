@@ -45,8 +45,14 @@ class IndexSpider(Spider):
         is_over = self._last
         try:
             sys.audit("webcrawler.parse.before")
-            parsed = parsers.parse(fetch.body, fetch.lease.spelling, content_type, crawl.rules.protocols)
-            page = await asyncio.wrap_future(parsed)
+            body, url, protocols = fetch.body, fetch.lease.spelling, crawl.rules.protocols
+            if fetch.reason == "sitemap":
+                named = parsers.parse_sitemap(body, url, content_type, fetch.fetched, protocols)
+                entry = await asyncio.to_thread(crawl.sitemaps.entry, fetch, await asyncio.wrap_future(named))
+                await before.wait()
+                outcomes.extend(fetch.lease, lambda _: entry)
+                return
+            page = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols))
             sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching
             outcomes.extend(fetch.lease, lambda entry: replace(entry, noindex=page.noindex))

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.job import Job, read_seeds, seed_link
+from webcrawler.job import Job, is_sitemap, read_seeds, seed_link, sitemap_link
+from webcrawler.records import Lease
 
 
 def test_without_arguments_the_mode_is_the_frontiers_and_nothing_is_bounded() -> None:
@@ -177,3 +178,15 @@ def test_domains_are_hosts_and_their_subdomains(server: str, within: bool) -> No
 
 def test_without_domains_all_servers_are_within() -> None:
     assert Job.read().admits("http://a.test")
+
+
+def test_sitemaps_are_urls_that_are_fetched_for_what_they_name() -> None:
+    assert Job.read(sitemaps="http://a.test/map.xml.gz").sitemaps == ("http://a.test/map.xml.gz",)
+
+    link = sitemap_link("http://a.test/map.xml.gz", "http://b.test")
+    lease = Lease(link.id, link.url, link.spelling, "http://a.test", 1, request=link.request)
+
+    assert (link.rel, link.refused) == ("sitemap", "")
+    assert is_sitemap(lease)
+    assert not is_sitemap(lease._replace(request=""))
+    assert not is_sitemap(lease._replace(request='{"method": "POST"}'))

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Frontier, Known, Ordering, Politeness, Source, ordering
-from webcrawler.orderings import location
+from webcrawler.job import sitemap_link
+from webcrawler.orderings import MODES, UNKNOWN, guarded, location
 from webcrawler.orderings.base import BAND
 from webcrawler.orderings.links import PER_NAT, draws, of_rank, rank_of
 from webcrawler.orderings.plain import draw
@@ -449,3 +450,34 @@ def test_a_new_url_of_blend_enters_with_a_share_of_the_rank_that_its_page_was_ch
 
     share = 0.1 + 0.9 * (0.2 if by_chance else rank) / links_of_it
     assert abs(priority - blended(seed, A + "1", share, 1, 1.0)) <= 4
+
+
+# ---- sitemaps
+
+
+@pytest.mark.parametrize("mode", [*MODES])
+def test_what_a_sitemap_names_comes_after_a_seed_and_never_before_a_link(
+    make_frontier: MakeFrontier, mode: str
+) -> None:
+    """In modes that go by more than the order of discovery."""
+    words = "?query=gene" if MODES[mode].looks_for else ""
+    own = guarded(mode + words)
+    (link,) = links(A + "gene-free")
+    entry = link._replace(rel="sitemap")
+    sitemap, page = own.first_priority(entry, UNKNOWN), own.first_priority(link, Source(1, 1, 1, 4711))
+
+    assert sitemap <= page
+    assert sitemap <= own.first_priority(link)
+
+
+def test_a_sitemap_is_no_backlink_and_raises_nothing_that_waits(make_frontier: MakeFrontier) -> None:
+    linked, new = "http://linked.test/", "http://new.test/"
+    frontier = make_frontier("backlink")
+    frontier.discover([*links("http://page.test/"), sitemap_link("http://map.test/map.xml")])
+    page, sitemap = frontier.lease(2).leases
+    entries = [link._replace(rel="sitemap") for link in links(linked, new)]
+
+    frontier.complete([done(page, linked)])
+    frontier.complete([Done(sitemap, "sitemap", False, entries)])
+
+    assert {lease.url: lease.priority for lease in frontier.lease(9).leases} == {linked: 1, new: 0}

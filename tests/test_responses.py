@@ -29,7 +29,7 @@ from webcrawler.crawl.responses import (
     reason_of_error,
     retry_after_seconds,
 )
-from webcrawler.job import seed_link
+from webcrawler.job import seed_link, sitemap_link
 from webcrawler.records import Lease
 
 HTML = b"<!doctype html><title>x</title>"
@@ -252,3 +252,30 @@ def test_anything_else_is_no_document(kind: str, body: bytes) -> None:
 @given(st.text(max_size=40), st.binary(max_size=40))
 def test_what_is_called_another_type_is_no_document_whatever_it_holds(kind: str, body: bytes) -> None:
     assert not (is_other_type(kind) and is_document(kind, body))
+
+
+XML, URLSET = "application/xml", b"<?xml version='1.0'?><urlset>"
+OF_SITEMAPS = [
+    (200, XML, URLSET, "done", "sitemap"),
+    (200, "text/plain", b"http://a.test/1", "done", "sitemap"),  # what is in it, its parser says
+    (200, "text/html", HTML, "done", "document"),
+    (200, "text/html", URLSET, "done", "sitemap"),
+    (304, "", b"", "done", "sitemap"),
+    (404, "text/html", HTML, "failed", "not-found"),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "body", "state", "reason"), OF_SITEMAPS)
+def test_what_is_fetched_as_a_sitemap_is_one_unless_it_is_html(
+    status: int, kind: str, body: bytes, state: str, reason: str
+) -> None:
+    response = Response("http://a.test/map", status, {"Content-Type": kind} if kind else {}, body)
+    lease = LEASE._replace(request=sitemap_link("http://a.test/map").request)
+
+    assert reason_of(response, None, lease) == (state, reason, False)
+
+
+def test_a_sitemap_that_nobody_asked_for_is_no_document() -> None:
+    response = Response("http://a.test/map", 200, {"Content-Type": XML}, URLSET)
+
+    assert reason_of(response, None, LEASE) == ("failed", "not-indexable", False)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from testdata import archive
 
 from webcrawler.errors import ParserKilled
-from webcrawler.parsing import is_sitemap, parse_sitemap
+from webcrawler.parsing import begins_as_sitemap, parse_sitemap
 from webcrawler.parsing.dates import EARLIEST, moment
 from webcrawler.parsing.pool import ParserPool
 from webcrawler.parsing.sitemap import MAX_BYTES, MAX_ENTRIES
@@ -130,7 +130,11 @@ def test_file_names_these_urls_gzipped_or_not(text: str | bytes, wanted: list[st
 
     assert named(body) == wanted
     assert named(gzip.compress(body)) == wanted
-    assert is_sitemap(body) is is_sitemap(gzip.compress(body)) is (wanted is not None and b"<" in body)
+    assert (
+        begins_as_sitemap(body)
+        is begins_as_sitemap(gzip.compress(body))
+        is (wanted is not None and b"<" in body)
+    )
 
 
 # (file, how many URLs, the first of them)
@@ -225,8 +229,8 @@ def test_no_date_raises_or_lies_in_the_future(text: str) -> None:
 def test_no_bytes_make_it_raise(body: bytes | str) -> None:
     body = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
 
-    is_sitemap(body)
-    is_sitemap(b"\x1f\x8b" + body)
+    begins_as_sitemap(body)
+    begins_as_sitemap(b"\x1f\x8b" + body)
     parse_sitemap(body, URL)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
@@ -12,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import number, ordering, whole_number
-from webcrawler.records import Link
+from webcrawler.records import Lease, Link
 
 MOST = 10**12 - 1  # pages
 
@@ -28,6 +29,7 @@ class Job:
     domains: tuple[str, ...] = ()  # hosts and their subdomains; empty: all
     query: str = ""  # what the mode looks for
     then: str = ""  # the mode within the queues of a mode
+    sitemaps: tuple[str, ...] = ()  # and feeds, whose URLs are added; as they are fetched
 
     is_search: ClassVar[bool] = (
         False  # a real-time search: fetches nothing that the catalog has, small batches
@@ -61,12 +63,18 @@ class Job:
             tuple(_domain(part.strip()) for part in words.get("domains", "").split(",") if part.strip()),
             words.get("query", ""),
             words.get("then", ""),
+            read_seeds(words.get("sitemaps", "")),
         )
 
     @property
     def frontier(self) -> str:
         """The name of its frontier."""
         return "index"
+
+    @property
+    def is_bounded(self) -> bool:
+        """Is it a crawl of certain sites, not of all that can be reached?"""
+        return bool(self.domains)
 
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""
@@ -95,6 +103,25 @@ def seed_link(seed: str) -> Link:
     """A seed as the frontier takes it in."""
     target = urls.outlink(seed, seed)
     return Link(target.url, target.id, target.spelling)
+
+
+def sitemap_link(url: str, of: str = "") -> Link:
+    """A sitemap or a feed as the frontier takes it in: a URL that is fetched for what it names.
+
+    Args:
+        of: the server whose robots.txt names it, or names the index that does; "": a person names it.
+    """
+    target = urls.outlink(url, url)
+    refused = "" if target.refused == "extension" else target.refused
+    request = {"kind": "sitemap", "of": of} if of else {"kind": "sitemap"}
+    return Link(
+        target.url, target.id, target.spelling, rel="sitemap", refused=refused, request=json.dumps(request)
+    )
+
+
+def is_sitemap(lease: Lease) -> bool:
+    """Is it fetched for what it names, as `sitemap_link` asks?"""
+    return bool(lease.request) and json.loads(lease.request).get("kind") == "sitemap"
 
 
 def _lines(file: Path) -> list[tuple[str, str]]:

@@ -99,6 +99,10 @@ ADDRESSES_ALLOWED = given("ADDRESSES_ALLOWED", "", "networks")
 TRAP_PATHS = given("TRAP_PATHS", "", "texts")
 # Is robots.txt obeyed? RFC 9309.
 ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
+# Which crawls read the sitemaps that robots.txt names: a broad one would find far more URLs than it visits.
+SITEMAPS = given("SITEMAPS", "bounded", "bounded|all|off")
+# Sitemaps read of one server in a run, those of indexes included; each may name 50,000 URLs.
+SITEMAPS_MAX = given("SITEMAPS_MAX", 100, "sitemaps", 1)
 # Empty: webcrawler/VERSION with USER_AGENT_CONTACT.
 USER_AGENT = given("USER_AGENT", "", "text")
 # Where people can write to you; please set it.
@@ -190,7 +194,11 @@ REMOVED = {
     "SERVE_SCRAPYD_PROJECT": "the project is called webcrawler in a Scrapyd, too",
 }
 SCHEMES = {"http", "https"}
-CHOICES = {"INDEX_ENGINE": ("whoosh",), "SERVE_LIVE": ("loopback", "all", "off")}
+CHOICES = {
+    "INDEX_ENGINE": ("whoosh",),
+    "SERVE_LIVE": ("loopback", "all", "off"),
+    "SITEMAPS": ("bounded", "all", "off"),
+}
 
 
 def words_of(value: str | Sequence[str]) -> list[str]:

@@ -36,6 +36,7 @@ PAUSE_MAX_SECONDS = 5.0  # between tries of a disk or a Redis that is away: work
 # Outcomes of a page that is there.
 DOCUMENTS = frozenset({"done/document", "done/duplicate", "done/noindex", "done/not-modified"})
 CHECKED = "checked/"  # begins the outcomes of checks
+SITEMAP = "done/sitemap"
 LOST = ("failed/", "quarantined")
 BODY_BYTES = 16 * 2**20  # of one batch; memory holds about twice that, with the texts
 BODY_BYTES_WAITING = 2 * BODY_BYTES
@@ -179,7 +180,8 @@ class Batch:
             ordering.learn([Seen(one.id, one.url) for one, outcome in outcomes if outcome.startswith(LOST)])
             self._until_done(self._frontier.replan)
         sys.audit("webcrawler.batch.settled")
-        told = {entry.fetch.lease: _told(entry, verdict) for entry in entries if entry.fetch.lease.was}
+        checks = [entry for entry in entries if entry.fetch.lease.was not in ("", SITEMAP)]
+        told = {entry.fetch.lease: _told(entry, verdict) for entry in checks}
         is_open = ("retry/", "stale")
         self._settled(
             [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]

@@ -83,12 +83,13 @@ class FrontierCommand(Command):
         }
 
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
-        """The URL's state in Redis, and its last fetch according to the catalog."""
+        """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
         found = inspect.explain(frontier, url)
         path = self.crawl_dir / "catalog.sqlite"
         if path.exists():
             with closing(Catalog(path, readonly=True)) as catalog:
                 fetch = catalog.fetches.last(found["url"])
+                found["sitemaps"] = [sitemap for sitemap, _ in catalog.signs.of(found["url"])]
             if fetch is not None:
                 found["last_fetch"] = {**fetch._asdict(), "place": fetch.place and fetch.place._asdict()}
                 if found["state"] == "decided":

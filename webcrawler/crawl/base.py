@@ -81,6 +81,9 @@ class Worker(ABC):
         """How many more URLs may be leased; none while too many are fetched and not yet decided."""
         return UNLIMITED
 
+    def take_sitemaps(self, server: str, names: Sequence[str]) -> None:  # noqa: B027
+        """The robots.txt of a server names these sitemaps."""
+
     def is_refused_host(self, url: str) -> bool:
         """Was a connection refused because all addresses of the host are special ones?"""
         return False

@@ -11,6 +11,8 @@ from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, Igno
 from scrapy.http import Response
 
 from webcrawler.frontier import Report
+from webcrawler.job import is_sitemap
+from webcrawler.parsing import begins_as_sitemap
 from webcrawler.records import Lease, Link
 
 SLOW_DOWN = frozenset({429, 503})
@@ -59,9 +61,12 @@ def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[st
     if status == 200:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         good = is_document(content_type, response.body)
+        # In place of a sitemap HTML is a page like any other, unless only its type says that it is HTML.
+        if is_sitemap(lease) and (not good or begins_as_sitemap(response.body, content_type)):
+            return "done", "sitemap", False
         return ("done", "document", False) if good else ("failed", "not-indexable", False)
     if status == 304:
-        return "done", "not-modified", False
+        return "done", "sitemap" if is_sitemap(lease) else "not-modified", False
     if status in WORTH_A_RETRY:
         return "failed", "server-error", True
     if 400 <= status < 500:

@@ -14,6 +14,7 @@ from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
 LAST_MODIFIED = "Tue, 06 Jan 2026 10:00:00 GMT"
+ORIGIN = "{origin}"  # in texts of `oddities.toml`: their server, whose port is not known before
 PERMISSION = "User-agent: *\nDisallow:\n"
 
 
@@ -74,7 +75,7 @@ def odd_links(slug: str) -> list[str]:
     return links
 
 
-def oddities(slug: str, pages: dict[str, Answer]) -> dict[str, Answer]:
+def oddities(slug: str, pages: dict[str, Answer], origin: str) -> dict[str, Answer]:
     """Return the odd pages of a topic's server; `pages` are its ordinary ones."""
     odd = _odd().get(slug, {})
     found = {copy: pages[original] for copy, original in odd.get("copies", {}).items()}
@@ -83,10 +84,11 @@ def oddities(slug: str, pages: dict[str, Answer]) -> dict[str, Answer]:
     for path, parts in odd.get("pages", {}).items():
         found[path] = page(**parts)
     for path, file in odd.get("files", {}).items():
-        body = base64.b64decode(file["base64"]) if "base64" in file else file["text"].encode()
+        text: str = file.get("text", "").replace(ORIGIN, origin)
+        body = base64.b64decode(file["base64"]) if "base64" in file else text.encode()
         found[path] = Answer(body, file["type"])
     if rules := odd.get("robots", PERMISSION):
-        found["/robots.txt"] = Answer(rules.encode(), "text/plain; charset=utf-8")
+        found["/robots.txt"] = Answer(rules.replace(ORIGIN, origin).encode(), "text/plain; charset=utf-8")
     return found
 
 

@@ -110,10 +110,11 @@ class DemoWeb:
             raise BadInput(f"the demo web needs {SERVERS} ports, not {len(self.ports)}")
         origins = [f"http://127.0.0.1:{port}" for port in self.ports[1:]]
         served = {topic.slug: (topic, origin) for topic, origin in zip(texts, origins, strict=True)}
-        self._pages = {self.ports[0]: directory(texts, origins) | oddities("directory", {})}
+        first = f"http://127.0.0.1:{self.ports[0]}"
+        self._pages = {self.ports[0]: directory(texts, origins) | oddities("directory", {}, first)}
         for topic, port in zip(texts, self.ports[1:], strict=True):
             pages = site(topic, *served[NEIGHBOURS[topic.slug]])
-            self._pages[port] = pages | oddities(topic.slug, pages)
+            self._pages[port] = pages | oddities(topic.slug, pages, served[topic.slug][1])
 
     def _answer(self, port: int, path: str) -> Answer:
         if path == IDENTITY:

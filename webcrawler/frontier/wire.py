@@ -10,7 +10,7 @@ import msgpack
 
 from webcrawler import urls
 from webcrawler.frontier.messages import Again, Budgets, Done
-from webcrawler.orderings import Ordering, Source
+from webcrawler.orderings import UNKNOWN, Ordering, Source
 from webcrawler.records import Lease, Link
 
 PRIORITY_STEP = 2**32  # as NUMBERS in _1_names.lua
@@ -27,7 +27,8 @@ def columns(
 
     Args:
         is_watched: are links of a server sent with their path prefixes?
-        source: the page that the links stand on; without one they raise nothing that waits.
+        source: the page that the links stand on; without one they raise nothing that waits, and neither do
+            the entries of a sitemap.
     """
     if not links:
         return NO_LINKS
@@ -45,6 +46,10 @@ def columns(
         first += group[2]
     order = list(chain.from_iterable(places.values()))
     ordered = list(enumerate([links[place] for place in order], 1))
+
+    def priority(link: Link) -> int:
+        return ordering.first_priority(link, UNKNOWN if link.rel == "sitemap" else source)
+
     notes = {}
     if source is not None and ordering.takes_notes:
         notes = {n: note for n, link in ordered if (note := ordering.note(link, source))}
@@ -52,11 +57,11 @@ def columns(
         groups,
         [str(link.id) for _, link in ordered],
         [split[place][1] for place in order],
-        [place + 1 - ordering.first_priority(links[place], source) * PRIORITY_STEP for place in order],
+        [place + 1 - priority(links[place]) * PRIORITY_STEP for place in order],
         {n: link.spelling for n, link in ordered if link.spelling != link.url},
         {n: link.request for n, link in ordered if link.request},
         notes,
-        ordering.on_repeat if source else "",
+        ordering.on_repeat if source and links[0].rel != "sitemap" else "",
         ordering.band,
     ]
 

@@ -8,6 +8,7 @@ when they are asked for.
 from webcrawler.orderings.base import (
     DAMPING,
     LEAST,
+    UNKNOWN,
     UNTOLD,
     Known,
     Ordering,
@@ -25,6 +26,7 @@ __all__ = [
     "LEAST",
     "MODES",
     "SIMILAR",
+    "UNKNOWN",
     "UNTOLD",
     "Known",
     "Ordering",

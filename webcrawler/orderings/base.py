@@ -29,6 +29,10 @@ class Source(NamedTuple):
     id: int = 0  # its URL id
 
 
+# What names URLs of which no page is known that links to them: a sitemap. Of its rank they get nothing.
+UNKNOWN = Source(links=2**30)
+
+
 class Known(NamedTuple):
     """What the ranker knows of some URLs from the pages crawled so far; arrays of one shape."""
 
@@ -80,7 +84,7 @@ class Ordering:
         """The priority that a link gives its URL.
 
         Args:
-            source: the page that it stands on; None for a seed.
+            source: the page that it stands on; None for a seed; UNKNOWN where a sitemap names it.
         Returns:
             Within ±PRIORITY_MAX; higher is visited earlier.
         """
@@ -111,6 +115,11 @@ class Ordering:
     def out_of_turn(self, source: Source) -> Source:
         """A page that was fetched before its priority came up, as if it had been its turn."""
         return source
+
+
+def is_vote(link: Link, source: Source | None) -> bool:
+    """Does a page link to it? Seeds and sitemaps are not votes."""
+    return source is not None and link.rel != "sitemap"
 
 
 def whole_number(name: str, text: str, least: int, most: int, bounds: str = "") -> int:

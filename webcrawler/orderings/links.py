@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.orderings.base import BAND, DAMPING, LEAST, Known, Ordering, Source, seed_of
+from webcrawler.orderings.base import BAND, DAMPING, LEAST, Known, Ordering, Source, is_vote, seed_of
 from webcrawler.orderings.plain import ALL, GOLDEN, MIX_1, MIX_2, draw
 from webcrawler.records import Link
 
@@ -37,7 +37,7 @@ class Backlink(Ordering):
     on_repeat = "add"
 
     def first_priority(self, link: Link, source: Source | None = None) -> int:
-        return 1 if source else 0
+        return 1 if is_vote(link, source) else 0
 
 
 class PageRank(Ordering):

@@ -14,7 +14,16 @@ from math import prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 from webcrawler.errors import BadInput
-from webcrawler.orderings.base import BAND, PRIORITY_MAX, Known, Ordering, Source, number, whole_number
+from webcrawler.orderings.base import (
+    BAND,
+    PRIORITY_MAX,
+    Known,
+    Ordering,
+    Source,
+    is_vote,
+    number,
+    whole_number,
+)
 from webcrawler.orderings.plain import Fifo
 from webcrawler.records import Lease, Link, Text
 from webcrawler.urls import host_and_port, split
@@ -112,7 +121,7 @@ class Combined(Ordering):
     def first_priority(self, link: Link, source: Source | None = None) -> int:
         terms = Counter(words_of(link.anchor))
         product = sum(n * terms[word] for word, n in self._query.items())
-        return min(PRIORITY_MAX, self._k1 * product + (self._k2 if source else 0))
+        return min(PRIORITY_MAX, self._k1 * product + (self._k2 if is_vote(link, source) else 0))
 
 
 class Hot(Ordering):

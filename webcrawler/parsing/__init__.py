@@ -8,14 +8,14 @@ Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds
 
 from webcrawler.parsing.page import feed, flatten, markup, parse
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
-from webcrawler.parsing.sitemap import is_sitemap, parse_sitemap
+from webcrawler.parsing.sitemap import begins_as_sitemap, parse_sitemap
 
 __all__ = [
     "ParserPool",
+    "begins_as_sitemap",
     "feed",
     "flatten",
     "free_large_blocks",
-    "is_sitemap",
     "markup",
     "parse",
     "parse_sitemap",

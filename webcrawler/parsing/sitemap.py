@@ -83,7 +83,7 @@ def parse_sitemap(
     return Sitemap(root == "sitemapindex", tuple(links.values()), dict(refused))
 
 
-def is_sitemap(body: bytes, content_type: str = "") -> bool:
+def begins_as_sitemap(body: bytes, content_type: str = "") -> bool:
     """Say by its first bytes whether this is XML that begins as a sitemap or a feed does."""
     reader = _Reader()
     _feed(decode(_inflated(body[:_HEAD_BYTES], _HEAD_BYTES), content_type), reader)

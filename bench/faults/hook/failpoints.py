@@ -76,7 +76,9 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "catalog.before-begin": ("webcrawler/archive/catalog/_writer.py", "no transaction"),
     "catalog.after-begin": ("webcrawler/archive/catalog/_writer.py", "an empty transaction"),
     "catalog.numbered": ("webcrawler/archive/catalog/_writer.py", "URLs have numbers"),
+    "catalog.checked": ("webcrawler/archive/catalog/_writer.py", "checks are told apart"),
     "catalog.linked": ("webcrawler/archive/catalog/_writer.py", "links are rows, their pages are not"),
+    "catalog.sitemap": ("webcrawler/archive/catalog/_writer.py", "some of what a sitemap names is rows"),
     "catalog.statement": ("webcrawler/archive/catalog/_writer.py", "after each statement of apply.sql"),
     "catalog.history": (
         "webcrawler/archive/catalog/_writer.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from email.utils import parsedate_to_datetime
@@ -19,7 +20,9 @@ _WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 # The URL yields no document now. Other failures tell nothing: what is known is kept.
-GONE = frozenset({"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable"})
+GONE = frozenset(
+    {"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable", "sitemap"}
+)
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
@@ -114,10 +117,35 @@ def _found(entry: Entry) -> bool | None:
     return None
 
 
-def outlinks(entry: Entry) -> Iterable[Link]:
-    """All edges from this URL, that of a redirect first."""
+def named(entry: Entry) -> Iterable[Link]:
+    """All URLs that get a page number with this one, the target of a redirect first."""
     target = entry.fetch.target
+    if entry.fetch.reason == "sitemap":
+        return [link for link in entry.links if not link.refused and link.id != entry.fetch.lease.id]
     return entry.links if target is None else (target._replace(rel="redirect"), *entry.links)
+
+
+def outlinks(entry: Entry) -> Iterable[Link]:
+    """All edges from this URL; what a sitemap names is none."""
+    return () if entry.fetch.reason == "sitemap" else named(entry)
+
+
+def sitemap_row(entry: Entry) -> dict[str, object]:
+    """The columns of `sitemaps` but the first."""
+    fetch = entry.fetch
+    headers = {name.lower(): value for name, value in fetch.headers}
+    etag, last_modified = headers.get("etag"), headers.get("last-modified")
+    values = {"fetched": fetch.fetched, "digest": entry.digest or None, "etag": etag}
+    return {"of": _of(fetch.lease.request), **values, "last_modified": last_modified}
+
+
+def told_row(number: int, link: Link) -> Row:
+    """The columns of `told` from `number` on."""
+    return number, link.modified or None, _of(link.request) if link.request else None
+
+
+def _of(request: str) -> str:
+    return str(json.loads(request).get("of", "")) if request else ""
 
 
 def runs(arrivals: Sequence[Arrival]) -> Iterator[list[Arrival]]:

@@ -9,7 +9,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from webcrawler.archive.catalog._database import as_json, insert_many, run, transaction
-from webcrawler.archive.catalog._rows import COLUMNS, Arrival, Row, Verdict, batch_row, joined, outlinks, runs
+from webcrawler.archive.catalog._rows import (
+    COLUMNS,
+    Arrival,
+    Row,
+    Verdict,
+    batch_row,
+    joined,
+    named,
+    outlinks,
+    runs,
+    sitemap_row,
+    told_row,
+)
 from webcrawler.records import Entry
 from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
@@ -93,6 +105,8 @@ class Writer:
         for place in sorted(json.loads(run(db, "fresh.sql").fetchone()[0])):
             targets = outlinks(entries[place])
             links += [(pages[place], numbers[link.id], link.anchor, link.rel) for link in targets]
+            if entries[place].fetch.reason == "sitemap":
+                self._write_sitemap(pages[place], entries[place])
         before = self._links_before(
             [page for page, one in zip(pages, entries, strict=True) if one.fetch.lease.was]
         )
@@ -117,6 +131,12 @@ class Writer:
         rows = self._db.execute(query, (as_json(pages),)) if pages else ()
         return {page: frozenset(map(int, json.loads(ids))) for page, ids in rows}
 
+    def _write_sitemap(self, page: int, entry: Entry) -> None:
+        told = [(place, *told_row(self._numbers[link.id], link)) for place, link in enumerate(named(entry))]
+        insert_many(self._db, "INSERT INTO told (position, number, modified, of)", told)
+        values = sitemap_row(entry)
+        run(self._db, "sitemap.sql", lambda: sys.audit("webcrawler.catalog.sitemap"), number=page, **values)
+
     def _learn_numbers(self, entries: list[Entry]) -> None:
         known = self._numbers
         unknown: dict[int, str] = {}
@@ -124,7 +144,7 @@ class Writer:
             lease = entry.fetch.lease
             if lease.id not in known:
                 unknown[lease.id] = lease.url
-            unknown.update({link.id: link.url for link in outlinks(entry) if link.id not in known})
+            unknown.update({link.id: link.url for link in named(entry) if link.id not in known})
         self._db.execute("DELETE FROM batch_urls")
         rows = [(id, *split(url)) for id, url in unknown.items()]
         insert_many(self._db, "INSERT INTO batch_urls (id, server, path)", rows)

@@ -9,6 +9,7 @@ from typing import Any
 from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns, connect
 from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
+from webcrawler.archive.catalog._signs import Signs
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.records import Change, Document, Original, Text
@@ -23,7 +24,8 @@ DOCUMENT = """
 class Catalog:
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
-    Holds documents, their texts and their changes; `urls`, `links`, `anchors` and `fetches` read the rest.
+    Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches` and `signs` read the
+    rest.
 
     Raises:
         BadInput: the file is missing (readonly), is not a catalog, or cannot be written.
@@ -32,7 +34,7 @@ class Catalog:
     def __init__(self, path: Path, readonly: bool = False) -> None:
         self._db = connect(path, readonly)
         self.urls, self.links = Urls(self._db), LinkGraph(self._db)
-        self.anchors, self.fetches = Anchors(self._db), Fetches(self._db)
+        self.anchors, self.fetches, self.signs = Anchors(self._db), Fetches(self._db), Signs(self._db)
         self._writer = None if readonly else Writer(self._db)
 
     def close(self) -> None:

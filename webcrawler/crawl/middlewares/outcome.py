@@ -19,9 +19,11 @@ from webcrawler import urls
 from webcrawler.crawl.responses import Refused, headers_of, is_other_type, reason_of, report_of
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
 from webcrawler.errors import BadUrl
+from webcrawler.job import is_sitemap
 from webcrawler.records import Entry, Fetch, Lease, Link
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PARSED = frozenset({"document", "sitemap"})  # by the spider
 SMALL_BODY_BYTES = 64 * 1024
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 
@@ -69,7 +71,7 @@ class OutcomeMiddleware(CrawlPart):
         self._crawl.leases.report(report_of(lease, seconds, response))
         state, reason, retry = reason_of(response, target, lease)
         # Half a page has half of its links: it is asked for again. The last try takes what came.
-        if reason == "document" and "dataloss" in response.flags and lease.tries + 1 < self._tries:
+        if reason in PARSED and "dataloss" in response.flags and lease.tries + 1 < self._tries:
             state, reason, retry = "failed", "unreachable", True
         fetch = Fetch(
             lease,
@@ -83,7 +85,7 @@ class OutcomeMiddleware(CrawlPart):
             retry,
             target,
         )
-        if reason == "document":
+        if reason in PARSED and response.status == 200:
             self._crawl.outcomes.begin(fetch)
             return response
         self._crawl.outcomes.decide(Entry(fetch, archive=True))
@@ -94,7 +96,8 @@ class OutcomeMiddleware(CrawlPart):
         kind = (headers.get("Content-Type") or b"").decode("latin-1")
         # Twisted's UNKNOWN_LENGTH is not a number.
         is_large = not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES
-        if "lease" in request.meta and is_large and is_other_type(kind):
+        lease: Lease | None = request.meta.get("lease")
+        if lease and is_large and is_other_type(kind) and not is_sitemap(lease):
             raise StopDownload(fail=False)
 
     def _target(self, request: Request, response: Response) -> Link | None:
@@ -108,6 +111,9 @@ class OutcomeMiddleware(CrawlPart):
         except BadUrl:
             return None
         link = Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)
+        lease: Lease | None = request.meta.get("lease")
+        if lease and is_sitemap(lease):
+            return self._crawl.sitemaps.moved(lease, link)
         return self._crawl.rules.apply(link)
 
 

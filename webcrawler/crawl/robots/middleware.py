@@ -122,6 +122,8 @@ class RobotsMiddleware:
             sys.audit("webcrawler.robots.stored")
             await self._with_redis(self._slow_down, server, robots, now)
             sys.audit("webcrawler.robots.told")
+        if robots.rules:
+            self._crawl.take_sitemaps(server, robots.rules.sitemaps)
         self._rules_kept += robots.rules.size if robots.rules else 0
         return replace(robots, body=b""), asked + robots.until - now
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -18,6 +19,7 @@ from webcrawler.crawl.base import Worker
 from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
+from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
 from webcrawler.errors import BadUrl
@@ -44,6 +46,8 @@ class Crawl(Worker):
         # Other spiders have no job.
         self.job: Job = getattr(crawler.spider, "job", None) or Job("fifo")
         self.rules = LinkRules.from_settings(self.settings, self.job)
+        given: Job | None = getattr(crawler.spider, "job", None)
+        self.sitemaps = Sitemaps.from_settings(self.settings, given, self.rules)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
@@ -137,6 +141,10 @@ class Crawl(Worker):
 
     def allowance(self) -> int:
         return 0 if self.stores.batch.full else self.outcomes.allowance()
+
+    def take_sitemaps(self, server: str, names: Sequence[str]) -> None:
+        self.new_links += self.sitemaps.announced(server, names)
+        self.leases.changed.set()
 
     def is_refused_host(self, url: str) -> bool:
         return self.stores.resolver.has_refused(url)

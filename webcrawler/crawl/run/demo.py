@@ -29,7 +29,7 @@ def serve_demo(folder: Path, job: Job, frontier: Frontier) -> DemoWeb | None:
         BadInput: there are seeds, and another crawl of this folder is crawling the demo web.
     """
     ports = folder / "demo.json"
-    if job.seeds:
+    if job.seeds or job.sitemaps:
         if not job.is_search:  # a search with seeds leaves whatever is crawled here as it was
             if ports.exists() and frontier.workers():
                 raise BadInput("the demo web is being crawled in this folder: wait, or set CRAWL_DIR")

@@ -31,7 +31,7 @@ from webcrawler.crawl.resolver import GuardedResolver
 from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Reports, maintenance, ordering
-from webcrawler.job import Job, seed_link
+from webcrawler.job import Job, seed_link, sitemap_link
 from webcrawler.parsing import ParserPool
 from webcrawler.settings import words_of
 from webcrawler.urls import AddressRules
@@ -90,7 +90,7 @@ class Stores:
             self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
-            links = [seed_link(seed) for seed in self._seeds()]
+            links = [seed_link(seed) for seed in self._seeds()] + [*map(sitemap_link, job.sitemaps)]
             sys.audit("webcrawler.discover.before")
             retry(lambda: self.frontier.discover(links, within_budgets=False), revive)
             sys.audit("webcrawler.discover.after")

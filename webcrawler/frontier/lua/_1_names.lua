@@ -18,7 +18,7 @@
 --   deaths      hash  "S path" -> workers that died holding it
 --   quarantined hash  U -> "ms times": when that was, and how many workers or parsers it had killed
 --   spelling    hash  "S path" -> the URL as first written, where it differs from the canonical one
---   request     hash  "S path" -> JSON of what is sent, where it is no plain GET
+--   request     hash  "S path" -> JSON of what is special about its fetch
 --   note        hash  "S path" -> what the ordering notes of it: the highest number of all links to it
 --   again       hash  "S path" -> what it was decided as before it was queued again: "done/document"
 --   raised:N    set   pages of which some links were sent before they were completed, where links raise what waits: ids, or "id:first link"

@@ -42,3 +42,11 @@ CREATE TEMP TABLE dropped (
     target INTEGER,
     PRIMARY KEY (source, target)
 ) WITHOUT ROWID;
+
+-- What one sitemap names.
+CREATE TEMP TABLE told (
+    position INTEGER PRIMARY KEY,
+    number   INTEGER NOT NULL,
+    modified REAL,
+    of       TEXT -- as in `sitemaps`; NULL: it is a page
+);

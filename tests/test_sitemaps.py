@@ -1,0 +1,249 @@
+"""Sitemaps and feeds in a crawl: what only they name is found, within the crawl's bounds, and is no link."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import failpoints
+import pytest
+from localweb import Answer, Crawled, Route, Site, crawl, page, redirect, robots, sites
+
+from webcrawler.archive.catalog import Catalog
+
+XML = "application/xml"
+
+
+def urlset(*locs: str, lastmod: str = "") -> Answer:
+    stands = f"<lastmod>{lastmod}</lastmod>" if lastmod else ""
+    entries = "".join(f"<url><loc>{loc}</loc>{stands}</url>" for loc in locs)
+    return Answer(f"<?xml version='1.0'?><urlset>{entries}</urlset>", kind=XML)
+
+
+def index(*locs: str) -> Answer:
+    entries = "".join(f"<sitemap><loc>{loc}</loc></sitemap>" for loc in locs)
+    return Answer(f"<sitemapindex>{entries}</sitemapindex>", kind=XML)
+
+
+def announcing(*sitemaps: str) -> Answer:
+    return robots("User-agent: *", "Disallow: /private", *(f"Sitemap: {url}" for url in sitemaps))
+
+
+def bounded(folder: Path, site: Site, *arguments: str, **settings: object) -> Crawled:
+    return crawl(
+        folder, "index", "-a", f"seeds={site.url}/", "-a", "domains=127.0.0.1", *arguments, **settings
+    )
+
+
+def signs(crawled: Crawled) -> dict[str, set[tuple[str, float]]]:
+    """What each page that a sitemap named is said to have changed: (path of the sitemap, when)."""
+    catalog = Catalog(crawled.folder / "catalog.sqlite", readonly=True)
+    paths = {number: urlsplit(url).path for number, url in catalog.urls.all()}
+    found: dict[str, set[tuple[str, float]]] = {}
+    for sign in catalog.signs.after(0, 1000):
+        found.setdefault(paths[sign.number], set()).add((paths[sign.sitemap], sign.modified))
+    return found
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, Site]:
+    routes: dict[str, Route] = {"/": page("/linked", "/named-too"), "*": page()}
+    with sites(a=routes, b={"*": page()}) as opened:
+        a, other = opened["a"], opened["b"]
+        elsewhere = f"http://localhost:{other.server.server_port}/x"
+        routes["/robots.txt"] = announcing(
+            "/index.xml", f"{a.url}/feed", "/moved.xml", "/gone.xml", "/soft.xml", "/no.xml", "/liar.xml"
+        )
+        routes["/index.xml"] = index("/pages.xml.gz", "/list.txt", f"{a.url}/index.xml")
+        pages = urlset("/only-here", "/named-too", "/private/x", elsewhere, "/a.zip", lastmod="2026-11-03")
+        assert isinstance(pages.body, str)
+        routes["/pages.xml.gz"] = Answer(gzip.compress(pages.body.encode()), kind="application/gzip")
+        routes["/list.txt"] = Answer(f"{a.url}/in-text\n", kind="text/plain")
+        item = "<item><link>/news</link><pubDate>Tue, 03 Nov 2026 00:00:00 GMT</pubDate></item>"
+        routes["/feed"] = Answer(f"<rss><channel>{item}</channel></rss>", kind="application/rss+xml")
+        routes["/moved.xml"] = redirect("/new-place.xml")
+        routes["/new-place.xml"] = urlset("/from-new-place")
+        routes["/gone.xml"] = Answer("gone", 404)
+        routes["/soft.xml"] = page("/from-soft")
+        routes["/no.xml"] = Answer("nothing of the kind", kind="text/plain")
+        routes["/liar.xml"] = urlset("/from-liar")._replace(kind="text/html")
+        return bounded(tmp_path_factory.mktemp("crawl"), a), a
+
+
+FOUND = {
+    "/only-here": "a gzipped sitemap in an index",
+    "/in-text": "a text sitemap in an index",
+    "/news": "a feed",
+    "/from-new-place": "a sitemap that has moved",
+    "/from-soft": "HTML where a sitemap should be",
+    "/from-liar": "a sitemap that says it is HTML",
+}
+
+
+@pytest.mark.parametrize("path", FOUND, ids=FOUND.values())
+def test_page_that_only_a_sitemap_names_is_found(crawled: tuple[Crawled, Site], path: str) -> None:
+    found, site = crawled
+
+    assert site.url + path in found.documents()
+    assert site.times(path) == 1
+
+
+OUTCOMES = {
+    "/index.xml": "done/sitemap",
+    "/pages.xml.gz": "done/sitemap",
+    "/list.txt": "done/sitemap",
+    "/feed": "done/sitemap",
+    "/moved.xml": "done/redirect",
+    "/new-place.xml": "done/sitemap",
+    "/gone.xml": "failed/not-found",
+    "/soft.xml": "done/document",
+    "/no.xml": "failed/not-indexable",
+    "/liar.xml": "done/sitemap",
+    "/private/x": "failed/robots-disallowed",
+}
+
+
+@pytest.mark.parametrize(("path", "wanted"), OUTCOMES.items())
+def test_sitemaps_have_a_reason_of_their_own(crawled: tuple[Crawled, Site], path: str, wanted: str) -> None:
+    found, site = crawled
+
+    assert found.reason(site.url + path) == wanted
+
+
+def test_every_url_is_in_one_state(crawled: tuple[Crawled, Site]) -> None:
+    states = crawled[0].frontier["states"]
+
+    assert states["seen"] == states["done"] + states["failed"] > 0
+    assert states["reasons"]["sitemap"] == list(OUTCOMES.values()).count("done/sitemap")
+    assert states["refused"] == {"extension": 1, "foreign": 1}
+
+
+def test_entries_of_sitemaps_are_no_edges(crawled: tuple[Crawled, Site]) -> None:
+    found, site = crawled
+    ends = {
+        (source.removeprefix(site.url), target.removeprefix(site.url)) for source, target, _ in found.edges()
+    }
+
+    assert ends == {
+        ("/", "/linked"),
+        ("/", "/named-too"),
+        ("/moved.xml", "/new-place.xml"),
+        ("/soft.xml", "/from-soft"),
+    }
+
+
+def test_catalog_keeps_what_sitemaps_say_of_pages(crawled: tuple[Crawled, Site]) -> None:
+    third = 1793664000.0  # 3 November 2026
+
+    assert signs(crawled[0]) == {
+        "/only-here": {("/pages.xml.gz", third)},
+        "/named-too": {("/pages.xml.gz", third)},
+        "/private/x": {("/pages.xml.gz", third)},
+        "/pages.xml.gz": {("/index.xml", 0.0)},
+        "/list.txt": {("/index.xml", 0.0)},
+        "/in-text": {("/list.txt", 0.0)},
+        "/news": {("/feed", third)},
+        "/from-new-place": {("/new-place.xml", 0.0)},
+        "/from-liar": {("/liar.xml", 0.0)},
+    }
+
+
+# ---- which sitemaps are read
+
+
+WANTED = [
+    # (arguments and settings, is the announced sitemap read?)
+    (["-a", "domains=127.0.0.1"], {}, True),
+    ([], {}, False),  # a broad crawl
+    ([], {"SITEMAPS": "all"}, True),
+    (["-a", "domains=127.0.0.1"], {"SITEMAPS": "off"}, False),
+]
+
+
+@pytest.mark.parametrize(("arguments", "settings", "is_read"), WANTED)
+def test_announced_sitemaps_are_read_where_the_crawl_is_bounded_or_the_setting_says_all(
+    tmp_path: Path, arguments: list[str], settings: dict[str, object], is_read: bool
+) -> None:
+    routes = {"/robots.txt": announcing("/map.xml"), "/": page(), "/map.xml": urlset("/new"), "/new": page()}
+    with sites(a=routes) as opened:
+        crawl(tmp_path, "index", "-a", f"seeds={opened['a'].url}/", *arguments, **settings)
+
+        assert opened["a"].pages == (["/", "/map.xml", "/new"] if is_read else ["/"])
+
+
+def test_sitemap_that_a_person_names_is_read_and_may_name_other_sites_within_the_domains(
+    tmp_path: Path,
+) -> None:
+    with sites(a={}, b={"*": page()}, c={"*": page()}) as opened:
+        a, b, c = opened.values()
+        outside = f"http://localhost:{c.server.server_port}/out"
+        a.routes["/feed"] = urlset(f"{b.url}/1", outside)
+        found = crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/feed", "-a", "domains=127.0.0.1")
+
+        assert found.documents() == {f"{b.url}/1"}
+        assert found.frontier["states"]["refused"] == {"domain": 1}
+
+
+def test_sitemap_on_another_host_may_name_the_pages_of_the_host_that_announced_it(tmp_path: Path) -> None:
+    with sites(a={"*": page()}, b={}) as opened:
+        a, b = opened.values()
+        host = f"http://localhost:{b.server.server_port}"
+        a.routes["/robots.txt"] = announcing(f"{host}/map.xml")
+        b.routes["/map.xml"] = urlset(f"{a.url}/1", f"{host}/2", "http://127.0.0.2/3")
+        b.routes["/2"] = page()
+        found = crawl(
+            tmp_path,
+            *("index", "-a", f"seeds={a.url}/"),
+            SITEMAPS="all",
+            ADDRESSES_ALLOWED="127.0.0.1/32,::1/128",
+        )
+
+        assert found.documents() == {f"{a.url}/", f"{a.url}/1", f"{host}/2"}
+        assert found.frontier["states"]["refused"] == {"foreign": 1}
+
+
+def test_an_index_that_never_ends_is_left_after_so_many_sitemaps(tmp_path: Path) -> None:
+    def endless(site: Site) -> Answer:
+        return index(*(f"/{len(site.asked)}-{n}.xml" for n in range(9)))
+
+    with sites(a={"/robots.txt": announcing("/0.xml"), "/": page(), "*": endless}) as opened:
+        found = bounded(tmp_path, opened["a"], SITEMAPS_MAX=20)
+
+        assert len(opened["a"].pages) == 1 + 20
+        assert found.frontier["states"]["reasons"] == {"document": 1, "sitemap": 20}
+
+
+def test_a_robots_txt_of_many_sitemaps_is_read_up_to_the_bound(tmp_path: Path) -> None:
+    many = announcing(*(f"/{n}.xml" for n in range(9)), "mailto:a@a.test", "")
+    with sites(a={"/robots.txt": many, "/": page(), "*": urlset()}) as opened:
+        bounded(tmp_path, opened["a"], SITEMAPS_MAX=3)
+
+        assert set(opened["a"].pages) == {"/", "/0.xml", "/1.xml", "/2.xml"}
+
+
+def test_bomb_ends_its_parser_and_nothing_else(tmp_path: Path) -> None:
+    """It is tried as often as any page that kills its parser, and then set aside."""
+    bomb = gzip.compress(b"<rss>" + b"<item><link>x</link></item>" * 2_000_000)
+    routes = {"/robots.txt": announcing("/bomb.gz"), "/": page("/1"), "/1": page()}
+    with sites(a={**routes, "/bomb.gz": Answer(bomb, kind="application/gzip")}) as opened:
+        found = bounded(tmp_path, opened["a"], PARSER_TIMEOUT=1, FRONTIER_TRIES=2)
+
+        assert found.documents() == {f"{opened['a'].url}/", f"{opened['a'].url}/1"}
+        assert found.frontier["states"]["quarantined"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("failpoint", ["catalog.sitemap", "batch.catalogued", "complete.after"])
+def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, failpoint: str) -> None:
+    routes = {"/": page(), "/map.xml": urlset("/1", "/2", lastmod="2026-11-03"), "/1": page(), "/2": page()}
+    with sites(a={"/robots.txt": announcing("/map.xml"), **routes}) as opened:
+        armed = failpoints.environment(f"{failpoint}:kill", once=tmp_path / "once")
+        (tmp_path / "once").mkdir()
+        killed = bounded(tmp_path / "crawl", opened["a"], variables=armed)
+        found = bounded(tmp_path / "crawl", opened["a"], variables=armed)
+
+        assert killed.status == -9
+        assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
+        assert [opened["a"].times(path) for path in ("/1", "/2")] == [1, 1]
+        assert set(signs(found)) == {"/1", "/2"}

@@ -1,0 +1,63 @@
+"""Sitemaps and feeds, and what they say of pages."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from webcrawler.archive.catalog._database import URL
+from webcrawler.urls import url_id
+
+
+class Sign(NamedTuple):
+    """What a sitemap says of a page."""
+
+    seq: int
+    number: int  # the page's number
+    sitemap: int  # the sitemap's
+    modified: float  # when the page changed, as it says; 0: it does not say
+    seen: float  # when the sitemap that says so was fetched
+
+
+class KnownSitemap(NamedTuple):
+    """A sitemap or a feed that was read, or that an index names."""
+
+    number: int
+    url: str  # canonical
+    of: str  # as in `webcrawler.job.sitemap_link`
+    fetched: float  # when it was last read, or known to be unchanged; 0: not yet
+    digest: bytes
+    etag: str
+    last_modified: str  # the header
+    outcome: str  # of its newest fetch, "done/sitemap"; "": it was not fetched
+
+
+class Signs:
+    """What sitemaps say of pages. `Catalog.signs` is one."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def after(self, seq: int, limit: int) -> list[Sign]:
+        """The next signs in ascending order of seq; what a sitemap says anew of a page has a new seq."""
+        query = """
+            SELECT seq, number, sitemap, coalesce(modified, 0), seen FROM signs
+            WHERE seq > ? ORDER BY seq LIMIT ?"""
+        return [Sign(*row) for row in self._db.execute(query, (seq, limit))]
+
+    def of(self, url: str) -> list[tuple[str, float]]:
+        """The sitemaps that have named a canonical URL, and when it changed as they say, the newest first."""
+        query = f"""
+            SELECT s.name || u.path, coalesce(g.modified, 0) {URL} JOIN signs g ON g.sitemap = u.number
+            WHERE g.number = (SELECT number FROM urls WHERE id = ?) ORDER BY g.modified DESC"""
+        return list(self._db.execute(query, (url_id(url),)))
+
+    def sitemaps(self) -> list[KnownSitemap]:
+        """All that are known, in the order of their page numbers; `sitemap_link` makes one a link again."""
+        query = f"""
+            SELECT u.number, s.name || u.path, m.of, coalesce(m.fetched, 0), coalesce(m.digest, x''),
+                   coalesce(m.etag, ''), coalesce(m.last_modified, ''),
+                   coalesce((SELECT f.state || '/' || f.reason FROM fetches f WHERE f.number = u.number
+                             ORDER BY f.token DESC, f.fetched DESC LIMIT 1), '')
+            {URL} JOIN sitemaps m ON m.number = u.number ORDER BY u.number"""
+        return [KnownSitemap(*row) for row in self._db.execute(query)]

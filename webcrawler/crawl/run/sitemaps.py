@@ -1,0 +1,113 @@
+"""Which sitemaps does this crawl read, and which URLs of them does it follow?
+
+A sitemap is fetched as any other URL. What marks it, in its frontier and its lease, is
+`webcrawler.job.sitemap_link`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Self
+
+from scrapy.settings import BaseSettings
+
+from webcrawler import urls
+from webcrawler.crawl.run.rules import LinkRules
+from webcrawler.job import Job, sitemap_link
+from webcrawler.records import Entry, Fetch, Lease, Link, Sitemap
+from webcrawler.urls import UnfetchableUrl
+
+
+class Sitemaps:
+    """Takes in what robots.txt files announce, and what sitemaps name.
+
+    Args:
+        follows_robots: are announced sitemaps read?
+        most: sitemaps of one server, over this run.
+    """
+
+    def __init__(self, rules: LinkRules, follows_robots: bool, most: int) -> None:
+        self._rules, self._follows_robots, self._most = rules, follows_robots, most
+        # URL ids of sitemaps, by the server that announced them.
+        self._taken: defaultdict[str, set[int]] = defaultdict(set)
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings, job: Job | None, rules: LinkRules) -> Self:
+        """For the crawl of a job; other spiders and real-time searches read no sitemaps."""
+        wanted = settings["SITEMAPS"] if job and not job.is_search else "off"
+        follows_robots = wanted == "all" or (wanted == "bounded" and rules.job.is_bounded)
+        return cls(rules, follows_robots, settings.getint("SITEMAPS_MAX"))
+
+    def announced(self, server: str, names: Iterable[str]) -> list[Link]:
+        """The sitemaps that the robots.txt of a server names, as far as they are read.
+
+        They may stand on other servers, within the job's domains.
+        """
+        found: list[Link] = []
+        for name in names if self._follows_robots else ():
+            with suppress(UnfetchableUrl):
+                link = sitemap_link(urls.resolve(name, server + "/"), server)
+                if self._admits(link) and self._take(server, link.id):
+                    found.append(link)
+        return found
+
+    def entry(self, fetch: Fetch, found: Sitemap | None) -> Entry:
+        """What the batch writes of a sitemap; without one, the answer was none. Takes up to a second."""
+        if found is None:
+            return Entry(replace(fetch, state="failed", reason="not-indexable"), archive=True)
+        digest = hashlib.sha1(fetch.body, usedforsecurity=False).digest()
+        links = self._sitemaps(fetch.lease, found) if found.is_index else self._pages(fetch.lease, found)
+        return Entry(fetch, digest, links=links, refused=found.refused, archive=True)
+
+    def moved(self, lease: Lease, target: Link) -> Link:
+        """Where the redirect of a sitemap leads, to be read as one."""
+        link = sitemap_link(target.spelling, announced_by(lease))._replace(rel="redirect")
+        return link if self._admits(link) else link._replace(refused=link.refused or "domain")
+
+    def _sitemaps(self, lease: Lease, index: Sitemap) -> tuple[Link, ...]:
+        """The sitemaps of an index, those first that changed last."""
+        by = announced_by(lease)
+        links = []
+        for link in sorted(index.links, key=lambda link: -link.modified):
+            child = sitemap_link(link.spelling, by)._replace(modified=link.modified)
+            if not self._admits(child):
+                child = child._replace(refused=child.refused or "domain")
+            elif not self._take(by or lease.server, child.id):
+                child = child._replace(refused="too-many")
+            links.append(child)
+        return tuple(links)
+
+    def _pages(self, lease: Lease, sitemap: Sitemap) -> tuple[Link, ...]:
+        """Of the sitemap's own domain, and of that which announced it; of any where a person named it."""
+        by = announced_by(lease)
+        domains = {urls.registrable_domain(server) for server in (lease.server, by) if by}
+
+        def judged(link: Link) -> Link:
+            if domains and urls.registrable_domain(urls.server(link.url)) not in domains:
+                return link._replace(refused=link.refused or "foreign")
+            return self._rules.apply(link)
+
+        return tuple(map(judged, sitemap.links))
+
+    def _admits(self, link: Link) -> bool:
+        """A sitemap is not a document: of the rules only domains and protocols hold for it."""
+        is_fetched = link.url.partition(":")[0] in self._rules.protocols
+        return is_fetched and not link.refused and self._rules.job.admits(urls.server(link.url))
+
+    def _take(self, server: str, id: int) -> bool:
+        """Count a sitemap, once; False where the server has too many."""
+        taken = self._taken[server]
+        if id not in taken and len(taken) >= self._most:
+            return False
+        taken.add(id)
+        return True
+
+
+def announced_by(lease: Lease) -> str:
+    """The server whose robots.txt named a sitemap, or the index that named it; "" where a person did."""
+    return str(json.loads(lease.request).get("of", ""))
