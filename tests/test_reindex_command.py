@@ -39,6 +39,9 @@ UNDO = (
     *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("missing_since", "failing_since")),
     "ALTER TABLE servers DROP COLUMN incident_since",
     "DROP TABLE checks",
+    "DROP TABLE signs",
+    "DROP TABLE sitemaps",
+    "DROP TABLE finds",
 )
 
 
@@ -58,7 +61,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     path = crawl_dir / "catalog.sqlite"
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 4, "undo the newest migration here, too"
+        assert version == 6, "undo the newest migration here, too"
         for statement in UNDO:
             db.execute(statement)
         db.execute("PRAGMA user_version = 2")

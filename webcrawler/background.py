@@ -1,9 +1,10 @@
 """Companions: processes beside the crawls, one of a kind for each data folder; locks say who is at work.
 
 The kernel frees a lock however its holder ends. NAME.lock belongs to a companion, whose process id is written
-in it; `crawls.lock` is shared by all crawls, `searches.lock` by real-time searches. A companion ends while it
-holds its own lock and that of the crawls. A crawl that starts meanwhile waits in `hold_crawl`
-for some milliseconds, and then finds no companion, never one that is about to end.
+in it; `crawls.lock` is shared by all crawls, `searches.lock` by real-time searches, each of which has a lock
+of its own as well. A companion ends while it holds its own lock and that of the crawls. A crawl that starts
+meanwhile waits in `hold_crawl` for some milliseconds, and then finds no companion, never one that is about to
+end.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ def hold_crawl(crawl_dir: Path) -> IO[str]:
 def hold_search(crawl_dir: Path) -> IO[str]:
     """Hold the lock of a real-time search until the file is closed: the follower commits sooner for it."""
     return _share(crawl_dir / "searches.lock")
+
+
+def search_lock(crawl_dir: Path, job: str) -> Path:
+    """The lock that one real-time search holds as long as it runs."""
+    return crawl_dir / "realtime" / f"{job}.lock"
 
 
 def _share(path: Path) -> IO[str]:

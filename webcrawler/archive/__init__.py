@@ -4,6 +4,17 @@
 """
 
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken
+from webcrawler.archive.finds import discard_finds, discard_left_over
 from webcrawler.archive.history import recall, take_in
 
-__all__ = ["CHECKED", "DOCUMENTS", "Batch", "Settled", "broken", "recall", "take_in"]
+__all__ = [
+    "CHECKED",
+    "DOCUMENTS",
+    "Batch",
+    "Settled",
+    "broken",
+    "discard_finds",
+    "discard_left_over",
+    "recall",
+    "take_in",
+]

@@ -78,6 +78,8 @@ class Engine:
             match(one.root, reading, self._opened.linking_to, late, enough) for one in (query, *within)
         )
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
+        unseen = self._opened.unseen()
+        mask[unseen[unseen < len(mask)]] = False
         pages = np.flatnonzero(mask).astype(np.int32)
         matches = Matches(pages, reading, self._opened.ranks_of, self._opened.beginnings)
         terms = (*query.terms, *found.terms)

@@ -33,11 +33,16 @@ def readable() -> Iterator[None]:
 
 
 class Opened:
-    """What a searcher reads beside the index; for one thread. Empty where there is no catalog."""
+    """What a searcher reads beside the index; for one thread. Empty where there is no catalog.
 
-    def __init__(self, crawl_dir: Path) -> None:
+    Args:
+        job: as for `Catalog`.
+    """
+
+    def __init__(self, crawl_dir: Path, job: str = "") -> None:
         path = crawl_dir / "catalog.sqlite"
-        self._catalog = _Cached(path, lambda: _catalog(path))
+        self._catalog = _Cached(path, lambda: _catalog(path, job))
+        self._unseen: tuple[object, NDArray[np.int64]] = None, np.zeros(0, np.int64)
         ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
         self._ranks = _Cached(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
         self._vocabulary = _Cached(words, lambda: load_vocabulary(words, self._identity), self._catalog)
@@ -68,14 +73,22 @@ class Opened:
         """Return the first 48 KiB of texts."""
         return self.catalog.texts(numbers, BEGINNING_BYTES) if self.catalog else {}
 
+    def unseen(self) -> NDArray[np.int64]:
+        """Return the numbers of the pages that only other searches of the web may see, ascending."""
+        if catalog := self.catalog:
+            version = self._catalog.version(), catalog.version
+            if version != self._unseen[0]:
+                self._unseen = version, catalog.unseen()
+        return self._unseen[1]
+
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """Return the numbers of the pages that link to a canonical URL."""
         return self.catalog.links.sources_of(url) if self.catalog else np.zeros(0, np.int64)
 
 
-def _catalog(path: Path) -> Catalog:
+def _catalog(path: Path, job: str) -> Catalog:
     try:
-        return Catalog(path, readonly=True)
+        return Catalog(path, readonly=True, job=job)
     except BadInput as error:  # not the fault of the person who searches
         raise Unavailable(str(error)) from error
 

@@ -38,15 +38,17 @@ class Searcher:
         reference: Reference | None = None,
         deadline_seconds: float = DEADLINE_SECONDS,
         fresh_seconds: float = 0.0,
+        job: str = "",
     ) -> None:
         """
         Args:
             reference: how frequent words are in general; English by default.
             deadline_seconds: what is read of the index by then gives a partial answer, and a note says so.
             fresh_seconds: how long a new commit may be missed; to look for one takes a millisecond.
+            job: name of a search of the web; its finds are seen, those of others are not.
         """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
-        self._opened = Opened(crawl_dir)
+        self._opened = Opened(crawl_dir, job)
         self._engine = Engine(crawl_dir, self._opened, reference or english(), fresh_seconds)
 
     @property

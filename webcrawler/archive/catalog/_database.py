@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 IntArray: TypeAlias = "NDArray[numpy.int64]"
 
 URL = "FROM urls u JOIN servers s ON s.number = u.server"  # s.name || u.path is the canonical URL
+# Of documents and of links: not of finds, which are no part of the collection (migration-006.sql).
+COLLECTED = "number NOT IN (SELECT number FROM finds)"
+LINKED = "source NOT IN (SELECT number FROM finds)"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
 WAIT_SECONDS = 10.0  # to wait until the log says which process it is, and between two such lines
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
@@ -191,6 +194,6 @@ def columns(rows: Iterable[tuple[int, ...]], columns: int = 1) -> IntArray:
     return numpy.fromiter(chain.from_iterable(rows), numpy.int64).reshape(-1, columns).T
 
 
-def as_json(numbers: Sequence[int]) -> str:
+def as_json(numbers: Iterable[int]) -> str:
     """An array for json_each."""
     return json.dumps([int(number) for number in numbers])

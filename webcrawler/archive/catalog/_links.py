@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns, statements
+from webcrawler.archive.catalog._database import LINKED, URL, IntArray, as_json, columns, statements
 from webcrawler.archive.catalog._urls import EXPLORED
 from webcrawler.urls import url_id
 
@@ -41,10 +41,14 @@ class Named(NamedTuple):
 
 
 class LinkGraph:
-    """The links between pages. `Catalog.links` is one."""
+    """The links between pages. `Catalog.links` is one.
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    Args:
+        job: as for `Catalog`.
+    """
+
+    def __init__(self, db: sqlite3.Connection, job: str = "") -> None:
+        self._db, self._job = db, job
 
     def all(self) -> Iterator[LinkRow]:
         """All edges, redirects included, by ascending source and target."""
@@ -61,10 +65,11 @@ class LinkGraph:
     def outlinks(self, numbers: Sequence[int]) -> tuple[IntArray, IntArray]:
         """Sources and targets of the edges that leave these pages, by ascending source.
 
-        Redirects included, nofollow left out.
+        Redirects included, nofollow and finds left out.
         """
-        query = """SELECT source, target FROM links
-            WHERE source IN (SELECT value FROM json_each(?)) AND rel <> 'nofollow' ORDER BY source"""
+        query = f"""SELECT source, target FROM links
+            WHERE source IN (SELECT value FROM json_each(?)) AND rel <> 'nofollow' AND {LINKED}
+            ORDER BY source"""
         sources, targets = columns(self._db.execute(query, (as_json(numbers),)), 2)
         return sources, targets
 
@@ -75,8 +80,8 @@ class LinkGraph:
         """
         import numpy
 
-        rows = self._db.execute("""
-            SELECT source, count(*), group_concat(target) FROM links WHERE rel <> 'nofollow'
+        rows = self._db.execute(f"""
+            SELECT source, count(*), group_concat(target) FROM links WHERE rel <> 'nofollow' AND {LINKED}
             GROUP BY source ORDER BY source""")
         sources, targets = [numpy.zeros(0, int)], [numpy.zeros(0, int)]
         while some := rows.fetchmany(SOURCES):
@@ -103,10 +108,11 @@ class LinkGraph:
         """The links of these pages to what is not explored yet, by ascending source; no nofollow."""
         query = f"""
             SELECT l.source, s.name || u.path, l.anchor, l.rel
-            FROM json_each(?) n CROSS JOIN links l ON l.source = n.value
+            FROM json_each(:sources) n CROSS JOIN links l ON l.source = n.value
             CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
             WHERE l.rel <> 'nofollow' AND NOT s.blocked AND NOT {EXPLORED} ORDER BY l.source"""
-        return list(map(FarLink._make, self._db.execute(query, (as_json(sources),))))
+        rows = self._db.execute(query, {"sources": as_json(sources), "job": self._job})
+        return list(map(FarLink._make, rows))
 
     def leading_to(self, number: int) -> FarLink | None:
         """The link that may have led to a page: on the one fetched first, and before it; no nofollow."""

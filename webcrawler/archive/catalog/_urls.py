@@ -9,15 +9,22 @@ from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns
 from webcrawler.archive.catalog._rows import PastFetch, past_fetch
 from webcrawler.urls import url_id
 
-EXPLORED = "EXISTS (SELECT 1 FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL)"
-HIDDEN = """
+DOCUMENT = "EXISTS (SELECT 1 FROM documents d WHERE d.number = u.number)"
+# The newest fetch that could tell found no document.
+NONE_THERE = """(SELECT f.found FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL
+    ORDER BY f.token DESC, f.fetched DESC LIMIT 1) IS 0"""
+# A search has to fetch again what only other searches have found: those finds are not for it to see.
+EXPLORED = f"""({NONE_THERE} OR {DOCUMENT}
+    AND (NOT EXISTS (SELECT 1 FROM finds f WHERE f.number = u.number)
+         OR EXISTS (SELECT 1 FROM finds f WHERE f.number = u.number AND f.job = :job)))"""
+HIDDEN = f"""
     SELECT u.number FROM urls u JOIN servers s ON s.number = u.server
     WHERE u.number IN (SELECT value FROM json_each(?)) AND (
         s.blocked
         OR EXISTS (SELECT 1 FROM documents d
                    WHERE d.number = u.number AND (d.noindex OR d.duplicate_of IS NOT NULL))
-        OR (SELECT f.found FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL
-            ORDER BY f.token DESC, f.fetched DESC LIMIT 1) = 0)"""
+        OR {NONE_THERE}
+        OR NOT {DOCUMENT} AND NOT EXISTS (SELECT 1 FROM links l WHERE l.target = u.number))"""
 
 
 class Urls:
@@ -60,16 +67,21 @@ class Urls:
     def hidden(self, numbers: Sequence[int]) -> set[int]:
         """Those that no search may show, though others link to them.
 
-        The document is gone, asks not to be indexed, repeats another, or its server is blocked.
+        The document is gone, asks not to be indexed, repeats another, or its server is blocked; or it is no
+        document, and nothing links to it any more.
         """
         return {number for (number,) in self._db.execute(HIDDEN, (as_json(numbers),))}
 
 
 class Fetches:
-    """The history of fetches, failures included. `Catalog.fetches` is one."""
+    """The history of fetches, failures included. `Catalog.fetches` is one.
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    Args:
+        job: as for `Catalog`.
+    """
+
+    def __init__(self, db: sqlite3.Connection, job: str = "") -> None:
+        self._db, self._job = db, job
 
     def last(self, url: str) -> PastFetch | None:
         """The newest fetch of a canonical URL."""
@@ -82,9 +94,10 @@ class Fetches:
         return past_fetch(row) if row else None
 
     def explored(self, ids: Collection[int]) -> set[int]:
-        """Those of these URL ids that were fetched, with an answer that tells if there is a document."""
-        query = f"SELECT u.id FROM urls u WHERE u.id IN (SELECT value FROM json_each(?)) AND {EXPLORED}"
-        return {id for (id,) in self._db.execute(query, (as_json(list(ids)),))}
+        """Those of these URL ids that are known to have a document, or none; finds of others are unknown."""
+        query = f"SELECT u.id FROM urls u WHERE u.id IN (SELECT value FROM json_each(:ids)) AND {EXPLORED}"
+        rows = self._db.execute(query, {"ids": as_json(ids), "job": self._job})
+        return {id for (id,) in rows}
 
     def outcomes(self) -> dict[str, int]:
         """How many ended in each "state/reason", retries left out; reads the whole history."""

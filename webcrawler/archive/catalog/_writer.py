@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from webcrawler.archive.catalog._database import as_json, insert_many, run, transaction
@@ -27,6 +27,8 @@ from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
 
 REMEMBERED = 250_000  # page numbers by URL id, about 160 bytes each
+FINDS = "SELECT f.number, u.id FROM finds f JOIN urls u ON u.number = f.number WHERE f.job = ? LIMIT ?"
+DISCARDED = 500  # finds to a transaction: other processes that write wait for it
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S
 # When a check may remove a document: the placeholders of checks.sql.
@@ -42,10 +44,14 @@ LIMITS: dict[str, Any] = {
 
 
 class Writer:
-    """Remembers page numbers: URLs are never deleted, so a committed number never changes."""
+    """Remembers page numbers: URLs are never deleted, so a committed number never changes.
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    Args:
+        job: as for `Catalog`.
+    """
+
+    def __init__(self, db: sqlite3.Connection, job: str = "") -> None:
+        self._db, self._job = db, job
         self._numbers: dict[int, int] = {}
         run(db, "batch.sql")
 
@@ -90,6 +96,26 @@ class Writer:
                 run(self._db, "touch-server.sql", server=server)
                 run(self._db, "rename-server.sql", server=server)
 
+    def discard_finds(self, kept: Collection[int]) -> set[int]:
+        """As `Catalog.discard_finds`."""
+        with transaction(self._db):
+            run(self._db, "keep-finds.sql", job=self._job, ids=as_json(kept))
+        discarded: set[int] = set()
+        while some := self._discard_some():
+            discarded |= some
+        return discarded
+
+    def _discard_some(self) -> set[int]:
+        with transaction(self._db):
+            ids = dict(self._db.execute(FINDS, (self._job, DISCARDED)))  # by page number
+            if ids:
+                self._clear_batch()
+                run(self._db, "discard-finds.sql", job=self._job, numbers=as_json(ids))
+                run(self._db, "fresh.sql")
+                run(self._db, "unlinked.sql")
+                self._apply_batch()
+        return set(ids.values())
+
     def _write_run(self, entries: list[Entry], rows: list[Row]) -> Verdict:
         """Write entries of different URLs."""
         db, numbers = self._db, self._numbers
@@ -113,6 +139,7 @@ class Writer:
         insert_many(db, "INSERT OR IGNORE INTO links", links)
         run(db, "unlinked.sql")
         sys.audit("webcrawler.catalog.linked")
+        run(db, "mark-finds.sql", job=self._job)
         self._apply_batch()
         run(db, "history.sql", lambda: sys.audit("webcrawler.catalog.history"))
         told = map(json.loads, run(db, "verdict.sql").fetchone())

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns, connect
+from webcrawler.archive.catalog._database import (
+    COLLECTED,
+    LINKED,
+    URL,
+    IntArray,
+    as_json,
+    columns,
+    connect,
+    run,
+)
 from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._signs import Signs
@@ -27,15 +36,19 @@ class Catalog:
     Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches` and `signs` read the
     rest.
 
+    Args:
+        job: name of a search of the web. Documents that it is the first to bring are its finds, which are
+            no part of the collection: nobody else sees them, and nothing counts them.
     Raises:
         BadInput: the file is missing (readonly), is not a catalog, or cannot be written.
     """
 
-    def __init__(self, path: Path, readonly: bool = False) -> None:
-        self._db = connect(path, readonly)
-        self.urls, self.links = Urls(self._db), LinkGraph(self._db)
-        self.anchors, self.fetches, self.signs = Anchors(self._db), Fetches(self._db), Signs(self._db)
-        self._writer = None if readonly else Writer(self._db)
+    def __init__(self, path: Path, readonly: bool = False, job: str = "") -> None:
+        self._db, self._job = connect(path, readonly), job
+        self.urls, self.links = Urls(self._db), LinkGraph(self._db, job)
+        self.anchors, self.fetches = Anchors(self._db), Fetches(self._db, job)
+        self.signs = Signs(self._db)
+        self._writer = None if readonly else Writer(self._db, job)
 
     def close(self) -> None:
         self._db.close()
@@ -61,6 +74,34 @@ class Catalog:
     def unblock(self, server: str) -> None:
         """Store what is fetched there from now on; what was removed comes back with its next fetch."""
         self._for_writing.unblock(server)
+
+    def discard_finds(self, kept: Collection[int]) -> set[int]:
+        """Remove the finds of this search, with their texts and links; the history stays.
+
+        What other searches found too leaves with the last of them. May be repeated. Raises as `write`.
+
+        Args:
+            kept: ids of URLs that become part of the collection instead.
+        Returns:
+            The ids of the URLs that this search has let go.
+        """
+        return self._for_writing.discard_finds(kept)
+
+    def jobs_with_finds(self) -> list[str]:
+        """The names of the searches whose finds are here: those that run, or have died."""
+        return [name for (name,) in self._db.execute("SELECT DISTINCT job FROM finds")]
+
+    def unseen(self) -> IntArray:
+        """The page numbers that this search, or anybody else, may not see, ascending.
+
+        They are the finds of others, and the URLs that nothing but these links to.
+        """
+        return columns(run(self._db, "unseen.sql", job=self._job)).ravel()
+
+    @property
+    def version(self) -> int:
+        """Changes when another connection has written."""
+        return int(self._one("PRAGMA data_version")[0])
 
     @property
     def _for_writing(self) -> Writer:
@@ -118,13 +159,14 @@ class Catalog:
         return document(row) if row else None
 
     def first_documents(self, limit: int) -> list[int]:
-        """The page numbers of those that were known first."""
-        query = "SELECT number FROM documents ORDER BY number LIMIT ?"
+        """The page numbers of those that were known first, without finds."""
+        query = f"SELECT number FROM documents WHERE {COLLECTED} ORDER BY number LIMIT ?"
         return [number for (number,) in self._db.execute(query, (limit,))]
 
     def last_documents(self, limit: int) -> list[int]:
-        """The page numbers of those that were fetched last, oldest first."""
-        query = "SELECT number FROM (SELECT * FROM documents ORDER BY fetched DESC LIMIT ?) ORDER BY fetched"
+        """The page numbers of those that were fetched last, oldest first, without finds."""
+        last = f"SELECT * FROM documents WHERE {COLLECTED} ORDER BY fetched DESC LIMIT ?"
+        query = f"SELECT number FROM ({last}) ORDER BY fetched"
         return [number for (number,) in self._db.execute(query, (limit,))]
 
     def has_documents_beside(self, beginning: str) -> bool:
@@ -134,8 +176,8 @@ class Catalog:
         return bool(self._db.execute(query, (beginning,)).fetchone()[0])
 
     def count_documents(self) -> int:
-        """Duplicates and noindex pages included; reads the whole table of documents."""
-        return int(self._one("SELECT count(*) FROM documents")[0])
+        """Duplicates and noindex pages included, finds not; reads the whole table of documents."""
+        return int(self._one(f"SELECT count(*) FROM documents WHERE {COLLECTED}")[0])
 
     def digests(self, limit: int) -> dict[bytes, Original]:
         """The originals by digest, the newest `limit` of them."""
@@ -152,11 +194,14 @@ class Catalog:
         return {id: (digest, Original(url, fetched)) for id, digest, url, fetched in rows}
 
     def stats(self) -> dict[str, int]:
-        """Servers with a document, documents, duplicates, and links without redirects; reads all links."""
-        query = """SELECT count(DISTINCT u.server), count(*), count(d.duplicate_of)
-            FROM documents d JOIN urls u ON u.number = d.number"""
+        """Servers with a document, documents, duplicates, and links without redirects; none of finds.
+
+        Reads all links.
+        """
+        query = f"""SELECT count(DISTINCT u.server), count(*), count(d.duplicate_of)
+            FROM documents d JOIN urls u USING (number) WHERE {COLLECTED}"""
         servers, documents, duplicates = self._one(query)
-        links = self._one("SELECT count(*) FROM links WHERE rel <> 'redirect'")[0]
+        links = self._one(f"SELECT count(*) FROM links WHERE rel <> 'redirect' AND {LINKED}")[0]
         return {"servers": servers, "documents": documents, "duplicates": duplicates, "links": links}
 
     def _one(self, query: str) -> Any:

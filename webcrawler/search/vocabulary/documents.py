@@ -39,7 +39,7 @@ class Collected:
     """Counts of words and phrases, titles, and passages; reads the whole catalog when made."""
 
     def __init__(self, catalog: Catalog, until: int) -> None:
-        """Read the documents of the changes up to that seq."""
+        """Read the documents of the changes up to that seq, without finds of searches of the web."""
         self.numbers: dict[str, int] = {}  # of lower-case words
         self.documents = array("i")  # with a word, by its number
         self.servers = array("i")  # with a word
@@ -50,7 +50,7 @@ class Collected:
         self._passage_words = array("i")  # numbers of words, passage after passage
         self._passage_ends = array("q", [0])  # where each passage ends among them
         self._passage_servers = array("i")  # of each passage
-        numbers = catalog.changed(0, until)
+        numbers = np.setdiff1d(catalog.changed(0, until), catalog.unseen())
         self.step = max(1, -(-len(numbers) // DOCUMENTS))
         numbers = numbers[:: self.step]
         self.server_of = catalog.urls.servers()[1]  # page number n at n - 1
