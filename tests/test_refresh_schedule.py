@@ -215,7 +215,24 @@ def test_sign_of_an_honest_sitemap_is_learnt_and_of_a_useless_one_is_not() -> No
     odds = signs.odds()
     assert odds[0, NEWER] > 10 and odds[0, SAME] < 0.1
     assert odds[1, NEWER] == pytest.approx(1)
-    assert signs.seldom().tolist() == [1, 10]
+
+
+def test_sitemap_is_fetched_after_twenty_checks_and_after_ten_times_as_many_if_it_tells_nothing() -> None:
+    signs = Signs()
+    servers = np.arange(40) % 2
+    signs.add(servers)
+
+    def check(times: int) -> list[bool]:
+        for _ in range(times):
+            signs.say(np.arange(40), (servers == 1) | (np.arange(40) < 20))
+            signs.see(np.arange(40), servers, np.full(40, 0.5), np.arange(40) < 20)
+        return signs.due().tolist()
+
+    assert signs.due().tolist() == [False, False]
+    assert check(1) == [True, False]  # 20 of each were checked; server 1 calls all pages newer
+    signs.fetched(np.array([0]))
+    assert check(0) == [False, False]
+    assert check(9) == [True, True]
 
 
 def test_sign_that_time_alone_predicts_tells_nothing() -> None:

@@ -1,4 +1,4 @@
-"""`scrapy evaluate`: which ordering finds the important pages first, which strategy those of a topic?"""
+"""`scrapy evaluate`: which ordering, which strategy, which policy of fetching pages again is better?"""
 
 from __future__ import annotations
 
@@ -21,16 +21,23 @@ HOT = "ib:10,ib:100,ir:13"
 STRATEGIES = ",".join(mode.name for mode in strategies() if not mode.library)
 PAGES, PAGES_MAX = "1000", 10**6
 Compared = tuple[Mapping[str, Any], Sequence[Path]]  # the figures for --json, the files that were drawn
-FOCUSED_ONLY = {"strategies": "", "known": "0", "pages": ""}  # options and their defaults
+BUDGETS, WINDOW = "0.01,0.05,0.2", "2012-2015"
+POLICIES = "uniform,importance,proportional,nutch,stormcrawler,ep,eb,harmonic,expected,oracle"
+# What belongs to one kind of comparison: its options and their defaults.
+ONLY = {
+    "--focused TOPICS.json": {"strategies": "", "known": "0", "pages": ""},
+    "--freshness": {"policies": POLICIES, "budgets": BUDGETS, "window": WINDOW},
+}
 
 
 class Evaluate(Command):
     arguments = "GRAPH"
-    summary = "Compare URL orderings on a recorded graph, or strategies of focused crawling"
+    summary = "Compare orderings on a recorded graph, strategies for a topic, or policies of fetching again"
     details = (
         "GRAPH is the data folder of a crawl (CRAWL_DIR), a *.graph-txt file, an edge list, or a folder "
         "with one of them. Virtual crawlers visit all pages that the start page leads to, in each order. "
-        "With --focused they look for pages about given topics, in a recorded crawl."
+        "With --focused they look for pages about given topics, in a recorded crawl. With --freshness, name "
+        "files of traces or synthetic?pages=20000&servers=300: which policy keeps a collection freshest?"
     )
     options = (
         Option("--orderings", ORDERINGS, f"modes to compare; hot:MODE needs --query ({ORDERINGS})"),
@@ -46,17 +53,25 @@ class Evaluate(Command):
         Option("--strategies", "", f"modes to compare with --focused ({STRATEGIES})"),
         Option("--pages", "", f"documents that each focused crawl fetches ({PAGES})"),
         Option("--known", "0", "random documents known beforehand, chosen by --seeds (0)"),
+        Option("--freshness", False, "compare when to fetch pages again"),
+        Option("--policies", POLICIES, f"policies to compare with --freshness ({POLICIES})"),
+        Option("--budgets", BUDGETS, f"with --freshness: fetches a page and day ({BUDGETS})"),
+        Option("--window", WINDOW, f"with --freshness: years of the traces ({WINDOW})"),
         Option("--plots", None, "draw the curves as SVG files", "DIR"),
         Option("--json", None, "write all figures as JSON", "FILE"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
+        kinds = {"--freshness": opts.freshness, "--focused TOPICS.json": opts.focused is not None}
+        if not args or (len(args) > 1 and not opts.freshness):
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
+        if all(kinds.values()):
+            raise BadInput("give --focused or --freshness, not both")
         seeds = [base.whole_number(seed, "--seeds") for seed in base.comma_separated(opts.seeds, "--seeds")]
-        for name, default in FOCUSED_ONLY.items():
-            if opts.focused is None and getattr(opts, name) != default:
-                raise BadInput(f"--{name} belongs to --focused TOPICS.json")
+        for kind, options in ONLY.items():
+            for name, default in options.items():
+                if not kinds[kind] and getattr(opts, name) != default:
+                    raise BadInput(f"--{name} belongs to {kind}")
         if opts.plots:
             from webcrawler.evaluation import plots
 
@@ -64,8 +79,11 @@ class Evaluate(Command):
             base.check_folder(Path(opts.plots))
         if opts.json:
             base.check_file(Path(opts.json))
-        compare = self._compare_orderings if opts.focused is None else self._compare_strategies
-        figures, files = compare(Path(args[0]), opts, seeds)
+        if opts.freshness:
+            figures, files = self._compare_policies(args, opts, seeds)
+        else:
+            compare = self._compare_orderings if opts.focused is None else self._compare_strategies
+            figures, files = compare(Path(args[0]), opts, seeds)
         if opts.json and figures:
             base.write_json(Path(opts.json), figures)
         for file in files:
@@ -126,6 +144,30 @@ class Evaluate(Command):
             "runs": [run.as_json(pages) for run in runs],
         }
         return figures, focused.draw(runs, pages, Path(opts.plots)) if opts.plots else ()
+
+    def _compare_policies(
+        self, sources: Sequence[str], opts: argparse.Namespace, seeds: Sequence[int]
+    ) -> Compared:
+        from webcrawler.evaluation import freshness
+
+        policies = base.comma_separated(opts.policies, "--policies")
+        freshness.check(policies)
+        budgets = [_budget(text) for text in base.comma_separated(opts.budgets, "--budgets")]
+        worlds = freshness.worlds([base.utf8(source, "the world") for source in sources], seeds, opts.window)
+        runs: list[freshness.Run] = []
+        with self.interruptible(lambda: _over(runs)), base.progress_bars() as progress:
+            for run in freshness.runs(worlds, policies, budgets, progress):
+                runs.append(run)
+        if not runs:
+            return {}, ()
+        print(freshness.summary(worlds))
+        print("\n" + freshness.tables(runs), flush=True)  # before files, which may fail
+        figures = {"runs": freshness.as_json(runs)}
+        return figures, freshness.draw(runs, Path(opts.plots)) if opts.plots else ()
+
+
+def _budget(text: str) -> float:
+    return base.number(text, "--budgets", lambda it: 0 < it <= 1000, "above 0, fetches a page and day")
 
 
 def _metrics(opts: argparse.Namespace) -> Metrics:

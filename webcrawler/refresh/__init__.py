@@ -6,6 +6,7 @@ more freshness would cost. None of these knows files, Redis or a clock.
 """
 
 from webcrawler.refresh import value
+from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.choosing import choose, importance
 from webcrawler.refresh.estimate import Calibration, Current, costs, current
 from webcrawler.refresh.schedule import POLICIES, Schedule
@@ -14,6 +15,7 @@ __all__ = [
     "POLICIES",
     "Calibration",
     "Current",
+    "Gamma",
     "Schedule",
     "choose",
     "costs",

@@ -15,6 +15,7 @@ SILENT, SAME, NEWER = range(3)  # what a sitemap says of a page since its last c
 DOUBT = 2.0  # pseudo-counts
 WATCHED = 10  # checks before what a sitemap says can be called useless
 TELLING = 3.0  # odds of NEWER over those of SAME, below which it is
+CHECKS = 20  # of a server's pages, between two fetches of its sitemap: it costs at most 5 % more
 SELDOM = 10  # times as seldom is a useless sitemap fetched
 AGREEMENTS = 5  # before a server's Last-Modified is believed
 CONTRADICTED = 0.1  # of its agreements, at which it no longer is
@@ -27,10 +28,11 @@ class Signs:
     others, so their share of changes would flatter a sign that tells nothing. Memory: 1 byte a page.
     """
 
-    state = ("said", "counts")
+    state = ("said", "counts", "since")
 
     def __init__(self) -> None:
         self.said = np.empty(0, np.int8)
+        self.since = np.empty(0, np.int64)  # by server: checks since its sitemap was fetched
         self.counts = np.empty(
             (0, 3, 3), np.float64
         )  # by server and what was said: checks, predicted, changed
@@ -39,6 +41,7 @@ class Signs:
         self.said = np.concatenate((self.said, np.full(len(servers), SILENT, np.int8)))
         new = max(0, int(servers.max(initial=-1)) + 1 - len(self.counts))
         self.counts = np.concatenate((self.counts, np.zeros((new, 3, 3))))
+        self.since = np.concatenate((self.since, np.zeros(new, np.int64)))
 
     def say(self, pages: Numbers, newer: NDArray[np.bool_]) -> None:
         """A sitemap or feed dates these pages: after their last check, or before it."""
@@ -53,6 +56,7 @@ class Signs:
         told = np.stack((np.ones(len(pages)), predicted, changed), axis=1)
         np.add.at(self.counts, (servers, self.said[pages]), told)
         self.said[pages] = SILENT
+        np.add.at(self.since, servers, 1)
 
     def odds(self) -> Floats:
         """What a sign multiplies the odds of a change with, by server and what is said."""
@@ -63,11 +67,16 @@ class Signs:
         odds[:, SILENT] = 1
         return odds
 
-    def seldom(self) -> NDArray[np.integer]:
-        """By server: how many times as seldom its sitemap need be fetched. 1, or 10 if it tells nothing."""
+    def due(self) -> NDArray[np.bool_]:
+        """By server: is its sitemap to be fetched? After 20 checks of its pages; 200 if it tells nothing."""
         odds = self.odds()
         watched = self.counts[:, (SAME, NEWER), 0].sum(axis=1) >= WATCHED
-        return np.where(watched & (odds[:, NEWER] < TELLING * odds[:, SAME]), SELDOM, 1)
+        useless = watched & (odds[:, NEWER] < TELLING * odds[:, SAME])
+        return self.since >= np.where(useless, CHECKS * SELDOM, CHECKS)
+
+    def fetched(self, servers: Numbers) -> None:
+        """The sitemaps of these servers were fetched; what they say of pages follows by `say`."""
+        self.since[servers] = 0
 
 
 class Dates:

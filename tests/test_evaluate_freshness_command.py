@@ -1,0 +1,139 @@
+"""`scrapy evaluate --freshness`: what people see, and what programs read."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as xml
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from localweb import PROJECT
+from scrapy.cmdline import execute
+
+SMALL = "synthetic?pages=200&servers=5&days=12"
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Act = Callable[..., Answer]
+
+
+@pytest.fixture
+def act(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Act:
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")
+
+    def run(*arguments: object) -> Answer:
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", "evaluate", "--freshness", *map(str, arguments)])
+        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def test_there_is_a_table_for_each_budget_with_a_row_for_each_policy(act: Act) -> None:
+    answer = act(SMALL, "--policies", "uniform,expected", "--budgets", "0.1,0.5", "--seeds", "1,2")
+
+    assert answer.status == 0, answer.err
+    assert re.match(
+        r"synthetic\S+: 200 pages of \d servers, [\d,]+ changes in 12 days; seeds 1, 2\.", answer.out
+    )
+    tables = answer.out.split("\n\n")[1:]
+    assert [table.split()[0] for table in tables] == ["0.1", "0.5"]
+    for table in tables:
+        rows = [line.split() for line in table.splitlines()[1:]]
+        assert [row[0] for row in rows] == [
+            "uniform",
+            "expected",
+            "oracle",
+        ]  # added: all are compared with it
+        assert [row[1] for row in rows] == ["2", "2", "2"]
+        assert rows[-1][2] == "1.000"
+
+
+def test_programs_read_each_run(act: Act, tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+
+    answer = act(SMALL, "--policies", "ep,oracle", "--budgets", "0.2", "--seeds", "1,2", "--json", file)
+
+    assert answer.status == 0, answer.err
+    runs = json.loads(file.read_text())["runs"]
+    assert [(run["policy"], run["seed"]) for run in runs] == [
+        ("ep", 1),
+        ("ep", 2),
+        ("oracle", 1),
+        ("oracle", 2),
+    ]
+    assert set(runs[0]) == {
+        "world", "seed", "policy", "budget", "fresh", "plain", "age", "used", "wasted", "never",
+        "calibration", "reported", "held", "seconds", "of_oracle",
+    }  # fmt: skip
+    assert runs[0]["of_oracle"] == pytest.approx(runs[0]["fresh"] / runs[2]["fresh"], abs=1e-4)
+    assert runs[2]["reported"] is None
+
+
+def test_curves_are_drawn_by_budget(act: Act, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+
+    answer = act(SMALL, "--policies", "expected", "--budgets", "0.1,0.5", "--plots", tmp_path)
+
+    assert answer.status == 0, answer.err
+    assert answer.out.endswith("freshness.svg\n")
+    texts = "".join(xml.parse(tmp_path / "freshness.svg").getroot().itertext())
+    assert "expected" in texts and "fetches a page and day" in texts
+
+
+def test_seed_of_the_world_counts_alone(act: Act) -> None:
+    answer = act(f"{SMALL}&seed=5", "--policies", "uniform", "--budgets", "0.1", "--seeds", "1,2")
+
+    assert "seeds 5." in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "name one graph"),
+        ([SMALL, "--policies", "best"], "--policies: no policy 'best'; there are uniform,"),
+        ([SMALL, "--budgets", "0"], "--budgets must be a number above 0"),
+        ([SMALL, "--budgets", "nan"], "--budgets must be a number above 0"),
+        ([SMALL, SMALL], "synthetic stands alone"),
+        (["missing.tsv"], "cannot read missing.tsv"),
+        ([PROJECT / "README.md"], "README.md, line 1: page, group, day it vanished"),
+        ([SMALL, "--focused", "topics.json"], "give --focused or --freshness, not both"),
+        ([SMALL, "--pages", "5"], "--pages belongs to --focused TOPICS.json"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(act: Act, arguments: list[object], complaint: str) -> None:
+    answer = act(*arguments)
+
+    assert answer.status == 2
+    assert answer.err.startswith(f"error: {complaint}" if "README" not in complaint else "error: ")
+    assert complaint in answer.err
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("years", ["2012", "2015-2012", "1960-1970", "a-b"])
+def test_window_is_two_years(act: Act, tmp_path: Path, years: str) -> None:
+    file = tmp_path / "trace.tsv"
+    file.write_text("a\tmanual\t\t14000\n")
+
+    answer = act(file, "--window", years)
+
+    assert answer.status == 2
+    assert f"--window={years}: write two years, as 2012-2015" in answer.err
+
+
+def test_window_without_pages_is_told(act: Act, tmp_path: Path) -> None:
+    file = tmp_path / "trace.tsv"
+    file.write_text("a\tmanual\t\t17000\n")
+
+    answer = act(file, "--window", "2012-2015")
+
+    assert "trace.tsv 2012-2015: no page was there all that time" in answer.err
