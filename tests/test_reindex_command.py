@@ -34,6 +34,8 @@ UNDO = (
     "DROP INDEX links_by_target",
     "DROP TABLE unlinked",
     "DROP INDEX fetches_by_seq",
+    "DROP INDEX documents_at_risk",
+    "DROP TABLE gone",
     *(f"ALTER TABLE fetches DROP COLUMN {name}" for name in ("seq", "changed", "since", "modified")),
     *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("checked", "changed", "text_digest")),
     *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("missing_since", "failing_since")),

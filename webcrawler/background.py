@@ -157,6 +157,7 @@ class Companion(NamedTuple):
 
 FOLLOWER = Companion("index", "webcrawler.index.follower")
 RANKER = Companion("ranks", "webcrawler.linkgraph.ranker")
+REFRESHER = Companion("refresh", "webcrawler.refresh.refresher")
 VOCABULARY = Companion("vocabulary", "webcrawler.search.vocabulary.builder")
 
 

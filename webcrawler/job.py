@@ -16,6 +16,7 @@ from webcrawler.orderings import number, ordering, whole_number
 from webcrawler.records import Lease, Link
 
 MOST = 10**12 - 1  # pages
+REFRESH = ("no", "once", "yes", "only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Job:
     query: str = ""  # what the mode looks for
     then: str = ""  # the mode within the queues of a mode
     sitemaps: tuple[str, ...] = ()  # and feeds, whose URLs are added; as they are fetched
+    refresh: str = "no"  # which documents are checked: no, once, yes, only
 
     is_search: ClassVar[bool] = (
         False  # a real-time search: fetches nothing that the catalog has, small batches
@@ -64,6 +66,7 @@ class Job:
             words.get("query", ""),
             words.get("then", ""),
             read_seeds(words.get("sitemaps", "")),
+            _refresh(words.get("refresh", "no")),
         )
 
     @property
@@ -146,6 +149,12 @@ def _domain(text: str) -> str:
     if "/" in text or text.count(":") == 1:  # no host is like that: nothing would be followed
         raise BadInput(f"the domain {text[:200]!r} is not a host: write -a domains=example.org,example.com")
     return text.lower().strip(".")
+
+
+def _refresh(text: str) -> str:
+    if text not in REFRESH:
+        raise BadInput(f"refresh={text[:60]!r} is not valid: choose one of {', '.join(REFRESH)}")
+    return text
 
 
 def _mode(words: Mapping[str, str]) -> str:

@@ -80,6 +80,21 @@ BUDGET_DOMAIN_SHARE = given("BUDGET_DOMAIN_SHARE", "", "K/N")
 # A path prefix goes behind all others once its duplicates exceed its new pages by this many.
 BUDGET_REPEATS = given("BUDGET_REPEATS", 20, "pages")
 
+# ---- Checks of documents
+
+# Share of the fetches that go to checks while new URLs wait; a simulation found .25 to .3 best.
+REFRESH_SHARE = given("REFRESH_SHARE", 0.3, "share")
+# How it is decided which document is worth a check next: `expected`, `ep` or `eb`.
+REFRESH_POLICY = given("REFRESH_POLICY", "expected", "expected|ep|eb")
+# A document is checked at least so often; three times the mean interval costs nothing. 0: never by itself.
+REFRESH_AT_LEAST = given("REFRESH_AT_LEAST", 60.0, "days")
+# A document is left alone for so long after a check, however often it changes.
+REFRESH_AT_MOST = given("REFRESH_AT_MOST", 1.0, "hours")
+# A document that is answered 404 is removed by a second 404, so much later.
+REFRESH_GONE = given("REFRESH_GONE", 1.0, "hours")
+# A document that cannot be fetched is removed after so long.
+REFRESH_LOST = given("REFRESH_LOST", 14.0, "days")
+
 # ---- Other spiders
 
 # Name of the frontier, which spiders of one name share; empty: the spider's name.
@@ -198,6 +213,7 @@ CHOICES = {
     "INDEX_ENGINE": ("whoosh",),
     "SERVE_LIVE": ("loopback", "all", "off"),
     "SITEMAPS": ("bounded", "all", "off"),
+    "REFRESH_POLICY": ("expected", "ep", "eb"),
 }
 
 
@@ -226,6 +242,8 @@ def complaint(name: str, value: object) -> str:
     setting, good = SETTINGS[name], True
     if name in CHOICES and str(value) not in CHOICES[name]:
         return f"{name}={value} is not valid: choose one of {', '.join(CHOICES[name])}"
+    if name == "REFRESH_SHARE" and str(value).replace(".", "", 1).isdecimal() and float(str(value)) > 1:
+        return f"REFRESH_SHARE={value} is not valid: a share, from 0 to 1"
     if name == "PROTOCOLS" and not {word.strip().lower() for word in str(value).split(",")} <= SCHEMES:
         return f"PROTOCOLS={value}: there are {', '.join(sorted(SCHEMES))}"
     if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -25,15 +25,17 @@ PROBE_SECONDS = 5.0  # a slow Redis is not a wrong one
 logger = logging.getLogger(__name__)
 
 
-def serialized(settings: Mapping[str, Any], mode: str = "") -> bytes:
+def serialized(settings: Mapping[str, Any], mode: str = "", others: Sequence[str] = ()) -> bytes:
     """What another process needs to reach the same Redis, as JSON; passwords are in it.
 
     Values of REDIS_PARAMS that JSON has no form for, such as objects, are left out with a warning.
 
     Args:
         mode: of the crawl, for FRONTIER_MODE; "": as the frontier has it.
+        others: names of more settings that it needs.
     """
     found = {name: settings.get(name) for name in SETTINGS if settings.get(name)}
+    found |= {name: settings.get(name) for name in others}
     if mode:
         found["FRONTIER_MODE"] = mode
     if "REDIS_PARAMS" in found:

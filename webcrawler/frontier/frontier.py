@@ -110,6 +110,18 @@ class Frontier:
             )
         self.set_mode(mode)
 
+    @property
+    def refresh(self) -> str:
+        """Which documents are checked while a crawl is alive: "", "yes", "only", or "once SECONDS".
+
+        Then each one that was not checked since that time; "" follows when all of them are queued.
+        """
+        return self.slots.stored("refresh")
+
+    @refresh.setter
+    def refresh(self, what: str) -> None:
+        self.client.hset(self.partitions[0].prefix + "meta", "refresh", what)
+
     def set_mode(self, mode: str) -> None:
         turns, partitions = int(self.ordering.servers_take_turns), len(self.partitions)
         meta = {"mode": mode, "turns": turns, "partitions": partitions}
@@ -225,6 +237,10 @@ class Frontier:
                 unseen += [url.decode() for url in unknown]
         links = [Link(url, urls.url_id(url), url) for url in unseen]
         return queued + self.discover(links, within_budgets=False)
+
+    def checks(self) -> int:
+        """How many decided URLs are queued again, or leased."""
+        return sum(int(self.client.hlen(one.prefix + "again")) for one in self.partitions)
 
     def replan(self) -> None:
         """Gives what waits the priorities that an ordering which learns wants by now; for any thread.

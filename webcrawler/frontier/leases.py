@@ -25,11 +25,13 @@ class Leases:
 
     Attributes:
         turn: the partition that is leased from next.
+        checks_only: are only checks leased, of what was decided before?
     """
 
     def __init__(self, slots: Slots, politeness: Politeness, worker: str) -> None:
         self.politeness, self.worker = politeness, worker
         self.turn = 0
+        self.checks_only = False
         self._slots = slots
         self._alone: Partition | None = None  # where it holds a URL alone, or lets go of others for that
 
@@ -84,6 +86,7 @@ class Leases:
                 polite.deaths,
                 int(self._holds_beside(partition)),
                 milliseconds(polite.crawl_delay_max),
+                int(self.checks_only),
             )
             calls.append(Call(partition, "lease", arguments))
         return calls

@@ -3,8 +3,9 @@
 Documents, the history of fetches, links, texts, and the changes that views follow.
 """
 
+from webcrawler.archive.catalog._checks import Due, Told
 from webcrawler.archive.catalog._links import LinkRow
 from webcrawler.archive.catalog._rows import PastFetch, Verdict
 from webcrawler.archive.catalog.catalog import Catalog
 
-__all__ = ["Catalog", "LinkRow", "PastFetch", "Verdict"]
+__all__ = ["Catalog", "Due", "LinkRow", "PastFetch", "Told", "Verdict"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from webcrawler.archive.catalog._database import as_json, insert_many, run, transaction
@@ -47,11 +47,12 @@ class Writer:
     """Remembers page numbers: URLs are never deleted, so a committed number never changes.
 
     Args:
-        job: as for `Catalog`.
+        job, limits: as for `Catalog`.
     """
 
-    def __init__(self, db: sqlite3.Connection, job: str = "") -> None:
+    def __init__(self, db: sqlite3.Connection, job: str, limits: Mapping[str, float]) -> None:
         self._db, self._job = db, job
+        self._limits = {**LIMITS, **limits}
         self._numbers: dict[int, int] = {}
         run(db, "batch.sql")
 
@@ -125,7 +126,7 @@ class Writer:
         batch = [(place, page, *row) for place, (page, row) in enumerate(zip(pages, rows, strict=True))]
         self._clear_batch()
         insert_many(db, f"INSERT INTO batch ({COLUMNS})", batch)
-        run(db, "checks.sql", **LIMITS)
+        run(db, "checks.sql", **self._limits)
         sys.audit("webcrawler.catalog.checked")
         links: list[Row] = []
         for place in sorted(json.loads(run(db, "fresh.sql").fetchone()[0])):
@@ -137,6 +138,7 @@ class Writer:
             [page for page, one in zip(pages, entries, strict=True) if one.fetch.lease.was]
         )
         insert_many(db, "INSERT OR IGNORE INTO links", links)
+        run(db, "gone.sql")
         run(db, "unlinked.sql")
         sys.audit("webcrawler.catalog.linked")
         run(db, "mark-finds.sql", job=self._job)

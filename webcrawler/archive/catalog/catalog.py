@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from webcrawler.archive.catalog._checks import Checks
 from webcrawler.archive.catalog._database import (
     COLLECTED,
     LINKED,
@@ -28,27 +30,31 @@ DOCUMENT = """
     SELECT d.number, u.id, s.name || u.path, s.name, d.fetched, d.status, d.content_type, d.digest,
            d.word_count, d.duplicate_of, d.noindex, d.file, d."offset"
     FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
+NO_LIMITS: Mapping[str, float] = MappingProxyType({})
 
 
 class Catalog:
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
-    Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches` and `signs` read the
-    rest.
+    Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches`, `signs` and
+    `checks` read the rest.
 
     Args:
         job: name of a search of the web. Documents that it is the first to bring are its finds, which are
             no part of the collection: nobody else sees them, and nothing counts them.
+        limits: when a check removes a document, where it is not as `LIMITS` says.
     Raises:
         BadInput: the file is missing (readonly), is not a catalog, or cannot be written.
     """
 
-    def __init__(self, path: Path, readonly: bool = False, job: str = "") -> None:
+    def __init__(
+        self, path: Path, readonly: bool = False, job: str = "", limits: Mapping[str, float] = NO_LIMITS
+    ) -> None:
         self._db, self._job = connect(path, readonly), job
         self.urls, self.links = Urls(self._db), LinkGraph(self._db, job)
         self.anchors, self.fetches = Anchors(self._db), Fetches(self._db, job)
-        self.signs = Signs(self._db)
-        self._writer = None if readonly else Writer(self._db, job)
+        self.signs, self.checks = Signs(self._db), Checks(self._db)
+        self._writer = None if readonly else Writer(self._db, job, limits)
 
     def close(self) -> None:
         self._db.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 from abc import ABC, abstractmethod
@@ -14,7 +15,7 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
 from webcrawler import connection
-from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, lower_priority
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, lower_priority
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.outcomes import Outcomes
@@ -23,6 +24,7 @@ from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
 from webcrawler.errors import BadUrl
+from webcrawler.frontier import Leased, Report
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Lease
 from webcrawler.settings import is_yes
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+REFRESHER_NEEDS = ("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST")
 
 
 class Crawl(Worker):
@@ -48,6 +51,7 @@ class Crawl(Worker):
         self.rules = LinkRules.from_settings(self.settings, self.job)
         given: Job | None = getattr(crawler.spider, "job", None)
         self.sitemaps = Sitemaps.from_settings(self.settings, given, self.rules)
+        self._has_checks_left = self.job.refresh == "once"
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
@@ -90,7 +94,11 @@ class Crawl(Worker):
         needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}
         if "link graph" in feeds and is_yes(self.settings["RANKER_ENABLED"]):
             needed[RANKER] = connection.serialized(self.settings, self.job.mode)
-        self._watch = Watch(self.folder, needed, self.frontier.ordering.follows_ranks)
+        at_once = [FOLLOWER, RANKER] if self.frontier.ordering.follows_ranks else [FOLLOWER]
+        if self.job.refresh != "no":
+            needed[REFRESHER] = connection.serialized(self.settings, others=REFRESHER_NEEDS)
+            at_once.append(REFRESHER)
+        self._watch = Watch(self.folder, needed, at_once)
         if self.job.max_time:
             loop.call_later(self.job.max_time, self.stop, "max_time")
 
@@ -111,10 +119,24 @@ class Crawl(Worker):
 
     # ---- what the scheduler asks
 
+    def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
+        found = super().lease(limit, reports, doubtful)
+        if not found.leases and self.job.refresh == "once":
+            self._has_checks_left = bool(self.frontier.refresh)
+        return found
+
+    @property
+    def is_expecting(self) -> bool:
+        """Will the refresher queue more?"""
+        return self.job.refresh in ("yes", "only") or self._has_checks_left
+
     def request(self, lease: Lease) -> Request:
         self.leases.downloads.begin(lease.url, lease.doubtful)
         meta = {"lease": lease, **self.request_meta}
-        return Request(lease.spelling, meta=meta, errback=self.outcomes.failed, dont_filter=True)
+        headers = json.loads(lease.request).get("headers") if lease.request else None
+        return Request(
+            lease.spelling, headers=headers, meta=meta, errback=self.outcomes.failed, dont_filter=True
+        )
 
     def enqueue(self, request: Request) -> bool:
         """A request with a lease goes on at once; of any other, only the URL is kept.

@@ -6,6 +6,7 @@ import logging
 import os
 import resource
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -94,6 +95,7 @@ class Stores:
             sys.audit("webcrawler.discover.before")
             retry(lambda: self.frontier.discover(links, within_budgets=False), revive)
             sys.audit("webcrawler.discover.after")
+            retry(self._begin_refresh, revive)
             self._recall()
             self.parsers = _parser_pool(settings)
             opened.callback(self.parsers.close)
@@ -113,6 +115,15 @@ class Stores:
         """Removes the frontier of a search; what it found stays in catalog and index."""
         with suppress(RedisError, BadInput):
             maintenance.leave_search(self.connection.client, self._job.frontier)
+
+    def _begin_refresh(self) -> None:
+        """Tell the refresher what to do. A pass over all documents that was killed is gone on with."""
+        what, frontier = self._job.refresh, self.frontier
+        frontier.leases.checks_only = what == "only"
+        if what == "once" and not frontier.refresh.startswith("once "):
+            frontier.refresh = f"once {time.time()}"
+        elif what in ("yes", "only"):
+            frontier.refresh = what
 
     def _guard_addresses(self) -> GuardedResolver:
         from twisted.internet import reactor  # importing it installs it: not before the crawl runs
@@ -147,9 +158,11 @@ class Stores:
         seconds = self._settings.getfloat("BATCH_SECONDS")
         if self._job.is_search or self.frontier.ordering.learns:
             entries, seconds = min(entries, QUICK_ENTRIES), min(seconds, QUICK_SECONDS)
+        gone, lost = (self._settings.getfloat(f"REFRESH_{name}") for name in ("GONE", "LOST"))
+        limits = {"missing_s": gone * 3600, "lost_s": lost * 86400}
         return Batch(
             PageStore(self._folder / "pages"),
-            lambda: Catalog(self._catalog),
+            lambda: Catalog(self._catalog, limits=limits),
             frontier,
             settled,
             reports,

@@ -1,11 +1,11 @@
-"""Keeps the processes beside a crawl at work: follower, ranker, and the one that makes the vocabulary."""
+"""Keeps the processes beside a crawl at work: follower, ranker, refresher, and the vocabulary's builder."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, Companion
@@ -22,11 +22,11 @@ class Watch:
 
     Args:
         needed: which companions, and what each reads from its standard input.
-        ranks_at_once: does the order of the crawl depend on ranks?
+        at_once: those that the crawl depends on; the others are started when it has lasted a minute.
     """
 
-    def __init__(self, folder: Path, needed: Mapping[Companion, bytes], ranks_at_once: bool) -> None:
-        self._folder, self._needed, self._ranks_at_once = folder, needed, ranks_at_once
+    def __init__(self, folder: Path, needed: Mapping[Companion, bytes], at_once: Sequence[Companion]) -> None:
+        self._folder, self._needed, self._at_once = folder, needed, at_once
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
         self._thread.start()
@@ -53,12 +53,8 @@ class Watch:
     def _run(self) -> None:
         patience_ends = time.monotonic() + PATIENCE_SECONDS
         while not self._end.is_set():
-            if time.monotonic() >= patience_ends:
-                self._start(FOLLOWER, RANKER, VOCABULARY)
-            elif self._ranks_at_once:
-                self._start(FOLLOWER, RANKER)
-            else:
-                self._start(FOLLOWER)
+            is_long = time.monotonic() >= patience_ends
+            self._start(*(self._needed if is_long else self._at_once))
             self._end.wait(WATCH_SECONDS)
 
     def _start(self, *companions: Companion) -> None:

@@ -40,6 +40,8 @@ local TURN = 1099511627776 -- 2^40: ranks of servers in turn stand behind those 
 local NUMBERS = 4294967296 -- 2^32
 local BEHIND = 4503599627370496 -- 2^52: behind every priority
 local AHEAD = -BEHIND -- before every priority
+local PRIORITY_MAX = 1048575 -- 2^20 - 1
+local FIRST = -PRIORITY_MAX * NUMBERS -- scores below are those of checks, which are ahead
 
 local function now_ms()
   local time = call('TIME')

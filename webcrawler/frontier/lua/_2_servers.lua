@@ -2,7 +2,7 @@
 
 -- The rank of a server, from the score of its queue's first URL; lower is earlier.
 local function rank(server, head, turns)
-  if not turns then return tonumber(head) end
+  if not turns or tonumber(head) < FIRST then return tonumber(head) end
   local turn = tonumber(call('HGET', key('turns'), server) or 0)
   if tonumber(head) >= BEHIND then return 2 * TURN + turn end
   local site = call('HMGET', site_of(server), 'newcomer', 'trying')
@@ -49,7 +49,7 @@ end
 local function take_turn(server)
   for _, place in ipairs({'ready', 'doubtful'}) do
     local old = call('ZSCORE', key(place), server)
-    if old and tonumber(old) < TURN then
+    if old and tonumber(old) >= 0 and tonumber(old) < TURN then
       return call('ZADD', key(place), TURN + tonumber(call('HGET', key('turns'), server) or 0), server)
     end
   end

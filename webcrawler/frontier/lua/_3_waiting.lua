@@ -1,11 +1,9 @@
 -- _3_waiting.lua: changes the scores of waiting URLs.
 
-local PRIORITY_MAX = 1048575 -- 2^20 - 1
-
 local function priority_of(score) return -math.floor(score / NUMBERS) end
 
 -- May its score change? Not where it goes behind all others, or before them.
-local function is_movable(score) return score < BEHIND and score >= -PRIORITY_MAX * NUMBERS end
+local function is_movable(score) return score < BEHIND and score >= FIRST end
 
 local function with_priority(score, priority) return score % NUMBERS - priority * NUMBERS end
 

@@ -2,13 +2,14 @@
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] worker   ARGV[2] limit   ARGV[3] lease, ms   ARGV[4] places of a server   ARGV[5] delay, ms
 -- ARGV[6] how many may be of doubtful servers   ARGV[7] deaths of its workers after which a URL is leased alone
--- ARGV[8] "1" when the worker holds something in another partition   ARGV[9] cap on a Crawl-delay, ms
+-- ARGV[8] "1" when the worker holds something in another partition   ARGV[9] cap on a Crawl-delay, ms   ARGV[10] "1" for checks only
 -- Returns {queued, leased, ms until something may be due (-1: nothing waits), 1 while the worker holds a URL alone or lets go of others for it,
 --          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, score, note, what it was before or "", … ten for each lease, best first}.
 -- Keeps   a URL is queued or leased, never both; a server never has more downloads than places, a slow one never more than one (Cho 1998, 5.1).
 -- Cost    O((limit + due) * log servers); moves at most 256 waiting servers and URLs a call.
 local worker, limit_left, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local places, delay_ms, doubtful_left, deaths_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local checks_only = ARGV[10] == '1'
 local now, turns = now_ms(), by_turn()
 local totals = call('HMGET', key('counts'), 'token', 'turn')
 -- Tokens follow the clock: a server that lost its last writes must not give one out twice.
@@ -41,7 +42,7 @@ local function next_server()
     local server, rank = head_in(place)
     if server and (not least or rank < least) then best, least, name = server, rank, place end
   end
-  if not best then return nil end
+  if not best or checks_only and least >= FIRST then return nil end
   heads[name].at = heads[name].at + 2
   call('ZREM', key(name), best)
   return best, least, name == 'doubtful'
@@ -164,5 +165,5 @@ for _, name in ipairs({'wait', 'retry'}) do
 end
 if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
 answer[4] = call('HEXISTS', key('alone'), worker)
-if answer[4] == 1 and answer[3] == 0 then answer[3] = 1000 end
+if (answer[4] == 1 or checks_only) and answer[3] == 0 and limit_left > 0 then answer[3] = 1000 end
 return answer

@@ -19,9 +19,17 @@ ALTER TABLE documents ADD COLUMN text_digest BLOB;
 ALTER TABLE documents ADD COLUMN missing_since REAL;
 ALTER TABLE documents ADD COLUMN failing_since REAL;
 UPDATE documents SET checked = fetched, changed = fetched;
+CREATE INDEX documents_at_risk ON documents (number) WHERE missing_since IS NOT NULL OR failing_since IS NOT NULL;
 
 -- Since when unusually many documents of the server are missing: none of them is removed for a day.
 ALTER TABLE servers ADD COLUMN incident_since REAL;
+
+-- URLs whose document was removed by a check: when, and how often they were asked for since.
+CREATE TABLE gone (
+    number INTEGER PRIMARY KEY REFERENCES urls (number),
+    since  REAL NOT NULL,
+    tries  INTEGER NOT NULL
+);
 
 -- Checks of a server in this hour and the last, and how many found nothing there.
 CREATE TABLE checks (

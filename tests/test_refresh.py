@@ -1,0 +1,229 @@
+"""A collection that lives: pages come again, what is gone leaves, what is new is found; real crawls."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+from localweb import PROJECT, Answer, Crawled, Site, crawl, scrapy
+
+from webcrawler.index import wait_until_caught_up
+from webcrawler.search import Searcher
+
+HOW_TO = PROJECT / "docs" / "how-to" / "search-engine-for-my-sites.md"
+FAST = {"REFRESH_GONE": 0, "FRONTIER_DELAY": 0, "ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_BACKOFF": 0.05}
+
+
+@dataclass
+class Page:
+    """A page of a web that changes; its text has a word that names it and its version."""
+
+    links: list[str]
+    version: int = 1
+    changed: float = 1_790_000_000.0
+
+    def text(self, name: str) -> str:
+        links = "".join(f'<a href="{link}">to {link}</a> ' for link in self.links)
+        return f"<!doctype html><title>Page {name}</title><p>word{name}v{self.version} {links}</p>"
+
+
+@dataclass
+class LivingSite:
+    """A site with true ETags, that answers 304 to who has the page already."""
+
+    pages: dict[str, Page]
+    status: dict[str, int] = field(default_factory=dict)  # of paths that are not answered 200
+    etags: bool = True
+
+    def __post_init__(self) -> None:
+        self.site = Site({"*": self._answer}).start()
+
+    def _answer(self, site: Site) -> Answer:
+        received = site.received[-1]
+        path = received.path.strip("/")
+        if path in self.status or path not in self.pages:
+            return Answer("nothing here", self.status.get(path, 404), kind="text/plain")
+        page = self.pages[path]
+        etag = f'"{page.version}"'
+        if self.etags and received.headers.get("If-None-Match") == etag:
+            return Answer(status=304, headers={"ETag": etag})
+        headers = {"ETag": etag, "Last-Modified": formatdate(page.changed, usegmt=True)} if self.etags else {}
+        return Answer(page.text(path or "home"), headers=headers)
+
+    @property
+    def asked(self) -> list[str]:
+        return [path.strip("/") for path in self.site.pages]
+
+
+@pytest.fixture
+def living() -> Iterator[LivingSite]:
+    site = LivingSite({"": Page(["a", "b", "c", "d"]), **{name: Page([]) for name in "abcd"}})
+    yield site
+    site.site.stop()
+
+
+def nightly_command() -> list[str]:
+    """The command of the timer that the how-to describes."""
+    line = re.search(r"^ExecStart=\S+/scrapy (crawl .*)$", HOW_TO.read_text("utf-8"), re.MULTILINE)
+    assert line
+    return shlex.split(line[1])
+
+
+def night(tmp_path: Path, living: LivingSite) -> Crawled:
+    """Run it for this site, as its owner would have written it."""
+    command = [
+        part.replace("@seeds.txt", living.site.url).replace("example.org,example.com", "127.0.0.1")
+        for part in nightly_command()
+    ]
+    living.site.asked.clear()
+    process = scrapy(*command, folder=tmp_path, **FAST)
+    _, log = process.communicate(timeout=120)
+    wait_until_caught_up(tmp_path)
+    return Crawled(tmp_path, process.returncode, log)
+
+
+def found(tmp_path: Path, words: str) -> set[str]:
+    return {hit.url.rpartition("/")[2] for hit in Searcher(tmp_path).search(words).hits}
+
+
+def test_the_story_of_a_site_that_changes_and_is_crawled_every_night(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    night(tmp_path, living)
+    assert found(tmp_path, "wordav1") == {"a"}
+
+    living.pages["a"].version = 2
+    del living.pages["b"]
+    living.status["c"] = 410
+    living.pages["new"] = Page([])
+    living.pages[""].links.append("new")
+    living.pages[""].version = 2
+    second = night(tmp_path, living)
+
+    assert second.status == 0
+    assert sorted(living.asked) == ["", "a", "b", "c", "d", "new"]
+    assert found(tmp_path, "wordav2") == {"a"}
+    assert found(tmp_path, "wordav1") == set()
+    assert found(tmp_path, "wordnewv1") == {"new"}
+    assert found(tmp_path, "wordcv1") == set()  # 410: at once
+
+    third = night(tmp_path, living)
+    assert found(tmp_path, "wordbv1") == set()  # 404: the second time
+    assert found(tmp_path, "worddv1") == {"d"}
+    states = third.frontier["states"]
+    assert states["seen"] == states["done"] + states["failed"] == 6
+
+
+def test_a_night_in_which_nothing_changed_indexes_nothing(tmp_path: Path, living: LivingSite) -> None:
+    night(tmp_path, living)
+    changes = last_change(tmp_path)
+
+    second = night(tmp_path, living)
+
+    assert sorted(living.asked) == ["", "a", "b", "c", "d"]
+    assert last_change(tmp_path) == changes
+    assert second.frontier["states"]["reasons"] == {"document": 5}
+
+
+def last_change(tmp_path: Path) -> int:
+    return Crawled(tmp_path, 0, "")._catalog.last_seq()
+
+
+def once(tmp_path: Path, living: LivingSite, *arguments: str, **settings: object) -> Crawled:
+    living.site.asked.clear()
+    return crawl(tmp_path, "index", "-a", f"seeds={living.site.url}", *arguments, **{**FAST, **settings})
+
+
+def test_without_refresh_nothing_is_fetched_again(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living)
+    once(tmp_path, living)
+
+    assert living.asked == []
+
+
+def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_next_time(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    once(tmp_path, living)
+    arguments = ("-a", "refresh=once", "-a", "max_pages=3")
+
+    first = once(tmp_path, living, *arguments)
+    asked = list(living.asked)
+    once(tmp_path, living, *arguments)
+
+    assert (len(asked), len(living.asked)) == (3, 2)
+    assert sorted(asked + living.asked) == ["", "a", "b", "c", "d"]
+    assert first.frontier["states"]["seen"] == 5
+
+
+def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living)
+    living.status = dict.fromkeys(["", "a", "b", "c", "d"], 500)
+
+    after = once(tmp_path, living, "-a", "refresh=once", FRONTIER_TRIES=2)
+
+    assert len(after.documents()) == 5
+    assert after.frontier["states"]["reasons"] == {"document": 5}
+    assert "'webcrawler/checked/failed': 5" in after.log
+
+
+def test_a_page_without_validators_is_fetched_whole_and_still_changes_nothing(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    living.etags = False
+    once(tmp_path, living)
+    changes = last_change(tmp_path)
+
+    after = once(tmp_path, living, "-a", "refresh=once")
+
+    assert "'webcrawler/checked/unchanged': 5" in after.log
+    assert last_change(tmp_path) == changes
+
+
+@pytest.mark.parametrize("mode", ["breadth", "backlink", "fifo"])
+def test_links_that_a_check_finds_are_followed_in_the_same_run(
+    tmp_path: Path, living: LivingSite, mode: str
+) -> None:
+    once(tmp_path, living, "-a", f"mode={mode}")
+    living.pages["a"] = Page(["new"], version=2)
+    living.pages["new"] = Page(["newer"])
+    living.pages["newer"] = Page([])
+
+    after = once(tmp_path, living, "-a", "refresh=once")
+
+    assert {"new", "newer"} <= set(living.asked)
+    assert len(after.documents()) == 7
+
+
+def test_only_checks_are_made_with_refresh_only(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living, "-a", "max_pages=3")
+    before = set(living.asked)
+
+    after = once(
+        tmp_path, living, "-a", "refresh=only", "-a", "max_pages=2", REFRESH_AT_MOST=0, FRONTIER_DELAY=0
+    )
+
+    assert len(living.asked) >= 2
+    assert set(living.asked) <= before
+    assert len(after.documents()) == 3
+
+
+def test_with_refresh_yes_both_go_on_until_the_time_is_over(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living, "-a", "max_pages=2")
+
+    after = once(tmp_path, living, "-a", "refresh=yes", "-a", "max_time=6", REFRESH_AT_MOST=0)
+
+    assert len(after.documents()) == 5
+    assert len(living.asked) > 5
+
+
+def test_a_wrong_word_is_one_line(tmp_path: Path) -> None:
+    after = crawl(tmp_path, "index", "-a", "refresh=daily")
+
+    assert after.status == 2
+    assert after.log.strip() == "error: refresh='daily' is not valid: choose one of no, once, yes, only"

@@ -1,0 +1,110 @@
+"""Checks of documents: what they told, and what of the catalog is due again."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from webcrawler.archive.catalog._database import URL, as_json
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+FIRST_TRIES_DAYS = (1, 7, 30)  # after which a URL that is gone is asked for once more, each time
+DAY_SECONDS = 86400.0
+
+
+class Told(NamedTuple):
+    """Fetches in the order of their seq, as arrays; times are seconds since 1970."""
+
+    seq: NDArray[numpy.int64]
+    number: NDArray[numpy.int64]
+    server: NDArray[numpy.int64]
+    fetched: NDArray[numpy.float64]
+    since: NDArray[numpy.float64]  # when the document was known to be current before; NaN: it was none
+    changed: NDArray[numpy.int8]  # 1, 0, or -1 where the fetch could not tell or was the first
+    modified: NDArray[numpy.float64]  # the server's Last-Modified; NaN without one
+    found: NDArray[numpy.int8]  # 1 a document stands there, 0 none does, -1 the fetch could not tell
+
+
+class Due(NamedTuple):
+    """A URL that is decided, and what a check of it needs."""
+
+    number: int
+    url: str  # canonical
+    was: str  # as the frontier counts it: "done/document"
+    etag: str
+    last_modified: str
+
+
+class Checks:
+    """The history as estimates of change need it. `Catalog.checks` is one."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def last_seq(self) -> int:
+        """The newest fetch, 0 where there is none."""
+        return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM fetches").fetchone()[0])
+
+    def after(self, seq: int, limit: int) -> Told:
+        """The next fetches after one seq, of which no more tries follow."""
+        import numpy  # 0.2 s, which a crawl should not pay
+
+        rows = self._db.execute(
+            """
+            SELECT f.seq, f.number, u.server, f.fetched, f.since, coalesce(f.changed, -1), f.modified,
+                   coalesce(f.found, -1)
+            FROM fetches f JOIN urls u ON u.number = f.number
+            WHERE f.seq > ? AND NOT f.retry ORDER BY f.seq LIMIT ?""",
+            (seq, limit),
+        )
+        columns = list(zip(*rows, strict=True)) or [()] * len(Told._fields)
+        types = (*[numpy.int64] * 3, *[numpy.float64] * 2, numpy.int8, numpy.float64, numpy.int8)
+        return Told._make(map(numpy.array, columns, types))
+
+    def documents(self) -> list[tuple[int, int, float]]:
+        """Page number, number of the server, and time of the last check of every document, ascending."""
+        query = """
+            SELECT d.number, u.server, coalesce(d.checked, d.fetched)
+            FROM documents d JOIN urls u ON u.number = d.number ORDER BY d.number"""
+        return list(self._db.execute(query))
+
+    def waiting(self, since: float) -> int:
+        """How many documents have not been checked since then; reads the whole table of documents."""
+        query = "SELECT count(*) FROM documents WHERE coalesce(checked, fetched) < ?"
+        return int(self._db.execute(query, (since,)).fetchone()[0])
+
+    def at_risk(self) -> list[tuple[int, float]]:
+        """Documents whose last fetch found nothing or failed, and since when that is so."""
+        query = """
+            SELECT number, min(coalesce(missing_since, 9e99), coalesce(failing_since, 9e99)) FROM documents
+            WHERE missing_since IS NOT NULL OR failing_since IS NOT NULL"""
+        return list(self._db.execute(query))
+
+    def gone(self, now: float) -> list[int]:
+        """URLs whose document was removed and that are due to be asked for once more."""
+        waits = " ".join(f"WHEN {n} THEN {days * DAY_SECONDS}" for n, days in enumerate(FIRST_TRIES_DAYS))
+        query = f"SELECT number FROM gone WHERE since + CASE tries {waits} END <= ? ORDER BY since"
+        return [number for (number,) in self._db.execute(query, (now,))]
+
+    def due(self, numbers: Sequence[int], documents: bool = True) -> list[Due]:
+        """What checks of these pages need, in this order.
+
+        Args:
+            documents: True leaves out what is no document now, False what is one or was never decided.
+        """
+        query = f"""
+            SELECT u.number, s.name || u.path,
+                   CASE WHEN d.noindex THEN 'done/noindex' ELSE (
+                       SELECT f.state || '/' || f.reason FROM fetches f
+                       WHERE f.number = u.number AND NOT f.retry
+                         AND (d.number IS NULL OR f.reason IN ('document', 'duplicate'))
+                       ORDER BY f.token DESC, f.fetched DESC LIMIT 1) END AS was,
+                   CASE WHEN d.file IS NOT NULL THEN coalesce(d.etag, '') ELSE '' END,
+                   CASE WHEN d.file IS NOT NULL THEN coalesce(d.last_modified, '') ELSE '' END
+            {URL} JOIN json_each(?) n ON n.value = u.number LEFT JOIN documents d ON d.number = u.number
+            WHERE was IS NOT NULL AND (d.number IS NOT NULL) = ? ORDER BY n.key"""
+        return list(map(Due._make, self._db.execute(query, (as_json(numbers), documents))))

@@ -1,0 +1,17 @@
+-- Keeps `gone`. Run after the new links are inserted, before unlinked.sql.
+
+UPDATE gone SET tries = tries + 1
+WHERE number IN (SELECT number FROM batch WHERE NOT fenced AND NOT retry AND found IS NOT 1);
+
+INSERT OR REPLACE INTO gone (number, since, tries)
+SELECT number, fetched, 0 FROM batch WHERE fresh AND NOT found AND checked IS NOT NULL;
+
+DELETE FROM gone WHERE number IN (SELECT number FROM batch WHERE fresh AND found);
+
+-- A changed page links to it anew: it is due at once.
+UPDATE gone SET since = 0, tries = 0
+WHERE number IN (
+    SELECT l.target
+    FROM (SELECT 1 FROM gone LIMIT 1) CROSS JOIN batch b CROSS JOIN links l ON l.source = b.number
+    WHERE b.fresh AND b.found AND b.checked IS NOT NULL AND l.rel <> 'nofollow'
+      AND NOT EXISTS (SELECT 1 FROM dropped d WHERE d.source = l.source AND d.target = l.target));

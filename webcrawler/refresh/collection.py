@@ -1,0 +1,154 @@
+"""The documents of a data folder as a schedule: it follows the checks, and outlives the process."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.archive.catalog import Catalog, Told
+from webcrawler.durable import replaced
+from webcrawler.linkgraph import stored
+from webcrawler.refresh.choosing import Numbers, importance
+from webcrawler.refresh.schedule import Schedule
+
+DAY_SECONDS = 86400.0
+AT_ONCE = 100_000  # fetches read in one step
+LEARN_SHARE = 0.01  # of the documents: checks after which servers are looked at again
+NAME = "schedule.npz"
+
+
+class Collection:
+    """What is known of each document, in the order in which they were met; 37 bytes each by `expected`.
+
+    A page that is gone keeps its place with weight 0, and is never chosen.
+
+    Args:
+        folder: `refresh/` of the data folder. It is a view: what is missing or broken there is read again
+            from the history.
+    """
+
+    def __init__(self, catalog: Catalog, crawl_dir: Path, schedule: Schedule) -> None:
+        self._catalog, self.schedule = catalog, schedule
+        self._file, self._ranks_dir = crawl_dir / "refresh" / NAME, crawl_dir / "ranks"
+        self.numbers: NDArray[np.int64] = np.empty(0, np.int64)  # page number by place
+        self.tried: NDArray[np.float64] = np.empty(0)  # seconds since 1970; failures included
+        self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
+        self._seq = self._news = 0
+        self._restore()
+        self.follow()
+        self._compare()
+        self.weigh()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def places(self, numbers: Numbers) -> NDArray[np.int32]:
+        """The place of each page number; -1 for what was never a document."""
+        if len(numbers) and numbers.max() >= len(self._places):
+            more = np.full(int(numbers.max()) + 1 - len(self._places), -1, np.int32)
+            self._places = np.concatenate((self._places, more))
+        return self._places[numbers]
+
+    def follow(self) -> NDArray[np.int64]:
+        """Take in what was fetched since the last call; returns the page numbers."""
+        numbers = [np.empty(0, np.int64)]
+        while len((told := self._catalog.checks.after(self._seq, AT_ONCE)).seq):
+            self._take_in(told)
+            self._seq = int(told.seq[-1])
+            numbers.append(told.number)
+        if self._news > LEARN_SHARE * len(self):
+            self.schedule.learn()
+            self.weigh()
+            self._news = 0
+        return np.concatenate(numbers)
+
+    def _take_in(self, told: Told) -> None:
+        first = (told.found == 1) & (self.places(told.number) < 0)
+        _, at = np.unique(told.number[first], return_index=True)
+        self._add(told.number[first][at], told.server[first][at], told.fetched[first][at])
+        places = self.places(told.number)
+        is_check = (places >= 0) & (told.changed >= 0) & ~np.isnan(told.since)
+        some = places[is_check]
+        days = told.fetched[is_check] / DAY_SECONDS
+        self.schedule.see(some, days, told.changed[is_check], told.modified[is_check] / DAY_SECONDS)
+        self._news += len(some)
+        known = places >= 0
+        self.tried[places[known]] = told.fetched[known]
+        # Back from the dead, or gone: the last fetch that could tell has it.
+        tells = known & (told.found >= 0)
+        self._set_there(places[tells], told.found[tells] == 1)
+
+    def _set_there(self, places: Numbers, there: NDArray[np.bool_]) -> None:
+        last = dict(zip(places.tolist(), there.tolist(), strict=True))
+        changed = np.fromiter(last, np.int64, len(last))
+        there = np.fromiter(last.values(), bool, len(last))
+        weights = self.schedule.weights
+        weights[changed[~there]] = 0
+        back = changed[there]
+        weights[back[weights[back] == 0]] = 1
+
+    def _add(self, numbers: Numbers, servers: Numbers, checked: NDArray[np.float64]) -> None:
+        self.places(numbers)
+        self._places[numbers] = np.arange(len(self), len(self) + len(numbers))
+        self.numbers = np.concatenate((self.numbers, numbers))
+        self.tried = np.concatenate((self.tried, checked))
+        self.schedule.add(servers, checked / DAY_SECONDS)
+
+    def weigh(self) -> None:
+        """Give documents the importance that their ranks say; those that are gone keep 0."""
+        ranks = stored.load(self._ranks_dir, self._catalog.identity)
+        there = self.schedule.weights > 0
+        if ranks is not None and there.any():
+            self.schedule.weights[there] = importance(ranks.of(self.numbers[there]))
+
+    def _compare(self) -> None:
+        """Hold what the history says against the documents that are there.
+
+        An older version's history has no numbers; a server that is blocked loses documents without a fetch.
+        """
+        rows = self._catalog.checks.documents()
+        numbers, servers, checked = map(np.array, zip(*rows, strict=True)) if rows else [np.empty(0, int)] * 3
+        new = self.places(numbers) < 0
+        self._add(numbers[new], servers[new], checked[new].astype(np.float64))
+        self._set_there(np.arange(len(self)), np.isin(self.numbers, numbers))
+
+    # ---- kept between crawls
+
+    def store(self) -> None:
+        """Raises OSError: for example, the disk is full; what was kept before stays."""
+        self._file.parent.mkdir(exist_ok=True)
+        head = {"identity": self._catalog.identity, "seq": self._seq, "policy": self.schedule.policy}
+        kept = {"numbers": self.numbers, "tried": self.tried, "head": np.array(json.dumps(head))}
+        with replaced(self._file) as file:
+            np.savez(file, **kept, **self.schedule.arrays())  # type: ignore[arg-type]
+
+    def _restore(self) -> None:
+        with suppress(OSError, ValueError, KeyError, TypeError, EOFError), np.load(self._file) as kept:
+            head = json.loads(str(kept["head"]))
+            wanted = (self._catalog.identity, self.schedule.policy)
+            is_ahead = head["seq"] > self._catalog.checks.last_seq()  # it was restored from a backup
+            if (head["identity"], head["policy"]) != wanted or is_ahead:
+                return
+            self.schedule.restore({name: kept[name] for name in kept.files})
+            self.numbers, self.tried, self._seq = kept["numbers"], kept["tried"], head["seq"]
+            self.places(self.numbers)
+            self._places[self.numbers] = np.arange(len(self))
+
+    def due_after_failure(self, now: float) -> list[int]:
+        """Page numbers of documents at risk that may be asked for again: after an hour, at least daily."""
+        due = []
+        for number, since in self._catalog.checks.at_risk():
+            tried = float(self.tried[self.places(np.array([number]))[0]])
+            if now - tried >= min(max(tried - since, 3600.0), DAY_SECONDS):
+                due.append(number)
+        return due
+
+
+def now_days() -> float:
+    """The present time, as schedules count it."""
+    return time.time() / DAY_SECONDS

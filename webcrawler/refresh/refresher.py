@@ -1,0 +1,100 @@
+"""The refresher, a process: one for each data folder, which has documents checked until no crawl is alive.
+
+It is the UpdateModule of an incremental crawler (SV), beside the ranker, its RankingModule; the crawl is the
+CrawlModule, and never waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import POLL_SECONDS, REFRESHER, is_crawling, prepare, release_if_idle, wait_for
+from webcrawler.connection import RedisError, visit
+from webcrawler.errors import Unavailable
+from webcrawler.frontier import Frontier, ordering
+from webcrawler.refresh.admission import Admission
+from webcrawler.refresh.collection import Collection
+from webcrawler.refresh.schedule import Schedule
+
+_log = logging.getLogger(__name__)
+REST = 4  # times as long as a step took, before the next
+HOUR_DAYS = 1 / 24
+
+
+def schedule_of(settings: Mapping[str, Any]) -> Schedule:
+    """An empty schedule by the settings REFRESH_POLICY, REFRESH_AT_LEAST and REFRESH_AT_MOST.
+
+    Raises:
+        BadInput: there is no such policy.
+    """
+    at_least, at_most = float(settings["REFRESH_AT_LEAST"]), float(settings["REFRESH_AT_MOST"])
+    return Schedule(settings["REFRESH_POLICY"], at_least, at_most * HOUR_DAYS)
+
+
+def refresh(
+    crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], bool] = lambda: False
+) -> bool:
+    """Works in this process until no crawl is alive.
+
+    Returns:
+        False if another refresher is at work.
+    """
+    with REFRESHER.at_work(crawl_dir) as lock:
+        if lock is None:
+            return False
+        catalog = wait_for(lambda: Catalog(crawl_dir / "catalog.sqlite", readonly=True), crawl_dir, stopped)
+        if not catalog:
+            return True
+        with closing(catalog):
+            collection = Collection(catalog, crawl_dir, schedule_of(settings))
+            while not stopped():
+                _serve(collection, catalog, crawl_dir, settings, stopped)
+                with suppress(OSError):
+                    collection.store()
+                if release_if_idle(lock, crawl_dir, lambda: True):
+                    break
+    return True
+
+
+def _serve(
+    collection: Collection,
+    catalog: Catalog,
+    crawl_dir: Path,
+    settings: Mapping[str, Any],
+    stopped: Callable[[], bool],
+) -> None:
+    """Queues checks while a crawl is alive; returns also when Redis is away."""
+    try:
+        with visit(settings) as connection, closing(connection.new_client()) as client:
+            frontier = Frontier(client, ordering("fifo"))
+            share, pause_s = float(settings["REFRESH_SHARE"]), float(settings["FRONTIER_DELAY"])
+            admission = Admission(collection, catalog, frontier, share, pause_s)
+            while is_crawling(crawl_dir) and not stopped():
+                began = time.monotonic()
+                admission.step()
+                time.sleep(max(POLL_SECONDS, REST * (time.monotonic() - began)))
+    except (RedisError, Unavailable) as error:
+        _log.warning("no checks are queued now: %s", error)
+        time.sleep(POLL_SECONDS)
+
+
+def main(arguments: list[str]) -> int:
+    """python -m webcrawler.refresh.refresher CRAWL_DIR; settings on stdin (`refresher.serialized`)."""
+    stopped = prepare("refresher")
+    crawl_dir = Path(arguments[0])
+    settings = json.loads((not sys.stdin.isatty() and sys.stdin.read()) or "{}")
+    if not refresh(crawl_dir, {**settings, "CRAWL_DIR": str(crawl_dir)}, stopped):
+        _log.info("another refresher is at work")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
