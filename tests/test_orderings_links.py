@@ -481,3 +481,27 @@ def test_a_sitemap_is_no_backlink_and_raises_nothing_that_waits(make_frontier: M
     frontier.complete([Done(sitemap, "sitemap", False, entries)])
 
     assert {lease.url: lease.priority for lease in frontier.lease(9).leases} == {linked: 1, new: 0}
+
+
+class Trusting(Ordering):
+    """Of a user's own: takes what a sitemap names before what pages link to."""
+
+    on_repeat = "raise"
+
+    def first_priority(self, link: Link, source: Source | None = None) -> int:
+        return 9 if link.rel == "sitemap" else 1
+
+
+def test_what_waits_keeps_its_place_whatever_an_ordering_thinks_of_sitemaps(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = make_frontier("test_orderings_links.Trusting")
+    frontier.discover([*links(A), sitemap_link("http://map.test/map.xml")])
+    sitemap, page = frontier.lease(2).leases
+    entries = [link._replace(rel="sitemap") for link in links("http://linked.test/", "http://new.test/")]
+
+    frontier.complete([done(page, "http://linked.test/")])
+    frontier.complete([Done(sitemap, "sitemap", False, entries)])
+
+    found = {lease.url: lease.priority for lease in frontier.lease(9).leases}
+    assert found == {"http://linked.test/": 1, "http://new.test/": 9}

@@ -53,7 +53,14 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, Site]:
         a, other = opened["a"], opened["b"]
         elsewhere = f"http://localhost:{other.server.server_port}/x"
         routes["/robots.txt"] = announcing(
-            "/index.xml", f"{a.url}/feed", "/moved.xml", "/gone.xml", "/soft.xml", "/no.xml", "/liar.xml"
+            "/index.xml",
+            f"{a.url}/feed",
+            "/moved.xml",
+            "/gone.xml",
+            "/soft.xml",
+            "/no.xml",
+            "/liar.xml",
+            elsewhere,
         )
         routes["/index.xml"] = index("/pages.xml.gz", "/list.txt", f"{a.url}/index.xml")
         pages = urlset("/only-here", "/named-too", "/private/x", elsewhere, "/a.zip", lastmod="2026-11-03")
@@ -63,7 +70,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, Site]:
         item = "<item><link>/news</link><pubDate>Tue, 03 Nov 2026 00:00:00 GMT</pubDate></item>"
         routes["/feed"] = Answer(f"<rss><channel>{item}</channel></rss>", kind="application/rss+xml")
         routes["/moved.xml"] = redirect("/new-place.xml")
-        routes["/new-place.xml"] = urlset("/from-new-place")
+        routes["/new-place.xml"] = urlset(" " * 100_000, "/from-new-place")  # too long for what is no page
         routes["/gone.xml"] = Answer("gone", 404)
         routes["/soft.xml"] = page("/from-soft")
         routes["/no.xml"] = Answer("nothing of the kind", kind="text/plain")
@@ -117,6 +124,13 @@ def test_every_url_is_in_one_state(crawled: tuple[Crawled, Site]) -> None:
     assert states["seen"] == states["done"] + states["failed"] > 0
     assert states["reasons"]["sitemap"] == list(OUTCOMES.values()).count("done/sitemap")
     assert states["refused"] == {"extension": 1, "foreign": 1}
+
+
+def test_nothing_outside_the_domains_is_asked(crawled: tuple[Crawled, Site]) -> None:
+    """Neither a sitemap there, which robots.txt names, nor a page, which a sitemap names."""
+    found, site = crawled
+
+    assert set(found.frontier["servers"]) == {site.url}
 
 
 def test_entries_of_sitemaps_are_no_edges(crawled: tuple[Crawled, Site]) -> None:
