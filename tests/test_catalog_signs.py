@@ -12,6 +12,7 @@ from test_catalog import A, B, C, edges, fetch, link, write
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry, Link
+from webcrawler.urls import url_id
 
 MAP, INDEX = "http://a.test/map.xml", "http://a.test/index.xml"
 A_TEST = "http://a.test"
@@ -122,3 +123,11 @@ def test_blocked_servers_say_nothing(catalog: Catalog) -> None:
     write(catalog, sitemap(entry(B)))
 
     assert told(catalog) == []
+
+
+def test_the_same_bytes_again_are_nothing_new(catalog: Catalog) -> None:
+    first = write(catalog, sitemap(entry(A)))
+    other = write(catalog, sitemap(entry(A), time=20, token=2, digest=b"2"))
+    same = write(catalog, sitemap(entry(A), time=30, token=3, digest=b"2"))
+
+    assert (first.unchanged, other.unchanged, same.unchanged) == (set(), set(), {url_id(MAP)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,6 +12,9 @@ import pytest
 from localweb import Answer, Crawled, Route, Site, crawl, page, redirect, robots, sites
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.connection import connect
+from webcrawler.frontier import Again, Frontier, maintenance, ordering
+from webcrawler.job import sitemap_link
 
 XML = "application/xml"
 
@@ -261,3 +265,45 @@ def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, fai
         assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
         assert [opened["a"].times(path) for path in ("/1", "/2")] == [1, 1]
         assert set(signs(found)) == {"/1", "/2"}
+
+
+# ---- read again
+
+
+def test_a_sitemap_that_is_due_again_brings_what_is_new_in_it_and_nothing_else(tmp_path: Path) -> None:
+    with sites(a={f"/{n}": page() for n in (1, 2, 3)}) as opened:
+        a = opened["a"]
+        a.routes["/map.xml"] = urlset("/1", "/2", lastmod="2026-11-03")
+        crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
+        a.routes["/map.xml"] = urlset("/1", "/2", "/3", lastmod="2026-11-03")
+        again(tmp_path)
+        found = crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
+
+        assert a.pages == ["/map.xml", "/1", "/2", "/map.xml", "/3"]
+        assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
+        assert "'webcrawler/done/sitemap': 1" in found.log  # and no check of a document
+
+
+def test_sitemaps_of_a_frontier_that_was_cleared_are_read_anew_as_sitemaps(tmp_path: Path) -> None:
+    with sites(a={"/1": page(), "/home": page()}) as opened:
+        a = opened["a"]
+        a.routes["/map.xml"] = urlset("/1")
+        crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
+        with connect(None, tmp_path) as connection:
+            maintenance.clear(Frontier(connection.client, ordering("fifo")))
+        again(tmp_path)
+        found = crawl(tmp_path, "index", "-a", f"seeds={a.url}/home")
+
+        assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 1}
+
+
+def again(folder: Path) -> None:
+    """Every sitemap that is known is due."""
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        known = catalog.signs.sitemaps()
+    links = [sitemap_link(one.url, one.of) for one in known]
+    due = [Again(one.url, one.outcome, link.request) for one, link in zip(known, links, strict=True)]
+    with connect(None, folder) as connection:
+        frontier = Frontier(connection.client, ordering("fifo"))
+        frontier.discover(links, within_budgets=False)  # those that a frontier does not know any more
+        frontier.again(due)

@@ -129,11 +129,12 @@ class Writer:
         run(db, "checks.sql", **self._limits)
         sys.audit("webcrawler.catalog.checked")
         links: list[Row] = []
+        unchanged: set[int] = set()  # URL ids of sitemaps
         for place in sorted(json.loads(run(db, "fresh.sql").fetchone()[0])):
-            targets = outlinks(entries[place])
-            links += [(pages[place], numbers[link.id], link.anchor, link.rel) for link in targets]
-            if entries[place].fetch.reason == "sitemap":
-                self._write_sitemap(pages[place], entries[place])
+            page, entry = pages[place], entries[place]
+            links += [(page, numbers[link.id], link.anchor, link.rel) for link in outlinks(entry)]
+            if entry.fetch.reason == "sitemap" and self._write_sitemap(page, entry):
+                unchanged.add(entry.fetch.lease.id)
         before = self._links_before(
             [page for page, one in zip(pages, entries, strict=True) if one.fetch.lease.was]
         )
@@ -149,7 +150,8 @@ class Writer:
         ids = [entry.fetch.lease.id for entry in entries]
         sets = [frozenset(ids[place] for place in places) for places in told]
         links_before = {id: before[page] for id, page in zip(ids, pages, strict=True) if page in before}
-        return Verdict._make((*sets, links_before))
+        verdict = Verdict._make((*sets, links_before))
+        return verdict._replace(unchanged=verdict.unchanged | unchanged)
 
     def _links_before(self, pages: list[int]) -> dict[int, frozenset[int]]:
         """Of the checked pages whose links are about to be replaced: the URL ids that they linked to."""
@@ -160,11 +162,16 @@ class Writer:
         rows = self._db.execute(query, (as_json(pages),)) if pages else ()
         return {page: frozenset(map(int, json.loads(ids))) for page, ids in rows}
 
-    def _write_sitemap(self, page: int, entry: Entry) -> None:
+    def _write_sitemap(self, page: int, entry: Entry) -> bool:
+        """Write what a sitemap says; returns whether its bytes are those known before."""
+        known: tuple[bytes | None] | None = self._db.execute(
+            "SELECT digest FROM sitemaps WHERE number = ?", (page,)
+        ).fetchone()
         told = [(place, *told_row(self._numbers[link.id], link)) for place, link in enumerate(named(entry))]
         insert_many(self._db, "INSERT INTO told (position, number, modified, of)", told)
         values = sitemap_row(entry)
         run(self._db, "sitemap.sql", lambda: sys.audit("webcrawler.catalog.sitemap"), number=page, **values)
+        return known == (entry.digest,)
 
     def _learn_numbers(self, entries: list[Entry]) -> None:
         known = self._numbers
