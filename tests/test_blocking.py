@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 from localweb import WITHOUT_INDEX, Answer, Site, crawl, scrapy, sites
 
+from webcrawler.commands.frontier import servers_named
+from webcrawler.errors import BadInput
+
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
 
 
@@ -82,3 +85,9 @@ def test_what_is_no_server_is_one_clear_line(tmp_path: Path) -> None:
 
     assert "is not a server: write http://host" in process.communicate(timeout=60)[1]
     assert process.returncode == 2
+
+
+@pytest.mark.parametrize("page", ["http://a.example/", "http://a.example/page", "a.example?q", "a.example#x"])
+def test_a_page_is_refused_and_its_server_stays(page: str) -> None:
+    with pytest.raises(BadInput, match="is not a server but a page.*`scrapy remove` is for pages"):
+        servers_named(page)

@@ -101,8 +101,12 @@ def servers_named(name: str) -> list[str]:
     """The server http://host:port, or for a host alone its http and https servers.
 
     Raises:
-        BadInput: the name is neither.
+        BadInput: the name is neither, or that of a page.
     """
+    if set(name.split("://")[-1]) & set("/?#"):
+        raise BadInput(
+            f"{name[:200]!r} is not a server but a page: write http://host:port; `scrapy remove` is for pages"
+        )
     origins = [name] if "://" in name else [f"http://{name}", f"https://{name}"]
     try:
         return [urls.server(urls.canonical(url)) for url in origins]
