@@ -6,7 +6,7 @@ Source: design.md, section 5, and the docstrings and reference of the frontier.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from frontier_model_ends import Ends
 from frontier_model_intake import Server, Url
@@ -106,6 +106,13 @@ class Model(Ends):
         left = [u for u in self.urls.values() if u.server is server and u.state in ("queued", "leased")]
         for url in left:
             self._decide(url, "failed/blocked")
+        return len(left)
+
+    def refuse(self, links: Iterable[Link]) -> int:
+        named = {link.id for link in links}
+        left = [u for u in self.urls.values() if u.link.id in named and u.state == "queued"]
+        for url in left:
+            self._decide(url, "failed/removed")
         return len(left)
 
     def _drop(self, server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -79,6 +80,11 @@ class Pair(Ends):
         expected = self.model_of(server).block(self.server(server))
 
         assert self.frontier.block(server) == expected
+
+    def refuse(self, links: Sequence[Link]) -> None:
+        expected = sum(model.refuse(links) for model in self.models.values())
+
+        assert self.frontier.refuse([link.url for link in links], "removed") == expected
 
     def unblock(self, server: str) -> None:
         self.server(server).blocked = False

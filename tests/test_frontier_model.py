@@ -230,6 +230,10 @@ class Histories(RuleBasedStateMachine):
         if act == "postpone":
             self.pair.postpone(server, units * T, crawl_delay)
 
+    @rule(numbers=st.sets(number, min_size=1, max_size=12))
+    def the_owner_removes(self, numbers: set[int]) -> None:
+        self.pair.refuse([LINKS[n] for n in numbers])
+
     @rule(worker=worker, steps=st.dictionaries(number, st.integers(0, 4), min_size=8, max_size=30))
     def rescore(self, worker: str, steps: dict[int, int]) -> None:
         """As the ranker does it; in other modes by anybody."""

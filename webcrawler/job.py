@@ -14,6 +14,7 @@ from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import number, ordering, whole_number
 from webcrawler.records import Lease, Link
+from webcrawler.scope import expand
 
 MOST = 10**12 - 1  # pages
 REFRESH = ("no", "once", "yes", "only")
@@ -74,11 +75,6 @@ class Job:
         """The name of its frontier."""
         return "index"
 
-    @property
-    def is_bounded(self) -> bool:
-        """Is it a crawl of certain sites, not of all that can be reached?"""
-        return bool(self.domains)
-
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""
         if not self.domains:
@@ -93,13 +89,22 @@ def read_seeds(text: str) -> tuple[str, ...]:
     Raises:
         BadInput: the file is missing, there is no seed, or one is no http or https URL.
     """
-    if text.startswith("@"):
-        lines = _lines(Path(text[1:]))
-    else:
-        lines = [(part.strip(), "") for part in text.split(",") if part.strip()]
-    if text and not lines:  # else the demo web would be crawled in their place
-        raise BadInput(f"there is no URL in {text[:200]!r}: write URL,URL or @FILE, with one URL a line")
-    return tuple(_seed(seed, where) for seed, where in lines)
+    return tuple(_seed(seed, where) for seed, where in _parts(text, "URL"))  # none: the demo web is crawled
+
+
+def read_patterns(text: str) -> tuple[str, ...]:
+    """Canonical patterns of URLs from `PATTERN,PATTERN` or `@file` (one a line, `#` comments).
+
+    Raises:
+        BadInput: the file is missing, there is no pattern, or one is wrong.
+    """
+    found: dict[str, None] = {}
+    for pattern, where in _parts(text, "pattern"):
+        try:
+            found |= dict.fromkeys(expand(pattern))
+        except BadInput as error:
+            raise BadInput(f"{error}{where}") from None
+    return tuple(found)
 
 
 def seed_link(seed: str) -> Link:
@@ -127,13 +132,28 @@ def is_sitemap(lease: Lease) -> bool:
     return bool(lease.request) and json.loads(lease.request).get("kind") == "sitemap"
 
 
-def _lines(file: Path) -> list[tuple[str, str]]:
+def _parts(text: str, what: str) -> list[tuple[str, str]]:
+    """What stands between the commas of a text, or on the lines of `@file`; each with where, for messages."""
+    if text.startswith("@"):
+        parts = _lines(Path(text[1:]), what)
+    else:
+        parts = [(part.strip(), "") for part in text.split(",") if part.strip()]
+    if text and not parts:
+        raise BadInput(
+            f"there is no {what} in {text[:200]!r}: write {what},{what} or @FILE, with one {what} a line"
+        )
+    return parts
+
+
+def _lines(file: Path, what: str) -> list[tuple[str, str]]:
     try:
         lines = file.read_text("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
-        raise BadInput(f"cannot read URLs from {file}: {error}; write @FILE, with one URL a line") from None
+        raise BadInput(
+            f"cannot read {what}s from {file}: {error}; write @FILE, with one {what} a line"
+        ) from None
     if lines and lines[0].startswith("<"):
-        raise BadInput(f"{file} has neither one URL a line nor bookmarks: let your browser export them")
+        raise BadInput(f"{file} has neither one {what} a line nor bookmarks: let your browser export them")
     stripped = ((line.split(" #")[0].strip(), f" (line {n} of {file})") for n, line in enumerate(lines, 1))
     return [(line, where) for line, where in stripped if line and not line.startswith("#")]
 

@@ -15,6 +15,7 @@ from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
+from webcrawler.scope import read
 
 ALONE = ("stats", "peek", "quarantined", "clear")
 WITH_ONE = ("explain", "block", "unblock")
@@ -49,7 +50,7 @@ class FrontierCommand(Command):
         elif verb == "quarantined":
             print("\n".join(map(_quarantined, found)) or "nothing is quarantined")
         else:
-            print("\n".join(_rows(readable(found) if verb == "explain" else found, "")))
+            print("\n".join(rows(readable(found) if verb == "explain" else found, "")))
 
     def _found(self, frontier: Frontier, verb: str, rest: list[str], limit: int) -> Any:
         verbs: dict[str, Callable[..., Any]] = {
@@ -85,6 +86,7 @@ class FrontierCommand(Command):
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
         found = inspect.explain(frontier, url)
+        found["refused"] = found["refused"] or read(self.crawl_dir).refusal(found["url"])
         path = self.crawl_dir / "catalog.sqlite"
         if path.exists():
             with closing(Catalog(path, readonly=True)) as catalog:
@@ -135,14 +137,14 @@ def readable(found: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _rows(table: dict[str, Any], indent: str) -> list[str]:
-    rows = []
+def rows(table: dict[str, Any], indent: str) -> list[str]:
+    found = []
     for name, value in table.items():
         if isinstance(value, dict):
-            rows += [f"{indent}{name}:", *_rows(value, indent + "  ")]
+            found += [f"{indent}{name}:", *rows(value, indent + "  ")]
             continue
         if isinstance(value, list):
             value = ", ".join(map(str, value))
         text = f"{value:,}" if isinstance(value, int) else str(value)
-        rows.append(f"{indent}{name:<{20 - len(indent)}} {printable(text)}")
-    return rows
+        found.append(f"{indent}{name:<{20 - len(indent)}} {printable(text)}")
+    return found

@@ -23,6 +23,7 @@ SETTINGS: dict[str, Any] = {
         "scrapy.extensions.memusage.MemoryUsage": None,
     },
     "DOWNLOADER_MIDDLEWARES": {
+        "webcrawler.crawl.middlewares.outcome.ScopeMiddleware": 10,
         "webcrawler.crawl.middlewares.outcome.AddressMiddleware": 20,
         "webcrawler.crawl.robots.RobotsMiddleware": 30,
         "webcrawler.crawl.middlewares.outcome.OutcomeMiddleware": 100,  # its clock starts behind robots.txt

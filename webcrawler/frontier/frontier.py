@@ -297,6 +297,17 @@ class Frontier:
             decided += int(some)
         return decided
 
+    def refuse(self, waiting: Sequence[str], reason: str) -> int:
+        """Decides canonical URLs that wait as failed/REASON, without a fetch; 1,000 at most.
+
+        Returns:
+            How many waited. What is leased is left to its worker.
+        """
+        found = self.slots.run_split(
+            "refuse", waiting, urls.server, lambda own: (f"failed/{reason}", wire.pack(wire.paths(own)))
+        )
+        return sum(int(refused) for _, refused in found)
+
     def postpone(self, server: str, seconds: float, crawl_delay: float | None = None) -> None:
         """Makes a server not due before that time; a Crawl-delay holds from now on, for all frontiers."""
         delay = "" if crawl_delay is None else milliseconds(crawl_delay)

@@ -107,6 +107,34 @@ def rescore(frontier: Frontier, mode: str) -> int:
     return changed
 
 
+def refuse(frontier: Frontier, refusal: Callable[[str], str], scope: str) -> int:
+    """Decides what waits and is refused now, as failed for that reason; also while crawls are alive.
+
+    Asks for all URLs that wait, some seconds for a million, unless it did so for this scope last. Those with
+    a request of their own, as sitemaps have, are left to the worker that leases them.
+
+    Args:
+        refusal: why a canonical URL is not to be fetched, or "".
+        scope: names what the refusals come from.
+    Returns:
+        How many URLs.
+    """
+    refused = 0
+    for partition in frontier.partitions if frontier.slots.stored("scope") != scope else ():
+        for some in _batches(_waiting(frontier, partition)):
+            by_reason: dict[str, list[str]] = {}
+            for link in some:
+                if reason := refusal(link.url):
+                    by_reason.setdefault(reason, []).append(link.url)
+            for reason, named in by_reason.items():
+                members = [" ".join(urls.split(url)) for url in named]
+                requests = frontier.client.hmget(partition.prefix + "request", members)
+                plain = [url for url, request in zip(named, requests, strict=True) if not request]
+                refused += frontier.refuse(plain, reason)
+    frontier.client.hset(frontier.partitions[0].prefix + "meta", "scope", scope)
+    return refused
+
+
 def _waiting(frontier: Frontier, partition: Partition) -> Iterator[Link]:
     """All URLs that wait, also those to be tried again, which are in no queue."""
     client, prefix = frontier.client, partition.prefix

@@ -88,6 +88,14 @@ def again(some: Iterable[Again]) -> bytes:
     return pack(list(found.values()))  # type: ignore[no-any-return]
 
 
+def paths(some: Iterable[str]) -> list[list[Any]]:
+    """Canonical URLs, grouped by server, for refuse-2.lua."""
+    found: dict[str, list[Any]] = {}
+    for server, path in map(urls.split, some):
+        found.setdefault(server, [server, []])[1].append(path)
+    return list(found.values())
+
+
 def done(one: Done, columns: list[Any]) -> bytes:
     """A lease that is decided, with the columns of its links, for complete-2.lua."""
     prefix = urls.path_prefix(one.lease.url[len(one.lease.server) :])

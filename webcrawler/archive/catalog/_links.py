@@ -110,7 +110,8 @@ class LinkGraph:
             SELECT l.source, s.name || u.path, l.anchor, l.rel
             FROM json_each(:sources) n CROSS JOIN links l ON l.source = n.value
             CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
-            WHERE l.rel <> 'nofollow' AND NOT s.blocked AND NOT {EXPLORED} ORDER BY l.source"""
+            WHERE l.rel <> 'nofollow' AND NOT s.blocked AND NOT u.removed AND NOT {EXPLORED}
+            ORDER BY l.source"""
         rows = self._db.execute(query, {"sources": as_json(sources), "job": self._job})
         return list(map(FarLink._make, rows))
 

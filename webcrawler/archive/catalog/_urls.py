@@ -20,7 +20,7 @@ EXPLORED = f"""({NONE_THERE} OR {DOCUMENT}
 HIDDEN = f"""
     SELECT u.number FROM urls u JOIN servers s ON s.number = u.server
     WHERE u.number IN (SELECT value FROM json_each(?)) AND (
-        s.blocked
+        s.blocked OR u.removed
         OR EXISTS (SELECT 1 FROM documents d
                    WHERE d.number = u.number AND (d.noindex OR d.duplicate_of IS NOT NULL))
         OR {NONE_THERE}
@@ -67,8 +67,8 @@ class Urls:
     def hidden(self, numbers: Sequence[int]) -> set[int]:
         """Those that no search may show, though others link to them.
 
-        The document is gone, asks not to be indexed, repeats another, or its server is blocked; or it is no
-        document, and nothing links to it any more.
+        The document is gone or removed, asks not to be indexed, repeats another, or its server is blocked; or
+        it is no document, and nothing links to it any more.
         """
         return {number for (number,) in self._db.execute(HIDDEN, (as_json(numbers),))}
 
@@ -92,6 +92,15 @@ class Fetches:
             WHERE u.id = ? ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
         row = self._db.execute(query, (url_id(url),)).fetchone()
         return past_fetch(row) if row else None
+
+    def outcomes_of(self, numbers: Sequence[int]) -> dict[int, str]:
+        """What each of these pages that was fetched was decided as: "done/document", "failed/timeout"."""
+        query = """
+            SELECT n.value, (SELECT rtrim(f.state || '/' || f.reason, '/') FROM fetches f
+                             WHERE f.number = n.value AND NOT f.retry
+                             ORDER BY f.token DESC, f.fetched DESC LIMIT 1) AS outcome
+            FROM json_each(?) n WHERE outcome IS NOT NULL"""
+        return dict(self._db.execute(query, (as_json(numbers),)))
 
     def explored(self, ids: Collection[int]) -> set[int]:
         """Those of these URL ids that are known to have a document, or none; finds of others are unknown."""

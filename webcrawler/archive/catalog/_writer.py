@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from webcrawler.archive.catalog._database import as_json, insert_many, run, transaction
+from webcrawler.archive.catalog._database import URL, as_json, insert_many, run, transaction
 from webcrawler.archive.catalog._rows import (
     COLUMNS,
     Arrival,
@@ -23,6 +23,7 @@ from webcrawler.archive.catalog._rows import (
     told_row,
 )
 from webcrawler.records import Entry
+from webcrawler.scope import Scope, Watched
 from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
 
@@ -50,11 +51,15 @@ class Writer:
         job, limits: as for `Catalog`.
     """
 
-    def __init__(self, db: sqlite3.Connection, job: str, limits: Mapping[str, float]) -> None:
-        self._db, self._job = db, job
+    def __init__(self, db: sqlite3.Connection, scope: Watched, job: str, limits: Mapping[str, float]) -> None:
+        self._db, self._scope, self._job = db, scope, job
         self._limits = {**LIMITS, **limits}
+        self._obeyed: Scope | None = None
         self._numbers: dict[int, int] = {}
         run(db, "batch.sql")
+        if self._digest_of_removed() != scope.now().digest_of_removed:
+            with transaction(db):
+                self._obey()
 
     def write(self, arrivals: Sequence[Arrival]) -> Verdict:
         """As `Catalog.write`. A URL that comes twice is written in two steps of the same transaction."""
@@ -67,6 +72,7 @@ class Writer:
             sys.audit("webcrawler.catalog.before-begin")
             with transaction(self._db):
                 sys.audit("webcrawler.catalog.after-begin")
+                self._obey()
                 for entries, rows in prepared:
                     ids = [entry.fetch.lease.id for entry in entries]
                     told = joined(told, ids, self._write_run(entries, rows))
@@ -74,28 +80,62 @@ class Writer:
             sys.audit("webcrawler.catalog.after-commit")
         except BaseException:
             self._numbers.clear()  # the new ones were rolled back
+            self._obeyed = None
             raise
         if len(self._numbers) > REMEMBERED:
             self._numbers.clear()
         return told
 
     def block(self, server: str) -> int:
-        """As `Catalog.block`; keeps links and history, and passes texts on as when a page is gone."""
+        """As `Catalog.block`."""
         with transaction(self._db):
-            is_new = run(self._db, "block.sql", server=server).rowcount > 0
-            self._clear_batch()
-            removed = run(self._db, "remove-server.sql", server=server).rowcount
-            self._apply_batch()
-            if is_new and not removed:
-                run(self._db, "touch-server.sql", server=server)
-            run(self._db, "rename-server.sql", server=server)
-        return removed
+            if not run(self._db, "block.sql", server=server).rowcount:
+                return 0
+            run(self._db, "touch-server.sql", server=server)
+            return self._take_out()
 
     def unblock(self, server: str) -> None:
         with transaction(self._db):
             if run(self._db, "unblock.sql", server=server).rowcount:
                 run(self._db, "touch-server.sql", server=server)
-                run(self._db, "rename-server.sql", server=server)
+                self._take_out()
+
+    def _obey(self) -> None:
+        """Take out what the scope has removed since the last time, and let in again what it no longer has.
+
+        Reads all URLs if anything has changed: about 2 s for a million.
+        """
+        scope = self._scope.now()
+        if scope is self._obeyed:
+            return
+        if self._digest_of_removed() != scope.digest_of_removed:
+            rows = self._db.execute(f"SELECT u.number, s.name || u.path, u.removed {URL}")
+            changed = [(number,) for number, url, removed in rows if scope.has_removed(url) != removed]
+            self._db.execute("DELETE FROM touched")
+            insert_many(self._db, "INSERT INTO touched", changed)
+            run(self._db, "removed.sql")
+            if changed:
+                self._take_out()
+            meta = ("removed", scope.digest_of_removed)
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta)
+        self._obeyed = scope
+
+    def _digest_of_removed(self) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE key = 'removed'").fetchone()
+        return str(row[0]) if row else ""
+
+    def _take_out(self) -> int:
+        """Remove the documents in `touched` that are blocked or removed; returns how many.
+
+        Removes their texts, keeps links and history, and passes texts on as when a page is gone.
+        """
+        self._clear_batch()
+        removed = run(self._db, "take-out.sql").rowcount
+        self._apply_batch()
+        if not removed:
+            run(self._db, "touch.sql")
+        run(self._db, "rename.sql")
+        return removed
 
     def discard_finds(self, kept: Collection[int]) -> set[int]:
         """As `Catalog.discard_finds`."""
@@ -182,8 +222,9 @@ class Writer:
                 unknown[lease.id] = lease.url
             unknown.update({link.id: link.url for link in named(entry) if link.id not in known})
         self._db.execute("DELETE FROM batch_urls")
-        rows = [(id, *split(url)) for id, url in unknown.items()]
-        insert_many(self._db, "INSERT INTO batch_urls (id, server, path)", rows)
+        scope = self._scope.now()
+        rows = [(id, *split(url), scope.has_removed(url)) for id, url in unknown.items()]
+        insert_many(self._db, "INSERT INTO batch_urls (id, server, path, removed)", rows)
         learnt = json.loads(run(self._db, "number.sql").fetchone()[0])
         known.update({int(id): number for id, number in learnt.items()})
 

@@ -24,6 +24,7 @@ from webcrawler.archive.catalog._signs import Signs
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.records import Change, Document, Original, Text
+from webcrawler.scope import Watched
 from webcrawler.urls import url_id
 
 DOCUMENT = """
@@ -38,6 +39,7 @@ class Catalog:
 
     Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches`, `signs` and
     `checks` read the rest.
+    Opened for writing, and with each batch, it takes out what the scope of its folder has removed.
 
     Args:
         job: name of a search of the web. Documents that it is the first to bring are its finds, which are
@@ -54,7 +56,7 @@ class Catalog:
         self.urls, self.links = Urls(self._db), LinkGraph(self._db, job)
         self.anchors, self.fetches = Anchors(self._db), Fetches(self._db, job)
         self.signs, self.checks = Signs(self._db), Checks(self._db)
-        self._writer = None if readonly else Writer(self._db, job, limits)
+        self._writer = None if readonly else Writer(self._db, Watched(path.parent), job, limits)
 
     def close(self) -> None:
         self._db.close()
@@ -62,8 +64,9 @@ class Catalog:
     def write(self, arrivals: Sequence[Arrival]) -> Verdict:
         """Write a batch of fetches in one transaction, with the places of their WARC records.
 
-        A fetch that was written before changes nothing. One under an older lease than the newest known, or of
-        a blocked server, goes into the history only; where leases cannot tell, the time of the fetch decides.
+        A fetch that was written before changes nothing. One under an older lease than the newest known, of a
+        blocked server or a removed URL, goes into the history only; where leases cannot tell, the time of the
+        fetch decides.
 
         Raises:
             Unavailable: nothing was written; the batch may be tried again.

@@ -28,6 +28,15 @@ SMALL_BODY_BYTES = 64 * 1024
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 
 
+class ScopeMiddleware(CrawlPart):
+    """Refuses what was removed, or left the scope, while it waited."""
+
+    def process_request(self, request: Request) -> None:
+        lease: Lease | None = request.meta.get("lease")
+        if lease and (refusal := self._crawl.rules.refusal(lease)):
+            raise Refused(refusal)
+
+
 class AddressMiddleware(CrawlPart):
     """Refuses special addresses written in a URL, in every spelling, and ports that are no web server's.
 

@@ -2,40 +2,65 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Self
 
 from scrapy.settings import BaseSettings
 
 from webcrawler import urls
-from webcrawler.job import Job
-from webcrawler.records import Link
+from webcrawler.job import Job, is_sitemap
+from webcrawler.records import Lease, Link
+from webcrawler.scope import Scope, Watched
 from webcrawler.settings import words_of
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """The bounds of a job, and those of the settings PROTOCOLS and TRAP_PATHS."""
+    """The bounds of a job, of the data folder's scope, and of the settings PROTOCOLS and TRAP_PATHS.
+
+    What is removed while the crawl goes on is refused from then on.
+    """
 
     job: Job
+    scope: Watched
     protocols: frozenset[str]
     trap_paths: tuple[str, ...]
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, job: Job) -> Self:
+        scope = Watched(Path(settings["CRAWL_DIR"]))
         protocols, trap_paths = words_of(settings["PROTOCOLS"]), words_of(settings["TRAP_PATHS"])
-        return cls(job, frozenset(protocols), tuple(trap_paths))
+        return cls(job, scope, frozenset(protocols), tuple(trap_paths))
 
     def apply(self, link: Link) -> Link:
-        """The link, with a reason in `refused` when it leads out of the job's domains or to a trap path."""
+        """The link, with a reason in `refused` when it leads out of these bounds."""
+        return self._apply(link, self.scope.now())
+
+    def apply_to_all(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        scope = self.scope.now()
+        if not (self.job.domains or self.trap_paths or any(astuple(scope))):
+            return links
+        return tuple(self._apply(link, scope) for link in links)
+
+    def _apply(self, link: Link, scope: Scope) -> Link:
         if link.refused:
             return link
         if not self.job.admits(urls.server(link.url)):
             return link._replace(refused="domain")
+        if refusal := scope.refusal(link.url):
+            return link._replace(refused=refusal)
         return link._replace(refused="location") if urls.is_at(link.url, self.trap_paths) else link
 
-    def apply_to_all(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
-        return tuple(map(self.apply, links)) if self.job.domains or self.trap_paths else links
+    @property
+    def is_bounded(self) -> bool:
+        """Is it a crawl of certain sites, not of all that can be reached?"""
+        return bool(self.job.domains or self.scope.now().include)
+
+    def refusal(self, lease: Lease) -> str:
+        """Why this is not to be fetched any more; a sitemap is no document, so the scope is not for it."""
+        refusal = self.scope.now().refusal(lease.url)
+        return "" if refusal == "scope" and is_sitemap(lease) else refusal
 
     def admits(self, link: Link) -> bool:
         """May this link, of whatever origin, be followed?"""

@@ -40,7 +40,7 @@ class Sitemaps:
     def from_settings(cls, settings: BaseSettings, job: Job | None, rules: LinkRules) -> Self:
         """For the crawl of a job; other spiders and real-time searches read no sitemaps."""
         wanted = settings["SITEMAPS"] if job and not job.is_search else "off"
-        follows_robots = wanted == "all" or (wanted == "bounded" and rules.job.is_bounded)
+        follows_robots = wanted == "all" or (wanted == "bounded" and rules.is_bounded)
         return cls(rules, follows_robots, settings.getint("SITEMAPS_MAX"))
 
     def announced(self, server: str, names: Iterable[str]) -> list[Link]:

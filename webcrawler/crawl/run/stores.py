@@ -34,6 +34,7 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link, sitemap_link
 from webcrawler.parsing import ParserPool
+from webcrawler.scope import read
 from webcrawler.settings import words_of
 from webcrawler.urls import AddressRules
 
@@ -91,10 +92,14 @@ class Stores:
             self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
-            links = [seed_link(seed) for seed in self._seeds()] + [*map(sitemap_link, job.sitemaps)]
+            scope = read(self._folder)
+            links = [link for link in map(seed_link, self._seeds()) if not scope.refusal(link.url)]
+            links += map(sitemap_link, job.sitemaps)
             sys.audit("webcrawler.discover.before")
             retry(lambda: self.frontier.discover(links, within_budgets=False), revive)
             sys.audit("webcrawler.discover.after")
+            if not job.is_search:
+                retry(lambda: maintenance.refuse(self.frontier, scope.refusal, scope.digest), revive)
             retry(self._begin_refresh, revive)
             self._recall()
             self.parsers = _parser_pool(settings)

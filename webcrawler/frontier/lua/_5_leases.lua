@@ -96,16 +96,28 @@ local function try_again(member)
   return server
 end
 
--- Fails up to `some` waiting URLs of a blocked server; returns how many.
-local function drop(server, some)
-  local popped = call('ZPOPMIN', queue_of(server), some)
-  for i = 1, #popped, 2 do forget(63, server .. ' ' .. popped[i]) end
-  if popped[1] then
-    tally('queued', -#popped / 2)
-    tally('failed/blocked', #popped / 2)
+-- Decides those of `paths` of a server that wait, without a fetch; returns how many.
+local function refuse(server, paths, outcome)
+  local refused, retries = 0, call('EXISTS', key('retry')) == 1
+  for _, path in ipairs(paths) do
+    local member = server .. ' ' .. path
+    if retries and call('ZSCORE', key('retry'), member) then try_again(member) end
+    if call('ZREM', queue_of(server), path) == 1 then
+      forget(63, member)
+      refused = refused + 1
+    end
+  end
+  if refused > 0 then
+    tally('queued', -refused)
+    tally(outcome, refused)
     end_newcomer(server, tonumber(call('HGET', site_of(server), 'out') or 0))
   end
-  return #popped / 2
+  return refused
+end
+
+-- Fails up to `some` waiting URLs of a blocked server; returns how many.
+local function drop(server, some)
+  return refuse(server, call('ZRANGE', queue_of(server), 0, some - 1), 'failed/blocked')
 end
 
 -- Counts a page of a prefix as new or as a repeat; a prefix that mostly repeats goes behind all others.

@@ -38,12 +38,12 @@ WITH RECURSIVE led (number) AS (
 SELECT number FROM led ORDER BY number;
 
 -- Of these pages, those that may be found by what others call them: page number, URL, server, its number.
--- Keeps     left out are redirects, duplicates, noindex pages, what is gone, and blocked servers.
+-- Keeps     left out are redirects, duplicates, noindex pages, what is gone or removed, and blocked servers.
 
 SELECT u.number, s.name || u.path, s.name, s.number
 FROM json_each(:numbers) n CROSS JOIN urls u ON u.number = n.value CROSS JOIN servers s ON s.number = u.server
 LEFT JOIN documents d ON d.number = u.number
-WHERE NOT s.blocked
+WHERE NOT s.blocked AND NOT u.removed
   AND CASE WHEN d.number IS NOT NULL THEN d.duplicate_of IS NULL AND NOT d.noindex
       ELSE coalesce((SELECT f.found FROM fetches f WHERE f.number = u.number AND f.found IS NOT NULL
                      ORDER BY f.token DESC, f.fetched DESC LIMIT 1), 1) END;

@@ -4,7 +4,8 @@ CREATE TEMP TABLE batch_urls (
     position INTEGER PRIMARY KEY, -- the order of discovery
     id       INTEGER NOT NULL,
     server   TEXT NOT NULL,
-    path     TEXT NOT NULL
+    path     TEXT NOT NULL,
+    removed  INTEGER NOT NULL
 );
 
 -- One row an entry, each number once.
@@ -50,3 +51,6 @@ CREATE TEMP TABLE told (
     modified REAL,
     of       TEXT -- as in `sitemaps`; NULL: it is a page
 );
+
+-- Pages that are blocked or removed, or no more.
+CREATE TEMP TABLE touched (number INTEGER PRIMARY KEY);

@@ -13,8 +13,9 @@ WHERE EXISTS (SELECT 1 FROM fetches f
                      OR f.fetched = batch.fetched
                      OR coalesce(f.token, batch.token) = batch.token
                         AND f.fetched >= batch.fetched AND f.found IS NOT NULL))
+   OR reason IN ('removed', 'scope') -- says nothing of what is there
    OR EXISTS (SELECT 1 FROM urls u JOIN servers s ON s.number = u.server
-              WHERE u.number = batch.number AND s.blocked);
+              WHERE u.number = batch.number AND (s.blocked OR u.removed));
 
 UPDATE batch SET checked = (SELECT coalesce(d.checked, d.fetched) FROM documents d WHERE d.number = batch.number)
 WHERE NOT fenced;

@@ -1,4 +1,5 @@
--- Add a change where no document of the server :server changed: other pages may still name its pages.
+-- Fill `touched` with all URLs of the server :server.
 
-INSERT INTO changes (number, kind)
-SELECT u.number, 'links' FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = :server LIMIT 1;
+DELETE FROM touched;
+
+INSERT INTO touched SELECT u.number FROM urls u JOIN servers s ON s.number = u.server WHERE s.name = :server;

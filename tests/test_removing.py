@@ -1,0 +1,167 @@
+"""`scrapy remove`: what the owner takes out is neither found nor fetched, until that is undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, redirect, scrapy, sites
+
+WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
+
+
+class Collection(NamedTuple):
+    folder: Path
+    site: Site
+
+    def crawl(self, *arguments: str) -> Crawled:
+        return crawl(self.folder, "index", *arguments, ITEM_PIPELINES=WITH_INDEX)
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        process = scrapy(*arguments, folder=self.folder)
+        out, told = process.communicate(timeout=120)
+        return process.returncode, out, told
+
+    def ask(self, *arguments: str) -> Any:
+        status, out, told = self.run(*arguments, "--json")
+        assert status == 0, told
+        return json.loads(out)
+
+    def url(self, path: str) -> str:
+        return self.site.url + path
+
+    def found(self, query: str = "armadillo") -> set[str]:
+        hits = self.ask("search", query, "-n", "50")["hits"]
+        return {hit["url"].removeprefix(self.site.url) for hit in hits}
+
+
+def told(path: str, *links: str) -> Answer:
+    anchors = "".join(f'<a href="{link}">armadillo of {link}</a> ' for link in links)
+    return Answer(f"<title>{path}</title><p>The armadillo of {path} sleeps in its burrow. {anchors}")
+
+
+DOCS = [f"/docs/{n}" for n in range(6)]
+PAGES = ["/", "/about", *DOCS]
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[Collection]:
+    """A site, crawled to its end and indexed."""
+    routes = {path: told(path, *PAGES) for path in PAGES}
+    with sites(site=routes) as opened:
+        made = Collection(tmp_path / "crawl", opened["site"])
+        made.crawl("-a", f"seeds={made.url('/')}")
+        made.run("report")  # until the index has caught up
+        yield made
+
+
+@pytest.mark.slow
+def test_a_removed_page_leaves_the_search_and_stays_away_until_it_is_undone(collection: Collection) -> None:
+    page = collection.url("/docs/1")
+    assert collection.found() == set(PAGES)
+
+    answer = collection.ask("remove", page)
+
+    assert answer == {"patterns": [page], "urls": 1, "documents": 1, "urls_decided": 0}
+    assert collection.found() == set(PAGES) - {"/docs/1"}
+    assert collection.found('"armadillo of /docs/1"') <= set(PAGES) - {"/docs/1"}  # by what others call it
+    assert collection.found(f"link:{page}") == set(PAGES) - {"/docs/1"}
+
+    # Neither a crawl that has lost its frontier, nor an index that is built anew, brings it back.
+    collection.ask("frontier", "clear")
+    asked = len(collection.site.asked)
+    collection.crawl("-a", f"seeds={collection.url('/')},{page}")
+    assert "/docs/1" not in collection.site.asked[asked:]
+    assert collection.run("reindex")[0] == 0
+    assert collection.found() == set(PAGES) - {"/docs/1"}
+    assert collection.ask("frontier", "explain", page)["refused"] == "removed"
+
+    undone = collection.ask("remove", page, "--undo")
+    assert (undone["undone"], undone["urls_queued"]) == (1, 1)
+    collection.crawl()
+    collection.run("report")
+    assert collection.found() == set(PAGES)
+    states = collection.ask("frontier", "stats")
+    assert states["reasons"] == {"document": len(PAGES)}
+
+
+@pytest.mark.slow
+def test_a_dry_run_only_counts(collection: Collection) -> None:
+    below = collection.url("/docs/*")
+
+    assert collection.ask("remove", below, "--dry-run") == {"patterns": [below], "urls": 6, "documents": 6}
+    assert collection.found() == set(PAGES)
+    assert not (collection.folder / "scope.json").exists()
+
+
+@pytest.mark.slow
+def test_what_it_does_is_said_before(collection: Collection) -> None:
+    status, out, told = collection.run("remove", collection.url("/docs/*"))
+
+    assert (status, told) == (0, "removing 6 documents of 6 known URLs …\n")
+    assert "documents            6" in out
+    assert collection.found() == {"/", "/about"}
+
+
+@pytest.mark.slow
+def test_what_waits_is_decided_and_the_states_add_up(tmp_path: Path) -> None:
+    routes = {path: told(path, *PAGES) for path in PAGES}
+    with sites(site=routes) as opened:
+        half = Collection(tmp_path / "crawl", opened["site"])
+        half.crawl("-a", f"seeds={half.url('/')}", "-a", "max_pages=1")
+
+        answer = half.ask("remove", half.url("/docs/*"))
+        states = half.ask("frontier", "stats")
+
+        assert answer["urls_decided"] == 6
+        assert states["reasons"]["removed"] == 6
+        assert states["seen"] == sum(states[s] for s in ("queued", "leased", "done", "failed", "quarantined"))
+
+        half.crawl()
+        assert half.site.pages == ["/", "/about"]
+
+
+@pytest.mark.slow
+def test_links_and_redirects_to_a_removed_page_are_refused(tmp_path: Path) -> None:
+    routes = {"/": told("/", "/gone", "/moved"), "/moved": redirect("/gone"), "/gone": told("/gone")}
+    with sites(site=routes) as opened:
+        made = Collection(tmp_path / "crawl", opened["site"])
+        assert made.ask("remove", made.url("/gone"))["documents"] == 0  # before anybody has seen it
+
+        made.crawl("-a", f"seeds={made.url('/')}")
+
+        assert made.site.pages == ["/", "/moved"]
+        assert made.ask("frontier", "stats")["refused"] == {"removed": 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ((), "error: name what to remove: URL"),
+        (("ftp://a.test/1",), "error: 'ftp://a.test/1' is not a pattern of URLs"),
+        (("https://a.test/1", "--undo"), "error: https://a.test/1 was not removed"),
+        (("@missing.txt",), "error: cannot read patterns from missing.txt"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+    process = scrapy("remove", *arguments, folder=tmp_path / "crawl")
+    told = process.communicate(timeout=60)[1]
+
+    assert process.returncode == 2
+    assert told.splitlines()[-1].startswith(line)
+
+
+def test_a_page_below_a_removed_prefix_is_undone_with_that(tmp_path: Path) -> None:
+    made = Collection(tmp_path / "crawl", Site())
+    made.ask("remove", "https://a.test/docs/1")
+    made.ask("remove", "https://a.test/docs/*")
+
+    status, _, told = made.run("remove", "https://a.test/docs/2", "--undo")
+    assert status == 2
+    assert "was not removed, but https://a.test/docs/* was: undo that" in told
+
+    made.ask("remove", "https://a.test", "--undo")
+    assert json.loads((made.folder / "scope.json").read_text())["removed"] == []

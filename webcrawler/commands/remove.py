@@ -1,0 +1,102 @@
+"""`scrapy remove`: takes documents out of catalog and index, and keeps them out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from webcrawler import connection
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import VOCABULARY
+from webcrawler.commands.base import Command, Option
+from webcrawler.commands.frontier import rows
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Again, Frontier, maintenance, ordering
+from webcrawler.index import wait_until_caught_up
+from webcrawler.job import read_patterns
+from webcrawler.scope import Patterns, Scope, change, expand, read
+
+
+class Remove(Command):
+    arguments = "URL | 'PREFIX*' | SERVER | @FILE …"
+    summary = "Take documents out of catalog and index, and keep them out"
+    details = (
+        "Removes the documents of these URLs: https://example.org/page is one page, "
+        "'https://example.org/docs/*' all that begins so, https://example.org a whole server. They are "
+        "neither found nor fetched any more, also by a crawl that is running, until --undo."
+    )
+    options = (
+        Option("--dry-run", False, "only say how many documents it would be"),
+        Option("--undo", False, "let them in again; the next crawl fetches them"),
+        Option("--json", False, "print JSON"),
+    )
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        given = (read_patterns(one) if one.startswith("@") else expand(one) for one in args)
+        named = Patterns(chain.from_iterable(given))
+        if not named.texts:
+            raise BadInput(f"name what to remove: {self.arguments}; --help says more")
+        found: dict[str, Any] = {"patterns": list(named.texts), **self._known(named)}
+        if not opts.dry_run:
+            what = "letting in" if opts.undo else f"removing {found['documents']:,} documents of"
+            print(f"{what} {found['urls']:,} known URLs …", file=sys.stderr)
+            found |= self._undo(named) if opts.undo else self._remove(named)
+        print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
+
+    def _known(self, named: Patterns) -> dict[str, int]:
+        """How many URLs and documents of the catalog are named; looks at all URLs."""
+        if not (self.crawl_dir / "catalog.sqlite").exists():
+            return {"urls": 0, "documents": 0}
+        with closing(self.catalog()) as catalog:
+            numbers = [number for number, url in catalog.urls.all() if named.match(url)]
+            return {"urls": len(numbers), "documents": len(catalog.documents(numbers))}
+
+    def _remove(self, named: Patterns) -> dict[str, int]:
+        def removed(scope: Scope) -> Scope:
+            new = [pattern for pattern in named.texts if not scope.has_removed(pattern)]
+            return replace(scope, removed=(*scope.removed, *new))
+
+        scope = change(self.crawl_dir, removed)  # first: what follows is done by the next crawl as well
+        with connection.from_settings(self.project) as connected:
+            frontier = Frontier(connected.client, ordering("fifo"))
+            is_made = frontier.stored_partitions()
+            decided = maintenance.refuse(frontier, scope.refusal, scope.digest) if is_made else 0
+        self._obey()
+        return {"urls_decided": decided}
+
+    def _undo(self, named: Patterns) -> dict[str, int]:
+        before = read(self.crawl_dir)
+        undone = set(filter(named.match, before.removed))
+        if not undone:
+            wider = [one for one in before.removed if any(map(Patterns([one]).match, named.texts))]
+            hint = f", but {wider[0]} was: undo that" if wider else ""
+            raise BadInput(f"{named.texts[0]} was not removed{hint}")
+        change(
+            self.crawl_dir, lambda now: replace(now, removed=tuple(p for p in now.removed if p not in undone))
+        )
+        self._obey()
+        return {"undone": len(undone), "urls_queued": self._queue_again(Patterns(undone))}
+
+    def _queue_again(self, named: Patterns) -> int:
+        """Have a crawl fetch again what was removed; returns how many URLs."""
+        if not (self.crawl_dir / "catalog.sqlite").exists():
+            return 0
+        with closing(self.catalog()) as catalog, connection.from_settings(self.project) as connected:
+            known = {number: url for number, url in catalog.urls.all() if named.match(url)}
+            was = catalog.fetches.outcomes_of(list(known))
+            frontier = Frontier(connected.client, ordering("fifo"))
+            due = [Again(url, was.get(number, "failed/removed")) for number, url in known.items()]
+            return frontier.again(due) if frontier.stored_partitions() else 0
+
+    def _obey(self) -> None:
+        """Open the catalog for writing, which makes it obey the scope, and wait for the index."""
+        if (self.crawl_dir / "catalog.sqlite").exists():
+            Catalog(self.crawl_dir / "catalog.sqlite").close()
+            wait_until_caught_up(self.crawl_dir)
+            if (self.crawl_dir / "vocabulary").exists():  # suggestions are titles
+                VOCABULARY.ensure_started(self.crawl_dir)

@@ -1,0 +1,10 @@
+"""What belongs to a collection? Its owner says so: by patterns of URLs, and by what was removed.
+
+`Scope` answers for a URL. `read`, `change` and `Watched` keep it in `scope.json` of the data folder, beside
+the WARC files, so that whatever builds a catalog or an index obeys it. `expand` reads the patterns of people.
+"""
+
+from webcrawler.scope._patterns import Patterns, expand
+from webcrawler.scope._stored import NAME, Scope, Watched, change, read
+
+__all__ = ["NAME", "Patterns", "Scope", "Watched", "change", "expand", "read"]

@@ -1,0 +1,107 @@
+"""The scope of a data folder: `scope.json`, replaced as a whole."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha1
+from pathlib import Path
+
+from webcrawler.durable import replaced
+from webcrawler.errors import BadInput
+from webcrawler.scope._patterns import Patterns
+
+NAME = "scope.json"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Canonical patterns: what is included, not excluded and not removed belongs to the collection."""
+
+    include: tuple[str, ...] = ()  # empty: all
+    exclude: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @cached_property
+    def _compiled(self) -> tuple[Patterns, Patterns, Patterns]:
+        return Patterns(self.include), Patterns(self.exclude), Patterns(self.removed)
+
+    def refusal(self, url: str) -> str:
+        """Return why a canonical URL is not to be fetched: "removed", "scope", or ""."""
+        include, exclude, _ = self._compiled
+        if self.has_removed(url):
+            return "removed"
+        return "scope" if exclude.match(url) or (self.include and not include.match(url)) else ""
+
+    def has_removed(self, url: str) -> bool:
+        return self._compiled[2].match(url)
+
+    @cached_property
+    def digest(self) -> str:
+        """Names this scope; "" that of all URLs."""
+        return "" if self == Scope() else sha1(json.dumps(asdict(self)).encode()).hexdigest()
+
+    @cached_property
+    def digest_of_removed(self) -> str:
+        return sha1("\n".join(self.removed).encode()).hexdigest() if self.removed else ""
+
+
+def read(crawl_dir: Path) -> Scope:
+    """Return the scope of a data folder; all URLs belong to one that has none.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    path = crawl_dir / NAME
+    try:
+        given = json.loads(path.read_bytes())
+        return Scope(**{name: tuple(map(str, patterns)) for name, patterns in given.items()})
+    except FileNotFoundError:
+        return Scope()
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}; put it back from a backup") from error
+
+
+def change(crawl_dir: Path, become: Callable[[Scope], Scope]) -> Scope:
+    """Replace the scope of a data folder by what the function makes of it; durable on return.
+
+    Raises:
+        BadInput: as `read`.
+    """
+    crawl_dir.mkdir(parents=True, exist_ok=True)
+    with (crawl_dir / "scope.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = read(crawl_dir)
+        after = become(before)
+        if after != before:
+            with replaced(crawl_dir / NAME) as file:
+                file.write(json.dumps(asdict(after), indent=1).encode() + b"\n")
+    return after
+
+
+class Watched:
+    """The scope of a data folder, read again whenever its file was replaced; for any thread."""
+
+    def __init__(self, crawl_dir: Path) -> None:
+        self._crawl_dir, self._path = crawl_dir, str(crawl_dir / NAME)
+        self._known: tuple[tuple[int, int] | None, Scope] = (None, Scope())
+
+    def now(self) -> Scope:
+        """Return the scope; the same object while nothing has changed, for some microseconds.
+
+        Raises:
+            BadInput: as `read`.
+        """
+        stamp = None
+        try:
+            stat = os.stat(self._path)  # noqa: PTH116  (twice as fast as by a Path)
+            stamp = stat.st_ino, stat.st_mtime_ns
+        except FileNotFoundError:
+            pass
+        if stamp != self._known[0]:
+            self._known = stamp, read(self._crawl_dir)
+        return self._known[1]
