@@ -88,7 +88,7 @@ def test_known_sitemaps_can_be_asked_for_again(catalog: Catalog) -> None:
     child = entry(C, 5.0, request=json.dumps({"kind": "sitemap", "of": A_TEST}))
     write(catalog, sitemap(child, url=INDEX))
 
-    assert [known[1:] for known in catalog.signs.sitemaps()] == [
+    assert [known[2:] for known in catalog.signs.sitemaps()] == [
         (INDEX, A_TEST, 10.0, b"1", '"10"', "today", "done/sitemap"),
         (C, A_TEST, 0.0, b"", "", "", ""),
     ]
@@ -99,7 +99,7 @@ def test_an_unchanged_sitemap_brings_nothing_but_the_time(catalog: Catalog) -> N
     write(catalog, sitemap(time=20, token=2, status=304))
 
     assert told(catalog) == [(A, 5.0, 10.0)]
-    assert [known[3:] for known in catalog.signs.sitemaps()] == [
+    assert [known[4:] for known in catalog.signs.sitemaps()] == [
         (20.0, b"1", '"10"', "today", "done/sitemap")
     ]
 

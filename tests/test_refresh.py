@@ -227,3 +227,34 @@ def test_a_wrong_word_is_one_line(tmp_path: Path) -> None:
 
     assert after.status == 2
     assert after.log.strip() == "error: refresh='daily' is not valid: choose one of no, once, yes, only"
+
+
+def test_a_crawl_that_has_nothing_to_do_says_what_can_be_checked(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living)
+
+    after = once(tmp_path, living)
+
+    assert "nothing new to fetch; 5 documents can be checked: -a refresh=once" in after.log
+
+
+def test_what_only_the_sitemap_names_is_found_by_a_later_pass(tmp_path: Path, living: LivingSite) -> None:
+    sitemap = {"Content-Type": "application/xml"}
+
+    def urls(_: Site) -> Answer:
+        names = [f"{living.site.url}/{name}" for name in living.pages]
+        return Answer(
+            "<urlset>" + "".join(f"<url><loc>{name}</loc></url>" for name in names) + "</urlset>",
+            headers=sitemap,
+        )
+
+    living.site.routes["/sitemap.xml"] = urls
+    living.site.routes["/robots.txt"] = Answer(f"Sitemap: {living.site.url}/sitemap.xml", kind="text/plain")
+    bounded = ("-a", "domains=127.0.0.1")
+    once(tmp_path, living, *bounded)
+    living.pages["unlinked"] = Page([])
+
+    after = once(tmp_path, living, *bounded, "-a", "refresh=once")
+
+    assert "sitemap.xml" in living.asked
+    assert f"{living.site.url}/unlinked" in after.documents()
+    assert after.frontier["states"]["reasons"] == {"document": 6, "sitemap": 1}

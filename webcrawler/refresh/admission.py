@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from webcrawler.archive.catalog import Catalog, Due
+from webcrawler.archive.catalog import Catalog, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
+from webcrawler.job import sitemap_link
 from webcrawler.refresh import choosing
-from webcrawler.refresh.collection import Collection, now_days
+from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
 
 WINDOW = 10_000  # checks queued at a time, at most: some 2 MB of Redis
 OF_A_SERVER = 100  # of them, at most, so that no slow server fills the window
 LEAST = 20  # checks queued where nothing else waits
+HOUR_SECONDS = 3600.0
 AUDIT = 0.05  # of the checks are sent without validators: some servers answer 304 for ever
 
 
@@ -38,6 +39,7 @@ class Admission:
         self._collection, self._catalog, self._frontier = collection, catalog, frontier
         self._share, self._pause_s = share, pause_s
         self._asked: set[int] = set()  # places that were queued by this process and have not been fetched yet
+        self._asked_sitemaps: dict[int, float] = {}  # by page number, and when
         self._last = time.monotonic()
         self._leased = self._turns()
 
@@ -45,10 +47,29 @@ class Admission:
         """Take in what was fetched, and queue what is due."""
         collection, what = self._collection, self._frontier.refresh
         self._asked.difference_update(collection.places(collection.follow()).tolist())
+        sitemaps = collection.hear() if what else []
         if what.startswith("once "):
-            self._once(float(what.partition(" ")[2]))
+            since = float(what.partition(" ")[2])
+            self._ask_sitemaps([one for one in sitemaps if one.fetched < since], since)
+            self._once(since)
         elif what:
+            due, now = collection.schedule.signs.due(), time.time()
+            servers = set(np.flatnonzero(due).tolist())
+            late = [one for one in sitemaps if now - one.fetched > DAY_SECONDS or one.server in servers]
+            self._ask_sitemaps(late, now - HOUR_SECONDS)
             self._always(only=what == "only")
+
+    def _ask_sitemaps(self, sitemaps: list[KnownSitemap], since: float) -> None:
+        """Queue those that were decided and not asked for since then; the crawl finds new ones by itself."""
+        due = [one for one in sitemaps if one.outcome and self._asked_sitemaps.get(one.number, 0.0) < since]
+        self._asked_sitemaps |= dict.fromkeys((one.number for one in due), time.time())
+        kinds = [sitemap_link(one.url, one.of).request for one in due]
+        self._frontier.again(
+            [
+                Again(one.url, one.outcome, request(one.etag, one.last_modified, kind))
+                for one, kind in zip(due, kinds, strict=True)
+            ]
+        )
 
     def _once(self, since: float) -> None:
         room = WINDOW - self._frontier.checks()
@@ -92,7 +113,7 @@ class Admission:
 
     def _again(self, numbers: list[int], documents: bool = True) -> None:
         due = self._catalog.checks.due(numbers, documents)
-        self._frontier.again([Again(one.url, one.was, _request(one)) for one in due])
+        self._frontier.again([Again(one.url, one.was, request(one.etag, one.last_modified)) for one in due])
 
     def _servers(self) -> int:
         return int(self._collection.schedule.servers.max(initial=-1)) + 1
@@ -108,12 +129,16 @@ class Admission:
         return sum(int(self._frontier.client.hget(prefix + "counts", "turn") or 0) for prefix in prefixes)
 
 
-def _request(due: Due) -> str:
-    """What a check sends so that an unchanged page need not be sent again (RFC 9110, 13.1)."""
-    headers: Mapping[str, str] = {}
+def request(etag: str, last_modified: str, kind: str = "") -> str:
+    """What a check sends so that an unchanged page need not be sent again (RFC 9110, 13.1), as JSON.
+
+    Args:
+        kind: JSON of what is sent besides.
+    """
+    sent: dict[str, Any] = json.loads(kind or "{}")
     if random.random() >= AUDIT:
-        if due.etag:
-            headers = {"If-None-Match": due.etag}
-        elif due.last_modified:
-            headers = {"If-Modified-Since": due.last_modified}
-    return json.dumps({"headers": headers}) if headers else ""
+        if etag:
+            sent["headers"] = {"If-None-Match": etag}
+        elif last_modified:
+            sent["headers"] = {"If-Modified-Since": last_modified}
+    return json.dumps(sent) if sent else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.archive.catalog import Catalog, Told
+from webcrawler.archive.catalog import Catalog, KnownSitemap, Told
 from webcrawler.durable import replaced
 from webcrawler.linkgraph import stored
 from webcrawler.refresh.choosing import Numbers, importance
@@ -39,6 +39,7 @@ class Collection:
         self.tried: NDArray[np.float64] = np.empty(0)  # seconds since 1970; failures included
         self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
         self._seq = self._news = 0
+        self._heard: dict[int, float] = {}  # sitemaps by page number, and when they were read
         self._restore()
         self.follow()
         self._compare()
@@ -66,6 +67,23 @@ class Collection:
             self.weigh()
             self._news = 0
         return np.concatenate(numbers)
+
+    def hear(self) -> list[KnownSitemap]:
+        """Take in what sitemaps that were read since the last call say of documents; returns all sitemaps."""
+        sitemaps = self._catalog.signs.sitemaps()
+        for sitemap in sitemaps:
+            if sitemap.fetched <= self._heard.get(sitemap.number, 0.0):
+                continue
+            self._heard[sitemap.number] = sitemap.fetched
+            if said := self._catalog.signs.said_by(sitemap.number):
+                numbers, modified = map(np.array, zip(*said, strict=True))
+                places = self.places(numbers)
+                known = places >= 0
+                newer = modified[known] > self.schedule.checked[places[known]] * DAY_SECONDS
+                self.schedule.signs.say(places[known], newer)
+                if sitemap.server < len(self.schedule.signs.since):
+                    self.schedule.signs.fetched(np.array([sitemap.server]))
+        return sitemaps
 
     def _take_in(self, told: Told) -> None:
         first = (told.found == 1) & (self.places(told.number) < 0)

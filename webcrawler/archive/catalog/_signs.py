@@ -23,6 +23,7 @@ class KnownSitemap(NamedTuple):
     """A sitemap or a feed that was read, or that an index names."""
 
     number: int
+    server: int  # number of its server
     url: str  # canonical
     of: str  # as in `webcrawler.job.sitemap_link`
     fetched: float  # when it was last read, or known to be unchanged; 0: not yet
@@ -52,11 +53,16 @@ class Signs:
             WHERE g.number = (SELECT number FROM urls WHERE id = ?) ORDER BY g.modified DESC"""
         return list(self._db.execute(query, (url_id(url),)))
 
+    def said_by(self, sitemap: int) -> list[tuple[int, float]]:
+        """The pages that a sitemap has named, and when each changed as it says, where it says so."""
+        query = "SELECT number, modified FROM signs WHERE sitemap = ? AND modified IS NOT NULL"
+        return list(self._db.execute(query, (sitemap,)))
+
     def sitemaps(self) -> list[KnownSitemap]:
         """All that are known, in the order of their page numbers; `sitemap_link` makes one a link again."""
         query = f"""
-            SELECT u.number, s.name || u.path, m.of, coalesce(m.fetched, 0), coalesce(m.digest, x''),
-                   coalesce(m.etag, ''), coalesce(m.last_modified, ''),
+            SELECT u.number, u.server, s.name || u.path, m.of, coalesce(m.fetched, 0),
+                   coalesce(m.digest, x''), coalesce(m.etag, ''), coalesce(m.last_modified, ''),
                    coalesce((SELECT f.state || '/' || f.reason FROM fetches f WHERE f.number = u.number
                              ORDER BY f.token DESC, f.fetched DESC LIMIT 1), '')
             {URL} JOIN sitemaps m ON m.number = u.number ORDER BY u.number"""

@@ -103,6 +103,12 @@ class Crawl(Worker):
             loop.call_later(self.job.max_time, self.stop, "max_time")
 
     def leave(self) -> None:
+        if self.job.refresh == "no" and not self.outcomes.fetches and not self.job.is_search:
+            waiting = self.stores.documents()
+            if waiting:
+                logger.warning(
+                    "nothing new to fetch; %s documents can be checked: -a refresh=once", f"{waiting:,}"
+                )
         try:
             lag = self._watch.close()
             if lag is not None:

@@ -44,6 +44,7 @@ class Outcomes:
 
     def __init__(self, worker: Worker, stores: Stores, max_pages: int | None) -> None:
         self.documents = 0  # decided in this run, with checks
+        self.fetches = 0  # decided in this run
         self._worker, self._leases, self._stores, self._max_pages = worker, worker.leases, stores, max_pages
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
@@ -136,6 +137,7 @@ class Outcomes:
 
     def settled(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
         """The batch has written these leases and what became of them."""
+        self.fetches += len(outcomes)
         for lease, outcome in outcomes:
             self._leases.close(lease)
             self._not_documents.discard(lease.url)

@@ -112,6 +112,11 @@ class Stores:
         """Writes what is left and gives leases back; blocks for as long as that takes."""
         self._opened.close()
 
+    def documents(self) -> int:
+        """How many documents the catalog has."""
+        with closing(Catalog(self._catalog)) as catalog:
+            return catalog.count_documents()
+
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
         return self.frontier.on(new_client(opened, self.connection))

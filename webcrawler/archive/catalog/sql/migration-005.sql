@@ -19,3 +19,4 @@ CREATE TABLE signs (
     seen     REAL NOT NULL, -- when the sitemap that says so was fetched
     UNIQUE (number, sitemap)
 );
+CREATE INDEX signs_by_sitemap ON signs (sitemap);
