@@ -193,6 +193,7 @@ def test_frontier_stats_add_up(run: Run, filled: Path) -> None:
         "servers": 5,
         "reasons": {"document": 1, "not-found": 1},
         "refused": {},
+        "scope": {"include": [], "exclude": [], "removed": []},
     }
 
 

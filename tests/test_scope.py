@@ -32,6 +32,8 @@ def means(pattern: str, url: str) -> bool:
         ("https://example.org/a/index.html", ["https://example.org/a/"]),
         ("https://*.example.org", ["https://*.example.org/*"]),
         ("https://example.org/*?page=*", ["https://example.org/*?page=*"]),
+        ("*.example.org", ["http://*.example.org/*", "https://*.example.org/*"]),
+        ("*/print/*", ["*/print/*"]),
         (" * ", ["*"]),
     ],
 )
@@ -76,6 +78,9 @@ def test_a_bad_pattern_is_one_clear_line(wrong: str, told: str) -> None:
         ("https://a.test/a*b*c", "https://a.test/abbc", True),
         ("https://a.test/a*b*c", "https://a.test/acb", False),
         ("https://a.test/a+(b)*", "https://a.test/a+(b)c", True),  # nothing else is special
+        ("*/print/*", "https://a.test/1/print/2", True),
+        ("*/print/*", "https://a.test/print", False),
+        ("*?sort=*", "http://a.test/x?sort=up", True),
         ("*", "http://anything.test/", True),
     ],
 )

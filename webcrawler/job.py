@@ -33,6 +33,8 @@ class Job:
     then: str = ""  # the mode within the queues of a mode
     sitemaps: tuple[str, ...] = ()  # and feeds, whose URLs are added; as they are fetched
     refresh: str = "no"  # which documents are checked: no, once, yes, only
+    include: tuple[str, ...] = ()  # canonical patterns of URLs, kept with the data folder; empty: as they are
+    exclude: tuple[str, ...] = ()
 
     is_search: ClassVar[bool] = (
         False  # a real-time search: fetches nothing that the catalog has, small batches
@@ -68,6 +70,8 @@ class Job:
             words.get("then", ""),
             read_seeds(words.get("sitemaps", "")),
             _refresh(words.get("refresh", "no")),
+            read_patterns(words.get("include", "")),
+            read_patterns(words.get("exclude", "")),
         )
 
     @property

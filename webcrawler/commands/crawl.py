@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -101,6 +102,8 @@ class Crawl(Command, BaseRunSpiderCommand):
                 if opts.rescore:
                     maintenance.rescore(frontier, mode)
                 retry(lambda: frontier.open(mode), held.revive)
+                if replaced := run.keep_scope(self.crawl_dir, job):
+                    print(replaced, file=sys.stderr)
             on_error.pop_all()
         return held
 

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,11 +51,14 @@ class FrontierCommand(Command):
         elif verb == "quarantined":
             print("\n".join(map(_quarantined, found)) or "nothing is quarantined")
         else:
+            if verb == "stats":
+                scope = read(self.crawl_dir)
+                found["scope"] = {"bounds": scope.told or "all", "removed": len(scope.removed)}
             print("\n".join(rows(readable(found) if verb == "explain" else found, "")))
 
     def _found(self, frontier: Frontier, verb: str, rest: list[str], limit: int) -> Any:
         verbs: dict[str, Callable[..., Any]] = {
-            "stats": lambda: inspect.stats(frontier),
+            "stats": lambda: inspect.stats(frontier) | {"scope": asdict(read(self.crawl_dir))},
             "peek": lambda: inspect.peek(frontier, limit),
             "quarantined": lambda: inspect.quarantined(frontier),
             "clear": lambda: {"forgotten": maintenance.clear(frontier)},

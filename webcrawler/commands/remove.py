@@ -21,6 +21,8 @@ from webcrawler.index import wait_until_caught_up
 from webcrawler.job import read_patterns
 from webcrawler.scope import Patterns, Scope, change, expand, read
 
+SHOWN = 10  # patterns, by name
+
 
 class Remove(Command):
     arguments = "URL | 'PREFIX*' | SERVER | @FILE …"
@@ -32,13 +34,14 @@ class Remove(Command):
     )
     options = (
         Option("--dry-run", False, "only say how many documents it would be"),
+        Option("--out-of-scope", False, "the documents that are outside include and exclude (scrapy crawl)"),
         Option("--undo", False, "let them in again; the next crawl fetches them"),
         Option("--json", False, "print JSON"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         given = (read_patterns(one) if one.startswith("@") else expand(one) for one in args)
-        named = Patterns(chain.from_iterable(given))
+        named = Patterns(chain(self._out_of_scope() if opts.out_of_scope else (), *given))
         if not named.texts:
             raise BadInput(f"name what to remove: {self.arguments}; --help says more")
         found: dict[str, Any] = {"patterns": list(named.texts), **self._known(named)}
@@ -46,7 +49,25 @@ class Remove(Command):
             what = "letting in" if opts.undo else f"removing {found['documents']:,} documents of"
             print(f"{what} {found['urls']:,} known URLs …", file=sys.stderr)
             found |= self._undo(named) if opts.undo else self._remove(named)
-        print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
+        if opts.json:
+            print(json.dumps(found, indent=2))
+        else:
+            shown = {"patterns": len(named.texts)} if len(named.texts) > SHOWN else {}
+            print("\n".join(rows(found | shown, "")))
+
+    def _out_of_scope(self) -> list[str]:
+        """The URLs of the documents that a crawl with the scope of today would not fetch.
+
+        Raises:
+            BadInput: there is none.
+        """
+        scope = read(self.crawl_dir)
+        with closing(self.catalog()) as catalog:
+            outside = {number: url for number, url in catalog.urls.all() if scope.refusal(url) == "scope"}
+            documents = catalog.documents(list(outside))
+        if not documents:
+            raise BadInput(f"no document is outside the scope: {scope.told or 'there is none'}")
+        return [outside[number] for number in documents]
 
     def _known(self, named: Patterns) -> dict[str, int]:
         """How many URLs and documents of the catalog are named; looks at all URLs."""

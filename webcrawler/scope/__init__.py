@@ -4,7 +4,7 @@
 the WARC files, so that whatever builds a catalog or an index obeys it. `expand` reads the patterns of people.
 """
 
-from webcrawler.scope._patterns import Patterns, expand
+from webcrawler.scope._patterns import ALL, Patterns, expand
 from webcrawler.scope._stored import NAME, Scope, Watched, change, read
 
-__all__ = ["NAME", "Patterns", "Scope", "Watched", "change", "expand", "read"]
+__all__ = ["ALL", "NAME", "Patterns", "Scope", "Watched", "change", "expand", "read"]

@@ -19,14 +19,15 @@ def expand(text: str) -> tuple[str, ...]:
     """Return the canonical patterns that a text means.
 
     `*` stands for any characters, in the host for any but `/`. Without `*` it is one URL, without a path a
-    whole server, without a scheme http and https. `*` alone is every URL.
+    whole server, without a scheme http and https. What begins with `*`, but for a host (`*.example.org`), is
+    compared with the whole URL as it is: `*/print/*`; `*` alone is every URL.
 
     Raises:
         BadInput: it is no URL, or a `*` stands in a part that canonical URLs lack: a fragment, a session id.
     """
     text = text.strip()
-    if text == ALL:
-        return (ALL,)
+    if text.startswith("*") and not text.startswith("*."):
+        return (text,)
     written = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
     return tuple(_canonical(one, text) for one in written)
 
@@ -80,6 +81,8 @@ class Patterns:
                 exact.add(text)
             elif text == ALL or "*" not in text[:-1]:
                 prefixes.append(text[:-1])
+            elif text.startswith("*"):
+                others[""].append(_glob(text, ".*"))
             else:
                 server = _server(text)
                 others["" if "*" in server else server].append(_regex(text))

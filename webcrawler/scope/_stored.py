@@ -16,6 +16,7 @@ from webcrawler.errors import BadInput
 from webcrawler.scope._patterns import Patterns
 
 NAME = "scope.json"
+SHOWN = 5  # patterns in a message
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class Scope:
     def has_removed(self, url: str) -> bool:
         return self._compiled[2].match(url)
 
+    @property
+    def told(self) -> str:
+        """The bounds of crawls, in a few words; "" where there are none."""
+        bounds = {"include": self.include, "exclude": self.exclude}
+        return ", ".join(f"{name}={_some(patterns)}" for name, patterns in bounds.items() if patterns)
+
     @cached_property
     def digest(self) -> str:
         """Names this scope; "" that of all URLs."""
@@ -48,6 +55,11 @@ class Scope:
     @cached_property
     def digest_of_removed(self) -> str:
         return sha1("\n".join(self.removed).encode()).hexdigest() if self.removed else ""
+
+
+def _some(patterns: tuple[str, ...]) -> str:
+    rest = f" and {len(patterns) - SHOWN:,} more" if len(patterns) > SHOWN else ""
+    return ",".join(patterns[:SHOWN]) + rest
 
 
 def read(crawl_dir: Path) -> Scope:

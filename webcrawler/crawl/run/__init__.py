@@ -2,6 +2,7 @@
 
 from webcrawler.crawl.run.crawl import Crawl, CrawlPart, PagePipeline
 from webcrawler.crawl.run.outcomes import Decided
+from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.crawl.run.stores import lock_folder
 
-__all__ = ["Crawl", "CrawlPart", "Decided", "PagePipeline", "lock_folder"]
+__all__ = ["Crawl", "CrawlPart", "Decided", "PagePipeline", "keep_scope", "lock_folder"]

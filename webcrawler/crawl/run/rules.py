@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Self
 
 from scrapy.settings import BaseSettings
 
 from webcrawler import urls
-from webcrawler.job import Job, is_sitemap
+from webcrawler.errors import BadInput
+from webcrawler.job import Job, is_sitemap, seed_link
 from webcrawler.records import Lease, Link
-from webcrawler.scope import Scope, Watched
+from webcrawler.scope import ALL, Scope, Watched, change, read
 from webcrawler.settings import words_of
+
+
+def keep_scope(folder: Path, job: Job) -> str:
+    """Keep the scope that a job names with its data folder; it holds for later jobs, which name none.
+
+    Returns:
+        For people, one line that says what was replaced, or "".
+    Raises:
+        BadInput: a seed is outside.
+    """
+    known = read(folder)
+    if not (job.include or job.exclude):
+        scope = known
+    else:
+        include = () if ALL in job.include else job.include
+        scope = replace(known, include=include, exclude=job.exclude)
+    for seed in () if job.is_search else map(seed_link, job.seeds):
+        if scope.refusal(seed.url) == "scope":
+            raise BadInput(f"the seed {seed.url} is outside the scope ({scope.told}): add it to include")
+    if scope == known:
+        return ""
+    change(folder, lambda now: replace(now, include=scope.include, exclude=scope.exclude))
+    return (
+        f"the scope of {folder} is now: {scope.told or 'all URLs'}; it was: {known.told}"
+        if known.told
+        else ""
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from webcrawler.crawl.membership import (
 )
 from webcrawler.crawl.resolver import GuardedResolver
 from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
+from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link, sitemap_link
@@ -92,6 +93,8 @@ class Stores:
             self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
+            if replaced := keep_scope(self._folder, job):  # by a program: the command has done so
+                logger.warning("%s", replaced)
             scope = read(self._folder)
             links = [link for link in map(seed_link, self._seeds()) if not scope.refusal(link.url)]
             links += map(sitemap_link, job.sitemaps)
