@@ -60,14 +60,18 @@ class Admission:
             self._always(only=what == "only")
 
     def _ask_sitemaps(self, sitemaps: list[KnownSitemap], since: float) -> None:
-        """Queue those that were decided and not asked for since then; the crawl finds new ones by itself."""
+        """Queue those that were decided and not asked for since then; the crawl finds new ones by itself.
+
+        A frontier that was cleared takes them in as new: as sitemaps, which `again` alone would not know.
+        """
         due = [one for one in sitemaps if one.outcome and self._asked_sitemaps.get(one.number, 0.0) < since]
         self._asked_sitemaps |= dict.fromkeys((one.number for one in due), time.time())
-        kinds = [sitemap_link(one.url, one.of).request for one in due]
+        links = [sitemap_link(one.url, one.of) for one in due]
+        self._frontier.discover(links, within_budgets=False)
         self._frontier.again(
             [
-                Again(one.url, one.outcome, request(one.etag, one.last_modified, kind))
-                for one, kind in zip(due, kinds, strict=True)
+                Again(one.url, one.outcome, request(one.etag, one.last_modified, link.request))
+                for one, link in zip(due, links, strict=True)
             ]
         )
 

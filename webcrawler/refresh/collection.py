@@ -75,15 +75,19 @@ class Collection:
             if sitemap.fetched <= self._heard.get(sitemap.number, 0.0):
                 continue
             self._heard[sitemap.number] = sitemap.fetched
+            if sitemap.server < len(self.schedule.signs.since):
+                self.schedule.signs.fetched(np.array([sitemap.server]))
             if said := self._catalog.signs.said_by(sitemap.number):
-                numbers, modified = map(np.array, zip(*said, strict=True))
-                places = self.places(numbers)
-                known = places >= 0
-                newer = modified[known] > self.schedule.checked[places[known]] * DAY_SECONDS
-                self.schedule.signs.say(places[known], newer)
-                if sitemap.server < len(self.schedule.signs.since):
-                    self.schedule.signs.fetched(np.array([sitemap.server]))
+                self._hear(*map(np.array, zip(*said, strict=True)))
         return sitemaps
+
+    def _hear(self, numbers: Numbers, modified: NDArray[np.float64], seen: NDArray[np.float64]) -> None:
+        """Many dates are days, and stand for their beginning: one given since the check may be newer."""
+        places = self.places(numbers)
+        known = places >= 0
+        checked = self.schedule.checked[places[known]] * DAY_SECONDS
+        given_since = (seen[known] > checked) & (modified[known] > checked - DAY_SECONDS)
+        self.schedule.signs.say(places[known], (modified[known] > checked) | given_since)
 
     def _take_in(self, told: Told) -> None:
         first = (told.found == 1) & (self.places(told.number) < 0)

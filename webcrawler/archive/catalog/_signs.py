@@ -53,9 +53,9 @@ class Signs:
             WHERE g.number = (SELECT number FROM urls WHERE id = ?) ORDER BY g.modified DESC"""
         return list(self._db.execute(query, (url_id(url),)))
 
-    def said_by(self, sitemap: int) -> list[tuple[int, float]]:
-        """The pages that a sitemap has named, and when each changed as it says, where it says so."""
-        query = "SELECT number, modified FROM signs WHERE sitemap = ? AND modified IS NOT NULL"
+    def said_by(self, sitemap: int) -> list[tuple[int, float, float]]:
+        """The pages that a sitemap dates: page number, when it changed, when the sitemap said so first."""
+        query = "SELECT number, modified, seen FROM signs WHERE sitemap = ? AND modified IS NOT NULL"
         return list(self._db.execute(query, (sitemap,)))
 
     def sitemaps(self) -> list[KnownSitemap]:
