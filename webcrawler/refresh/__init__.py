@@ -3,12 +3,15 @@
 `Schedule` holds what is known of all pages as arrays: it takes in checks (`see`), learns what each server's
 pages are like (`learn`), and chooses which to fetch (`choose`). `value` has the formulas; `costs` says what
 more freshness would cost. None of these knows files, Redis or a clock.
+
+`report` says how fresh the collection of a data folder is.
 """
 
 from webcrawler.refresh import value
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.choosing import choose, importance
 from webcrawler.refresh.estimate import Calibration, Current, costs, current
+from webcrawler.refresh.freshness import report
 from webcrawler.refresh.schedule import POLICIES, Schedule
 
 __all__ = [
@@ -21,5 +24,6 @@ __all__ = [
     "costs",
     "current",
     "importance",
+    "report",
     "value",
 ]

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webcrawler.archive.catalog import Catalog, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
@@ -21,8 +23,12 @@ from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
 WINDOW = 10_000  # checks queued at a time, at most: some 2 MB of Redis
 OF_A_SERVER = 100  # of them, at most, so that no slow server fills the window
 LEAST = 20  # checks queued where nothing else waits
+WHOLE = 0.05  # of the checks are sent without validators: some servers answer 304 for ever
+AUDITS = 0.01  # of the checks are of documents drawn at random from all: they say what no estimate has chosen
 HOUR_SECONDS = 3600.0
-AUDIT = 0.05  # of the checks are sent without validators: some servers answer 304 for ever
+AUDIT = '{"audit":true}'  # asks for the whole page
+NOTHING = np.empty(0, np.int64)
+DRAWS = np.random.default_rng()
 
 
 class Admission:
@@ -84,8 +90,12 @@ class Admission:
         if left.any():
             schedule = self._collection.schedule
             scores = np.where(left, schedule.values(now_days()) + 1e-6, 0)
+            # The same ones whenever they are drawn in this pass. They go first, as it may be interrupted.
+            drawn = np.random.default_rng(int(since)).random(len(left)) < AUDITS
+            scores[left & drawn] = np.inf
             caps = np.full(self._servers(), OF_A_SERVER)
-            self._queue_places(choosing.choose(scores, room, schedule.servers, caps))
+            chosen = choosing.choose(scores, room, schedule.servers, caps)
+            self._queue_places(chosen, chosen[drawn[chosen]])
         else:
             self._ask_for_gone()
             self._frontier.refresh = ""
@@ -104,20 +114,36 @@ class Admission:
         share = self._share if new > 0 else 1.0
         cap = max(1, round(2 * share * seconds / self._pause_s)) if self._pause_s else WINDOW
         schedule = self._collection.schedule
+        self._queue_audits(room)
         waiting = np.fromiter(self._asked, np.int64, len(self._asked))
         chosen = schedule.choose(now_days(), room, np.full(self._servers(), cap), waiting)
         self._queue_places(chosen)
 
-    def _queue_places(self, places: Any) -> None:
+    def _queue_audits(self, checks: int) -> None:
+        """Draw as many documents as so many checks deserve, also those that were checked just now."""
+        there = np.flatnonzero(self._collection.schedule.weights > 0)
+        number = min(DRAWS.binomial(checks, AUDITS), len(there))
+        drawn = DRAWS.choice(there, number, replace=False) if number else NOTHING
+        self._queue_places(drawn, drawn)
+
+    def _queue_places(self, places: NDArray[Any], audits: NDArray[Any] = NOTHING) -> None:
         self._asked.update(places.tolist())
-        self._again(self._collection.numbers[places].tolist())
+        numbers = self._collection.numbers
+        self._again(numbers[places].tolist(), audits={*numbers[audits].tolist()})
 
     def _ask_for_gone(self) -> None:
         self._again(self._catalog.checks.gone(time.time())[:WINDOW], documents=False)
 
-    def _again(self, numbers: list[int], documents: bool = True) -> None:
+    def _again(self, numbers: list[int], documents: bool = True, audits: Container[int] = ()) -> None:
         due = self._catalog.checks.due(numbers, documents)
-        self._frontier.again([Again(one.url, one.was, request(one.etag, one.last_modified)) for one in due])
+        self._frontier.again(
+            [
+                Again(
+                    one.url, one.was, AUDIT if one.number in audits else request(one.etag, one.last_modified)
+                )
+                for one in due
+            ]
+        )
 
     def _servers(self) -> int:
         return int(self._collection.schedule.servers.max(initial=-1)) + 1
@@ -140,7 +166,7 @@ def request(etag: str, last_modified: str, kind: str = "") -> str:
         kind: JSON of what is sent besides.
     """
     sent: dict[str, Any] = json.loads(kind or "{}")
-    if random.random() >= AUDIT:
+    if random.random() >= WHOLE:
         if etag:
             sent["headers"] = {"If-None-Match": etag}
         elif last_modified:

@@ -69,10 +69,15 @@ class Signs:
 
     def due(self) -> NDArray[np.bool_]:
         """By server: is its sitemap to be fetched? After 20 checks of its pages; 200 if it tells nothing."""
+        _, useless = self.trust()
+        return self.since >= np.where(useless, CHECKS * SELDOM, CHECKS)
+
+    def trust(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """By server: has its sitemap told what changes? Has it told nothing? Neither: it is not known yet."""
         odds = self.odds()
         watched = self.counts[:, (SAME, NEWER), 0].sum(axis=1) >= WATCHED
-        useless = watched & (odds[:, NEWER] < TELLING * odds[:, SAME])
-        return self.since >= np.where(useless, CHECKS * SELDOM, CHECKS)
+        tells = odds[:, NEWER] >= TELLING * odds[:, SAME]
+        return watched & tells, watched & ~tells
 
     def fetched(self, servers: Numbers) -> None:
         """The sitemaps of these servers were fetched; what they say of pages follows by `say`."""
@@ -101,10 +106,15 @@ class Dates:
         Args:
             days: since the check before; modified: days since the Last-Modified, NaN without one.
         """
-        agreements, contradictions = self.counts[servers].T
-        believed = (agreements >= AGREEMENTS) & (contradictions <= CONTRADICTED * agreements)
+        believed = self.trust()[0][servers]
         within = (modified >= 0) & (modified <= days)
         dated = ~np.isnan(modified)
         told = np.stack((dated & changed & within, dated & (changed != within)), axis=1)
         np.add.at(self.counts, servers, told)
         return np.where(believed & changed & within, modified, np.nan)
+
+    def trust(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """By server: is it believed? Is it not, after as many checks? Neither: it is not known yet."""
+        agreements, contradictions = self.counts.T
+        believed = (agreements >= AGREEMENTS) & (contradictions <= CONTRADICTED * agreements)
+        return believed, ~believed & (self.counts.sum(axis=1) >= AGREEMENTS)

@@ -84,6 +84,32 @@ class Checks:
             WHERE missing_since IS NOT NULL OR failing_since IS NOT NULL"""
         return list(self._db.execute(query))
 
+    def by_day(self) -> dict[tuple[int, str], int]:
+        """How many checks of each day, counted since 1970, came to each outcome; reads the whole history.
+
+        The outcomes are changed, gone, unchanged, not-modified (304), and failed: it could not tell, or waits
+        to be confirmed.
+        """
+        query = """
+            SELECT CAST(fetched / 86400 AS INTEGER),
+                   CASE WHEN changed AND NOT found THEN 'gone' WHEN changed THEN 'changed'
+                        WHEN changed IS NULL THEN 'failed' WHEN reason = 'not-modified' THEN reason
+                        ELSE 'unchanged' END, count(*)
+            FROM fetches WHERE since IS NOT NULL AND NOT retry GROUP BY 1, 2"""
+        return {(day, outcome): number for day, outcome, number in self._db.execute(query)}
+
+    def audits(self, since: float) -> list[tuple[int, int]]:
+        """The documents drawn at random since then: page number, and 1 where one had changed, else 0."""
+        query = "SELECT number, changed FROM fetches WHERE audit AND changed IS NOT NULL AND fetched >= ?"
+        return list(self._db.execute(query, (since,)))
+
+    def count_unchecked(self) -> int:
+        """How many documents have not been fetched a second time; looks at the history of every document."""
+        query = """
+            SELECT count(*) FROM documents d WHERE NOT EXISTS (
+                SELECT 1 FROM fetches f WHERE f.number = d.number AND f.since IS NOT NULL)"""
+        return int(self._db.execute(query).fetchone()[0])
+
     def gone(self, now: float) -> list[int]:
         """URLs whose document was removed and that are due to be asked for once more."""
         waits = " ".join(f"WHEN {n} THEN {days * DAY_SECONDS}" for n, days in enumerate(FIRST_TRIES_DAYS))

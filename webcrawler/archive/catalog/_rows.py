@@ -26,7 +26,7 @@ GONE = frozenset(
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
-    text_digest, modified, fresh"""
+    text_digest, modified, audit, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -87,6 +87,7 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         pack(text) if text else None,
         _text_digest(entry, text, words) if found else None,
         _time(headers.get("last-modified")),
+        bool(fetch.lease.request) and "audit" in json.loads(fetch.lease.request),
         found is not None,
     )
 

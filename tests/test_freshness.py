@@ -1,0 +1,265 @@
+"""How much of a collection is current, as owners are told: by estimate, and by an audit."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import MakeFrontier
+from frontiers import lease_one, links, visit_all
+from test_catalog import A, B, C, D, failure, fetch, page, write
+from test_commands import Run, run  # noqa: F401  a fixture
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.records import Entry
+from webcrawler.refresh import Schedule, admission, report
+from webcrawler.refresh.admission import Admission
+from webcrawler.refresh.collection import Collection
+
+DAY = 86400.0
+NOW = time.time()
+
+
+def ago(days: float) -> float:
+    return NOW - days * DAY
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        yield catalog
+
+
+def told(catalog: Catalog, tmp_path: Path, **options: Any) -> dict[str, Any]:
+    return report(catalog, tmp_path, "expected", **options)
+
+
+def audit(entry: Entry) -> Entry:
+    lease = entry.fetch.lease._replace(request=json.dumps({"audit": True}))
+    return replace(entry, fetch=replace(entry.fetch, lease=lease))
+
+
+def not_modified(url: str, when: float) -> Entry:
+    return Entry(fetch(url, when, "not-modified", status=304))
+
+
+def test_what_was_never_checked_is_estimated_by_its_age_alone(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, ago(0), "a"), page(B, ago(90), "b"))
+
+    found = told(catalog, tmp_path)
+
+    # Of a page of which nothing is known half have changed after 90 days; so does one of these two, by half.
+    assert found["current"]["share"] == pytest.approx(0.75, abs=1e-4)
+    assert found["current"]["low"] == pytest.approx(0.75 - 1.645 * 0.25, abs=1e-3)
+    assert (found["documents"], found["unchecked"], found["audit"]) == (2, 2, None)
+    assert found["lately"]["a_day"] == 0 and found["lately"]["wasted"] is None
+    assert [one["url"] for one in found["oldest"]] == [B, A]
+    assert found["oldest"][0]["checked"] == pytest.approx(ago(90), abs=1)
+
+
+def test_the_server_that_loses_most_is_named_first(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, ago(0), "a"), page(B, ago(90), "b"), page(D, ago(0), "d"), page(C, ago(10), "c"))
+
+    servers = told(catalog, tmp_path)["servers"]
+
+    assert [(one["server"], one["documents"]) for one in servers] == [
+        ("http://b.test", 1),
+        ("https://c.test:8080", 1),
+        ("http://a.test", 2),
+    ]
+    assert [one["share"] for one in servers] == pytest.approx([0.5, 0.75**0.5, 1.0], abs=1e-4)
+    assert {one["last_modified"] for one in servers} == {"not known yet"}
+    assert len(told(catalog, tmp_path, most=1)["servers"]) == 1
+
+
+def test_checks_are_counted_by_what_they_found(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, *[page(url, ago(40), url) for url in (A, B, C, D)])
+    write(catalog, page(A, ago(20), A), not_modified(B, ago(20)))
+    write(catalog, page(A, ago(1), "other"), not_modified(B, ago(1)), failure(C, ago(1), "timeout"))
+    write(catalog, failure(D, ago(0), "not-found", status=410), failure(A, ago(0), "timeout", retry=True))
+
+    found = told(catalog, tmp_path)
+
+    names = ("changed", "gone", "unchanged", "not-modified", "failed")
+    assert found["checks"] == dict(zip(names, (1, 1, 1, 2, 1), strict=True))
+    assert found["lately"]["checks"] == dict(zip(names, (1, 1, 0, 1, 1), strict=True))
+    assert (found["lately"]["days"], found["lately"]["a_day"]) == (2, 2)  # yesterday and today
+    assert found["lately"]["wasted"] == 0.25
+    assert (found["documents"], found["unchecked"]) == (3, 0)
+
+
+def test_an_audit_says_what_its_checks_found_and_no_others(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, *[page(url, ago(10), url) for url in (A, B, C, D)])
+    write(catalog, audit(page(A + "new", ago(9), "no check, it is the first fetch")))
+    write(catalog, audit(page(A, ago(5), A)), audit(not_modified(B, ago(5))), audit(page(C, ago(5), "other")))
+    write(catalog, audit(failure(D, ago(4), "not-found", status=410)), not_modified(A + "new", ago(3)))
+    write(catalog, audit(failure(B, ago(2), "timeout")))
+
+    found = told(catalog, tmp_path)["audit"]
+
+    # Wilson's interval of 2 in 4: .5 ± √(.6764 · (.25 + .1691)) / 1.6764
+    assert (found["documents"], found["changed"], found["share"]) == (4, 2, 0.5)
+    assert found["low"] == pytest.approx(0.5 - 0.3176, abs=1e-4)
+    assert found["high"] == pytest.approx(0.5 + 0.3176, abs=1e-4)
+
+
+def test_an_audit_counts_importance(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, ago(10), "a"), page(B, ago(10), "b"))
+    collection = Collection(catalog, tmp_path, Schedule())
+    collection.schedule.weights[:] = (3, 1)
+    collection.store()
+    write(catalog, audit(page(A, ago(5), "a")), audit(page(B, ago(5), "other")))
+
+    assert told(catalog, tmp_path)["audit"]["share"] == 0.75
+
+
+def test_a_schedule_that_the_refresher_has_stored_says_the_same(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, *[page(url, ago(40), url) for url in (A, B, C, D)])
+    write(catalog, page(A, ago(20), "other"), not_modified(B, ago(20)))
+    before = told(catalog, tmp_path)
+
+    Collection(catalog, tmp_path, Schedule()).store()
+
+    after = told(catalog, tmp_path)
+    assert after["current"] == pytest.approx(before["current"], abs=1e-5)
+    assert after["calibration"] == before["calibration"]
+
+
+def test_more_freshness_costs_more_checks_and_is_held_against_those_of_now(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    write(catalog, *[page(url, ago(40), url) for url in (A, B, C, D)])
+    less, more = (told(catalog, tmp_path, level=level)["costs"] for level in (0.8, 0.95))
+    assert 0 < less["checks_a_day"] < more["checks_a_day"]
+    assert less["times"] is None
+
+    write(catalog, not_modified(A, ago(0)), not_modified(B, ago(0)))
+
+    now = told(catalog, tmp_path, level=0.8)
+    assert now["costs"]["times"] == now["costs"]["checks_a_day"] / 2
+
+
+@pytest.mark.parametrize("policy", ["ep", "eb"])
+def test_policies_without_a_curve_of_costs_name_none(catalog: Catalog, tmp_path: Path, policy: str) -> None:
+    write(catalog, page(A, ago(40), "a"))
+
+    found = report(catalog, tmp_path, policy)
+
+    assert found["costs"] is None
+    assert 0 < found["current"]["share"] < 1
+
+
+def test_without_documents_nothing_is_current_or_stale(catalog: Catalog, tmp_path: Path) -> None:
+    found = told(catalog, tmp_path)
+
+    assert (found["documents"], found["current"], found["servers"]) == (0, None, [])
+
+
+# ---- drawing
+
+
+SITE = [f"http://site.test/{n}" for n in range(400)]
+
+
+def queued(catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, what: str) -> list[tuple[str, str]]:
+    """What one step of the refresher queues, in the order in which it is fetched: URL, and what it sends."""
+    frontier = make_frontier()
+    frontier.discover(links(*SITE))
+    visit_all(frontier)
+    frontier.refresh = what
+    Admission(Collection(catalog, tmp_path, Schedule()), catalog, frontier, 0.3, 0.0).step()
+    leases = [lease_one(frontier) for _ in range(frontier.checks())]
+    return [(lease.url, lease.request) for lease in leases]
+
+
+def drawn(requests: list[tuple[str, str]]) -> list[str]:
+    return [url for url, request in requests if request and "audit" in json.loads(request)]
+
+
+def test_one_in_a_hundred_is_drawn_whatever_its_value_and_goes_first(
+    catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "OF_A_SERVER", 50)
+    write(catalog, *[page(url, ago(40 if n < 200 else 1), url) for n, url in enumerate(SITE)])
+    since = int(NOW)
+    lots = np.random.default_rng(since).random(len(SITE)) < admission.AUDITS
+
+    found = queued(catalog, tmp_path, make_frontier, f"once {since}")
+
+    assert len(found) == 50
+    assert drawn(found) == [url for url, _ in found[: lots.sum()]]
+    assert set(drawn(found)) == {url for url, lot in zip(SITE, lots, strict=True) if lot}
+
+
+def test_a_refresher_without_end_draws_too_also_what_was_just_checked(
+    catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(catalog, *[page(url, NOW, url) for url in SITE])
+    monkeypatch.setattr(admission, "AUDITS", 1.0)
+
+    found = queued(catalog, tmp_path, make_frontier, "only")
+
+    assert len(set(drawn(found))) >= admission.LEAST
+
+
+# ---- the command
+
+
+def test_freshness_without_a_crawl_is_one_line(run: Run) -> None:  # noqa: F811
+    answer = run("freshness")
+
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.strip().endswith("run `scrapy crawl index` first")
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--by", "page"), "error: --by page: there is --by server"),
+        (("--level", "100"), "error: --level must be a number between 0 and 100, not '100'"),
+        (("-n", "x"), "error: -n must be a whole number from 0, not 'x'"),
+    ],
+)
+def test_freshness_asked_for_wrongly(run: Run, options: tuple[str, ...], line: str) -> None:  # noqa: F811
+    answer = run("freshness", *options)
+
+    assert (answer.status, answer.err.strip()) == (2, line)
+
+
+def test_freshness_as_text(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811
+    write(catalog, *[page(url, ago(10), url) for url in (A, B)])
+    write(catalog, audit(not_modified(A, ago(0))), audit(page(B, ago(0), "other")))
+
+    text = run("freshness", folder=tmp_path).out
+
+    assert "2 documents drawn at random in the last 30 days, 1 of them had changed" in text
+    assert "50.0% (" in text
+    assert "2, 0 of them were never checked" in text
+    assert "checks     2.0 a day today, 50% of them found nothing new" in text
+    assert "98% current would take" in text
+    assert f"0.0 d  {A}" in text
+
+
+def test_freshness_by_server_is_a_table(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811
+    write(catalog, page(A, ago(0), "a"), page(B, ago(90), "b"))
+
+    rows = run("freshness", "--by", "server", folder=tmp_path).out.splitlines()
+
+    assert [row.split()[-1] for row in rows] == ["server", "http://b.test", "http://a.test"]
+    assert rows[1].split()[:4] == ["50.0%", "0.0%", "100.0%", "1"]
+
+
+def test_freshness_as_json_is_the_report(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811
+    write(catalog, page(A, ago(90), "a"))
+
+    found = json.loads(run("freshness", "--json", folder=tmp_path).out)
+
+    assert found.keys() == told(catalog, tmp_path).keys()
+    assert found["current"]["share"] == pytest.approx(0.5, abs=1e-4)

@@ -1,0 +1,115 @@
+"""`scrapy freshness`: how much of the collection is current, and what keeps it so."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from rich.console import Console
+
+from webcrawler.commands.base import Command, Option, number, printable, whole_number
+from webcrawler.errors import BadInput
+
+DAY_SECONDS = 86400.0
+LABELS = {"not-modified": "not modified (304)", "gone": "gone for good"}
+
+
+class Freshness(Command):
+    summary = "Estimate how much of the collection is current, and what more would cost"
+    options = (
+        Option("--by", None, "server: a line for each, where most is out of date first"),
+        Option("-n", "20", "how many servers, or oldest documents (20)", "LIMIT"),
+        Option("--level", "98", "say how many checks would keep so many percent current (98)", "PERCENT"),
+        Option("--json", False, "print JSON"),
+    )
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if opts.by not in (None, "server"):
+            raise BadInput(f"--by {opts.by[:60]}: there is --by server")
+        level = number(opts.level, "--level", lambda value: 0 < value < 100, "between 0 and 100") / 100
+        most = whole_number(opts.n, "-n")
+        from webcrawler.refresh import report  # slow to import, and each `scrapy` command imports all of them
+
+        with closing(self.catalog()) as catalog, Console(stderr=True).status("reading the history …"):
+            policy = self.project.get("REFRESH_POLICY")
+            found = report(catalog, self.crawl_dir, policy, level, most)
+        if opts.json:
+            print(json.dumps(found, indent=2))
+        elif not found["documents"]:
+            print(f"there is no document in {self.crawl_dir}")
+        else:
+            rows = _by_server(found["servers"]) if opts.by else _whole(found, level)
+            print("\n".join(map(_printable_row, rows)))
+
+
+def _printable_row(row: str) -> str:
+    """Printable, with its columns and blank lines."""
+    return re.sub(r"[^ \n]+", lambda word: printable(word[0]), row)
+
+
+def _whole(found: dict[str, Any], level: float) -> Iterator[str]:
+    yield f"{_estimate(found['current'])} of the collection is current by importance, by estimate"
+    if audit := found["audit"]:
+        drawn = f"{audit['documents']:,} documents drawn at random in the last {audit['days']} days"
+        yield f"{_estimate(audit)} was current by audit: {drawn}, {audit['changed']:,} of them had changed"
+    else:
+        yield "no audit so far: one check in a hundred, of documents drawn at random"
+    yield f"\ndocuments  {found['documents']:,}, {found['unchecked']:,} of them were never checked"
+    yield from _checks(found["lately"])
+    yield _costs(found["costs"], level)
+    yield from _calibration(found["calibration"])
+    yield from _trust(found["trust"])
+    yield "\nnot checked for the longest time"
+    yield from (f"  {_ago(found['time'] - one['checked']):>8}  {one['url']}" for one in found["oldest"])
+
+
+def _estimate(current: dict[str, Any]) -> str:
+    return f"{current['share']:.1%} ({current['low']:.1%} to {current['high']:.1%})"
+
+
+def _checks(lately: dict[str, Any]) -> Iterator[str]:
+    days = "today" if lately["days"] == 1 else f"in {lately['days']} days"
+    wasted = f", {lately['wasted']:.0%} of them found nothing new" if lately["a_day"] else ""
+    yield f"checks     {lately['a_day']:,.1f} a day {days}{wasted}"
+    for outcome, checks in lately["checks"].items():
+        if checks:
+            yield f"  {LABELS.get(outcome, outcome):<20}{checks:>10,}"
+
+
+def _costs(costs: dict[str, Any] | None, level: float) -> str:
+    if costs is None:
+        return f"{level:.0%} current: no number of checks is known that would do"
+    times = f", {costs['times']:,.1f} × those of now" if costs["times"] else ""
+    return f"{level:.0%} current would take {costs['checks_a_day']:,.1f} checks a day{times}"
+
+
+def _calibration(calibration: dict[str, Any]) -> Iterator[str]:
+    if calibration["bins"]:
+        yield f"\nhow right the estimates were (on average {calibration['error']:.1%} off)"
+        yield f"  {'checks':>10}{'expected to change':>20}{'had changed':>14}"
+    for one in calibration["bins"]:
+        yield f"  {one['checks']:>10,}{one['predicted']:>20.1%}{one['changed']:>14.1%}"
+
+
+def _trust(trust: dict[str, dict[str, int]]) -> Iterator[str]:
+    yield "\nwhom to believe when they say that a page has changed, in servers"
+    for key, label in (("last_modified", "Last-Modified"), ("sitemaps", "sitemaps, feeds")):
+        yield f"  {label:<16}{', '.join(f'{number:,} {word}' for word, number in trust[key].items())}"
+
+
+def _by_server(servers: list[dict[str, Any]]) -> Iterator[str]:
+    names = {"share": "current", "low": "from", "high": "to"}
+    head = "".join(f"{name:>8}" for name in names.values())
+    yield f"{head}{'documents':>11}  {'Last-Modified':<15}{'sitemaps':<15}server"
+    for one in servers:
+        figures = "".join(f"{one[name]:>8.1%}" for name in names)
+        trust = f"{one['last_modified']:<15}{one['sitemaps']:<15}"
+        yield f"{figures}{one['documents']:>11,}  {trust}{one['server']}"
+
+
+def _ago(seconds: float) -> str:
+    return f"{seconds / DAY_SECONDS:,.1f} d"

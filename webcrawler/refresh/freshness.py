@@ -1,0 +1,178 @@
+"""How much of a collection is current, and what keeps it so: for `scrapy freshness`, /status and /metrics.
+
+The estimate is what the refresher goes by, so it cannot say how wrong it is itself. Beside it stands an
+audit: of documents drawn at random, the share that was found unchanged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.refresh import estimate
+from webcrawler.refresh.belief import Gamma
+from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.collection import DAY_SECONDS, Collection
+from webcrawler.refresh.schedule import Schedule
+from webcrawler.refresh.value import Floats
+
+LATELY_DAYS = 7
+AUDIT_DAYS = 30  # a hundredth of the checks: a week of them would say little
+LEVEL = 0.98
+MOST = 20  # servers, and documents that were not checked for long
+OUTCOMES = ("changed", "gone", "unchanged", "not-modified", "failed")
+WASTED = ("unchanged", "not-modified")
+TRUST = ("believed", "not believed", "not known yet")
+
+Trust = tuple[NDArray[np.bool_], NDArray[np.bool_]]  # by server
+
+
+def report(
+    catalog: Catalog, crawl_dir: Path, policy: str, level: float = LEVEL, most: int = MOST
+) -> dict[str, Any]:
+    """What docs/reference/commands.md says of `scrapy freshness --json`.
+
+    It only reads, also beside a refresher. Cost: some seconds for a million documents.
+
+    Args:
+        policy: the setting REFRESH_POLICY.
+        level: the share that is to be current, for which it says how many checks it would take.
+        most: how many servers and old documents are listed.
+    """
+    now = time.time()
+    collection = Collection(catalog, crawl_dir, Schedule(policy))
+    schedule = collection.schedule
+    there = np.flatnonzero(schedule.weights > 0)
+    weights, chances = schedule.weights[there], schedule.chances(now / DAY_SECONDS)[there]
+    checks = catalog.checks.by_day()
+    lately = _lately(checks, int(now // DAY_SECONDS))
+    bias = schedule.calibration.bias()
+    return {
+        "time": now,
+        "documents": len(there),
+        "unchecked": catalog.checks.count_unchecked(),
+        "current": estimate.current(weights, chances, bias)._asdict() if len(there) else None,
+        "audit": _audit(collection, catalog.checks.audits(now - AUDIT_DAYS * DAY_SECONDS)),
+        "checks": _counted(checks),
+        "lately": lately,
+        "costs": _costs(schedule, there, level, lately["a_day"]),
+        "calibration": {
+            "error": schedule.calibration.error(),
+            "bins": [
+                {"checks": number, "predicted": predicted, "changed": changed}
+                for number, predicted, changed in schedule.calibration.table()
+            ],
+        },
+        "trust": {
+            "last_modified": _trusted(schedule.dates.trust(), schedule.servers[there]),
+            "sitemaps": _trusted(schedule.signs.trust(), schedule.servers[there]),
+        },
+        "oldest": _oldest(collection, catalog, there, most),
+        "servers": _servers(schedule, catalog, collection.numbers[there], there, chances, most),
+    }
+
+
+def _counted(checks: dict[tuple[int, str], int]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for (_, outcome), number in checks.items():
+        counts[outcome] += number
+    return {outcome: counts[outcome] for outcome in OUTCOMES}
+
+
+def _lately(checks: dict[tuple[int, str], int], today: int) -> dict[str, Any]:
+    """The last seven days, today included, or fewer where the first check is not so long ago."""
+    some = {key: number for key, number in checks.items() if key[0] > today - LATELY_DAYS}
+    counts, days = _counted(some), today + 1 - min((day for day, _ in some), default=today)
+    total = sum(counts.values())
+    wasted = sum(counts[outcome] for outcome in WASTED) / total if total else None
+    return {"checks": counts, "days": days, "a_day": total / days, "wasted": wasted}
+
+
+def _audit(collection: Collection, audits: list[tuple[int, int]]) -> dict[str, Any] | None:
+    """Which share of the importance was found unchanged, with Wilson's interval for as many equal documents.
+
+    Source: Wilson 1927, "Probable inference"; the number of equal ones is that of Kish 1965.
+    """
+    if not audits:
+        return None
+    numbers, changed = np.array(audits, np.int64).T
+    places = collection.places(numbers)
+    weights = np.where(places < 0, 0, collection.schedule.weights[places]).astype(np.float64)
+    weights[weights == 0] = 1  # what the audit found gone had the mean weight, as far as is known
+    share, equal = 1 - weights @ changed / weights.sum(), weights.sum() ** 2 / (weights**2).sum()
+    square = estimate.NORMAL_90**2 / equal
+    middle = (share + square / 2) / (1 + square)
+    half = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+    found = {"share": share, "low": middle - half, "high": middle + half}
+    return {name: float(value) for name, value in found.items()} | {
+        "documents": len(audits),
+        "changed": int(changed.sum()),
+        "days": AUDIT_DAYS,
+    }
+
+
+def _costs(schedule: Schedule, there: NDArray[np.int64], level: float, a_day: float) -> dict[str, Any] | None:
+    """How many checks a day would keep so much current; None where no number does, or by other policies."""
+    if not isinstance(schedule.beliefs, Gamma) or not len(there):
+        return None
+    rates, shares = estimate.costs(*schedule.beliefs.of(there), schedule.weights[there])
+    if shares[-1] < level:
+        return None
+    wanted = float(np.interp(level, shares, rates)) * len(there)
+    return {"level": level, "checks_a_day": wanted, "times": wanted / a_day if a_day else None}
+
+
+def _oldest(
+    collection: Collection, catalog: Catalog, there: NDArray[np.int64], most: int
+) -> list[dict[str, Any]]:
+    """The documents that were not known to be current for the longest time."""
+    checked = collection.schedule.checked[there]
+    oldest = there[np.argsort(checked, kind="stable")[:most]]
+    urls = catalog.urls.of(collection.numbers[oldest].tolist())
+    times = collection.schedule.checked[oldest] * DAY_SECONDS
+    return [
+        {"url": urls[number], "checked": when}
+        for number, when in zip(collection.numbers[oldest].tolist(), times.tolist(), strict=True)
+    ]
+
+
+def _servers(
+    schedule: Schedule,
+    catalog: Catalog,
+    numbers: NDArray[np.int64],
+    there: NDArray[np.int64],
+    chances: Floats,
+    most: int,
+) -> list[dict[str, Any]]:
+    """By server; those first whose changes cost most of the freshness of the whole."""
+    servers, weights = schedule.servers[there], schedule.weights[there]
+    lost = np.bincount(servers, weights * chances)
+    present, first = np.unique(servers, return_index=True)
+    some = np.argsort(-lost[present], kind="stable")[:most]
+    names = catalog.urls.servers_of(numbers[first[some]].tolist())
+    dates, sitemaps = _trust(schedule.dates.trust()), _trust(schedule.signs.trust())
+    found = []
+    for server, number in zip(present[some].tolist(), numbers[first[some]].tolist(), strict=True):
+        pages = servers == server
+        current = estimate.current(weights[pages], chances[pages], schedule.calibration.bias())
+        trust = {"last_modified": dates[server], "sitemaps": sitemaps[server]}
+        found.append({"server": names[number], "documents": int(pages.sum())} | current._asdict() | trust)
+    return found
+
+
+def _trusted(by_server: Trust, servers: Numbers) -> dict[str, int]:
+    """How many of these servers are believed, are not, and are not known yet."""
+    words = _trust(by_server)
+    counts = Counter(words[server] for server in np.unique(servers))
+    return {word: counts[word] for word in TRUST}
+
+
+def _trust(by_server: Trust) -> list[str]:
+    words: list[str] = np.select(list(by_server), TRUST[:2], TRUST[2]).tolist()
+    return words
