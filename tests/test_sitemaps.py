@@ -203,6 +203,16 @@ def test_sitemap_that_a_person_names_is_read_and_may_name_other_sites_within_the
         assert found.frontier["states"]["refused"] == {"domain": 1}
 
 
+def test_a_scope_is_for_pages_and_not_for_the_sitemaps_that_name_them(tmp_path: Path) -> None:
+    routes = {"/robots.txt": announcing("/map.xml"), "/map.xml": urlset("/docs/1", "/blog/2"), "*": page()}
+    with sites(a=routes) as opened:
+        a = opened["a"]
+        found = crawl(tmp_path, "index", "-a", f"seeds={a.url}/docs/", "-a", f"include={a.url}/docs/*")
+
+        assert found.documents() == {f"{a.url}/docs/", f"{a.url}/docs/1"}
+        assert found.frontier["states"]["refused"] == {"scope": 1}
+
+
 def test_sitemap_on_another_host_may_name_the_pages_of_the_host_that_announced_it(tmp_path: Path) -> None:
     with sites(a={"*": page()}, b={}) as opened:
         a, b = opened.values()

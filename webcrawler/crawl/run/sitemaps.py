@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Self
@@ -21,6 +21,8 @@ from webcrawler.crawl.run.rules import LinkRules
 from webcrawler.job import Job, sitemap_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Sitemap
 from webcrawler.urls import UnfetchableUrl
+
+SERVERS_MAX = 100_000  # whose sitemaps are counted; beyond it all begin anew
 
 
 class Sitemaps:
@@ -43,16 +45,16 @@ class Sitemaps:
         follows_robots = wanted == "all" or (wanted == "bounded" and rules.is_bounded)
         return cls(rules, follows_robots, settings.getint("SITEMAPS_MAX"))
 
-    def announced(self, server: str, names: Iterable[str]) -> list[Link]:
+    def announced(self, server: str, names: Sequence[str]) -> list[Link]:
         """The sitemaps that the robots.txt of a server names, as far as they are read.
 
         They may stand on other servers, within the job's domains.
         """
         found: list[Link] = []
-        for name in names if self._follows_robots else ():
+        for name in names[: self._most] if self._follows_robots else ():
             with suppress(UnfetchableUrl):
-                link = sitemap_link(urls.resolve(name, server + "/"), server)
-                if self._admits(link) and self._take(server, link.id):
+                link = self._judged(sitemap_link(urls.resolve(name, server + "/"), server))
+                if not link.refused and self._take(server, link.id):
                     found.append(link)
         return found
 
@@ -66,20 +68,17 @@ class Sitemaps:
 
     def moved(self, lease: Lease, target: Link) -> Link:
         """Where the redirect of a sitemap leads, to be read as one."""
-        link = sitemap_link(target.spelling, announced_by(lease))._replace(rel="redirect")
-        return link if self._admits(link) else link._replace(refused=link.refused or "domain")
+        return self._judged(sitemap_link(target.spelling, announced_by(lease)))._replace(rel="redirect")
 
     def _sitemaps(self, lease: Lease, index: Sitemap) -> tuple[Link, ...]:
         """The sitemaps of an index, those first that changed last."""
         by = announced_by(lease)
         links = []
         for link in sorted(index.links, key=lambda link: -link.modified):
-            child = sitemap_link(link.spelling, by)._replace(modified=link.modified)
-            if not self._admits(child):
-                child = child._replace(refused=child.refused or "domain")
-            elif not self._take(by or lease.server, child.id):
+            child = self._judged(sitemap_link(link.spelling, by))
+            if not (child.refused or self._take(by or lease.server, child.id)):
                 child = child._replace(refused="too-many")
-            links.append(child)
+            links.append(child._replace(modified=link.modified))
         return tuple(links)
 
     def _pages(self, lease: Lease, sitemap: Sitemap) -> tuple[Link, ...]:
@@ -94,13 +93,19 @@ class Sitemaps:
 
         return tuple(map(judged, sitemap.links))
 
-    def _admits(self, link: Link) -> bool:
-        """A sitemap is not a document: of the rules only domains and protocols hold for it."""
-        is_fetched = link.url.partition(":")[0] in self._rules.protocols
-        return is_fetched and not link.refused and self._rules.job.admits(urls.server(link.url))
+    def _judged(self, sitemap: Link) -> Link:
+        """With a reason not to fetch it; as it is no document, only domains and protocols hold for it."""
+        if sitemap.refused:
+            return sitemap
+        if sitemap.url.partition(":")[0] not in self._rules.protocols:
+            return sitemap._replace(refused="scheme")
+        is_admitted = self._rules.job.admits(urls.server(sitemap.url))
+        return sitemap if is_admitted else sitemap._replace(refused="domain")
 
     def _take(self, server: str, id: int) -> bool:
         """Count a sitemap, once; False where the server has too many."""
+        if len(self._taken) > SERVERS_MAX:
+            self._taken.clear()
         taken = self._taken[server]
         if id not in taken and len(taken) >= self._most:
             return False
