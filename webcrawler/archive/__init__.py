@@ -1,20 +1,23 @@
 """What was fetched, and when is it durable? A page is stored once `Catalog.write` has returned.
 
-`Batch` writes WARC files, then the catalog, then tells the frontier.
+`Batch` writes WARC files, then the catalog, then tells the frontier. `rebuild` fills a lost frontier.
 """
 
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken
 from webcrawler.archive.finds import discard_finds, discard_left_over
-from webcrawler.archive.history import recall, take_in
+from webcrawler.archive.history import RECALLED, recall, take_in
+from webcrawler.archive.rebuild import rebuild
 
 __all__ = [
     "CHECKED",
     "DOCUMENTS",
+    "RECALLED",
     "Batch",
     "Settled",
     "broken",
     "discard_finds",
     "discard_left_over",
+    "rebuild",
     "recall",
     "take_in",
 ]

@@ -11,6 +11,7 @@ from webcrawler.frontier import Frontier, Seen, Source
 from webcrawler.records import Lease, Link
 
 SOME = 200  # pages in memory at a time
+RECALLED = 5_000  # documents that an ordering learns from again; some seconds of processor time
 
 
 def recall(

@@ -72,6 +72,8 @@ class Crawl(Command, BaseRunSpiderCommand):
             raise Unavailable("the crawl could not start: the log says why")
         if crawler.stats.get_value("finish_reason") in BROKEN:
             raise Unavailable("the crawl failed: the log says why; the same command goes on where it stood")
+        if crawler.stats.get_value("webcrawler/frontier_lost"):
+            raise Unavailable("the crawl lost its frontier: `scrapy frontier rebuild` fills it again")
         if search:
             search.conclude()
 
@@ -99,6 +101,7 @@ class Crawl(Command, BaseRunSpiderCommand):
                 mode = maintenance.mode_of(held.client, job.mode)
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
                 frontier = Frontier(held.client, ordering(mode), partitions=partitions)
+                run.refuse_if_lost(self.crawl_dir, frontier)
                 if opts.rescore:
                     maintenance.rescore(frontier, mode)
                 retry(lambda: frontier.open(mode), held.revive)

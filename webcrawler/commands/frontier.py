@@ -10,39 +10,53 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from scrapy.utils.conf import arglist_to_dict
+
 from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import Command, Option, printable, whole_number
+from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
+from webcrawler.connection import Connection
+from webcrawler.crawl import run
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
+from webcrawler.job import Job
 from webcrawler.scope import read
 
-ALONE = ("stats", "peek", "quarantined", "clear")
+ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
 WITH_ONE = ("explain", "block", "unblock")
+REBUILT_WITH = {"mode", "query", "then", "domains"}  # arguments of a crawl
 
 MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in a unit
 
 
 class FrontierCommand(Command):
-    arguments = "stats | peek | quarantined | explain URL | block SERVER | unblock SERVER | clear"
-    summary = "Show the URLs not yet fetched, block servers, or clear the frontier"
+    arguments = "stats | peek | quarantined | explain URL | block SERVER | unblock SERVER | clear | rebuild"
+    summary = "Show the URLs not yet fetched, block servers, clear the frontier or fill it from the catalog"
     options = (
         Option("-n", "20", "how many URLs peek shows (20)", "LIMIT"),
         Option("--name", "index", "whose frontier: the name of a spider (index)"),
         Option("--json", False, "print JSON"),
     )
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        what = "of rebuild: mode and domains, as for `scrapy crawl index` (those of the newest crawl)"
+        parser.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help=what)
+
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        verb, rest = (args[0], args[1:]) if args else ("", [])
+        verb, rest = args[0] if args else "", list[Any](args[1:])
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
         limit = whole_number(opts.n, "-n")
+        job = self._job(verb, opts)
         with connection.from_settings(self.project) as connected:
             frontier = Frontier(connected.client, ordering("fifo"), opts.name)
             if not frontier.stored_partitions():  # a block has to be where the first crawl will look for it
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
                 frontier = Frontier(connected.client, ordering("fifo"), opts.name, partitions=partitions)
+            if verb == "rebuild":
+                rest = [connected, job]
             found = self._found(frontier, verb, rest, limit)
         if opts.json:
             print(json.dumps(found, indent=2))
@@ -56,17 +70,44 @@ class FrontierCommand(Command):
                 found["scope"] = {"bounds": scope.told or "all", "removed": len(scope.removed)}
             print("\n".join(rows(readable(found) if verb == "explain" else found, "")))
 
-    def _found(self, frontier: Frontier, verb: str, rest: list[str], limit: int) -> Any:
+    def _found(self, frontier: Frontier, verb: str, rest: list[Any], limit: int) -> Any:
         verbs: dict[str, Callable[..., Any]] = {
             "stats": lambda: inspect.stats(frontier) | {"scope": asdict(read(self.crawl_dir))},
             "peek": lambda: inspect.peek(frontier, limit),
             "quarantined": lambda: inspect.quarantined(frontier),
-            "clear": lambda: {"forgotten": maintenance.clear(frontier)},
+            "clear": lambda: self._clear(frontier),
+            "rebuild": self._rebuild,
             "explain": lambda url: self._explain(frontier, url),
             "block": lambda name: self._block(frontier, name, True),
             "unblock": lambda name: self._block(frontier, name, False),
         }
         return verbs[verb](*rest)
+
+    def _job(self, verb: str, opts: argparse.Namespace) -> Job:
+        """What `-a` says. Raises BadInput: it says more than the mode and the domains of a rebuild."""
+        try:
+            given = arglist_to_dict(opts.spargs)
+        except ValueError:
+            raise BadInput("write -a NAME=VALUE") from None
+        if given and verb != "rebuild":
+            raise BadInput("-a is for rebuild")
+        if others := given.keys() - REBUILT_WITH:
+            raise BadInput(f"rebuild takes no {', '.join(sorted(others))}: name it to the crawl that follows")
+        if verb == "rebuild" and opts.name != "index":
+            raise BadInput("only the frontier of `scrapy crawl index` has a catalog to be rebuilt from")
+        return Job.read(**given)
+
+    def _rebuild(self, connected: Connection, job: Job) -> dict[str, Any]:
+        """Fill the frontier from the catalog of this data folder."""
+        self.catalog().close()  # raises where there is none
+        with progress_bars() as progress:
+            return run.fill_again(self.project, connected, job, progress)
+
+    def _clear(self, frontier: Frontier) -> dict[str, Any]:
+        forgotten = maintenance.clear(frontier)
+        if frontier.name == "index":
+            run.forget(self.crawl_dir)
+        return {"forgotten": forgotten}
 
     def _block(self, frontier: Frontier, name: str, blocked: bool) -> dict[str, Any]:
         """Block or unblock in Redis for all workers, and in the catalog and index of this data folder."""

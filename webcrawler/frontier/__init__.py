@@ -7,7 +7,17 @@
 from webcrawler.frontier import inspect, maintenance
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
-from webcrawler.frontier.messages import Again, Budgets, Done, Failed, Leased, Politeness, Report, Reports
+from webcrawler.frontier.messages import (
+    Again,
+    Budgets,
+    Done,
+    Failed,
+    Leased,
+    Past,
+    Politeness,
+    Report,
+    Reports,
+)
 from webcrawler.frontier.slots import Client
 from webcrawler.orderings import Known, Ordering, Seen, Source, ordering
 
@@ -21,6 +31,7 @@ __all__ = [
     "Known",
     "Leased",
     "Ordering",
+    "Past",
     "Politeness",
     "Report",
     "Reports",

@@ -14,7 +14,7 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import wire
 from webcrawler.frontier.intake import LINKS_PER_CALL, Intake, Plans
 from webcrawler.frontier.leases import UNLIMITED, Leases
-from webcrawler.frontier.messages import Again, Budgets, Done, Failed, Leased, Politeness, Report
+from webcrawler.frontier.messages import Again, Budgets, Done, Failed, Leased, Past, Politeness, Report
 from webcrawler.frontier.slots import Call, Client, Partitions, Slots
 from webcrawler.frontier.wire import milliseconds
 from webcrawler.orderings import Ordering, Source
@@ -91,12 +91,20 @@ class Frontier:
         """The mode that it was last opened with; "": it was not opened yet."""
         return self.slots.stored("mode")
 
-    def open(self, mode: str) -> None:
+    def open(self, mode: str, rebuilding: bool = False) -> None:
         """Claims the frontier for a mode.
 
+        Args:
+            rebuilding: nobody else may open it until `rebuilt`.
         Raises:
-            BadInput: it is not empty and was made with another mode, or with another number of partitions.
+            BadInput: it is not empty and was made with another mode, or with another number of partitions;
+                or its rebuilding is not over.
         """
+        if self.slots.stored("rebuilding") and not rebuilding:
+            raise BadInput(
+                "the frontier is not whole: `scrapy frontier rebuild` was interrupted, or is still at work; "
+                "run it to its end"
+            )
         made, stored = self.stored_partitions(), self.stored_mode()
         if made and made != len(self.partitions) and self._has_seen(Partitions.of(self.name, made)):
             raise BadInput(
@@ -109,6 +117,12 @@ class Frontier:
                 f"change it with --rescore, or start anew after `scrapy frontier clear`"
             )
         self.set_mode(mode)
+        if rebuilding:
+            self.client.hset(self.partitions[0].prefix + "meta", "rebuilding", 1)
+
+    def rebuilt(self) -> None:
+        """It is whole again, and may be opened."""
+        self.client.hdel(self.partitions[0].prefix + "meta", "rebuilding")
 
     @property
     def refresh(self) -> str:
@@ -248,6 +262,15 @@ class Frontier:
         After an error of Redis the next call tells them.
         """
         self._plans.tell(self.rescore)
+
+    def settle(self, past: Sequence[Past]) -> None:
+        """Gives waiting URLs the states that the catalog remembers; others stay as they are.
+
+        A thousand of them hold Redis for some milliseconds. Pages are to be told in the order in which they
+        were fetched: so do servers take turns from then on.
+        """
+        polite = self.leases.politeness
+        self.intake.settle(past, lambda tries: min(polite.backoff * 2.0 ** (tries - 1), polite.backoff_max))
 
     # ---- workers
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from webcrawler import urls
 from webcrawler.frontier import wire
-from webcrawler.frontier.messages import Budgets, Done
+from webcrawler.frontier.messages import Budgets, Done, Past
 from webcrawler.frontier.slots import Call, Partition, Slots
 from webcrawler.orderings import Ordering, Source
-from webcrawler.records import Lease, Link
+from webcrawler.records import Link
 
 LINKS_PER_CALL = 1_000  # keeps one call within a few milliseconds of Redis' time
 LEASES_PER_CALL = 100
@@ -132,8 +132,7 @@ class Intake:
                     taken.append(one)
                     self.remember(links, refused, watched)
                 if behind:
-                    self.watched.add(one.lease.server)
-                    self._send_behind(one.lease)
+                    self._send_behind(one.lease.server, one.lease.url)
         # Redis may have lost links that we skipped as known: send them again
         if self._slots.connections != before:
             self.discover(link for one in taken for link in one.links)
@@ -154,13 +153,31 @@ class Intake:
         self.send(list(chain.from_iterable(split.values())), _source(one), str(one.lease.id))
         return own
 
-    def _send_behind(self, lease: Lease) -> None:
-        """Moves queued URLs with the same path prefix behind all others, unless they are there already."""
-        partition = self._slots.partitions.of_server(lease.server)
-        prefix = urls.path_prefix(lease.url[len(lease.server) :])
-        waiting = self._slots.client.zrange(f"{partition.prefix}queue:{lease.server}", 0, SWEPT - 1)
+    def settle(self, past: Sequence[Past], retry_seconds: Callable[[int], float]) -> None:
+        """As `Frontier.settle`.
+
+        Args:
+            retry_seconds: the back-off after so many failed tries.
+        """
+        answers = self._slots.run_split(
+            "settle",
+            past,
+            lambda one: urls.server(one.url),
+            lambda own: (self.budgets.repeats, wire.pack([wire.past(one, retry_seconds) for one in own])),
+        )
+        for own, behind in answers:
+            for place in behind:
+                url = own[place - 1].url
+                self._send_behind(urls.server(url), url)
+
+    def _send_behind(self, server: str, url: str) -> None:
+        """Moves queued URLs with the path prefix of this one behind all others, unless they are there."""
+        self.watched.add(server)
+        partition = self._slots.partitions.of_server(server)
+        prefix = urls.path_prefix(url[len(server) :])
+        waiting = self._slots.client.zrange(f"{partition.prefix}queue:{server}", 0, SWEPT - 1)
         paths = [path.decode() for path in waiting]
-        behind = [lease.server + path for path in paths if urls.path_prefix(path) == prefix]
+        behind = [server + path for path in paths if urls.path_prefix(path) == prefix]
         self.rescore(behind, [BEHIND] * len(behind), 0)
 
     def rescore(self, waiting: Sequence[str], priorities: Sequence[int], band: int) -> int:

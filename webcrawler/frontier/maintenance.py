@@ -36,13 +36,15 @@ def refuse_while_in_use(frontier: Frontier) -> None:
         raise BadInput("a crawl is using this frontier: stop it first; after a kill -9 wait ten seconds")
 
 
-def mode_of(client: Client, asked: str, name: str = "index") -> str:
+def mode_of(client: Client, asked: str, name: str = "index", otherwise: str = "") -> str:
     """The mode to go on in: the one asked for, else the one that the frontier was filled with, else breadth.
 
+    Args:
+        otherwise: that of a frontier that was lost.
     Raises:
         BadInput: it was filled with a user's class, which has to be named again: data may name no module.
     """
-    stored = Frontier(client, ordering("fifo"), name).stored_mode()
+    stored = Frontier(client, ordering("fifo"), name).stored_mode() or otherwise
     if not asked and stored:
         try:
             ordering(stored, by_path=False)

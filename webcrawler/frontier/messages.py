@@ -111,6 +111,18 @@ class Failed(NamedTuple):
     retry: bool
 
 
+class Past(NamedTuple):
+    """What came of a URL's last fetch, as the catalog remembers it."""
+
+    url: str  # canonical
+    outcome: str  # as the frontier counts it: "done/REASON", "failed/REASON", "quarantined"
+    fetched: float  # seconds since 1970
+    tries: int = 0  # failed fetches
+    retry: bool = False  # it is to be tried again
+    is_document: bool = False
+    repeats: bool = False  # it is a duplicate of another page, or nearly
+
+
 class Leased(NamedTuple):
     """What `lease` found."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgpack
 
 from webcrawler import urls
-from webcrawler.frontier.messages import Again, Budgets, Done
+from webcrawler.frontier.messages import Again, Budgets, Done, Past
 from webcrawler.orderings import UNKNOWN, Ordering, Source
 from webcrawler.records import Lease, Link
 
@@ -101,6 +101,15 @@ def done(one: Done, columns: list[Any]) -> bytes:
     prefix = urls.path_prefix(one.lease.url[len(one.lease.server) :])
     told = (one.reason, one.is_document, one.repeats, prefix, dict(one.refused), columns)
     return pack([one.lease.url, one.lease.token, *told])  # type: ignore[no-any-return]
+
+
+def past(one: Past, retry_seconds: Callable[[int], float]) -> list[Any]:
+    """What came of a URL, for settle-2.lua; the arguments are those of `Intake.settle`."""
+    server, path = urls.split(one.url)
+    moment = one.fetched + (retry_seconds(one.tries) if one.retry else 0.0)
+    outcome = "" if one.retry else one.outcome
+    rest = (one.is_document, one.repeats, urls.path_prefix(path))
+    return [server, path, outcome, one.tries, round(moment * 1000), *rest]
 
 
 def limits(budgets: Budgets) -> bytes:

@@ -8,6 +8,7 @@ when they are asked for.
 from webcrawler.orderings.base import (
     DAMPING,
     LEAST,
+    PRIORITY_MAX,
     UNKNOWN,
     UNTOLD,
     Known,
@@ -25,6 +26,7 @@ __all__ = [
     "DAMPING",
     "LEAST",
     "MODES",
+    "PRIORITY_MAX",
     "SIMILAR",
     "UNKNOWN",
     "UNTOLD",

@@ -31,6 +31,17 @@ class FarLink(NamedTuple):
     rel: str
 
 
+class Outlink(NamedTuple):
+    """A link of a known page, with its target by number, id and canonical URL."""
+
+    source: int  # page number
+    target: int
+    id: int
+    url: str
+    anchor: str
+    rel: str
+
+
 class Named(NamedTuple):
     """A page that may be found by its anchor texts."""
 
@@ -114,6 +125,18 @@ class LinkGraph:
             ORDER BY l.source"""
         rows = self._db.execute(query, {"sources": as_json(sources), "job": self._job})
         return list(map(FarLink._make, rows))
+
+    def followed(self, sources: Sequence[int]) -> dict[int, list[Outlink]]:
+        """The links of these pages, by page number and in the order of their targets; no nofollow."""
+        query = """
+            SELECT l.source, l.target, u.id, s.name || u.path, l.anchor, l.rel
+            FROM json_each(?) n CROSS JOIN links l ON l.source = n.value
+            CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
+            WHERE l.rel <> 'nofollow' ORDER BY n.key, l.target"""
+        found: dict[int, list[Outlink]] = {number: [] for number in sources}
+        for row in self._db.execute(query, (as_json(sources),)):
+            found[row[0]].append(Outlink._make(row))
+        return found
 
     def leading_to(self, number: int) -> FarLink | None:
         """The link that may have led to a page: on the one fetched first, and before it; no nofollow."""

@@ -19,6 +19,17 @@ class Sign(NamedTuple):
     seen: float  # when the sitemap that says so was fetched
 
 
+class Named(NamedTuple):
+    """A URL that a sitemap names."""
+
+    seq: int
+    number: int
+    id: int
+    url: str  # canonical
+    server: str  # of the sitemap
+    of: str  # what named the sitemap, as in `KnownSitemap`
+
+
 class KnownSitemap(NamedTuple):
     """A sitemap or a feed that was read, or that an index names."""
 
@@ -45,6 +56,16 @@ class Signs:
             SELECT seq, number, sitemap, coalesce(modified, 0), seen FROM signs
             WHERE seq > ? ORDER BY seq LIMIT ?"""
         return [Sign(*row) for row in self._db.execute(query, (seq, limit))]
+
+    def named(self, after: int, limit: int) -> list[Named]:
+        """What sitemaps name, in the order of `after`."""
+        query = """
+            SELECT g.seq, u.number, u.id, s.name || u.path, p.name, m.of
+            FROM signs g JOIN urls u ON u.number = g.number JOIN servers s ON s.number = u.server
+            JOIN sitemaps m ON m.number = g.sitemap JOIN urls v ON v.number = g.sitemap
+            JOIN servers p ON p.number = v.server
+            WHERE g.seq > ? ORDER BY g.seq LIMIT ?"""
+        return [Named(*row) for row in self._db.execute(query, (after, limit))]
 
     def of(self, url: str) -> list[tuple[str, float]]:
         """The sitemaps that have named a canonical URL, and when it changed as they say, the newest first."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from webcrawler.archive.catalog._database import URL, IntArray, as_json, columns
 from webcrawler.archive.catalog._rows import PastFetch, past_fetch
@@ -27,6 +29,21 @@ HIDDEN = f"""
         OR NOT {DOCUMENT} AND NOT EXISTS (SELECT 1 FROM links l WHERE l.target = u.number))"""
 
 
+class Outcome(NamedTuple):
+    """The newest fetch of a URL."""
+
+    number: int
+    id: int
+    url: str
+    fetched: float
+    state: str
+    reason: str
+    retry: bool
+    tries: int  # failed fetches before this one
+    document: str  # "document", "duplicate" or "noindex" if one is there, whatever the fetch said; else ""
+    is_near: bool  # nearly repeats an older document
+
+
 class Urls:
     """All URLs that were fetched or linked to. `Catalog.urls` is one.
 
@@ -44,6 +61,9 @@ class Urls:
         """Canonical URLs by page number."""
         query = f"SELECT u.number, s.name || u.path {URL} WHERE u.number IN (SELECT value FROM json_each(?))"
         return dict(self._db.execute(query, (as_json(numbers),)))
+
+    def blocked_servers(self) -> list[str]:
+        return [name for (name,) in self._db.execute("SELECT name FROM servers WHERE blocked ORDER BY name")]
 
     def count(self) -> int:
         """How many there are: the highest page number."""
@@ -101,6 +121,31 @@ class Fetches:
                              ORDER BY f.token DESC, f.fetched DESC LIMIT 1) AS outcome
             FROM json_each(?) n WHERE outcome IS NOT NULL"""
         return dict(self._db.execute(query, (as_json(numbers),)))
+
+    def order(self) -> array[int]:
+        """The page numbers of all URLs that were fetched, oldest first by their newest fetches."""
+        query = "SELECT number FROM fetches GROUP BY number ORDER BY max(coalesce(token, 0)), max(fetched)"
+        return array("q", (number for (number,) in self._db.execute(query)))
+
+    def newest(self, numbers: Sequence[int]) -> list[Outcome]:
+        """What came of these URLs, in this order.
+
+        Left out is what was not fetched, what nothing but a search of the web brought, and what was taken out
+        of the catalog, but not by blocking its server.
+        """
+        query = """
+            SELECT u.number, u.id, s.name || u.path, f.fetched, f.state, f.reason, f.retry, f.tries,
+                   CASE WHEN d.number IS NULL THEN '' WHEN d.duplicate_of IS NOT NULL THEN 'duplicate'
+                        WHEN d.noindex THEN 'noindex' ELSE 'document' END, d.near_duplicate_of IS NOT NULL
+            FROM json_each(?) n CROSS JOIN urls u ON u.number = n.value
+            CROSS JOIN servers s ON s.number = u.server CROSS JOIN fetches f ON f.number = u.number
+            LEFT JOIN documents d ON d.number = u.number
+            WHERE f.fetched = (SELECT fetched FROM fetches WHERE number = u.number
+                               ORDER BY token DESC, fetched DESC LIMIT 1)
+              AND (f.found IS NOT 1 OR d.number IS NOT NULL OR s.blocked)
+              AND u.number NOT IN (SELECT number FROM finds)
+            ORDER BY n.key"""
+        return list(map(Outcome._make, self._db.execute(query, (as_json(numbers),))))
 
     def explored(self, ids: Collection[int]) -> set[int]:
         """Those of these URL ids that are known to have a document, or none; finds of others are unknown."""

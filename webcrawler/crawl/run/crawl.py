@@ -16,8 +16,10 @@ from scrapy.http import Response
 
 from webcrawler import connection
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, lower_priority
+from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.items import CrawledPage
+from webcrawler.crawl.run.lost import LOST
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
 from webcrawler.crawl.run.sitemaps import Sitemaps
@@ -109,12 +111,19 @@ class Crawl(Worker):
                 logger.warning(
                     "nothing new to fetch; %s documents can be checked: -a refresh=once", f"{waiting:,}"
                 )
+        attempt(self._notice_loss, self.connection.revive)
         try:
             lag = self._watch.close()
             if lag is not None:
                 self.crawler.stats.set_value("webcrawler/index_lag", lag)
         finally:
             self.stores.close()
+
+    def _notice_loss(self) -> None:
+        """Without its keys, a frontier looks like one from which everything was fetched."""
+        if not self.frontier.stored_mode():
+            logger.error(LOST)
+            self.crawler.stats.set_value("webcrawler/frontier_lost", True)
 
     def abandon(self) -> None:
         """After the run: closes what Scrapy left open, as when it was stopped before its engine ran."""

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
-from webcrawler.archive import Batch, Settled, recall
+from webcrawler.archive import RECALLED, Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, hold_search
@@ -30,6 +30,7 @@ from webcrawler.crawl.membership import (
 )
 from webcrawler.crawl.resolver import GuardedResolver
 from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
+from webcrawler.crawl.run.lost import Begun, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Reports, maintenance, ordering
@@ -42,7 +43,6 @@ from webcrawler.urls import AddressRules
 logger = logging.getLogger(__name__)
 
 DIGEST_HINTS = 200_000  # about 40 MB
-RECALLED = 5_000  # documents; some seconds of processor time
 OPEN_FILES = 65_536
 # Of a batch, where a person waits for it or what is learnt from it decides what comes next: with 1 s a crawl
 # of 70 pages/s found 3 wanted pages on one subject, with 0.05 s it found 85.
@@ -80,9 +80,10 @@ class Stores:
             retry(lambda: release_dead_searches(self.connection), revive)
             if job.is_search:
                 opened.callback(self._forget_search)
-            self.demo = None
-            if may_demo:
-                self.demo = serve_demo(self._folder, job, Frontier(client, ordering("fifo")))
+            index_frontier = Frontier(client, ordering("fifo"))
+            if not job.is_search:
+                retry(lambda: refuse_if_lost(self._folder, index_frontier), revive)
+            self.demo = serve_demo(self._folder, job, index_frontier) if may_demo else None
             self.request_meta: dict[str, Any] = {"verbatim_url": True}  # what was checked is what is fetched
             if self.demo:
                 opened.callback(self.demo.stop)
@@ -93,6 +94,8 @@ class Stores:
             self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
+            else:
+                Begun(mode, job.domains).keep(self._folder)
             if replaced := keep_scope(self._folder, job):  # by a program: the command has done so
                 logger.warning("%s", replaced)
             scope = read(self._folder)

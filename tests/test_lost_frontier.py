@@ -1,0 +1,172 @@
+"""Redis loses everything amid a crawl: it is noticed and repaired, and the crawl goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, scrapy, sites
+
+LOST = "Redis has lost the frontier of this data folder: `scrapy frontier rebuild` fills it again"
+MODES = ["breadth", "backlink", "pagerank", "best-first?query=page"]
+PAGES = 40
+
+
+def routes() -> dict[str, Answer]:
+    """Pages in a row with links ahead and back, a redirect, a copy, and what is not there."""
+    found = {f"/{n}": page(f"/{n + 1}", f"/{n + 5}", f"/{n // 2}") for n in range(PAGES)}
+    copy = Answer("<title>twice</title>the same")
+    return (
+        found
+        | {"/": page("/0", "/moved", "/one", "/other"), "/one": copy, "/other": copy}
+        | {"/moved": redirect("/3")}
+    )
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with sites(site=routes()) as opened:
+        yield opened["site"]
+
+
+def lose_redis(folder: Path) -> None:
+    """The last user of the private server has stopped it; its files go."""
+    shutil.rmtree(folder / "redis")
+
+
+def ask(folder: Path, *arguments: str) -> Any:
+    out, log = scrapy("frontier", *arguments, "--json", folder=folder).communicate(timeout=60)
+    assert out, log
+    return json.loads(out)
+
+
+def ends(crawled: Crawled, site: Site) -> dict[str, str]:
+    """What came of each URL; which of two copies is the duplicate is left to the order."""
+    paths = set(site.pages)
+    return {path: crawled.reason(site.url + path).replace("duplicate", "document") for path in paths}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("partitions", [1, 4])
+@pytest.mark.parametrize("mode", MODES)
+def test_the_crawl_goes_on_as_if_nothing_had_happened(
+    tmp_path: Path, site: Site, mode: str, partitions: int
+) -> None:
+    settings = {"FRONTIER_PARTITIONS": partitions}
+    arguments = ("index", "-a", f"seeds={site.url}/", "-a", f"mode={mode}")
+    whole = crawl(tmp_path / "whole", *arguments, **settings)
+    expected, asked = ends(whole, site), Counter(site.pages)
+    site.asked.clear()
+
+    folder = tmp_path / "crawl"
+    half = crawl(folder, *arguments, "-a", "max_pages=12", **settings)
+    before = half.frontier["states"]
+    lose_redis(folder)
+    refused = crawl(folder, "index", **settings)
+    assert (refused.status, refused.log.count(LOST)) == (2, 1)
+    told = scrapy("frontier", "rebuild", "--json", "-s", f"FRONTIER_PARTITIONS={partitions}", folder=folder)
+    found = json.loads(told.communicate(timeout=60)[0])
+    assert found["frontier"] | {"refused": {}} == before | {"refused": {}}
+    assert found["mode"] == mode
+    resumed = crawl(folder, "index", **settings)
+
+    assert resumed.status == 0, resumed.log
+    assert ends(resumed, site) == expected
+    assert Counter(site.pages) == asked  # nothing twice
+    states = resumed.frontier["states"]
+    assert states | {"refused": {}} == whole.frontier["states"] | {"refused": {}}
+    assert states["seen"] == sum(states[state] for state in ("done", "failed"))
+
+
+@pytest.mark.slow
+def test_sitemaps_and_what_they_name_wait_again(tmp_path: Path, site: Site) -> None:
+    urls = "".join(f"<url><loc>{site.url}/alone{n}</loc></url>" for n in range(3))
+    site.routes["/robots.txt"] = robots(f"Sitemap: {site.url}/map.xml", f"Sitemap: {site.url}/slow.xml")
+    site.routes["/map.xml"] = Answer(f"<urlset>{urls}</urlset>", kind="application/xml")
+    site.routes["/slow.xml"] = Answer(status=500)  # is tried again, ten minutes later
+    bounds = ("-a", f"seeds={site.url}/", "-a", "domains=127.0.0.1", "-a", "max_pages=4")
+    before = crawl(tmp_path, "index", *bounds, seconds=60, FRONTIER_BACKOFF=600)
+    assert {"/map.xml", "/slow.xml"} <= set(site.pages)
+    lose_redis(tmp_path)
+
+    found = ask(tmp_path, "rebuild")
+
+    assert found["frontier"] | {"refused": {}} == before.frontier["states"] | {"refused": {}}
+
+
+@pytest.mark.slow
+def test_a_crawl_whose_redis_is_emptied_says_so_and_fails(tmp_path: Path, site: Site) -> None:
+    def empty(_: Site) -> Answer:
+        from webcrawler.connection import connect
+
+        with connect(None, tmp_path) as connection:
+            connection.client.flushall()
+        return page("/8")
+
+    site.routes["/7"] = empty
+
+    crawled = crawl(tmp_path, "index", "-a", f"seeds={site.url}/")
+
+    assert crawled.status == 1
+    assert LOST in crawled.log
+
+
+@pytest.mark.slow
+def test_after_a_clear_on_purpose_the_crawl_starts_over(tmp_path: Path, site: Site) -> None:
+    crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3")
+
+    assert ask(tmp_path, "clear")["forgotten"] > 0
+    again = crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3")
+
+    assert again.status == 0, again.log
+    assert site.times("/") == 2
+
+
+@pytest.mark.slow
+def test_a_lost_frontier_can_be_given_up(tmp_path: Path, site: Site) -> None:
+    crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3")
+    lose_redis(tmp_path)
+
+    ask(tmp_path, "clear")
+
+    assert crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3").status == 0
+
+
+@pytest.mark.slow
+def test_the_domains_of_the_newest_crawl_hold_unless_others_are_named(tmp_path: Path, site: Site) -> None:
+    with sites(other={"/": page("/")}) as opened:
+        other = opened["other"].url.replace("127.0.0.1", "localhost")
+        site.routes["/0"] = page("/1", f"{other}/")
+        bounds = ("-a", "domains=127.0.0.1", "-a", "max_pages=3")
+        crawl(tmp_path, "index", "-a", f"seeds={site.url}/", *bounds)
+        lose_redis(tmp_path)
+
+        assert ask(tmp_path, "rebuild")["domains"] == ["127.0.0.1"]
+        assert ask(tmp_path, "explain", f"{other}/")["state"] == "unseen"
+        ask(tmp_path, "rebuild", "-a", "domains=127.0.0.1,localhost")
+        assert ask(tmp_path, "explain", f"{other}/")["state"] == "queued"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rebuild"], "nothing was crawled into"),
+        (["rebuild", "-a", "seeds=http://a.test/"], "rebuild takes no seeds: name it to the crawl"),
+        (["rebuild", "-a", "mode"], "write -a NAME=VALUE"),
+        (["rebuild", "-a", "mode=none"], "unknown mode 'none'"),
+        (["rebuild", "--name", "shop"], "only the frontier of `scrapy crawl index` has a catalog"),
+        (["stats", "-a", "mode=fifo"], "-a is for rebuild"),
+    ],
+)
+def test_what_cannot_be_rebuilt_is_one_clear_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    process = scrapy("frontier", *arguments, folder=tmp_path)
+    _, log = process.communicate(timeout=60)
+
+    assert process.returncode == 2
+    assert message in log
+    assert log.count("\n") == 1
