@@ -258,3 +258,36 @@ def test_what_only_the_sitemap_names_is_found_by_a_later_pass(tmp_path: Path, li
     assert "sitemap.xml" in living.asked
     assert f"{living.site.url}/unlinked" in after.documents()
     assert after.frontier["states"]["reasons"] == {"document": 6, "sitemap": 1}
+
+
+ALL = ["", "a", "b", "c", "d"]
+
+
+def again(tmp_path: Path, what: str) -> str:
+    process = scrapy("frontier", "again", what, folder=tmp_path)
+    out, log = process.communicate(timeout=60)
+    assert process.returncode == 0, log
+    return out
+
+
+@pytest.mark.parametrize(
+    ("what", "asked"),
+    [
+        ("/a", ["a"]),
+        ("", ["", "a", "b", "c", "d"]),
+        ("/", [""]),
+        ("/*", ["", "a", "b", "c", "d"]),
+        ("/x*", []),
+    ],
+)
+def test_pages_are_queued_again_by_url_server_or_pattern(
+    tmp_path: Path, living: LivingSite, what: str, asked: list[str]
+) -> None:
+    once(tmp_path, living)
+
+    out = again(tmp_path, living.site.url + what)
+    after = once(tmp_path, living)
+
+    assert re.search(rf"queued +{len(asked)}$", out, re.MULTILINE)
+    assert sorted(living.asked) == asked
+    assert after.frontier["states"]["reasons"] == {"document": 5}

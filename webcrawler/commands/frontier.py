@@ -21,17 +21,18 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
-from webcrawler.scope import read
+from webcrawler.refresh import checks_of
+from webcrawler.scope import Patterns, expand, read
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
-WITH_ONE = ("explain", "block", "unblock")
+WITH_ONE = ("explain", "again", "block", "unblock")
 REBUILT_WITH = {"mode", "query", "then", "domains"}  # arguments of a crawl
 
 MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in a unit
 
 
 class FrontierCommand(Command):
-    arguments = "stats | peek | quarantined | explain URL | block SERVER | unblock SERVER | clear | rebuild"
+    arguments = "stats | peek | quarantined | explain URL | again URL | block SERVER | unblock SERVER | clear | rebuild"
     summary = "Show the URLs not yet fetched, block servers, clear the frontier or fill it from the catalog"
     options = (
         Option("-n", "20", "how many URLs peek shows (20)", "LIMIT"),
@@ -78,6 +79,7 @@ class FrontierCommand(Command):
             "clear": lambda: self._clear(frontier),
             "rebuild": self._rebuild,
             "explain": lambda url: self._explain(frontier, url),
+            "again": lambda what: self._again(frontier, what),
             "block": lambda name: self._block(frontier, name, True),
             "unblock": lambda name: self._block(frontier, name, False),
         }
@@ -127,6 +129,14 @@ class FrontierCommand(Command):
             "urls_decided": decided,
             "documents_removed": removed,
         }
+
+    def _again(self, frontier: Frontier, what: str) -> dict[str, int]:
+        """Queue decided URLs before all others: one, those of a server, or those that a pattern means."""
+        named = Patterns(expand(what))
+        with closing(Catalog(self.crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+            numbers = [number for number, url in catalog.urls.all() if named.match(url)]
+            due = catalog.checks.due(numbers) + catalog.checks.due(numbers, documents=False)
+        return {"known": len(numbers), "queued": frontier.again(checks_of(due))}
 
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""

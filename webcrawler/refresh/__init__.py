@@ -2,12 +2,15 @@
 
 `Schedule` holds what is known of all pages as arrays: it takes in checks (`see`), learns what each server's
 pages are like (`learn`), and chooses which to fetch (`choose`). `value` has the formulas; `costs` says what
-more freshness would cost. None of these knows files, Redis or a clock.
+more freshness would cost. None of these knows files, Redis or a
+clock. The refresher is a process that is built of them: `collection` follows the catalog, `admission` queues
+checks.
 
 `report` says how fresh the collection of a data folder is.
 """
 
 from webcrawler.refresh import value
+from webcrawler.refresh.admission import checks_of
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.choosing import choose, importance
 from webcrawler.refresh.estimate import Calibration, Current, costs, current
@@ -20,6 +23,7 @@ __all__ = [
     "Current",
     "Gamma",
     "Schedule",
+    "checks_of",
     "choose",
     "costs",
     "current",

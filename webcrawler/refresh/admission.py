@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.archive.catalog import Catalog, KnownSitemap
+from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
 from webcrawler.refresh import choosing
@@ -76,7 +76,7 @@ class Admission:
         self._frontier.discover(links, within_budgets=False)
         self._frontier.again(
             [
-                Again(one.url, one.outcome, request(one.etag, one.last_modified, link.request))
+                Again(one.url, one.outcome, _request(one.etag, one.last_modified, link.request))
                 for one, link in zip(due, links, strict=True)
             ]
         )
@@ -135,15 +135,7 @@ class Admission:
         self._again(self._catalog.checks.gone(time.time())[:WINDOW], documents=False)
 
     def _again(self, numbers: list[int], documents: bool = True, audits: Container[int] = ()) -> None:
-        due = self._catalog.checks.due(numbers, documents)
-        self._frontier.again(
-            [
-                Again(
-                    one.url, one.was, AUDIT if one.number in audits else request(one.etag, one.last_modified)
-                )
-                for one in due
-            ]
-        )
+        self._frontier.again(checks_of(self._catalog.checks.due(numbers, documents), audits))
 
     def _servers(self) -> int:
         return int(self._collection.schedule.servers.max(initial=-1)) + 1
@@ -159,7 +151,20 @@ class Admission:
         return sum(int(self._frontier.client.hget(prefix + "counts", "turn") or 0) for prefix in prefixes)
 
 
-def request(etag: str, last_modified: str, kind: str = "") -> str:
+def checks_of(due: Sequence[Due], audits: Container[int] = ()) -> list[Again]:
+    """As the frontier takes them in.
+
+    Args:
+        audits: page numbers whose checks are audits.
+    """
+
+    def sent(one: Due) -> str:
+        return AUDIT if one.number in audits else _request(one.etag, one.last_modified)
+
+    return [Again(one.url, one.was, sent(one)) for one in due]
+
+
+def _request(etag: str, last_modified: str, kind: str = "") -> str:
     """What a check sends so that an unchanged page need not be sent again (RFC 9110, 13.1), as JSON.
 
     Args:
