@@ -42,22 +42,16 @@ class Beliefs(ABC):
         """
 
     @abstractmethod
-    def chance(self, pages: Numbers | slice, days: Floats) -> Floats:
-        """Probability that the page has changed after this time."""
-
-    @abstractmethod
-    def value(self, pages: Numbers | slice, days: Floats) -> Floats:
-        """The value of a fetch after this time, in days of freshness."""
-
-    def by_sign(self, pages: Numbers | slice, days: Floats, odds: Floats) -> Floats:
-        """The age at which a page would be as likely to have changed as it is by a sign.
-
-        Only `Gamma` heeds signs.
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        """Probability that the page has changed after this time.
 
         Args:
-            odds: what the sign multiplies the odds of a change with; 1 says nothing.
+            odds: what a sign multiplies the odds of a change with. Only `Gamma` heeds signs.
         """
-        return days
+
+    @abstractmethod
+    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        """The value of a fetch after this time, in days of freshness; `odds` as for `chance`."""
 
     def learn(self) -> None:  # noqa: B027  most policies have nothing to learn
         """Learn from all pages what to expect of each. Cost: O(pages), a tenth of a second for a million."""
@@ -107,14 +101,18 @@ class Gamma(Beliefs):
         self.added_a[pages[dateless]] += np.maximum(after_a - a, 0)
         self.added_b[pages[dateless]] += np.maximum(after_b - b, 0)
 
-    def chance(self, pages: Numbers | slice, days: Floats) -> Floats:
-        return chance_of_change(*self.of(pages), days)
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        return chance_of_change(*self._aged(pages, days, odds))
 
-    def value(self, pages: Numbers | slice, days: Floats) -> Floats:
-        return expected_value(*self.of(pages), days)
+    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
+        return expected_value(*self._aged(pages, days, odds))
 
-    def by_sign(self, pages: Numbers | slice, days: Floats, odds: Floats) -> Floats:
-        return age_by_odds(*self.of(pages), days, odds)
+    def _aged(
+        self, pages: Numbers | slice, days: Floats, odds: Floats | None
+    ) -> tuple[Floats, Floats, Floats]:
+        """A sign acts as time: the page is as old as makes it as likely to have changed as the sign does."""
+        a, b = self.of(pages)
+        return a, b, days if odds is None else age_by_odds(a, b, days, odds)
 
     def intervals(self, pages: Numbers) -> NDArray[np.float64]:
         """Days between two changes of a page: least, middle, most with a chance of 90 %; shape (3, pages)."""

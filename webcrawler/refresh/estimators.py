@@ -35,10 +35,10 @@ class EP(Beliefs):
         self.changes[pages] = self.changes[pages] * self.forgetting + changed
         self.watched[pages] = self.watched[pages] * self.forgetting + days
 
-    def chance(self, pages: Numbers | slice, days: Floats) -> Floats:
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
         return -np.expm1(-self._rate(pages) * days)
 
-    def value(self, pages: Numbers | slice, days: Floats) -> Floats:
+    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
         return value_at_rate(self._rate(pages), days)
 
     def _rate(self, pages: Numbers | slice) -> Floats:
@@ -68,10 +68,10 @@ class EB(Beliefs):
         after = self.classes[pages] ** self.forgetting * np.maximum(likely, 1e-9)
         self.classes[pages] = after / after.sum(axis=1, keepdims=True)
 
-    def chance(self, pages: Numbers | slice, days: Floats) -> Floats:
+    def chance(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
         return self._mean(pages, [-np.expm1(-days / every) for every in CLASSES])
 
-    def value(self, pages: Numbers | slice, days: Floats) -> Floats:
+    def value(self, pages: Numbers | slice, days: Floats, odds: Floats | None = None) -> Floats:
         return self._mean(pages, [value_at_rate(np.full(len(days), 1 / every), days) for every in CLASSES])
 
     def _mean(self, pages: Numbers | slice, by_class: list[Floats]) -> Floats:

@@ -12,8 +12,8 @@ from scipy.special import digamma, polygamma
 from webcrawler.refresh.value import Floats
 
 START = (0.5, 30.0)  # shape, rate in days: before anything is known, half of the pages change within 90 days
-# Pages: how much the whole counts beside a server's own. 20 is as good on synthetic worlds, and loses 0.8 % of the
-# oracle's freshness on recorded traces with few fetches (`scrapy evaluate --freshness`).
+# Pages: how much the whole counts beside a server's own. 20 is as good on synthetic worlds, and loses 0.8 %
+# of the oracle's freshness on recorded traces with few fetches (`scrapy evaluate --freshness`).
 WEIGHT = 5
 SHAPES = (0.05, 20.0)  # least and greatest
 

@@ -25,27 +25,29 @@ class Signs:
     """What sitemaps and feeds say of each page, and how much more likely a change is then, by server.
 
     The odds are learnt against what time alone predicted: pages with a sign are older at their check than
-    others, so their share of changes would flatter a sign that tells nothing. Memory: 1 byte a page.
+    others, so their share of changes would flatter a sign that tells nothing. Memory: 5 bytes a page.
     """
 
-    state = ("said", "counts", "since")
+    state = ("said", "same_until", "counts", "since")
 
     def __init__(self) -> None:
         self.said = np.empty(0, np.int8)
+        self.same_until = np.empty(0, np.float32)  # by page: when a sitemap last called it unchanged
         self.since = np.empty(0, np.int64)  # by server: checks since its sitemap was fetched
-        self.counts = np.empty(
-            (0, 3, 3), np.float64
-        )  # by server and what was said: checks, predicted, changed
+        # By server and what was said of the page: checks, changes predicted, changes seen.
+        self.counts = np.empty((0, 3, 3), np.float64)
 
     def add(self, servers: Numbers) -> None:
         self.said = np.concatenate((self.said, np.full(len(servers), SILENT, np.int8)))
+        self.same_until = np.concatenate((self.same_until, np.full(len(servers), -np.inf, np.float32)))
         new = max(0, int(servers.max(initial=-1)) + 1 - len(self.counts))
         self.counts = np.concatenate((self.counts, np.zeros((new, 3, 3))))
         self.since = np.concatenate((self.since, np.zeros(new, np.int64)))
 
-    def say(self, pages: Numbers, newer: NDArray[np.bool_]) -> None:
-        """A sitemap or feed dates these pages: after their last check, or before it."""
+    def say(self, pages: Numbers, newer: NDArray[np.bool_], at: float) -> None:
+        """A sitemap or feed fetched now dates these pages: after their last check, or before it."""
         self.said[pages] = np.where(newer, NEWER, SAME)
+        self.same_until[pages[~newer]] = at
 
     def see(self, pages: Numbers, servers: Numbers, predicted: Floats, changed: NDArray[np.bool_]) -> None:
         """Learn from checks; until the sitemap is fetched again it says nothing of these pages.
@@ -58,14 +60,31 @@ class Signs:
         self.said[pages] = SILENT
         np.add.at(self.since, servers, 1)
 
-    def odds(self) -> Floats:
-        """What a sign multiplies the odds of a change with, by server and what is said."""
+    def known_until(self, pages: Numbers | slice, servers: Numbers, checked: Floats) -> Floats:
+        """Until when pages are known to be unchanged: a sitemap that is believed is as good as a check."""
+        return np.where(self._believed()[servers], np.maximum(self.same_until[pages], checked), checked)
+
+    def odds(self, pages: Numbers | slice, servers: Numbers) -> Floats | None:
+        """What signs multiply the odds of a change since `known_until` with; None where there is none."""
+        said = self.said[pages]
+        if (said == SILENT).all():
+            return None
+        odds = self.ratios()
+        odds[self._believed(), SAME] = 1
+        return odds[servers, said]
+
+    def ratios(self) -> Floats:
+        """Odds of a change over those that time predicted, by server and what is said."""
         checks, predicted, changed = np.moveaxis(self.counts, 2, 0)
         found = (changed + DOUBT) / (checks - changed + DOUBT)
         expected = (predicted + DOUBT) / (np.maximum(checks - predicted, 0) + DOUBT)
-        odds = found / expected
-        odds[:, SILENT] = 1
-        return odds
+        ratios = found / expected
+        ratios[:, SILENT] = 1
+        return ratios
+
+    def _believed(self) -> NDArray[np.bool_]:
+        """By server: does it tell when a page is unchanged?"""
+        return np.asarray(self.ratios()[:, SAME] * TELLING <= 1)
 
     def due(self) -> NDArray[np.bool_]:
         """By server: is its sitemap to be fetched? After 20 checks of its pages; 200 if it tells nothing."""
@@ -74,9 +93,9 @@ class Signs:
 
     def trust(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """By server: has its sitemap told what changes? Has it told nothing? Neither: it is not known yet."""
-        odds = self.odds()
+        ratios = self.ratios()
         watched = self.counts[:, (SAME, NEWER), 0].sum(axis=1) >= WATCHED
-        tells = odds[:, NEWER] >= TELLING * odds[:, SAME]
+        tells = ratios[:, NEWER] >= TELLING * ratios[:, SAME]
         return watched & tells, watched & ~tells
 
     def fetched(self, servers: Numbers) -> None:

@@ -85,7 +85,7 @@ def _read_sitemaps(policy: Policy, world: World, collection: Collection) -> int:
     due = np.flatnonzero(signs.due() & (world.sitemaps != NO_SITEMAP))
     if len(due):
         signs.fetched(due)
-        signs.say(*collection.sitemaps(due))
+        signs.say(*collection.sitemaps(due), collection.now)
     return len(due)
 
 
