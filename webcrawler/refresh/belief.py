@@ -23,14 +23,15 @@ class Beliefs(ABC):
     `schedule.POLICIES`.
     """
 
-    state: ClassVar[tuple[str, ...]]  # names of the arrays that a subclass keeps over restarts
+    state: ClassVar[tuple[str, ...]] = ("servers",)  # names of the arrays that are kept over restarts
 
     def __init__(self, forgetting: float = 1.0) -> None:
         self.forgetting = forgetting
+        self.servers = np.empty(0, np.int32)
 
-    @abstractmethod
     def add(self, servers: Numbers) -> None:
         """Know more pages, of which nothing is known but the number of their server. Cost: O(all pages)."""
+        self.servers = np.concatenate((self.servers, servers.astype(np.int32)))
 
     @abstractmethod
     def see(self, pages: Numbers, days: Floats, changed: NDArray[np.bool_], ages: Floats) -> None:
@@ -62,20 +63,19 @@ class Gamma(Beliefs):
 
     An unchanged check after τ days adds τ to b. A change whose date is believed, m days ago, adds 1 to a and
     m to b: both are exact. A change without a date: `value.after_change`. Before a check, what a page has
-    added is multiplied by `forgetting`, as rates drift. Memory: 12 bytes a page.
+    added is multiplied by `forgetting`, as rates drift. Memory: 8 bytes a page.
     """
 
     state = ("servers", "added_a", "added_b", "prior_a", "prior_b")
 
     def __init__(self, forgetting: float = 1.0) -> None:
         super().__init__(forgetting)
-        self.servers = np.empty(0, np.int32)
         self.added_a, self.added_b = np.empty(0, np.float32), np.empty(0, np.float32)
         self.prior_a: Floats = np.empty(0)  # by server
         self.prior_b: Floats = np.empty(0)
 
     def add(self, servers: Numbers) -> None:
-        self.servers = np.concatenate((self.servers, servers.astype(np.int32)))
+        super().add(servers)
         nothing = np.zeros(len(servers), np.float32)
         self.added_a = np.concatenate((self.added_a, nothing))
         self.added_b = np.concatenate((self.added_b, nothing))

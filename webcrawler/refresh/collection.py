@@ -35,8 +35,8 @@ class Collection:
     def __init__(self, catalog: Catalog, crawl_dir: Path, schedule: Schedule) -> None:
         self._catalog, self.schedule = catalog, schedule
         self._file, self._ranks_dir = crawl_dir / "refresh" / NAME, crawl_dir / "ranks"
-        self.numbers: NDArray[np.int64] = np.empty(0, np.int64)  # page number by place
-        self.tried: NDArray[np.float64] = np.empty(0)  # seconds since 1970; failures included
+        self.numbers: NDArray[np.int32] = np.empty(0, np.int32)  # page number by place
+        self.tried: NDArray[np.uint32] = np.empty(0, np.uint32)  # seconds since 1970; failures included
         self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
         self._seq = self._news = 0
         self._heard: dict[int, float] = {}  # sitemaps by page number, and when they were read
@@ -78,16 +78,18 @@ class Collection:
             if sitemap.server < len(self.schedule.signs.since):
                 self.schedule.signs.fetched(np.array([sitemap.server]))
             if said := self._catalog.signs.said_by(sitemap.number):
-                self._hear(*map(np.array, zip(*said, strict=True)))
+                self._hear(sitemap.fetched / DAY_SECONDS, *map(np.array, zip(*said, strict=True)))
         return sitemaps
 
-    def _hear(self, numbers: Numbers, modified: NDArray[np.float64], seen: NDArray[np.float64]) -> None:
+    def _hear(
+        self, at: float, numbers: Numbers, modified: NDArray[np.float64], seen: NDArray[np.float64]
+    ) -> None:
         """Many dates are days, and stand for their beginning: one given since the check may be newer."""
         places = self.places(numbers)
         known = places >= 0
         checked = self.schedule.checked[places[known]] * DAY_SECONDS
         given_since = (seen[known] > checked) & (modified[known] > checked - DAY_SECONDS)
-        self.schedule.signs.say(places[known], (modified[known] > checked) | given_since)
+        self.schedule.signs.say(places[known], (modified[known] > checked) | given_since, at)
 
     def _take_in(self, told: Told) -> None:
         first = (told.found == 1) & (self.places(told.number) < 0)
@@ -117,8 +119,8 @@ class Collection:
     def _add(self, numbers: Numbers, servers: Numbers, checked: NDArray[np.float64]) -> None:
         self.places(numbers)
         self._places[numbers] = np.arange(len(self), len(self) + len(numbers))
-        self.numbers = np.concatenate((self.numbers, numbers))
-        self.tried = np.concatenate((self.tried, checked))
+        self.numbers = np.concatenate((self.numbers, numbers.astype(np.int32)))
+        self.tried = np.concatenate((self.tried, checked.astype(np.uint32)))
         self.schedule.add(servers, checked / DAY_SECONDS)
 
     def weigh(self) -> None:

@@ -20,13 +20,14 @@ class EP(Beliefs):
     Memory: 8 bytes a page.
     """
 
-    state = ("changes", "watched")
+    state = ("servers", "changes", "watched")
 
     def __init__(self, forgetting: float = 1.0) -> None:
         super().__init__(forgetting)
         self.changes, self.watched = np.empty(0, np.float32), np.empty(0, np.float32)
 
     def add(self, servers: Numbers) -> None:
+        super().add(servers)
         nothing = np.zeros(len(servers), np.float32)
         self.changes = np.concatenate((self.changes, nothing))
         self.watched = np.concatenate((self.watched, nothing))
@@ -52,13 +53,14 @@ class EB(Beliefs):
     The value is the expectation over the classes. Memory: 20 bytes a page.
     """
 
-    state = ("classes",)
+    state = ("servers", "classes")
 
     def __init__(self, forgetting: float = 1.0) -> None:
         super().__init__(forgetting)
         self.classes = np.empty((0, len(CLASSES)), np.float32)  # the probability of each
 
     def add(self, servers: Numbers) -> None:
+        super().add(servers)
         even = np.full((len(servers), len(CLASSES)), 1 / len(CLASSES), np.float32)
         self.classes = np.concatenate((self.classes, even))
 

@@ -74,7 +74,9 @@ def report(
             "sitemaps": _trusted(schedule.signs.trust(), schedule.servers[there]),
         },
         "oldest": _oldest(collection, catalog, there, most),
-        "servers": _servers(schedule, catalog, collection.numbers[there], there, chances, most),
+        "servers": _servers(
+            schedule, catalog, collection.numbers[there].astype(np.int64), there, chances, most
+        ),
     }
 
 
