@@ -280,6 +280,19 @@ def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, fai
 # ---- read again
 
 
+def test_a_sitemap_that_was_fetched_as_a_page_is_read_once_a_person_says_what_it_is(tmp_path: Path) -> None:
+    with sites(a={"/": page("/map.xml"), "/map.xml": urlset("/1"), "/1": page()}) as opened:
+        a = opened["a"]
+        first = crawl(tmp_path, "index", "-a", f"seeds={a.url}/")
+        assert first.reason(f"{a.url}/map.xml") == "failed/not-indexable"
+
+        for _ in range(2):
+            found = crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
+
+        assert a.pages == ["/", "/map.xml", "/map.xml", "/1"]
+        assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 1}
+
+
 def test_a_sitemap_that_is_due_again_brings_what_is_new_in_it_and_nothing_else(tmp_path: Path) -> None:
     with sites(a={f"/{n}": page() for n in (1, 2, 3)}) as opened:
         a = opened["a"]

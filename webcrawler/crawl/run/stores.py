@@ -33,7 +33,7 @@ from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
 from webcrawler.crawl.run.lost import Begun, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, Reports, maintenance, ordering
+from webcrawler.frontier import Again, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, seed_link, sitemap_link
 from webcrawler.parsing import ParserPool
 from webcrawler.scope import read
@@ -107,6 +107,7 @@ class Stores:
             if not job.is_search:
                 retry(lambda: maintenance.refuse(self.frontier, scope.refusal, scope.digest), revive)
             retry(self._begin_refresh, revive)
+            retry(self._read_misread_sitemaps, revive)
             self._recall()
             self.parsers = _parser_pool(settings)
             opened.callback(self.parsers.close)
@@ -155,6 +156,15 @@ class Stores:
                 if catalog.first_documents(1):  # the index knows the demo web already
                     return ()
         return self.demo.seeds if self.demo else self._job.seeds
+
+    def _read_misread_sitemaps(self) -> None:
+        """Has sitemaps read that were fetched as pages, before anybody said what they are."""
+        if not (self._job.sitemaps and self._catalog.exists()):
+            return
+        with closing(Catalog(self._catalog)) as catalog:
+            given = [(link, catalog.fetches.last(link.url)) for link in map(sitemap_link, self._job.sitemaps)]
+        misread = [link for link, last in given if last and last.reason == "not-indexable"]
+        self.frontier.again([Again(link.url, "failed/not-indexable", link.request) for link in misread])
 
     def _recall(self) -> None:
         """Teaches an ordering from the catalog again what it knew in a process that has ended."""
