@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -181,3 +183,20 @@ def test_unwell_where_the_index_cannot_be_read(tmp_path: Path) -> None:
     assert answer.status_code == 503
     assert "index cannot be read" in answer.json()["reason"]
     assert str(tmp_path) not in answer.text
+
+
+def test_freshness_and_checks_by_outcome(tmp_path: Path) -> None:
+    page = ("http://a.test/", "Page", "biology")
+    publish(tmp_path, [entry(page, fetched=time.time())])
+    publish(tmp_path, [entry(page, fetched=time.time())])  # a check
+    with TestClient(make_app(Config(tmp_path, rate="")), HERE, client=LOCAL) as web:
+        assert counted(web, "webcrawler_checks_total", outcome="unchanged") == 1
+        assert counted(web, "webcrawler_checks_total", outcome="changed") == 0
+        assert counted(web, "webcrawler_freshness") == pytest.approx(1.0, abs=0.01)
+        assert counted(web, "webcrawler_documents_unchecked") == 0
+        assert isnan(counted(web, "webcrawler_freshness_audited"))
+
+
+def test_freshness_of_an_empty_folder_is_unknown(tmp_path: Path) -> None:
+    with TestClient(make_app(Config(tmp_path, rate="")), HERE, client=LOCAL) as web:
+        assert isnan(counted(web, "webcrawler_freshness"))

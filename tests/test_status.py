@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import time
 from collections import Counter
@@ -61,6 +62,28 @@ def text_of(web: TestClient, path: str = "/status") -> str:
 
 
 # ---- the page
+
+
+def test_freshness_is_told_by_estimate_and_by_audit(web: TestClient, tmp_path: Path) -> None:
+    pages = [("http://a.test/1", "One", "one"), ("http://b.test/2", "Two", "two")]
+    publish(tmp_path, [entry(row, fetched=time.time() - 90 * 86_400) for row in pages])
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        again = entry(pages[0], fetched=time.time())
+        lease = again.fetch.lease._replace(request='{"audit":true}', token=2)
+        catalog.write([(replace(again, fetch=replace(again.fetch, lease=lease)), None)])
+
+    text, found = text_of(web), web.get("/api/status").json()["freshness"]
+
+    assert found["audit"]["documents"] == found["unchecked"] == 1
+    assert found["current"]["share"] == pytest.approx(0.75, abs=0.1)
+    assert re.search(rf"by estimate ?{100 * found['current']['share']:.1f} %", text)
+    assert "by audit of 1 document" in text
+    assert "never checked" in text
+
+
+def test_where_nothing_is_freshness_is_unknown(web: TestClient) -> None:
+    assert web.get("/api/status").json()["freshness"] is None
+    assert "Freshness" not in text_of(web)
 
 
 def test_where_nothing_is_it_says_so(web: TestClient) -> None:

@@ -61,6 +61,7 @@ class Serve(Command):
             hosts=self._names("SERVE_HOSTS"),
             metrics_for=self._names("SERVE_METRICS"),
             url=self.project.get("SERVE_URL"),
+            refresh_policy=self.project.get("REFRESH_POLICY"),
             live=self.project.get("SERVE_LIVE"),
             live_jobs=self.project.getint("SERVE_LIVE_JOBS"),
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),

@@ -47,6 +47,7 @@ def report(
     """
     now = time.time()
     collection = Collection(catalog, crawl_dir, Schedule(policy))
+    collection.hear()
     schedule = collection.schedule
     there = np.flatnonzero(schedule.weights > 0)
     weights, chances = schedule.weights[there], schedule.chances(now / DAY_SECONDS)[there]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -13,6 +15,8 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -53,6 +57,11 @@ class Metrics:
         self._lag = gauge("webcrawler_index_lag_changes", "Changes of the catalog not yet in the index")
         self._alive = gauge("webcrawler_crawl_alive", "1 while a crawl runs")
         self._rate = gauge("webcrawler_crawl_documents_per_second", "Over the last ten seconds")
+        self._fresh = gauge("webcrawler_freshness", "Share of the importance that is current, by estimate")
+        self._audited = gauge("webcrawler_freshness_audited", "The same, of documents drawn at random")
+        self._unchecked = gauge("webcrawler_documents_unchecked", "Documents that were never fetched again")
+        self._checks = Checks()
+        self.registry.register(self._checks)
         self._states = gauge("webcrawler_frontier_urls", "URLs by state", ["state"])
 
     def routes(self) -> list[Route]:
@@ -73,8 +82,29 @@ class Metrics:
         self._lag.set(NAN if index.lag is None else index.lag)
         self._alive.set(overview.crawling)
         self._rate.set(overview.rates.per_second if overview.rates else 0)
+        fresh = overview.freshness or {}
+        self._fresh.set(_share(fresh.get("current")))
+        self._audited.set(_share(fresh.get("audit")))
+        self._unchecked.set(fresh.get("unchecked", NAN))
+        self._checks.counts = fresh.get("checks", {})
         for state in STATES:
             self._states.labels(state).set(overview.frontier.stats[state] if overview.frontier else NAN)
+
+
+def _share(known: dict[str, float] | None) -> float:
+    return known["share"] if known else NAN
+
+
+class Checks(Collector):
+    """Checks by outcome, as the catalog counts them."""
+
+    counts: Mapping[str, int] = MappingProxyType({})
+
+    def collect(self) -> Iterator[Metric]:
+        checks = CounterMetricFamily("webcrawler_checks", "Documents fetched again", labels=["outcome"])
+        for outcome, number in self.counts.items():
+            checks.add_metric([outcome], number)
+        yield checks
 
 
 class CountRequests:

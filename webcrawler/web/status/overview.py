@@ -8,7 +8,7 @@ import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from webcrawler import connection
@@ -21,6 +21,7 @@ from webcrawler.index import applied_seq, indexed_documents
 from webcrawler.linkgraph import stored
 from webcrawler.web.config import Config
 from webcrawler.web.status.activity import Activity, Rates, held_back
+from webcrawler.web.status.freshness import FreshnessReports, Report
 
 LEAST_SECONDS = 1.0  # between two readings
 SHARE = 10  # a slow reading is followed by a pause this many times as long
@@ -56,6 +57,7 @@ class Overview:
     sizes: dict[str, int] = field(default_factory=dict)  # bytes by part of the data folder
     free_bytes: int = 0
     catalog_unknown: str = ""  # why there are no documents
+    freshness: Report | None = None  # of the last minutes
 
 
 class Overviews:
@@ -66,6 +68,7 @@ class Overviews:
         self._redis = {"REDIS_URL": config.redis_url, "CRAWL_DIR": str(config.crawl_dir)}
         self._connection: Connection | None = None  # kept while it answers
         self._activity = Activity()
+        self._freshness = FreshnessReports(config)
         self._threads = ThreadPoolExecutor(1, "status"), ThreadPoolExecutor(1, "status-redis")
         self._pending: Future[tuple[Standing | None, str]] | None = None
         self._lock = asyncio.Lock()
@@ -84,6 +87,7 @@ class Overviews:
     def close(self) -> None:
         for threads in self._threads:
             threads.shutdown(wait=False, cancel_futures=True)
+        self._freshness.close()
 
     async def _look(self) -> Overview:
         """Waits at most a second for Redis; one that hangs is asked again only after it has answered."""
@@ -95,7 +99,8 @@ class Overviews:
             answer, self._pending = self._pending, None
             frontier, unknown = answer.result()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads[0], self._read, frontier, unknown)
+        overview = await loop.run_in_executor(self._threads[0], self._read, frontier, unknown)
+        return replace(overview, freshness=await self._freshness.newest())
 
     def _read(self, frontier: Standing | None, unknown: str) -> Overview:
         now, crawl_dir = time.time(), self._crawl_dir
