@@ -131,7 +131,8 @@ def _index(strategy: str, topic: Topic) -> list[str]:
 def _search(strategy: str, topic: Topic) -> list[str]:
     name, _, words = strategy.partition("?")
     arguments = [word for pair in words.split("&") if pair for word in ("-a", pair)]
-    return ["realtime", "-a", f"query={topic.query}", "-a", f"strategy={name}", "-a", "enough=0", *arguments]
+    asked = [f"query={topic.query}", f"strategy={name}", "enough=0", "keep=yes"]
+    return ["realtime", *(word for one in asked for word in ("-a", one)), *arguments]
 
 
 def _crawl(lab: Lab, words: Sequence[str], folder: Path) -> float:

@@ -109,7 +109,7 @@ class Other:
 
 def _on_a_terminal(folder: Path, query: str, seeds: str, strategy: str) -> tuple[float, float]:
     """Seconds until the first URL is shown, and of processor time; returns when the search has ended."""
-    told = [f"query={query}", f"seeds={seeds}", "domains=127.0.0.1", f"strategy={strategy}"]
+    told = [f"query={query}", f"seeds={seeds}", "domains=127.0.0.1", f"strategy={strategy}", "keep=yes"]
     arguments = [part for one in told for part in ("-a", one)]
     settings = [part for one in SETTINGS for part in ("-s", one)]
     ours, theirs = pty.openpty()

@@ -39,6 +39,7 @@ def found(number: int, title: str = "", **changes: Any) -> Found:
         similarity=0.5,
         source="index",
         via=None,
+        kept=True,
     )
     one.update(changes)  # type: ignore[typeddict-item]
     return one
@@ -60,6 +61,8 @@ def journal(job: str, **changes: Any) -> Journal:
         enough=20,
         waiting=40,
         note="",
+        keep="similar",
+        kept=0,
         hits=[found(1), found(2, source="web", via=VIA)],
     )
     made.update(changes)  # type: ignore[typeddict-item]

@@ -87,13 +87,14 @@ def ended(page: Page) -> None:
     expect(page.locator("#live-state")).to_have_text(re.compile("^Ended"), timeout=PATIENCE_MS)
 
 
-def search(page: Page, query: str, strategy: str = "breadth", **limits: str) -> None:
+def search(page: Page, query: str, strategy: str = "breadth", keep: str = "", **limits: str) -> None:
     """By the form with all there is."""
     page.goto("/live")
     page.get_by_label("Words to search for").fill(query)
     page.get_by_role("radio", name=strategy).check()
     for label, value in {"Similar pages wanted": "0", **limits}.items():
         page.get_by_label(label).fill(value)
+    page.get_by_label("What stays in the index").select_option(keep)
     page.get_by_role("main").get_by_role("button", name=BUTTON).click()
     expect(page).to_have_url(re.compile(r"/live/\w+$"))
 
@@ -121,16 +122,6 @@ def test_click_streams_results_until_stopped(page: Page, crawl_dir: Path) -> Non
     (told,) = journal.jobs(crawl_dir)
     assert (told["query"], told["reason"]) == (QUERY, "stopped")
     assert page.locator("#live-list .hit").count() == min(len(told["hits"]), 100)
-
-
-def test_what_was_found_is_among_the_ordinary_results(page: Page, crawl_dir: Path) -> None:
-    settled(crawl_dir)
-    page.goto("/live")
-    page.get_by_role("link", name=QUERY).first.click()
-    page.get_by_role("link", name="Ordinary results").click()
-
-    expect(page).to_have_url(re.compile(re.escape(ASKED)))
-    expect(page.locator(".hit").first).to_be_visible()
 
 
 def test_focus_and_place_stay_while_the_list_changes(page: Page, crawl_dir: Path) -> None:
@@ -256,3 +247,19 @@ def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_pat
         via = page.locator("#live-list .via", has_text="More on zithers")
         expect(via).to_have_text("by the link More on zithers on Zithers", timeout=PATIENCE_MS)
         ended(page)
+
+
+@pytest.mark.parametrize(("keep", "told"), [("no", 1), ("yes", 0)])
+def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
+    page: Page, crawl_dir: Path, keep: str, told: int
+) -> None:
+    settled(crawl_dir)
+    search(page, "compilers", "adaptive", keep, **{"Pages to fetch at most": "30"})
+    ended(page)
+    expect(page.locator("#live-list")).to_contain_text("just found")
+    expect(page.locator("#live-list", has_text="not kept in the index")).to_have_count(told)
+    page.get_by_role("link", name="Ordinary results").click()
+
+    expect(page).to_have_url(re.compile(r"/search\?q=compilers"))
+    if keep == "yes":
+        expect(page.locator(".hit").first).to_be_visible()

@@ -213,6 +213,7 @@ def test_search_becomes_a_job_of_scrapyd_with_our_folder(tmp_path: Path, noted: 
         "enough": "20",
         "max_pages": "300",
         "max_time": "120",
+        "keep": "similar",
         "seeds": f"@{tmp_path}/realtime/{job}.seeds",
     }
 

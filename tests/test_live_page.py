@@ -54,6 +54,7 @@ def test_button_starts_a_search_within_the_limits_and_leads_to_its_page(tmp_path
             "enough": "20",
             "max_pages": "50",
             "max_time": "60",
+            "keep": "similar",
         }
         assert re.fullmatch(r"[0-9a-f]{16,}", job)  # whoever guesses one sees what was searched
         assert web.get(f"/live/{job}").status_code == 200
@@ -75,6 +76,9 @@ def test_button_starts_a_search_within_the_limits_and_leads_to_its_page(tmp_path
         ({"max_pages": "301"}, "“Pages to fetch at most” must be a number from 1 to 300"),
         ({"max_time": "121"}, "“Seconds at most” must be a number from 1 to 120"),
         ({"max_time": "1e9"}, "“Seconds at most” must be a number from 1 to 120"),
+        ({"keep": "some"}, "no such value of keep, 'some': choose one of yes, no, similar"),
+        ({"domains": "http://a.test/"}, "domains: write hosts, as example.org"),
+        ({"domains": " ".join(["a.test"] * (MAX_TYPED + 1))}, f"domains: {MAX_TYPED} hosts at most"),
         ({"seeds": "file:///etc/passwd"}, "seeds: 'file:///etc/passwd' is not an address"),
         ({"seeds": "@/etc/passwd"}, "seeds: '@/etc/passwd' is not an address"),
         ({"seeds": "javascript:alert(1)"}, "seeds: 'javascript:alert(1)' is not an address"),
@@ -134,6 +138,46 @@ def test_form_keeps_what_one_came_with_and_what_was_typed(web: TestClient) -> No
     assert page.xpath("string(//textarea[@name='seeds'])") == "http://a.test/<"
     assert page.xpath("//input[@name='strategy' and @checked]/@value") == ["shark"]
     assert page.xpath("//input[@name='max_time']/@value") == ["9999"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "keep"),
+    [
+        ({}, "similar"),
+        ({"keep": "no"}, "no"),
+        ({"q": "", "strategy": "seed-similarity", "examples": "http://a.test/"}, "yes"),
+        (
+            {"q": "", "strategy": "seed-similarity", "examples": "http://a.test/", "keep": "similar"},
+            "similar",
+        ),
+    ],
+)
+def test_what_is_kept_is_as_asked_or_as_on_the_terminal(
+    web: TestClient, fields: dict[str, str], keep: str
+) -> None:
+    job = started(web, **fields)
+
+    assert runner(web).arguments[job]["keep"] == keep
+
+
+def test_hosts_are_written_with_blanks_or_commas(web: TestClient) -> None:
+    job = started(web, domains=" a.test, B.test\tc.test")
+
+    assert runner(web).arguments[job]["domains"] == "a.test,b.test,c.test"
+
+
+def test_page_says_what_was_not_kept(web: TestClient) -> None:
+    job = started(web)
+    runner(web).finish(job, kept=7, hits=[found(1), found(2, source="web", kept=False)])
+
+    page = seen(web, f"/live/{job}")
+
+    first, second = page.xpath("//ol[@id='live-list']/li")
+    assert "not kept in the index" in second.xpath("string(.)") and not second.xpath(
+        ".//a[starts-with(@href, '/cached')]"
+    )
+    assert "not kept" not in first.xpath("string(.)") and first.xpath(".//a[starts-with(@href, '/cached')]")
+    assert "pages kept in the index7" in " ".join(page.xpath("string(//*[@id='live-figures'])").split())
 
 
 def test_form_is_bounded(web: TestClient) -> None:
@@ -242,12 +286,17 @@ def test_nothing_in_a_search_is_active(web: TestClient, tmp_path: Path) -> None:
 
 def test_program_starts_follows_and_stops_a_search(web: TestClient) -> None:
     asked = {"query": QUERY, "strategy": "shark", "enough": 0, "max_pages": 7, "seeds": ["http://a.test/"]}
+    asked |= {"keep": "no", "domains": ["a.test", "b.test"]}
 
     begun = web.post("/api/live", json=asked)
 
     job = begun.json()["job"]
     assert (begun.status_code, begun.headers["location"]) == (202, f"/api/live/{job}")
     assert runner(web).arguments[job]["max_pages"] == "7" and runner(web).arguments[job]["enough"] == "0"
+    assert (
+        runner(web).arguments[job]["keep"] == "no"
+        and runner(web).arguments[job]["domains"] == "a.test,b.test"
+    )
     now = web.get(f"/api/live/{job}").json()
     assert (now["state"], now["strategy"], len(now["hits"])) == ("running", "shark", 2)
     assert web.post(f"/api/live/{job}/stop", json={}).status_code == 202
@@ -283,6 +332,8 @@ def test_openapi_document_names_each_key_of_a_search(web: TestClient) -> None:
         (b'{"query": "gene", "max_pages": true}', "max_pages must be a text or a number"),
         (b'{"query": "gene", "max_pages": 1e99}', "max_pages must be a text or a number"),
         (b'{"query": "gene", "seeds": "http://a.test/"}', "seeds must be a list"),
+        (b'{"query": "gene", "domains": "a.test"}', "domains must be a list of hosts"),
+        (b'{"query": "gene", "keep": true}', "keep must be a text"),
         (b'{"query": "gene", "seeds": ["file:///etc/passwd"]}', "is not an address"),
         (b"{}", "say what to search for"),
     ],

@@ -60,7 +60,8 @@ def folder(site: Site, tmp_path: Path) -> Path:
 
 
 def search(folder: Path, *arguments: str, strategy: str = "best-first") -> tuple[Crawled, Journal]:
-    words = ("-a", f"strategy={strategy}", "-a", "job=test", *arguments)
+    """Keeps all that it finds: tests/test_finds.py is about what is kept."""
+    words = ("-a", f"strategy={strategy}", "-a", "job=test", "-a", "keep=yes", *arguments)
     done = crawl(folder, "realtime", *words, ITEM_PIPELINES=WITH_INDEX)
     assert done.status == 0, done.log
     found = journal.read(folder, "test")

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from webcrawler.commands._results_table import ENDINGS, FILE_COLUMNS, ROWS, ResultsTable
-from webcrawler.realtime.journal import Found, Journal
+from webcrawler.realtime.journal import KEEP, Found, Journal
 
 VIA = {"url": "http://a.test/", "title": "Nucleic acids", "anchor": "double helix"}
 
@@ -29,6 +29,7 @@ def hit(rank: int, **changes: Any) -> Found:
         "similarity": 0.5,
         "source": "index",
         "via": None,
+        "kept": True,
     }
     return made | changes  # type: ignore[return-value]
 
@@ -48,6 +49,8 @@ def journal(*hits: Found, **changes: Any) -> Journal:
         "enough": 20,
         "waiting": 56,
         "note": "",
+        "keep": "similar",
+        "kept": 4,
         "hits": list(hits),
     }
     return made | changes  # type: ignore[return-value]
@@ -122,13 +125,21 @@ def test_where_all_was_fetched_no_other_order_is_recommended() -> None:
     assert "strategy" not in ENDINGS["nothing_waits"]
 
 
+@pytest.mark.parametrize("keep", KEEP)
+def test_the_line_before_it_says_what_was_kept(keep: str) -> None:
+    line = at_the_end(hit(1), keep=keep, kept=12, fetched=1249).splitlines()[-2]
+
+    assert line.startswith("kept 12 of 1,249 pages: ")
+    assert "kept" not in at_the_end(keep=keep, fetched=0)
+
+
 def test_a_long_url_has_a_line_of_its_own_and_shifts_nothing() -> None:
     url = "http://a.test/" + "q" * 100
     lines = at_the_end(hit(1, url=url, source="web", via=VIA), terminal_columns=80).splitlines()
     column = lines[1].index("from")
 
-    assert lines[2].index("just found") == lines[-2].index("on Nucleic acids") == column
-    assert lines[-3].strip().endswith("q")
+    assert lines[2].index("just found") == lines[-3].index("on Nucleic acids") == column
+    assert lines[-4].strip().endswith("q")
 
 
 def test_a_narrow_terminal_has_one_thing_a_line() -> None:

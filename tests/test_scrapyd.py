@@ -179,7 +179,7 @@ def truth(crawl_dir: Path) -> Truth:
 def searched(scrapyd: Scrapyd, egg: Path) -> Journal:
     """What the job "live", a real-time search of the demo web that has ended, left in its journal."""
     order = {"project": "webcrawler", "spider": "realtime", "jobid": "live", "query": "molecular biology"}
-    order |= {"enough": "5", "setting": f"CRAWL_DIR={scrapyd.search_dir}"}
+    order |= {"keep": "yes", "enough": "5", "setting": f"CRAWL_DIR={scrapyd.search_dir}"}
     scrapyd.ask("schedule", [*order.items()])
     wait_for(lambda: scrapyd.finished("live"), "the search", seconds=120)
     found = journal.read(scrapyd.search_dir, "live")

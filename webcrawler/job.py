@@ -65,7 +65,7 @@ class Job:
             read_seeds(words.get("seeds", "")),
             max_pages,
             max_time,
-            tuple(_domain(part.strip()) for part in words.get("domains", "").split(",") if part.strip()),
+            read_domains(words.get("domains", "")),
             words.get("query", ""),
             words.get("then", ""),
             read_seeds(words.get("sitemaps", "")),
@@ -78,6 +78,11 @@ class Job:
     def frontier(self) -> str:
         """The name of its frontier."""
         return "index"
+
+    @property
+    def marks_finds(self) -> str:
+        """The search of the web in whose name documents are marked as finds; "": they are there for all."""
+        return ""
 
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""
@@ -109,6 +114,15 @@ def read_patterns(text: str) -> tuple[str, ...]:
         except BadInput as error:
             raise BadInput(f"{error}{where}") from None
     return tuple(found)
+
+
+def read_domains(text: str) -> tuple[str, ...]:
+    """Hosts from `example.org,example.com`.
+
+    Raises:
+        BadInput: one is not a host.
+    """
+    return tuple(_domain(part.strip()) for part in text.split(",") if part.strip())
 
 
 def seed_link(seed: str) -> Link:

@@ -36,6 +36,13 @@ ENDINGS = {
     "failed": f"it failed: the log says why; {AGAIN}",
 }
 
+# What kept so many pages, and what would keep more.
+KEPT_BY = {
+    "yes": "all that it fetched",
+    "similar": "the similar ones; -a keep=yes keeps all",
+    "no": "none of those that it found; -a keep=similar keeps the similar ones",
+}
+
 
 def console(*, on_stderr: bool) -> Console:
     """A console that knows whether it is a terminal, whatever the environment says."""
@@ -71,6 +78,9 @@ class ResultsTable:
         ending = ENDINGS["nothing_waits" if nothing_waits else journal["reason"]]
         if not journal["hits"]:
             ending = f"nothing was found: {ending}"
+        if journal["fetched"]:
+            kept = f"kept {journal['kept']:,} of {journal['fetched']:,} pages"
+            lines.append(Text(f"{kept}: {KEPT_BY[journal['keep']]}"))
         self._console.print(*lines, Text(ending), sep="\n", soft_wrap=True)
 
     def close(self) -> None:

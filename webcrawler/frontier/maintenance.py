@@ -163,7 +163,7 @@ def enter_search(client: Client, name: str) -> None:
 
 
 def leave_search(client: Client, name: str) -> None:
-    """Deletes a search's frontier; what it found is in catalog and index.
+    """Deletes a search's frontier.
 
     Raises:
         BadInput: a worker of it is alive.

@@ -3,8 +3,19 @@
 from webcrawler.realtime import journal
 from webcrawler.realtime.driver import Driver
 from webcrawler.realtime.examples import urls_of
-from webcrawler.realtime.job import ENOUGH, RealtimeJob
-from webcrawler.realtime.journal import Found, Journal
+from webcrawler.realtime.job import ENOUGH, RealtimeJob, default_keep
+from webcrawler.realtime.journal import KEEP, Found, Journal
 from webcrawler.realtime.search import RealtimeSearch
 
-__all__ = ["ENOUGH", "Driver", "Found", "Journal", "RealtimeJob", "RealtimeSearch", "journal", "urls_of"]
+__all__ = [
+    "ENOUGH",
+    "KEEP",
+    "Driver",
+    "Found",
+    "Journal",
+    "RealtimeJob",
+    "RealtimeSearch",
+    "default_keep",
+    "journal",
+    "urls_of",
+]

@@ -24,10 +24,11 @@ from webcrawler.orderings import (
 )
 from webcrawler.realtime import journal
 from webcrawler.realtime.examples import JUDGED, judged_good, read_urls
+from webcrawler.realtime.journal import KEEP
 
 ENOUGH, MAX_PAGES, MAX_TIME_SECONDS = 20, 500, 300.0
 MOST = 10**9 - 1
-OWN = ("query", "strategy", "enough", "similarity", "examples", "job")
+OWN = ("query", "strategy", "enough", "similarity", "examples", "keep", "job")
 OF_A_CRAWL = ("seeds", "max_pages", "max_time", "domains")
 
 
@@ -39,6 +40,7 @@ class RealtimeJob(Job):
     enough: int = ENOUGH  # similar documents found by it; 0: any number
     similarity: float = SIMILAR  # from which on a document is similar, 0 to 1
     examples: tuple[str, ...] = ()  # pages to learn from, as they are fetched
+    keep: str = "similar"  # which of its finds stay in the index when it ends: one of KEEP
     judged: bool = False  # are the pages that people judged good for the query examples?
     name: str = ""
 
@@ -72,6 +74,7 @@ class RealtimeJob(Job):
             enough=whole_number("enough", words.get("enough", str(ENOUGH)), 0, MOST, "of at least 0"),
             similarity=number("similarity", share, lambda value: 0 < value <= 1, "above 0 and up to 1"),
             examples=examples,
+            keep=_keep(words, query),
             judged=judged,
             name=journal.check_name(words.get("job") or given.get("_job") or journal.new_job()),
         )
@@ -97,6 +100,10 @@ class RealtimeJob(Job):
     @property
     def frontier(self) -> str:
         return f"realtime:{self.name}"
+
+    @property
+    def marks_finds(self) -> str:
+        return "" if self.keep == "yes" else self.name
 
 
 def _strategy(words: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -125,6 +132,18 @@ def _query(words: Mapping[str, str], strategy: str) -> str:
     elif not (words.get("examples") or words.get("seeds")):
         raise BadInput(f"strategy={strategy} learns from pages: add -a examples=URL,URL or @bookmarks.html")
     return query
+
+
+def default_keep(query: str) -> str:
+    """What is kept where nobody says: who gives examples alone collects pages of their kind."""
+    return "similar" if query else "yes"
+
+
+def _keep(words: Mapping[str, str], query: str) -> str:
+    keep = words.get("keep") or default_keep(query)
+    if keep not in KEEP:
+        raise BadInput(f"keep={keep[:100]} is not known: choose one of {', '.join(KEEP)}")
+    return keep
 
 
 def _mode(strategy: str, query: str, own: Mapping[str, str]) -> str:

@@ -15,13 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict, cast
 
-from webcrawler.background import is_held, try_lock
+from webcrawler.background import is_held, search_lock, try_lock
 from webcrawler.errors import BadInput
 
 logger = logging.getLogger(__name__)
 
 CHANGED = object()  # Scrapy's signal, with `journal`, on the event loop
 LOCK_TRIES = 10  # a process that tests whether a run is alive holds its lock for a moment
+KEEP = ("yes", "no", "similar")  # which finds stay in the index: all, none, the similar ones
 KEPT = 100  # journals of runs that are over
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
@@ -48,6 +49,7 @@ class Found(TypedDict):
     similarity: float  # to what was asked, 0 to 1
     source: str  # "index": was there before; "web": this search found it
     via: Via | None
+    kept: bool  # does it stay in the index? While the search runs: as far as is known
 
 
 class Journal(TypedDict):
@@ -66,6 +68,8 @@ class Journal(TypedDict):
     enough: int  # of which so many end it; 0: any number
     waiting: int  # URLs
     note: str
+    keep: str  # one of KEEP
+    kept: int  # documents of this run that stay in the index; 0 before the end
     hits: list[Found]
 
 
@@ -105,7 +109,7 @@ def stop(crawl_dir: Path, job: str) -> None:
 
 
 def is_alive(crawl_dir: Path, job: str) -> bool:
-    return is_held(_path(crawl_dir, job, "lock"))
+    return is_held(search_lock(crawl_dir, check_name(job)))
 
 
 class Writer:
@@ -119,7 +123,7 @@ class Writer:
         self._crawl_dir, self._job = crawl_dir, check_name(job)
         (crawl_dir / "realtime").mkdir(parents=True, exist_ok=True)
         for _ in range(LOCK_TRIES):
-            if lock := try_lock(_path(crawl_dir, job, "lock")):
+            if lock := try_lock(search_lock(crawl_dir, job)):
                 break
             time.sleep(0.01)
         else:
@@ -166,6 +170,9 @@ def _read(crawl_dir: Path, job: str) -> Journal | None:
         found = json.loads(_path(crawl_dir, job, "json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
+    if isinstance(found, dict) and "keep" not in found:  # of an older version, which kept everything
+        found |= {"keep": "yes", "kept": found.get("fetched", 0)}
+        found["hits"] = [hit | {"kept": True} for hit in found.get("hits", ())]
     is_one = isinstance(found, dict) and found.keys() >= Journal.__annotations__.keys()
     return cast(Journal, found) if is_one else None
 

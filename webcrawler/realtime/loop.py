@@ -32,12 +32,19 @@ class QueryLoop:
 
     Args:
         admits: may this link be followed?
+        job: as for `Catalog`.
     """
 
     def __init__(
-        self, catalog: Path, searcher: Searcher, frontier: Frontier, admits: Callable[[Link], bool]
+        self,
+        catalog: Path,
+        searcher: Searcher,
+        frontier: Frontier,
+        admits: Callable[[Link], bool],
+        job: str = "",
     ) -> None:
         self._path, self._searcher, self._frontier, self._admits = catalog, searcher, frontier, admits
+        self._job = job
         # Page number -> relevance, of all that have been candidates; 0 for those that are no longer.
         self._candidates: dict[int, float] = {}
 
@@ -50,7 +57,7 @@ class QueryLoop:
         changed = self._changed(relevance)
         if not (new or changed):
             return 0
-        with closing(Catalog(self._path, readonly=True)) as catalog:
+        with closing(Catalog(self._path, readonly=True, job=self._job)) as catalog:
             for seen in recall(catalog, list(changed), changed):
                 self._frontier.ordering.learn(self._admitted(seen))
             found = self._follow(catalog, new, relevance)
@@ -62,7 +69,7 @@ class QueryLoop:
         """Begins with the documents crawled first, which often are overviews, where the query has no hits."""
         if not self._path.exists():
             return 0
-        with closing(Catalog(self._path, readonly=True)) as catalog:
+        with closing(Catalog(self._path, readonly=True, job=self._job)) as catalog:
             return self._follow(catalog, catalog.first_documents(FIRST), {})
 
     def _changed(self, relevance: Mapping[int, float]) -> dict[int, float]:

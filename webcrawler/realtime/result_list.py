@@ -19,13 +19,19 @@ class Listing:
 
     Args:
         similarity: of a text to what is looked for, 0 to 1.
+        keeps: does a page of this similarity that the search has found stay in the index?
         seeds: canonical URLs that no link led to.
     """
 
     def __init__(
-        self, path: Path, searcher: Searcher, similarity: Callable[[Text], float], seeds: Iterable[str] = ()
+        self,
+        path: Path,
+        searcher: Searcher,
+        similarity: Callable[[Text], float],
+        keeps: Callable[[float], bool],
+        seeds: Iterable[str] = (),
     ) -> None:
-        self._path, self._searcher, self._similarity = path, searcher, similarity
+        self._path, self._searcher, self._similarity, self._keeps = path, searcher, similarity, keeps
         self._seeds = frozenset(seeds)
         self._known: dict[int, tuple[float, Via | None]] = {}
 
@@ -59,6 +65,7 @@ class Listing:
             similarity=round(similarity, 3),
             source="web" if is_new else "index",
             via=via if is_new and hit.url not in self._seeds else None,
+            kept=not is_new or self._keeps(similarity),
         )
 
     def _via(self, catalog: Catalog, number: int) -> Via | None:

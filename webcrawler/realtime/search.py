@@ -7,10 +7,12 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
+from webcrawler.archive import discard_finds, discard_left_over
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import hold_crawl, hold_search
 from webcrawler.crawl import CrawledPage
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, inspect
@@ -46,26 +48,38 @@ class RealtimeSearch:
     """
 
     def __init__(self, crawl_dir: Path, job: RealtimeJob) -> None:
-        self.job = job
+        self.job, self._crawl_dir = job, crawl_dir
+        discard_left_over(crawl_dir)  # also of an earlier search of this name
         self._writer = Writer(crawl_dir, job.name)
+        self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
+        self._held.enter_context(hold_crawl(crawl_dir))
+        self._held.enter_context(hold_search(crawl_dir))
         self._started = time.time()
-        self._searcher = Searcher(crawl_dir)
+        self._searcher = Searcher(crawl_dir, job=job.marks_finds)
         self._lag = Lag(crawl_dir)
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
         seeds = [seed_link(seed) for seed in job.seeds]
         self._seeds = {seed.id for seed in seeds}
         self._path = crawl_dir / "catalog.sqlite"
-        self._listing = Listing(self._path, self._searcher, self._similarity, [seed.url for seed in seeds])
+        self._listing = Listing(
+            self._path, self._searcher, self._similarity, self._keeps, [seed.url for seed in seeds]
+        )
         self._loop: QueryLoop | None = None
         self._generation: object = None  # of the index that was searched last
         self._examples: list[Text] = []
-        self._texts: list[Text] = []
-        self._urls: set[str] = set()
+        self._texts: dict[int, Text] = {}  # by URL id
+        self._similar: set[int] = set()  # URL ids
+        self._urls: dict[str, int] = {}  # canonical URL -> URL id, of the documents that were fetched
         self._hits: list[Found] = []
-        self._note, self._about, self.fetched, self.similar = "", "", 0, 0
+        self._note, self._about, self.fetched, self._kept = "", "", 0, 0
         self.waiting_pages: deque[CrawledPage] = deque()
         self._waiting_urls = 0
+
+    @property
+    def similar(self) -> int:
+        """How many of the documents that were fetched are similar enough."""
+        return len(self._similar)
 
     def begin(self) -> str:
         """Searches the index; returns the mode to crawl in, with words that the thesaurus adds."""
@@ -98,7 +112,8 @@ class RealtimeSearch:
         if 0 < self.job.enough <= self.similar:
             return "enough"
         if self._loop is None:
-            self._begin_loop(QueryLoop(self._path, self._searcher, frontier, admits))
+            of_search = self._path, self._searcher, frontier, admits
+            self._begin_loop(QueryLoop(*of_search, self.job.marks_finds))
             return ""
         applied, generation, candidates = self._lag.applied(), self._searcher.generation, 0
         if generation != self._generation and self._query:
@@ -132,12 +147,14 @@ class RealtimeSearch:
             self._learn_words(text)
         if page.duplicate_of:
             return
-        self._urls.add(page.url)
+        id = page.fetch.lease.id
+        self._urls[page.url] = id
         self.fetched += 1
         if not page.page.noindex:
-            self.similar += self._is_similar(text)
+            if self._is_similar(text):
+                self._similar.add(id)
             if not self.job.query and len(self._texts) < JUDGED_AGAIN:
-                self._texts.append(text)
+                self._texts[id] = text
 
     def note_crawl(self, stats: Mapping[str, object], is_demo: bool) -> None:
         """Notes what people should know of the crawl: where it began, and why nothing came."""
@@ -153,7 +170,11 @@ class RealtimeSearch:
         self._lag.stop_waiting()
 
     def end(self, reason: str) -> Journal:
-        """Makes the last list once the index holds all that was found; `reason` is why the crawl ended."""
+        """Makes the last list once the index holds all that was found, and discards what is not kept.
+
+        Args:
+            reason: why the crawl ended.
+        """
         with suppress(WebcrawlerError, sqlite3.Error, OSError):
             self._add_waiting()
         try:
@@ -162,10 +183,25 @@ class RealtimeSearch:
                 self._hits, _ = self._listing.hits(self._query, self._urls)
         except Exception:  # whatever it is, the journal says how the search ended
             logger.exception("the last list is the one before")
+        self._discard_finds()
         ended_by = "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")
         journal = self.journal("finished", ended_by)
+        self._held.close()
         self._writer.close()
         return journal
+
+    def _discard_finds(self) -> None:
+        gone: set[int] = set()
+        try:
+            if self.job.marks_finds and self._path.exists():
+                kept = self._similar if self.job.keep == "similar" else ()
+                gone = discard_finds(self._crawl_dir, self.job.name, kept)
+        except (WebcrawlerError, sqlite3.Error, OSError, ValueError) as error:
+            logger.warning("what is not kept leaves with the next crawl or search: %s", error)
+            gone = set(self._urls.values())
+        self._kept = sum(id not in gone for id in self._urls.values())
+        for hit in self._hits:
+            hit["kept"] = hit["source"] == "index" or self._urls[hit["url"]] not in gone
 
     def journal(self, state: str = "running", reason: str = "") -> Journal:
         """Writes down how the search stands, and returns it."""
@@ -184,6 +220,8 @@ class RealtimeSearch:
             enough=self.job.enough,
             waiting=self._waiting_urls,
             note="; ".join(filter(None, (self._note, self._about))),
+            keep=self.job.keep,
+            kept=self._kept,
             hits=self._hits,
         )
         self._writer.write(journal)
@@ -200,11 +238,11 @@ class RealtimeSearch:
 
     def _learn_words(self, example: Text) -> None:
         """Learns from one more example what is looked for, and judges again what was found."""
-        before = sum(map(self._is_similar, self._texts))
         self._examples.append(example)
         self._query = typical_words(self._examples)
         self._wanted = Wanted.of(self._query) if self._query else None
-        self.similar += sum(map(self._is_similar, self._texts)) - before
+        self._similar -= self._texts.keys()
+        self._similar |= {id for id, text in self._texts.items() if self._is_similar(text)}
         self._listing.forget()
         self._generation = None  # the index is searched again, changed or not
 
@@ -213,3 +251,6 @@ class RealtimeSearch:
 
     def _is_similar(self, text: Text) -> bool:
         return self._similarity(text) >= self.job.similarity
+
+    def _keeps(self, similarity: float) -> bool:
+        return self.job.keep == "yes" or (self.job.keep == "similar" and similarity >= self.job.similarity)

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from webcrawler import __version__
-from webcrawler.realtime import ENOUGH
+from webcrawler.realtime import ENOUGH, KEEP
 from webcrawler.search import MAX_HITS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web import live
@@ -39,8 +39,10 @@ def schemas() -> dict[str, dict[str, Schema]]:
     asked["query"]["maxLength"] = live.MAX_QUERY
     asked["strategy"]["default"] = live.DEFAULT
     asked["enough"] |= {"maximum": live.MAX_ENOUGH, "default": ENOUGH}
-    for addresses in (asked["seeds"], asked["examples"]):
-        addresses["maxItems"] = live.MAX_TYPED
+    for listed in (asked["seeds"], asked["examples"], asked["domains"]):
+        listed["maxItems"] = live.MAX_TYPED
+    for of_keep in (row["keep"], asked["keep"]):
+        of_keep["enum"] = list(KEEP)
     found["Live"] = row | found["Live"]
     return found
 
@@ -85,8 +87,7 @@ OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]
     ("/api/live", "get", "The searches of the web that you may see", "LiveList", [], [NOT_YOURS]),
     ("/api/live", "post", "Search the web now", "Live", [], [NOT_YOURS, BUSY]),
     ("/api/live/{job}", "get", "A search of the web, as far as it is", "Live", [], [NOT_YOURS, UNKNOWN]),
-    ("/api/live/{job}/stop", "post", "End such a search; what it found stays", "Live", [],
-     [NOT_YOURS, UNKNOWN]),
+    ("/api/live/{job}/stop", "post", "End such a search", "Live", [], [NOT_YOURS, UNKNOWN]),
 ]
 # fmt: on
 

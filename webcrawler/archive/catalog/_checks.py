@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from webcrawler.archive.catalog._database import URL, as_json
+from webcrawler.archive.catalog._database import COLLECTED, URL, as_json
 
 if TYPE_CHECKING:
     import numpy
@@ -40,7 +40,10 @@ class Due(NamedTuple):
 
 
 class Checks:
-    """The history as estimates of change need it. `Catalog.checks` is one."""
+    """The history as estimates of change need it. `Catalog.checks` is one.
+
+    Finds of searches of the web are not checked.
+    """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -67,21 +70,21 @@ class Checks:
 
     def documents(self) -> list[tuple[int, int, float]]:
         """Page number, number of the server, and time of the last check of every document, ascending."""
-        query = """
+        query = f"""
             SELECT d.number, u.server, coalesce(d.checked, d.fetched)
-            FROM documents d JOIN urls u ON u.number = d.number ORDER BY d.number"""
+            FROM documents d JOIN urls u USING (number) WHERE {COLLECTED} ORDER BY d.number"""
         return list(self._db.execute(query))
 
     def waiting(self, since: float) -> int:
         """How many documents have not been checked since then; reads the whole table of documents."""
-        query = "SELECT count(*) FROM documents WHERE coalesce(checked, fetched) < ?"
+        query = f"SELECT count(*) FROM documents WHERE coalesce(checked, fetched) < ? AND {COLLECTED}"
         return int(self._db.execute(query, (since,)).fetchone()[0])
 
     def at_risk(self) -> list[tuple[int, float]]:
         """Documents whose last fetch found nothing or failed, and since when that is so."""
-        query = """
+        query = f"""
             SELECT number, min(coalesce(missing_since, 9e99), coalesce(failing_since, 9e99)) FROM documents
-            WHERE missing_since IS NOT NULL OR failing_since IS NOT NULL"""
+            WHERE (missing_since IS NOT NULL OR failing_since IS NOT NULL) AND {COLLECTED}"""
         return list(self._db.execute(query))
 
     def by_day(self) -> dict[tuple[int, str], int]:
@@ -132,5 +135,5 @@ class Checks:
                    CASE WHEN d.file IS NOT NULL THEN coalesce(d.etag, '') ELSE '' END,
                    CASE WHEN d.file IS NOT NULL THEN coalesce(d.last_modified, '') ELSE '' END
             {URL} JOIN json_each(?) n ON n.value = u.number LEFT JOIN documents d ON d.number = u.number
-            WHERE was IS NOT NULL AND (d.number IS NOT NULL) = ? ORDER BY n.key"""
+            WHERE was IS NOT NULL AND (d.number IS NOT NULL) = ? AND u.{COLLECTED} ORDER BY n.key"""
         return list(map(Due._make, self._db.execute(query, (as_json(numbers), documents))))

@@ -189,9 +189,10 @@ class Catalog:
         return int(self._one(f"SELECT count(*) FROM documents WHERE {COLLECTED}")[0])
 
     def digests(self, limit: int) -> dict[bytes, Original]:
-        """The originals by digest, the newest `limit` of them."""
+        """The originals by digest, the newest `limit` of them, without finds."""
         query = f"""SELECT d.digest, s.name || u.path, d.fetched {URL} JOIN documents d ON d.number = u.number
-            WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL ORDER BY d.since DESC LIMIT ?"""
+            WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL AND d.{COLLECTED}
+            ORDER BY d.since DESC LIMIT ?"""
         return {digest: Original(url, fetched) for digest, url, fetched in self._db.execute(query, (limit,))}
 
     def kept(self, ids: Sequence[int]) -> dict[int, tuple[bytes, Original]]:

@@ -19,7 +19,7 @@ from webcrawler import connection
 from webcrawler.archive import RECALLED, Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import hold_crawl, hold_search
+from webcrawler.background import hold_crawl
 from webcrawler.connection import retry
 from webcrawler.crawl.membership import (
     join,
@@ -72,8 +72,6 @@ class Stores:
         with ExitStack() as opened:
             _raise_file_limit()
             opened.enter_context(lock_folder(self._folder))
-            if job.is_search:
-                opened.enter_context(hold_search(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
             client, revive = self.connection.client, self.connection.revive
             retry(lambda: release_dead_workers(self.connection, job.frontier), revive)
@@ -129,7 +127,7 @@ class Stores:
         return self.frontier.on(new_client(opened, self.connection))
 
     def _forget_search(self) -> None:
-        """Removes the frontier of a search; what it found stays in catalog and index."""
+        """Removes the frontier of a search."""
         with suppress(RedisError, BadInput):
             maintenance.leave_search(self.connection.client, self._job.frontier)
 
@@ -188,7 +186,7 @@ class Stores:
         limits = {"missing_s": gone * 3600, "lost_s": lost * 86400}
         return Batch(
             PageStore(self._folder / "pages"),
-            lambda: Catalog(self._catalog, limits=limits),
+            lambda: Catalog(self._catalog, limits=limits, job=self._job.marks_finds),
             frontier,
             settled,
             reports,

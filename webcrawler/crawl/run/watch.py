@@ -1,4 +1,7 @@
-"""Keeps the processes beside a crawl at work: follower, ranker, refresher, and the vocabulary's builder."""
+"""Keeps the processes beside a crawl at work: follower, ranker, refresher, and the vocabulary's builder.
+
+It also discards the finds of searches of the web that have died.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from webcrawler.archive import discard_left_over
 from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, Companion
 from webcrawler.index import follower
 
@@ -55,6 +59,7 @@ class Watch:
         while not self._end.is_set():
             is_long = time.monotonic() >= patience_ends
             self._start(*(self._needed if is_long else self._at_once))
+            discard_left_over(self._folder)
             self._end.wait(WATCH_SECONDS)
 
     def _start(self, *companions: Companion) -> None:

@@ -109,7 +109,9 @@ def write_arguments(job: str, request: LiveRequest, folder: Path) -> dict[str, s
     given = {"job": job, "strategy": request.strategy}
     if request.query:
         given["query"] = request.query
-    for name in ("enough", "max_pages", "max_time"):
+    if request.domains:
+        given["domains"] = ",".join(request.domains)
+    for name in ("enough", "max_pages", "max_time", "keep"):
         given[name] = str(getattr(request, name))
     for name in LISTS:
         if urls := getattr(request, name):

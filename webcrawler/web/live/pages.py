@@ -35,6 +35,13 @@ LABELS = {
     "max_pages": "Pages to fetch at most",
     "max_time": "Seconds at most",
 }
+# What stays in the index, as the form offers it.
+KEEPS = {
+    "": "similar pages; with example pages and no words, all",
+    "similar": "similar pages",
+    "yes": "all pages",
+    "no": "no page",
+}
 MOST = 100  # hits that are listed
 ENDS = {
     "enough": "enough similar pages were found",
@@ -129,6 +136,7 @@ class LivePages:
             q=fields["q"],
             token=self.token(request),
             strategies=STRATEGIES,
+            keeps=KEEPS,
             max_enough=MAX_ENOUGH,
             typed=fields,
             line=line,
@@ -192,7 +200,8 @@ class LivePages:
 def typed(given: Parameters, config: Config) -> dict[str, str]:
     """What was typed into each field, to be shown again; the default for fields not given, or given twice."""
     most = {"max_pages": str(config.live_pages), "max_time": str(config.live_seconds)}
-    fields = {"q": "", "examples": "", "seeds": "", "strategy": DEFAULT, "enough": str(ENOUGH)} | most
+    texts = dict.fromkeys(("q", "examples", "seeds", "domains", "keep"), "")
+    fields = texts | {"strategy": DEFAULT, "enough": str(ENOUGH)} | most
     for name, at_first in fields.items():
         with suppress(BadInput):
             fields[name] = given.one(name, at_first)

@@ -13,8 +13,9 @@ from starlette.requests import Request
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
+from webcrawler.job import read_domains
 from webcrawler.orderings import strategies
-from webcrawler.realtime import ENOUGH, urls_of
+from webcrawler.realtime import ENOUGH, KEEP, default_keep, urls_of
 from webcrawler.web import parameters
 from webcrawler.web.config import Config
 from webcrawler.web.parameters import MAX_FIELDS, Parameters
@@ -32,6 +33,7 @@ BROKEN = "this form cannot be read: send it once more"
 MAX_ENOUGH = 1_000  # similar documents
 MAX_QUERY = parameters.MAX_CHARACTERS
 MAX_TYPED = 200  # addresses
+LISTS = {"seeds": "addresses", "examples": "addresses", "domains": "hosts"}
 NO_QUERY = "say what to search for"
 NO_EXAMPLES = f"{NO_QUERY}: words, or pages of the kind that you look for"
 
@@ -52,6 +54,8 @@ class LiveRequest:
     max_time: int = 0  # seconds
     seeds: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    keep: str = ""
 
 
 async def read_form(request: Request) -> Form:
@@ -101,19 +105,24 @@ def read_live_request(form: Form, config: Config) -> LiveRequest:
     examples = dict.fromkeys(_addresses("examples", given.one("examples")))
     bookmarks = form.files.get("bookmarks", b"").decode("utf-8", "replace")
     examples |= dict.fromkeys(urls_of(bookmarks) if bookmarks.strip() else ())
+    query = " ".join(given.one("q").split())
     made = LiveRequest(
-        query=" ".join(given.one("q").split()),
+        query=query,
         strategy=given.one("strategy") or DEFAULT,
         enough=given.whole("enough", ENOUGH, 0, MAX_ENOUGH),
         max_pages=given.whole("max_pages", config.live_pages, 1, config.live_pages),
         max_time=given.whole("max_time", config.live_seconds, 1, config.live_seconds),
         seeds=tuple(_addresses("seeds", given.one("seeds"))),
         examples=tuple(examples),
+        domains=_domains(given.one("domains")),
+        keep=given.one("keep") or default_keep(query),
     )
     if len(made.query) > MAX_QUERY or not made.query.isprintable():
         raise BadInput(f"the query must be plain text of {MAX_QUERY:,} characters at most")
     if made.strategy not in STRATEGIES:
         raise BadInput(f"no strategy {made.strategy[:40]!r}: choose one of {', '.join(STRATEGIES)}")
+    if made.keep not in KEEP:
+        raise BadInput(f"no such value of keep, {made.keep[:40]!r}: choose one of {', '.join(KEEP)}")
     if not made.query and made.strategy not in BY_EXAMPLES:
         raise BadInput(f"{NO_QUERY}: of the strategies, {' and '.join(BY_EXAMPLES)} do without words")
     if not made.query and not made.examples:
@@ -139,13 +148,24 @@ def from_json(body: bytes) -> Form:
 
 def _plain(name: str, value: Any) -> str:
     """The value as it stands in a form."""
-    if name in ("seeds", "examples"):
+    if name in LISTS:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return "\n".join(value)
-        raise BadInput(f"{name} must be a list of addresses")
+        raise BadInput(f"{name} must be a list of {LISTS[name]}")
     if not isinstance(value, str | int) or isinstance(value, bool):
         raise BadInput(f"{name} must be a text or a number")
     return str(value)
+
+
+def _domains(text: str) -> tuple[str, ...]:
+    """Between them commas or blanks."""
+    try:
+        domains = read_domains(",".join(text.split()))
+    except BadInput:  # says what to write in a terminal
+        raise BadInput("domains: write hosts, as example.org, example.com") from None
+    if len(domains) > MAX_TYPED:
+        raise BadInput(f"domains: {MAX_TYPED} hosts at most")
+    return domains
 
 
 def _addresses(name: str, text: str) -> list[str]:

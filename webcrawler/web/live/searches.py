@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
 
+from webcrawler.archive import discard_left_over
 from webcrawler.errors import BadInput
 from webcrawler.realtime import Journal, journal
 from webcrawler.web.config import Config
@@ -103,7 +104,7 @@ class Searches:
         return job in self._started and self._started[job].client == client
 
     async def stop(self, job: str) -> None:
-        """Ask it to end; what it found stays. One that this server started is killed if it does not."""
+        """Ask it to end. One that this server started is killed if it does not."""
         found = await run_in_threadpool(self.look, job)
         if found is None or is_over(found):
             return
@@ -113,8 +114,9 @@ class Searches:
             await run_in_threadpool(journal.stop, self._crawl_dir, job)
 
     def tidy(self) -> None:
-        """Delete what a server that was killed left behind."""
+        """Delete what a server or a search that was killed left behind."""
         delete_old_lists(self._folder, self.launcher.patience_seconds)
+        discard_left_over(self._crawl_dir)
 
     async def leave(self) -> None:
         """End the searches of this server, as the server ends."""

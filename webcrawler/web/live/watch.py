@@ -9,6 +9,7 @@ from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 
+from webcrawler.archive import discard_left_over
 from webcrawler.realtime import Journal, RealtimeJob, journal
 from webcrawler.web.failures import NotNow, log_fault
 from webcrawler.web.live.launchers import NO_PROCESS, Launcher, delete_lists, write_arguments
@@ -84,6 +85,8 @@ class WatchedSearch:
             enough=self.request.enough,
             waiting=0,
             note=self._complaint,
+            keep=self.request.keep,
+            kept=0,
             hits=[],
         )
 
@@ -123,6 +126,7 @@ class WatchedSearch:
                 self._launcher.forget(self.job)
             elif not found and not self._complaint:
                 self._complaint = self._launcher.complaint(self.job)
+            discard_left_over(self._crawl_dir)  # of this one, if it had to be killed
             return True
         began = found["started"] if found else self._began
         allowed = self.request.max_time + GRACE_SECONDS if found else self._launcher.patience_seconds

@@ -1,0 +1,227 @@
+"""A real-time search into a collection that somebody looks after: what stays of it is what was asked for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from localweb import WITHOUT_INDEX, Answer, Site, crawl, scrapy
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.connection import connect
+from webcrawler.index import follower
+from webcrawler.realtime import journal
+from webcrawler.realtime.journal import Journal
+from webcrawler.search import Searcher
+from webcrawler.web.judge import JudgmentFiles
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = {
+    "ITEM_PIPELINES": json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400}),
+    "ADDRESSES_ALLOWED": "127.0.0.0/8",
+}
+PATIENCE_SECONDS = 60.0
+
+
+def page(title: str, *links: str) -> Answer:
+    """It is about quokkas if its title is."""
+    anchors = "".join(f'<p><a href="{link}">link {number}</a>' for number, link in enumerate(links))
+    return Answer(f"<!doctype html><title>{title}</title><p>about {title}{anchors}")
+
+
+class Sites(NamedTuple):
+    """One of ours, with two pages, and two others that it links to."""
+
+    ours: Site
+    near: Site
+    far: Site
+
+    @property
+    def found(self) -> set[str]:
+        """The pages of the others; those about quokkas are similar."""
+        return self.similar | {self.near.url + "/", self.far.url + "/last"}
+
+    @property
+    def similar(self) -> set[str]:
+        return {self.near.url + "/quokka", self.far.url + "/"}
+
+
+@pytest.fixture
+def sites() -> Iterator[Sites]:
+    opened = Sites(*(Site(host=f"127.0.0.{number}").start() for number in (1, 2, 3)))
+    ours, near, far = opened
+    ours.routes |= {"/": page("Ours", "/more"), "/more": page("Quokka at home", near.url + "/")}
+    near.routes |= {
+        "/": page("Near", "/quokka", far.url + "/"),
+        "/quokka": page("Quokka, near", ours.url + "/more", near.url + "/never"),
+    }
+    far.routes |= {"/": page("Quokka, far", "/last"), "/last": page("The end")}
+    yield opened
+    for site in opened:
+        site.stop()
+
+
+@pytest.fixture
+def folder(sites: Sites, tmp_path: Path) -> Path:
+    index(tmp_path / "crawl", f"seeds={sites.ours.url}/", "domains=127.0.0.1")
+    assert seen_by_all(tmp_path / "crawl") == {sites.ours.url + "/more"}
+    return tmp_path / "crawl"
+
+
+def index(folder: Path, *arguments: str) -> None:
+    done = crawl(folder, "index", *(part for one in arguments for part in ("-a", one)), **SETTINGS)
+    assert done.status == 0, done.log
+    follower.wait_until_caught_up(folder)
+
+
+def search(folder: Path, *arguments: str, query: str = "query=quokka") -> Journal:
+    words = (query, "strategy=breadth", "job=test", *arguments)
+    done = crawl(folder, "realtime", *(part for one in words for part in ("-a", one)), **SETTINGS)
+    assert done.status == 0, done.log
+    follower.wait_until_caught_up(folder)
+    found = journal.read(folder, "test")
+    assert found is not None
+    return found
+
+
+def seen_by_all(folder: Path, query: str = "quokka", job: str = "") -> set[str]:
+    return {hit.url for hit in Searcher(folder, job=job).search(query, limit=100).hits if hit.fetched}
+
+
+def documents(folder: Path) -> set[str]:
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        urls = dict(catalog.urls.all())
+        return {urls[number] for number in catalog.documents(list(urls))}
+
+
+def counts(folder: Path) -> dict[str, int]:
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        return catalog.stats()
+
+
+def in_its_midst(sites: Sites, folder: Path, look: Callable[[], object]) -> None:
+    """Call `look` while the search waits for its last page, and all others are in the index."""
+    wait = threading.Event()
+    last = page("The end")
+
+    def answer(_: Site) -> Answer:
+        seconds = 0.0
+        while not sites.similar <= seen_by_all(folder, job="test") and seconds < PATIENCE_SECONDS:
+            wait.wait(0.05)
+            seconds += 0.05
+        look()
+        return last
+
+    sites.far.routes["/last"] = answer
+
+
+def test_nothing_is_kept_and_the_collection_is_as_it_was(sites: Sites, folder: Path) -> None:
+    before, looked = (documents(folder), counts(folder)), list[set[str]]()
+    jobs = "", "test", "other"
+    in_its_midst(sites, folder, lambda: looked.extend(seen_by_all(folder, job=job) for job in jobs))
+
+    found = search(folder, "keep=no")
+
+    ours = {sites.ours.url + "/more"}
+    assert looked == [ours, ours | sites.similar, ours]
+    assert {hit["url"] for hit in found["hits"]} == ours | sites.similar
+    assert {hit["url"] for hit in found["hits"] if hit["kept"]} == ours
+    assert (found["keep"], found["fetched"], found["kept"]) == ("no", 4, 0)
+    assert (documents(folder), counts(folder)) == before
+    assert seen_by_all(folder) == seen_by_all(folder, job="test") == ours
+    assert Searcher(folder).search("site:127.0.0.2").total == 1  # that one of ours links to, as before
+    assert len(list((folder / "pages").glob("*.warc.gz"))) == 2
+
+
+@pytest.mark.parametrize("arguments", [(), ("keep=similar",)], ids=["by default", "similar"])
+def test_the_similar_pages_are_kept(sites: Sites, folder: Path, arguments: tuple[str, ...]) -> None:
+    before = documents(folder)
+
+    found = search(folder, *arguments)
+
+    assert documents(folder) == before | sites.similar
+    assert seen_by_all(folder) == {sites.ours.url + "/more"} | sites.similar
+    assert (found["keep"], found["similar"], found["kept"], found["fetched"]) == ("similar", 2, 2, 4)
+    assert all(hit["kept"] for hit in found["hits"])
+
+
+def test_all_pages_are_kept_and_seen_at_once(sites: Sites, folder: Path) -> None:
+    before, looked = documents(folder), list[set[str]]()
+    in_its_midst(sites, folder, lambda: looked.append(seen_by_all(folder)))
+
+    found = search(folder, "keep=yes")
+
+    assert sites.similar <= looked[0]
+    assert documents(folder) == before | sites.found
+    assert (found["keep"], found["kept"], found["fetched"]) == ("yes", 4, 4)
+
+
+def test_by_examples_alone_all_pages_are_kept(sites: Sites, folder: Path) -> None:
+    before = documents(folder)
+
+    found = search(
+        folder, f"examples={sites.near.url}/quokka", "strategy=seed-similarity", "max_pages=1", query="query="
+    )
+
+    assert found["keep"] == "yes"
+    assert documents(folder) == before | {sites.near.url + "/quokka"}
+
+
+def test_what_was_judged_good_stays(sites: Sites, folder: Path) -> None:
+    before, good = documents(folder), sites.near.url + "/"
+    JudgmentFiles(folder / "feedback").save("marsupials", good, "good")
+
+    found = search(folder, "keep=no")
+
+    assert documents(folder) == before | {good}
+    assert found["kept"] == 1
+
+
+def test_what_an_index_crawl_reaches_stays(sites: Sites, folder: Path) -> None:
+    before, reached = documents(folder), sites.near.url + "/quokka"
+    in_its_midst(sites, folder, lambda: index(folder, f"seeds={reached}", "domains=127.0.0.2", "max_pages=1"))
+
+    search(folder, "keep=no")
+
+    assert documents(folder) == before | {reached}
+    assert seen_by_all(folder) == {sites.ours.url + "/more", reached}
+    assert sites.near.times("/quokka") == 2
+
+
+def test_links_are_followed_within_its_domains(sites: Sites, folder: Path) -> None:
+    before = documents(folder)
+
+    search(folder, "keep=yes", "domains=127.0.0.2")
+
+    assert documents(folder) == before | {sites.near.url + "/", sites.near.url + "/quokka"}
+
+
+@pytest.mark.parametrize("next_one", ["crawl", "search"])
+def test_the_finds_of_a_search_that_was_killed_leave_with_the_next(
+    sites: Sites, folder: Path, next_one: str
+) -> None:
+    before, reached = (documents(folder), counts(folder)), threading.Event()
+    in_its_midst(sites, folder, reached.set)
+    options = [part for name, value in SETTINGS.items() for part in ("-s", f"{name}={value}")]
+    told = ("-a", "query=quokka", "-a", "job=test", "-a", "strategy=breadth", "-s", "FRONTIER_DELAY=0")
+    process = scrapy("crawl", "realtime", *options, *told, folder=folder)
+    assert reached.wait(PATIENCE_SECONDS)
+    process.kill()
+    process.communicate()
+    assert documents(folder) > before[0]
+    assert seen_by_all(folder) == {sites.ours.url + "/more"}
+
+    if next_one == "crawl":
+        index(folder)
+    else:
+        search(folder, "keep=no", "max_pages=1", query="query=zither")
+
+    assert (documents(folder), counts(folder)) == before
+    assert seen_by_all(folder, job="test") == {sites.ours.url + "/more"}
+    connect(None, folder).close()  # who leaves last stops the server
