@@ -45,6 +45,8 @@ UNDO = (
     "DROP TABLE sitemaps",
     "DROP TABLE finds",
     "ALTER TABLE urls DROP COLUMN removed",
+    "DROP INDEX fetches_by_audit",
+    "ALTER TABLE fetches DROP COLUMN audit",
 )
 
 
@@ -64,7 +66,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     path = crawl_dir / "catalog.sqlite"
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 7, "undo the newest migration here, too"
+        assert version == 8, "undo the newest migration here, too"
         for statement in UNDO:
             db.execute(statement)
         db.execute("PRAGMA user_version = 2")
