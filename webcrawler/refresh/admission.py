@@ -6,7 +6,6 @@ Source: SV, "Incremental Crawler" (Cho and Garcia-Molina 2000): the UpdateModule
 from __future__ import annotations
 
 import json
-import random
 import time
 from collections.abc import Container, Sequence
 from typing import Any
@@ -19,11 +18,11 @@ from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
 from webcrawler.refresh import choosing
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
+from webcrawler.refresh.trust import Trust
 
 WINDOW = 10_000  # checks queued at a time, at most: some 2 MB of Redis
 OF_A_SERVER = 100  # of them, at most, so that no slow server fills the window
 LEAST = 20  # checks queued where nothing else waits
-WHOLE = 0.05  # of the checks are sent without validators: some servers answer 304 for ever
 AUDITS = 0.01  # of the checks are of documents drawn at random from all: they say what no estimate has chosen
 HOUR_SECONDS = 3600.0
 AUDIT = '{"audit":true}'  # asks for the whole page
@@ -76,7 +75,7 @@ class Admission:
         self._frontier.discover(links, within_budgets=False)
         self._frontier.again(
             [
-                Again(one.url, one.outcome, _request(one.etag, one.last_modified, link.request))
+                Again(one.url, one.outcome, _request(one, one.fetched, self._collection.trust, link.request))
                 for one, link in zip(due, links, strict=True)
             ]
         )
@@ -135,7 +134,8 @@ class Admission:
         self._again(self._catalog.checks.gone(time.time())[:WINDOW], documents=False)
 
     def _again(self, numbers: list[int], documents: bool = True, audits: Container[int] = ()) -> None:
-        self._frontier.again(checks_of(self._catalog.checks.due(numbers, documents), audits))
+        due = self._catalog.checks.due(numbers, documents)
+        self._frontier.again(checks_of(due, audits, self._collection.trust))
 
     def _servers(self) -> int:
         return int(self._collection.schedule.servers.max(initial=-1)) + 1
@@ -151,29 +151,31 @@ class Admission:
         return sum(int(self._frontier.client.hget(prefix + "counts", "turn") or 0) for prefix in prefixes)
 
 
-def checks_of(due: Sequence[Due], audits: Container[int] = ()) -> list[Again]:
+def checks_of(due: Sequence[Due], audits: Container[int] = (), trust: Trust | None = None) -> list[Again]:
     """As the frontier takes them in.
 
     Args:
         audits: page numbers whose checks are audits.
+        trust: whose 304 is believed; everybody's, where nothing is known.
     """
+    trust = trust or Trust()
 
     def sent(one: Due) -> str:
-        return AUDIT if one.number in audits else _request(one.etag, one.last_modified)
+        return AUDIT if one.number in audits else _request(one, one.checked, trust)
 
     return [Again(one.url, one.was, sent(one)) for one in due]
 
 
-def _request(etag: str, last_modified: str, kind: str = "") -> str:
+def _request(one: Due | KnownSitemap, since: float, trust: Trust, kind: str = "{}") -> str:
     """What a check sends so that an unchanged page need not be sent again (RFC 9110, 13.1), as JSON.
 
     Args:
-        kind: JSON of what is sent besides.
+        since: the time of the last check; kind: JSON of what is sent besides.
     """
-    sent: dict[str, Any] = json.loads(kind or "{}")
-    if random.random() >= WHOLE:
-        if etag:
-            sent["headers"] = {"If-None-Match": etag}
-        elif last_modified:
-            sent["headers"] = {"If-Modified-Since": last_modified}
+    sent: dict[str, Any] = json.loads(kind)
+    if trust.is_conditional(one.number, one.server, since):
+        if one.etag:
+            sent["headers"] = {"If-None-Match": one.etag}
+        elif one.last_modified:
+            sent["headers"] = {"If-Modified-Since": one.last_modified}
     return json.dumps(sent) if sent else ""

@@ -15,6 +15,7 @@ from webcrawler.durable import replaced
 from webcrawler.linkgraph import stored
 from webcrawler.refresh.choosing import Numbers, importance
 from webcrawler.refresh.schedule import Schedule
+from webcrawler.refresh.trust import Trust
 
 DAY_SECONDS = 86400.0
 AT_ONCE = 100_000  # fetches read in one step
@@ -38,6 +39,7 @@ class Collection:
         self.numbers: NDArray[np.int32] = np.empty(0, np.int32)  # page number by place
         self.tried: NDArray[np.uint32] = np.empty(0, np.uint32)  # seconds since 1970; failures included
         self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
+        self.trust = Trust()
         self._seq = self._news = 0
         self._heard: dict[int, float] = {}  # sitemaps by page number, and when they were read
         self._restore()
@@ -100,6 +102,8 @@ class Collection:
         some = places[is_check]
         days = told.fetched[is_check] / DAY_SECONDS
         self.schedule.see(some, days, told.changed[is_check], told.modified[is_check] / DAY_SECONDS)
+        was_new = is_check & (told.changed == 1) & ~told.audit
+        self.trust.see(told.number[was_new], told.server[was_new], told.since[was_new])
         self._news += len(some)
         known = places >= 0
         self.tried[places[known]] = told.fetched[known]
@@ -147,9 +151,10 @@ class Collection:
         """Raises OSError: for example, the disk is full; what was kept before stays."""
         self._file.parent.mkdir(exist_ok=True)
         head = {"identity": self._catalog.identity, "seq": self._seq, "policy": self.schedule.policy}
-        kept = {"numbers": self.numbers, "tried": self.tried, "head": np.array(json.dumps(head))}
+        own = {"numbers": self.numbers, "tried": self.tried, "missed": self.trust.missed}
         with replaced(self._file) as file:
-            np.savez(file, **kept, **self.schedule.arrays())  # type: ignore[arg-type]
+            arrays = {**own, **self.schedule.arrays(), "head": np.array(json.dumps(head))}
+            np.savez(file, **arrays)  # type: ignore[arg-type]
 
     def _restore(self) -> None:
         with suppress(OSError, ValueError, KeyError, TypeError, EOFError), np.load(self._file) as kept:
@@ -158,6 +163,7 @@ class Collection:
             is_ahead = head["seq"] > self._catalog.checks.last_seq()  # it was restored from a backup
             if (head["identity"], head["policy"]) != wanted or is_ahead:
                 return
+            self.trust.missed = kept["missed"]
             self.schedule.restore({name: kept[name] for name in kept.files})
             self.numbers, self.tried, self._seq = kept["numbers"], kept["tried"], head["seq"]
             self.places(self.numbers)

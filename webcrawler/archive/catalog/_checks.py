@@ -27,13 +27,16 @@ class Told(NamedTuple):
     changed: NDArray[numpy.int8]  # 1, 0, or -1 where the fetch could not tell or was the first
     modified: NDArray[numpy.float64]  # the server's Last-Modified; NaN without one
     found: NDArray[numpy.int8]  # 1 a document stands there, 0 none does, -1 the fetch could not tell
+    audit: NDArray[numpy.bool_]  # was it drawn at random?
 
 
 class Due(NamedTuple):
     """A URL that is decided, and what a check of it needs."""
 
     number: int
+    server: int
     url: str  # canonical
+    checked: float  # seconds since 1970; 0 of what is no document
     was: str  # as the frontier counts it: "done/document"
     etag: str
     last_modified: str
@@ -59,13 +62,13 @@ class Checks:
         rows = self._db.execute(
             """
             SELECT f.seq, f.number, u.server, f.fetched, f.since, coalesce(f.changed, -1), f.modified,
-                   coalesce(f.found, -1)
+                   coalesce(f.found, -1), f.audit
             FROM fetches f JOIN urls u ON u.number = f.number
             WHERE f.seq > ? AND NOT f.retry ORDER BY f.seq LIMIT ?""",
             (seq, limit),
         )
         columns = list(zip(*rows, strict=True)) or [()] * len(Told._fields)
-        types = (*[numpy.int64] * 3, *[numpy.float64] * 2, numpy.int8, numpy.float64, numpy.int8)
+        types = (*[numpy.int64] * 3, *[numpy.float64] * 2, numpy.int8, numpy.float64, numpy.int8, bool)
         return Told._make(map(numpy.array, columns, types))
 
     def documents(self) -> list[tuple[int, int, float]]:
@@ -126,7 +129,7 @@ class Checks:
             documents: True leaves out what is no document now, False what is one or was never decided.
         """
         query = f"""
-            SELECT u.number, s.name || u.path,
+            SELECT u.number, u.server, s.name || u.path, coalesce(d.checked, d.fetched, 0.0),
                    CASE WHEN d.noindex THEN 'done/noindex' ELSE (
                        SELECT f.state || '/' || f.reason FROM fetches f
                        WHERE f.number = u.number AND NOT f.retry
