@@ -74,6 +74,8 @@ class Crawl(Command, BaseRunSpiderCommand):
             raise Unavailable("the crawl failed: the log says why; the same command goes on where it stood")
         if crawler.stats.get_value("webcrawler/frontier_lost"):
             raise Unavailable("the crawl lost its frontier: `scrapy frontier rebuild` fills it again")
+        if crawler.stats.get_value("webcrawler/nothing_crawled"):
+            raise Unavailable("nothing was crawled: the log says what became of each seed")
         if search:
             search.conclude()
 

@@ -15,6 +15,7 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
 from webcrawler import connection
+from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, lower_priority
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
@@ -22,6 +23,7 @@ from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.lost import LOST
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
+from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
 REFRESHER_NEEDS = ("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST")
 
 
@@ -90,7 +93,8 @@ class Crawl(Worker):
         )
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
-        self.outcomes = Outcomes(self, self.stores, self.job.max_pages)
+        self.seeds = Seeds(() if self.job.is_search else map(seed_link, self.job.seeds))
+        self.outcomes = Outcomes(self, self.stores, self.job.max_pages, self.seeds)
         made = self.crawler.engine.scraper.itemproc.middlewares
         feeds = {pipeline.feeds for pipeline in made if isinstance(pipeline, PagePipeline)}
         needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}
@@ -105,8 +109,11 @@ class Crawl(Worker):
             loop.call_later(self.job.max_time, self.stop, "max_time")
 
     def leave(self) -> None:
+        if not self.outcomes.documents and self.stores.ask(self.seeds.have_failed):
+            logger.error(NOTHING)
+            self.crawler.stats.set_value("webcrawler/nothing_crawled", True)
         if self.job.refresh == "no" and not self.outcomes.fetches and not self.job.is_search:
-            waiting = self.stores.documents()
+            waiting = self.stores.ask(Catalog.count_documents)
             if waiting:
                 logger.warning(
                     "nothing new to fetch; %s documents can be checked: -a refresh=once", f"{waiting:,}"

@@ -20,6 +20,7 @@ from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.open_leases import UNLIMITED
 from webcrawler.crawl.responses import reason_of_error
+from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
 from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease, Original
@@ -40,12 +41,14 @@ class Outcomes:
     Args:
         worker: whose leases are decided; it is stopped after `max_pages`.
         max_pages: documents and checks of this run; None: any number.
+        seeds: are told what comes of them.
     """
 
-    def __init__(self, worker: Worker, stores: Stores, max_pages: int | None) -> None:
+    def __init__(self, worker: Worker, stores: Stores, max_pages: int | None, seeds: Seeds) -> None:
         self.documents = 0  # decided in this run, with checks
         self.fetches = 0  # decided in this run
         self._worker, self._leases, self._stores, self._max_pages = worker, worker.leases, stores, max_pages
+        self._seeds = seeds
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
 
@@ -129,6 +132,7 @@ class Outcomes:
         """Hands a fetch to the batch."""
         lease = entry.fetch.lease
         self._entries.pop(lease, None)
+        self._seeds.fetched(entry.fetch)
         self._leases.end_download(lease.url)
         if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS and not lease.was:
             self._not_documents.add(lease.url)
@@ -140,6 +144,7 @@ class Outcomes:
         self.fetches += len(outcomes)
         for lease, outcome in outcomes:
             self._leases.close(lease)
+            self._seeds.settled(lease, outcome)
             self._not_documents.discard(lease.url)
             self._worker.crawler.stats.inc_value(f"webcrawler/{outcome}")
             self.documents += outcome in DOCUMENTS or outcome.startswith(CHECKED)

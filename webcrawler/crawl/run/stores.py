@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
@@ -41,6 +41,7 @@ from webcrawler.settings import words_of
 from webcrawler.urls import AddressRules
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 DIGEST_HINTS = 200_000  # about 40 MB
 OPEN_FILES = 65_536
@@ -117,10 +118,10 @@ class Stores:
         """Writes what is left and gives leases back; blocks for as long as that takes."""
         self._opened.close()
 
-    def documents(self) -> int:
-        """How many documents the catalog has."""
+    def ask(self, question: Callable[[Catalog], T]) -> T:
+        """What the catalog answers."""
         with closing(Catalog(self._catalog)) as catalog:
-            return catalog.count_documents()
+            return question(catalog)
 
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""

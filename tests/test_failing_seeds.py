@@ -1,0 +1,103 @@
+"""Seeds that fail are named, with what to do; where nothing could be crawled the exit status is 1."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, sites
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    routes = {"/": page(), "/moved": redirect("/gone"), "/broken": Answer(status=500)}
+    with sites(site=routes) as opened:
+        yield opened["site"]
+
+
+def dead_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"http://127.0.0.1:{server.getsockname()[1]}/"
+
+
+def run(folder: Path, *seeds: str, **settings: object) -> Crawled:
+    return crawl(folder, "index", "-a", f"seeds={','.join(seeds)}", **settings)
+
+
+def lines(crawled: Crawled) -> list[str]:
+    """What is said of seeds, without the time."""
+    return [line.split("WARNING: ")[1] for line in crawled.log.splitlines() if "WARNING: the seed" in line]
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/gone", "failed: not-found (status 404); check the address"),
+        ("/broken", "failed: server-error (status 500); `scrapy frontier explain` shows the answer"),
+        ("/moved", ", which leads to {site}/gone, failed: not-found (status 404); check the address"),
+    ],
+)
+def test_a_seed_that_is_not_answered_with_a_page_is_named(
+    tmp_path: Path, site: Site, path: str, told: str
+) -> None:
+    crawled = run(tmp_path, site.url + path, FRONTIER_TRIES=1)
+
+    assert crawled.status == 1
+    assert lines(crawled) == [f"the seed {site.url}{path} {told}".replace(" ,", ",").format(site=site.url)]
+    assert "error: nothing was crawled" in crawled.log
+
+
+def test_a_dead_port_is_named_at_the_first_try_and_at_the_last(tmp_path: Path) -> None:
+    seed = dead_port()
+
+    crawled = run(tmp_path, seed)
+
+    assert crawled.status == 1
+    first, last = lines(crawled)
+    assert first == f"the seed {seed} failed: robots-unreachable; it is tried again"
+    assert last.startswith(f"the seed {seed} failed: robots-unreachable; check the address")
+
+
+def test_a_name_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    crawled = run(tmp_path, "http://no-such-host.invalid/", FRONTIER_TRIES=1)
+
+    assert crawled.status == 1
+    assert "the seed http://no-such-host.invalid/ failed: " in crawled.log
+
+
+def test_a_seed_that_robots_txt_forbids_is_named(tmp_path: Path, site: Site) -> None:
+    site.routes["/robots.txt"] = robots("User-agent: *", "Disallow: /")
+
+    crawled = run(tmp_path, f"{site.url}/")
+
+    assert crawled.status == 1
+    assert lines(crawled) == [
+        f"the seed {site.url}/ failed: robots-disallowed; "
+        "its robots.txt forbids it; name another page, or ask the owner"
+    ]
+
+
+def test_where_one_seed_gives_a_page_the_crawl_has_not_failed(tmp_path: Path, site: Site) -> None:
+    crawled = run(tmp_path, f"{site.url}/", f"{site.url}/gone")
+
+    assert crawled.status == 0
+    assert len(lines(crawled)) == 1
+
+
+def test_a_later_run_with_nothing_left_to_do_has_not_failed(tmp_path: Path, site: Site) -> None:
+    run(tmp_path, f"{site.url}/", f"{site.url}/gone")
+
+    again = run(tmp_path, f"{site.url}/", f"{site.url}/gone")
+
+    assert again.status == 0
+    assert "nothing new to fetch" in again.log
+
+
+def test_seeds_that_failed_in_an_earlier_run_fail_again(tmp_path: Path, site: Site) -> None:
+    run(tmp_path, f"{site.url}/gone")
+
+    assert run(tmp_path, f"{site.url}/gone").status == 1

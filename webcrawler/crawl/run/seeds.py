@@ -1,0 +1,57 @@
+"""What becomes of the seeds of a run: one that fails is named in the log, with what to do."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.records import Fetch, Lease, Link
+
+logger = logging.getLogger(__name__)
+
+ADVICE = {
+    "not-found": "check the address",
+    "unreachable": "check the address, and whether the server runs",
+    "timeout": "check whether the server runs; DOWNLOAD_TIMEOUT sets how long it may take",
+    "robots-disallowed": "its robots.txt forbids it; name another page, or ask the owner",
+    "robots-unreachable": "check the address, and whether the server runs and answers for its robots.txt",
+    "address-refused": "private addresses and unusual ports are refused; see ADDRESSES_ALLOWED",
+    "not-indexable": "it is not an HTML page; name one, or a sitemap with -a sitemaps=",
+    "blocked": "its server is blocked; `scrapy frontier unblock` permits it",
+}
+OTHERWISE = "`scrapy frontier explain` shows the answer"
+
+
+class Seeds:
+    """Follows seeds, and what they redirect to, through a run. For the event loop."""
+
+    def __init__(self, links: Iterable[Link]) -> None:
+        self._leading_to = {link.url: [link.url] for link in links}  # seeds, by the URL that they lead to
+        self._answers: dict[str, str] = {}  # by URL: the status or the error of its last fetch
+
+    def fetched(self, fetch: Fetch) -> None:
+        """A download is over."""
+        url = fetch.lease.url
+        if url in self._leading_to:
+            self._answers[url] = fetch.error or f"status {fetch.status}"
+            if fetch.target:
+                self._leading_to.setdefault(fetch.target.url, []).extend(self._leading_to.pop(url))
+
+    def settled(self, lease: Lease, outcome: str) -> None:
+        """What came of a lease, as the batch tells it."""
+        kind, _, reason = outcome.partition("/")
+        is_first = kind == "retry" and not lease.tries
+        if lease.was or not (is_first or kind in ("failed", "quarantined")):
+            return
+        ending = "it is tried again" if is_first else ADVICE.get(reason, OTHERWISE)
+        for seed in self._leading_to.get(lease.url, ()):
+            where = seed if seed == lease.url else f"{seed}, which leads to {lease.url},"
+            answer = self._answers[lease.url]
+            why = (reason or kind) + ("" if answer.startswith("Refused:") else f" ({answer})")
+            logger.warning("the seed %s failed: %s; %s", where, why, ending)
+
+    def have_failed(self, catalog: Catalog) -> bool:
+        """Are there seeds, and has each of them failed, in this run or an earlier one?"""
+        last = [catalog.fetches.last(url) for url in self._leading_to]
+        return bool(last) and all(fetch is not None and fetch.state != "done" for fetch in last)
