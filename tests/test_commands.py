@@ -247,6 +247,8 @@ def test_frontier_explain_joins_what_redis_and_the_catalog_know(run: Run, filled
 
     assert explain(A)["state"] == "done/document"
     assert explain(A)["last_fetch"]["status"] == 200
+    assert explain(A)["refresh"]["why"] == "it was checked not long ago (REFRESH_AT_MOST)"
+    assert "changes about every" in " ".join(run("frontier", "explain", A, folder=filled).out.split())
     assert explain(B)["state"] == "decided"  # the catalog of this machine does not know it
     assert explain(C)["state"] == "leased"
     assert explain(A + "x")["state"] == "queued"

@@ -19,7 +19,7 @@ from test_commands import Run, run  # noqa: F401  a fixture
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry
-from webcrawler.refresh import Schedule, admission, report
+from webcrawler.refresh import Schedule, admission, outlook, report
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 
@@ -207,6 +207,92 @@ def test_a_refresher_without_end_draws_too_also_what_was_just_checked(
     found = queued(catalog, tmp_path, make_frontier, "only")
 
     assert len(set(drawn(found))) >= admission.LEAST
+
+
+# ---- one page
+
+
+def outlook_of(catalog: Catalog, tmp_path: Path, url: str, **settings: float) -> dict[str, Any]:
+    chosen = {"REFRESH_POLICY": "expected", "REFRESH_AT_LEAST": 60.0, "REFRESH_AT_MOST": 1.0, **settings}
+    return outlook(catalog, tmp_path, chosen, url)
+
+
+def test_a_page_says_what_its_checks_found_and_how_often_it_changes(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, ago(30), "a"), page(B, ago(30), "b"))
+    write(catalog, page(A, ago(20), "other"), not_modified(B, ago(20)))
+    write(catalog, page(A, ago(10), "again"), not_modified(B, ago(10)))
+
+    often, seldom = (outlook_of(catalog, tmp_path, url) for url in (A, B))
+
+    assert [one["found"] for one in often["checks"]] == ["changed", "changed"]
+    assert often["checks"][0]["fetched"] == pytest.approx(ago(10), abs=1)
+    assert (often["checked"], often["changed"]) == pytest.approx((ago(10), ago(10)), abs=1)
+    assert (seldom["checked"], seldom["changed"]) == pytest.approx((ago(10), ago(30)), abs=1)
+    assert often["changes_every_days"] == sorted(often["changes_every_days"])
+    assert often["changes_every_days"][1] < seldom["changes_every_days"][1]
+    assert {often["position"], seldom["position"]} == {1, 2}
+    assert (often["missing_since"], often["failing_since"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("checks", "settings", "not_before", "why"),
+    [
+        ([], {}, -10 + 1 / 24, "no document is worth a check more"),
+        ([not_modified(A, ago(0))], {}, 1 / 24, "it was checked not long ago (REFRESH_AT_MOST)"),
+        ([], {"REFRESH_AT_LEAST": 9}, -10 + 1 / 24, "it was not checked for long (REFRESH_AT_LEAST)"),
+        ([failure(A, ago(2), "not-found", status=404)], {}, -2 + 1 / 24, "nothing is there since"),
+        ([failure(A, ago(5), "timeout"), failure(A, ago(1), "timeout")], {}, 0, "it cannot be fetched since"),
+        (
+            [failure(A, ago(2), "not-found", status=410)],
+            {},
+            -1,
+            "its document is gone: asked for",
+        ),
+    ],
+)
+def test_a_page_says_when_it_comes_again_and_why_not_sooner(
+    catalog: Catalog,
+    tmp_path: Path,
+    checks: list[Entry],
+    settings: dict[str, float],
+    not_before: float,
+    why: str,
+) -> None:
+    write(catalog, page(A, ago(10), "a"))
+    for check in checks:
+        write(catalog, check)
+
+    found = outlook_of(catalog, tmp_path, A, **settings)
+
+    assert found["why"].startswith(why)
+    assert found["not_before"] == pytest.approx(ago(-not_before), abs=60)
+
+
+def test_a_page_that_was_asked_for_often_enough_does_not_come_again(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, page(A, ago(50), "a"))
+    for days in (49, 48, 41, 11):
+        write(catalog, failure(A, ago(days), "not-found", status=410))
+
+    found = outlook_of(catalog, tmp_path, A)
+
+    assert found["not_before"] is None
+    assert found["gone_since"] == pytest.approx(ago(49), abs=1)
+    assert found["why"].startswith("its document is gone: not asked for again")
+
+
+def test_what_is_not_a_document_is_not_checked(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, failure(A, ago(1), "timeout"))
+
+    assert outlook_of(catalog, tmp_path, A)["why"] == "it is not a document: only documents are checked"
+    assert outlook_of(catalog, tmp_path, B)["checks"] == []
+
+
+def test_what_a_search_of_the_web_has_found_is_not_checked(catalog: Catalog, tmp_path: Path) -> None:
+    with closing(Catalog(tmp_path / "catalog.sqlite", job="a-search")) as searching:
+        write(searching, page(A, ago(10), "a"))
+
+    assert outlook_of(catalog, tmp_path, A)["why"].startswith("a search of the web has found it")
+    assert told(catalog, tmp_path)["unchecked"] == 0
 
 
 # ---- the command

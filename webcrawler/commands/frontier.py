@@ -21,14 +21,19 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
-from webcrawler.refresh import checks_of
+from webcrawler.refresh import checks_of, outlook
 from webcrawler.scope import Patterns, expand, read
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
 WITH_ONE = ("explain", "again", "block", "unblock")
 REBUILT_WITH = {"mode", "query", "then", "domains"}  # arguments of a crawl
 
-MOMENTS = {"fetched": 1.0, "next": 0.001, "not_before_ms": 0.001}  # seconds in a unit
+MOMENTS = {  # seconds in a unit
+    "next": 0.001,
+    "not_before_ms": 0.001,
+    **dict.fromkeys(("fetched", "checked", "changed", "missing_since", "failing_since", "gone_since"), 1.0),
+    **dict.fromkeys(("not_before", "latest"), 1.0),
+}
 
 
 class FrontierCommand(Command):
@@ -147,6 +152,9 @@ class FrontierCommand(Command):
             with closing(Catalog(path, readonly=True)) as catalog:
                 fetch = catalog.fetches.last(found["url"])
                 found["sitemaps"] = [sitemap for sitemap, _ in catalog.signs.of(found["url"])]
+                found["refresh"] = outlook(catalog, self.crawl_dir, self.project, found["url"])
+                if found["state"] in ("queued", "leased"):
+                    found["refresh"]["why"] = f"it is {found['state']} already"
             if fetch is not None:
                 found["last_fetch"] = {**fetch._asdict(), "place": fetch.place and fetch.place._asdict()}
                 if found["state"] == "decided":
@@ -187,6 +195,13 @@ def readable(found: dict[str, Any]) -> dict[str, Any]:
             shown[name] = readable(value)
         elif name in MOMENTS and value:
             shown[name.removesuffix("_ms")] = _moment(value * MOMENTS[name])
+        elif name == "checks":
+            shown[name] = [f"{_moment(one['fetched'])} {one['found']}" for one in value]
+        elif name == "changes_every_days":
+            low, middle, high = (f"{days:,.{int(days < 10)}f}" for days in value)
+            shown["changes"] = f"about every {middle} days ({low} to {high})"
+        elif isinstance(value, float) and value:
+            shown[name] = f"{value:.3g}"
         elif value or name == "waiting":
             shown[name] = str(value) if name in ("id", "offset") else value
     return shown

@@ -15,6 +15,7 @@ from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.choosing import choose, importance
 from webcrawler.refresh.estimate import Calibration, Current, costs, current
 from webcrawler.refresh.freshness import report
+from webcrawler.refresh.outlook import outlook
 from webcrawler.refresh.schedule import POLICIES, Schedule
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "costs",
     "current",
     "importance",
+    "outlook",
     "report",
     "value",
 ]

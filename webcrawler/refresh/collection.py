@@ -174,9 +174,14 @@ class Collection:
         due = []
         for number, since in self._catalog.checks.at_risk():
             tried = float(self.tried[self.places(np.array([number]))[0]])
-            if now - tried >= min(max(tried - since, 3600.0), DAY_SECONDS):
+            if now - tried >= pause_after_failure(tried, since):
                 due.append(number)
         return due
+
+
+def pause_after_failure(tried: float, since: float) -> float:
+    """Seconds until a document at risk may be asked for again: an hour, then as long as it lasts, a day."""
+    return min(max(tried - since, 3600.0), DAY_SECONDS)
 
 
 def now_days() -> float:

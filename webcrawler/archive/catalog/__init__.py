@@ -3,11 +3,22 @@
 Documents, the history of fetches, links, texts, and the changes that views follow.
 """
 
-from webcrawler.archive.catalog._checks import Due, Told
+from webcrawler.archive.catalog._checks import Due, Known, Told
 from webcrawler.archive.catalog._links import LinkRow, Outlink
 from webcrawler.archive.catalog._rows import PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
 from webcrawler.archive.catalog._urls import Outcome
 from webcrawler.archive.catalog.catalog import Catalog
 
-__all__ = ["Catalog", "Due", "KnownSitemap", "LinkRow", "Outcome", "Outlink", "PastFetch", "Told", "Verdict"]
+__all__ = [
+    "Catalog",
+    "Due",
+    "Known",
+    "KnownSitemap",
+    "LinkRow",
+    "Outcome",
+    "Outlink",
+    "PastFetch",
+    "Told",
+    "Verdict",
+]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from webcrawler.archive.catalog._database import COLLECTED, URL, as_json
+from webcrawler.urls import url_id
 
 if TYPE_CHECKING:
     import numpy
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 FIRST_TRIES_DAYS = (1, 7, 30)  # after which a URL that is gone is asked for once more, each time
 DAY_SECONDS = 86400.0
+
+
+OUTCOME = """CASE WHEN changed AND NOT found THEN 'gone' WHEN changed THEN 'changed'
+    WHEN changed IS NULL THEN 'failed' WHEN reason = 'not-modified' THEN reason ELSE 'unchanged' END"""
 
 
 class Told(NamedTuple):
@@ -40,6 +45,15 @@ class Due(NamedTuple):
     was: str  # as the frontier counts it: "done/document"
     etag: str
     last_modified: str
+
+
+class Known(NamedTuple):
+    """Until when a document is known to be as it is."""
+
+    checked: float  # last known to be current
+    changed: float  # when its text or links last changed; 0: not known
+    missing_since: float  # since when fetches say that nothing is there; 0: they do not
+    failing_since: float  # since when fetches fail; 0: they do not
 
 
 class Checks:
@@ -96,13 +110,37 @@ class Checks:
         The outcomes are changed, gone, unchanged, not-modified (304), and failed: it could not tell, or waits
         to be confirmed.
         """
-        query = """
-            SELECT CAST(fetched / 86400 AS INTEGER),
-                   CASE WHEN changed AND NOT found THEN 'gone' WHEN changed THEN 'changed'
-                        WHEN changed IS NULL THEN 'failed' WHEN reason = 'not-modified' THEN reason
-                        ELSE 'unchanged' END, count(*)
+        query = f"""
+            SELECT CAST(fetched / 86400 AS INTEGER), {OUTCOME}, count(*)
             FROM fetches WHERE since IS NOT NULL AND NOT retry GROUP BY 1, 2"""
         return {(day, outcome): number for day, outcome, number in self._db.execute(query)}
+
+    def known(self, numbers: Sequence[int]) -> dict[int, Known]:
+        """Of those that are documents now, by page number."""
+        query = """
+            SELECT number, coalesce(checked, fetched), coalesce(changed, 0), coalesce(missing_since, 0),
+                   coalesce(failing_since, 0)
+            FROM documents WHERE number IN (SELECT value FROM json_each(?))"""
+        return {number: Known(*row) for number, *row in self._db.execute(query, (as_json(numbers),))}
+
+    def of(self, url: str, limit: int) -> list[tuple[float, str]]:
+        """The last checks of a canonical URL, the newest first: when, and what it found, as in `by_day`."""
+        query = f"""
+            SELECT fetched, {OUTCOME} FROM fetches WHERE number = (SELECT number FROM urls WHERE id = ?)
+            AND since IS NOT NULL AND NOT retry ORDER BY fetched DESC LIMIT ?"""
+        return list(self._db.execute(query, (url_id(url), limit)))
+
+    def gone_since(self, url: str) -> tuple[float | None, float | None]:
+        """When the document of a canonical URL was removed by a check, and when it is next asked for.
+
+        None: it was not, or never.
+        """
+        query = "SELECT since, tries FROM gone WHERE number = (SELECT number FROM urls WHERE id = ?)"
+        row = self._db.execute(query, (url_id(url),)).fetchone()
+        if row is None:
+            return None, None
+        since, tries = row
+        return since, since + FIRST_TRIES_DAYS[tries] * DAY_SECONDS if tries < len(FIRST_TRIES_DAYS) else None
 
     def audits(self, since: float) -> list[tuple[int, int]]:
         """The documents drawn at random since then: page number, and 1 where one had changed, else 0."""
@@ -111,8 +149,8 @@ class Checks:
 
     def count_unchecked(self) -> int:
         """How many documents have not been fetched a second time; looks at the history of every document."""
-        query = """
-            SELECT count(*) FROM documents d WHERE NOT EXISTS (
+        query = f"""
+            SELECT count(*) FROM documents d WHERE {COLLECTED} AND NOT EXISTS (
                 SELECT 1 FROM fetches f WHERE f.number = d.number AND f.since IS NOT NULL)"""
         return int(self._db.execute(query).fetchone()[0])
 
