@@ -32,7 +32,7 @@ def outlook(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any], url:
     collection = Collection(catalog, crawl_dir, Schedule(settings["REFRESH_POLICY"]))
     collection.hear()
     place = int(collection.places(np.array([document.number]))[0])
-    if place < 0:
+    if place < 0 or not collection.schedule.weights[place]:
         return {"checks": checks, "why": "a search of the web has found it: what it found is not checked"}
     known, tried = catalog.checks.known([document.number])[document.number], float(collection.tried[place])
     line = _line(collection.schedule, place, now)
