@@ -6,10 +6,8 @@ import argparse
 from contextlib import closing
 from pathlib import Path
 
-from rich.console import Console
-
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.base import Command, printable
+from webcrawler.commands.base import Command, printable, progress_bars
 from webcrawler.commands.search import as_text
 from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher
@@ -31,12 +29,9 @@ class Report(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         path = self.catalog_file
-        with Console(stderr=True).status("indexing …") as status:
-            wait_until_caught_up(
-                self.crawl_dir,
-                lambda done, last: status.update(f"indexing … {done:,} of {last:,}"),
-            )
-            status.update("gathering words for suggestions …")
+        with progress_bars() as progress:
+            wait_until_caught_up(self.crawl_dir, lambda done, last: progress("indexing", done, last))
+            progress("gathering words for suggestions", 0, None)
             wait_until_made(self.crawl_dir)
         with closing(Catalog(path, readonly=True)) as catalog:
             stats, query = catalog.stats(), _sample_query(self.crawl_dir, catalog)
