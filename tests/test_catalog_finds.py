@@ -75,7 +75,7 @@ def reading(folder: Path) -> Iterator[Catalog]:
 
 
 def test_a_find_is_seen_by_its_own_search_only(folder: Path) -> None:
-    write(folder, text(FOUND, "quokka", link(NAMED, "quokka by name")), job="one")
+    write(folder, text(FOUND, "quokka", link(NAMED, "quokka by name"), link(LINKED, "that one")), job="one")
 
     assert hits(folder, "one") == {OURS, LINKED, FOUND, NAMED}
     assert hits(folder) == hits(folder, "two") == {OURS, LINKED}
@@ -249,7 +249,6 @@ def test_what_was_judged_good_stays(folder: Path) -> None:
     judgments = JudgmentFiles(folder / "feedback")
     judgments.save("marsupials", FOUND, "good")
     judgments.save("marsupials", OTHER, "bad")
-    (folder / "realtime").mkdir()
 
     discard_left_over(folder)
 
@@ -258,7 +257,6 @@ def test_what_was_judged_good_stays(folder: Path) -> None:
 
 def test_where_the_judgments_cannot_be_read_nothing_is_discarded(folder: Path) -> None:
     write(folder, text(FOUND, "quokka"), job="dead")
-    (folder / "realtime").mkdir()
     (folder / "feedback").mkdir()
     (folder / "feedback" / "qrels.txt").write_text("broken\n")
 

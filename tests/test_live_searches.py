@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from crawled import fetched
 from live import (
     OURS,
     QUERY,
@@ -26,6 +28,7 @@ from live import (
 from lxml import html as lxml_html
 from starlette.testclient import TestClient
 
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal as journals
 from webcrawler.realtime.journal import Writer
@@ -247,6 +250,18 @@ def test_addresses_that_a_server_which_was_killed_left_are_gone_when_the_next_on
 
     with opened(tmp_path):
         assert (old.exists(), new.exists()) == (False, True)  # the new one may belong to another server
+
+
+def test_finds_of_a_search_that_was_killed_leave_when_the_server_starts(tmp_path: Path) -> None:
+    with closing(Catalog(tmp_path / "catalog.sqlite", job="killed")) as catalog:
+        catalog.write([(fetched("http://a.test/"), None)])
+        assert catalog.jobs_with_finds() == ["killed"]
+
+        with opened(tmp_path):
+            pass
+
+        assert catalog.jobs_with_finds() == []
+        assert catalog.find("http://a.test/") is None
 
 
 def test_only_who_started_a_search_or_sits_here_may_stop_it(tmp_path: Path) -> None:

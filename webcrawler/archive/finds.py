@@ -43,6 +43,8 @@ def discard_left_over(crawl_dir: Path) -> None:
             return
         with closing(Catalog(path, readonly=True)) as catalog:
             jobs = catalog.jobs_with_finds()
+        if jobs:
+            (crawl_dir / "realtime").mkdir(exist_ok=True)
         for job in jobs:
             if lock := try_lock(search_lock(crawl_dir, job)):  # nobody takes up that name meanwhile
                 with lock:
