@@ -25,8 +25,9 @@ from webcrawler.background import FOLLOWER, hold_crawl
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Report, Standing, ordering, standing
 from webcrawler.records import Entry
+from webcrawler.search import span
 from webcrawler.web import Config, make_app
-from webcrawler.web.readable import size, span
+from webcrawler.web.readable import size
 from webcrawler.web.status.activity import BIN_SECONDS, Activity, held_back, rates
 from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
 from webcrawler.web.status.page import HEIGHT, WIDTH, plot, round_up

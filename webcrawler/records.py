@@ -158,3 +158,6 @@ class Hit(NamedTuple):
     near_duplicates: int = 0  # further hits that say nearly the same, folded into this one
     from_server: int = 0  # further hits of its server that stand behind those of others
     cached: bool = False  # is there a copy of it as it was fetched?
+    checked: float = 0.0  # last known to be current; 0: never
+    changed: float = 0.0  # since when it says what it says, as far as is known; 0: not known
+    missing_since: float = 0.0  # since when fetches find nothing, or fail; 0: they do not

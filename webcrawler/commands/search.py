@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from textwrap import fill
 
 from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.records import Hit
-from webcrawler.search import Part, Results, as_dict
+from webcrawler.search import Part, Results, as_dict, seen
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.text.query import MAX_CHARACTERS
 
@@ -69,8 +70,8 @@ def as_text(results: Results) -> str:
 def _hit(hit: Hit) -> list[str]:
     snippet = fill(printable(hit.snippet), 100, initial_indent=_INDENT, subsequent_indent=_INDENT)
     lines = [f"{hit.relevance:04d} {printable(hit.title)}", f"{_INDENT}{printable(hit.url)}", snippet]
-    if not hit.fetched:
-        lines.append(f"{_INDENT}never fetched: this is what links to it say")
+    said = seen(hit, time.time()) or "never fetched: this is what links to it say"
+    lines.append(f"{_INDENT}{said}")
     if hit.near_duplicates:
         lines.append(f"{_INDENT}and {hit.near_duplicates:,} near-duplicate{'s'[: hit.near_duplicates - 1]}")
     return [line for line in lines if line]

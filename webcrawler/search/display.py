@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import Catalog, Known
 from webcrawler.records import Hit, Text
 from webcrawler.search.engine import Answer
 from webcrawler.search.opened import BEGINNING_BYTES, Opened
@@ -94,6 +94,7 @@ def hits(shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Op
         return []
     numbers = [page.number for page in shown]
     documents, texts, urls = catalog.documents(numbers), opened.beginnings(numbers), catalog.urls.of(numbers)
+    known = catalog.checks.known(numbers)
     found = []
     for page in shown:
         document, text = documents.get(page.number), texts.get(page.number)
@@ -112,9 +113,17 @@ def hits(shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Op
                 near_duplicates=page.folded,
                 from_server=page.from_server,
                 cached=bool(document and document.place),
+                **_checked(known.get(page.number)),
             )
         )
     return found
+
+
+def _checked(known: Known | None) -> dict[str, float]:
+    if known is None:
+        return {}
+    at_risk = min((when for when in (known.missing_since, known.failing_since) if when), default=0.0)
+    return {"checked": known.checked, "changed": known.changed, "missing_since": at_risk}
 
 
 def _snippet(number: int, text: Text, snippets: Snippets, catalog: Catalog) -> str:

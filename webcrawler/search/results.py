@@ -11,6 +11,7 @@ from webcrawler.search.matches import Part
 from webcrawler.search.snippets import Snippets
 
 _TOLD = ("query", "total", "seconds", "hits", "note", "at_least", "partial", "start", "more", "did_you_mean")
+_TIMES = ("fetched", "checked", "changed", "missing_since")  # of a hit
 
 
 class Related(NamedTuple):
@@ -44,8 +45,8 @@ class Results:
 
 
 def as_dict(results: Results) -> dict[str, Any]:
-    """Return what programs get; `fetched` is ISO 8601, UTC, or null where only links to a page are known."""
-    hits = [hit._asdict() | {"fetched": _iso(hit.fetched)} for hit in results.hits]
+    """Return what programs get; times are ISO 8601, UTC, or null where there is none."""
+    hits = [hit._asdict() | {name: _iso(getattr(hit, name)) for name in _TIMES} for hit in results.hits]
     for hit, parts in zip(hits, results.explanations, strict=False):
         hit["explanation"] = [part._asdict() for part in parts]
     return {name: getattr(results, name) for name in _TOLD} | {

@@ -57,6 +57,12 @@ class Searcher:
         """Changes with index, ranks and vocabulary: answers may be cached while it is the same."""
         return self._engine.generation, self._opened.generation
 
+    @property
+    @readable()
+    def last_fetch(self) -> int:
+        """Ascends with the fetches, by which it may change what is said of a hit: when it was checked."""
+        return self._opened.catalog.checks.last_seq() if self._opened.catalog else 0
+
     def check(self) -> None:
         """Open what searches read.
 

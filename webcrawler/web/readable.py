@@ -10,6 +10,7 @@ names of characters, as Python has no table of them. Departs from it: digits of 
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -18,6 +19,9 @@ from urllib.parse import unquote
 
 from ada_url import idna_to_unicode
 
+from webcrawler.records import Hit
+from webcrawler.search import day, span
+from webcrawler.search import seen as seen_at
 from webcrawler.search.rankings import RANKINGS
 
 _TOGETHER = (
@@ -30,7 +34,6 @@ _UNSEEN = ("C", "Z")  # category: control, format, unassigned; space of any kind
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
-SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def readable(url: str) -> str:
@@ -87,12 +90,6 @@ def without_controls(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
-def day(seconds: float) -> str:
-    """ "20 Nov 2026"; UTC."""
-    then = datetime.fromtimestamp(seconds, UTC)
-    return f"{then.day} {then:%b %Y}"
-
-
 def moment(seconds: float) -> str:
     """ISO 8601 to the second, UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
@@ -118,12 +115,9 @@ def size(number: float) -> str:
     return f"{number:,.0f} {UNITS[unit]}" if unit == 0 or number >= 100 else f"{number:.1f} {UNITS[unit]}"
 
 
-def span(seconds: float) -> str:
-    """ "0.5 s", "3 s", "2 min", "5 h", "9 d"; rounded down."""
-    for length, name in SPANS:
-        if seconds >= length:
-            return f"{int(seconds // length):,} {name}"
-    return f"{seconds:.1f} s" if 0.05 <= seconds < 0.95 else f"{seconds:.0f} s"
+def seen(hit: Hit) -> str:
+    """As `webcrawler.search.seen`, now."""
+    return seen_at(hit, time.time())
 
 
 def ranking(name: str) -> str:
@@ -131,5 +125,5 @@ def ranking(name: str) -> str:
     return f"{name}: {RANKINGS[name].help}" if name in RANKINGS else name
 
 
-_FOR_TEMPLATES = (amounts, count, day, heading, link, moment, ranking, readable, size, span)
+_FOR_TEMPLATES = (amounts, count, day, heading, link, moment, ranking, readable, seen, size, span)
 FILTERS = {filter.__name__: filter for filter in _FOR_TEMPLATES}

@@ -128,7 +128,8 @@ class Answers:
         return made
 
     def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:
-        key = (wanted, searcher.generation)  # older generations are not asked for, and drop out
+        # what is older is not asked for, and drops out
+        key = (wanted, searcher.generation, searcher.last_fetch)
         with self._recent_lock:
             if known := self._recent.get(key):
                 self._recent.move_to_end(key)

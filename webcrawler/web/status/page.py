@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webcrawler.search import span
 from webcrawler.web.parameters import read
-from webcrawler.web.readable import span
 from webcrawler.web.render import json_answer, page
 from webcrawler.web.status.activity import BIN_SECONDS
 from webcrawler.web.status.overview import Overviews
