@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,3 +167,28 @@ def test_a_page_below_a_removed_prefix_is_undone_with_that(tmp_path: Path) -> No
 
     made.ask("remove", "https://a.test", "--undo")
     assert json.loads((made.folder / "scope.json").read_text())["removed"] == []
+
+
+@pytest.mark.slow
+def test_a_running_crawl_obeys_at_once(tmp_path: Path) -> None:
+    pages = [f"/{kind}/{n}" for n in range(100) for kind in ("keep", "drop")]
+    routes = {"/": told("/", "/keep/0"), **{path: told(path, *pages) for path in pages}}
+    with sites(site=routes) as opened:
+        made = Collection(tmp_path / "crawl", opened["site"])
+        options = ("-sADDRESSES_ALLOWED=127.0.0.1/32", "-sFRONTIER_DELAY=0.5", "-sRANKER_ENABLED=no")
+        crawling = scrapy("crawl", "index", *options, f"-aseeds={made.url('/')}", folder=made.folder)
+        while len(made.site.pages) < 3:
+            assert crawling.poll() is None
+            time.sleep(0.1)
+
+        made.ask("remove", made.url("/drop/*"))
+
+        asked = len(made.site.pages) + 1  # one more may be under way
+        assert not [path for path in made.found() if path.startswith("/drop")]
+        while len(made.site.pages) < asked + 5:
+            assert crawling.poll() is None
+            time.sleep(0.1)
+        crawling.send_signal(signal.SIGINT)
+        crawling.communicate(timeout=120)
+        assert [path for path in made.site.pages[asked:] if path.startswith("/drop")] == []
+        assert not [url for url in Crawled(made.folder, 0, "").documents() if "/drop" in url]

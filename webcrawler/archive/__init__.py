@@ -6,6 +6,7 @@
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken
 from webcrawler.archive.finds import discard_finds, discard_left_over
 from webcrawler.archive.history import RECALLED, recall, take_in
+from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "broken",
     "discard_finds",
     "discard_left_over",
+    "purge",
     "rebuild",
     "recall",
     "take_in",

@@ -5,23 +5,27 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from webcrawler import connection
+from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import VOCABULARY
-from webcrawler.commands.base import Command, Option
+from webcrawler.background import VOCABULARY, is_crawling, try_lock
+from webcrawler.commands.base import Command, Option, progress_bars
 from webcrawler.commands.frontier import rows
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering
-from webcrawler.index import wait_until_caught_up
+from webcrawler.index import reindex, wait_until_caught_up
 from webcrawler.job import read_patterns
+from webcrawler.realtime import journal
 from webcrawler.scope import Patterns, Scope, change, expand, read
+from webcrawler.search.vocabulary import remake
 
 SHOWN = 10  # patterns, by name
+BUSY = "a crawl or a search of the web is running on this data folder: end it before --purge"
 
 
 class Remove(Command):
@@ -36,12 +40,19 @@ class Remove(Command):
         Option("--dry-run", False, "only say how many documents it would be"),
         Option("--out-of-scope", False, "the documents that are outside include and exclude (scrapy crawl)"),
         Option("--undo", False, "let them in again; the next crawl fetches them"),
+        Option("--purge", False, "also delete what is kept of them from the disk; cannot be undone"),
         Option("--json", False, "print JSON"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         given = (read_patterns(one) if one.startswith("@") else expand(one) for one in args)
         named = Patterns(chain(self._out_of_scope() if opts.out_of_scope else (), *given))
+        if opts.purge and opts.undo:
+            raise BadInput(
+                "--purge cannot be undone: --undo alone lets the URLs in again, to be fetched anew"
+            )
+        if opts.purge and is_crawling(self.crawl_dir):
+            raise BadInput(BUSY)
         if not named.texts:
             raise BadInput(f"name what to remove: {self.arguments}; --help says more")
         found: dict[str, Any] = {"patterns": list(named.texts), **self._known(named)}
@@ -49,6 +60,8 @@ class Remove(Command):
             what = "letting in" if opts.undo else f"removing {found['documents']:,} documents of"
             print(f"{what} {found['urls']:,} known URLs …", file=sys.stderr)
             found |= self._undo(named) if opts.undo else self._remove(named)
+            if opts.purge:
+                found |= self._purge(named)
         if opts.json:
             print(json.dumps(found, indent=2))
         else:
@@ -90,6 +103,23 @@ class Remove(Command):
         self._obey()
         return {"urls_decided": decided}
 
+    def _purge(self, named: Patterns) -> dict[str, int]:
+        """Delete records, texts and links of what is removed; then build the views of them anew.
+
+        Raises:
+            BadInput: a crawl is alive.
+        """
+        with progress_bars() as progress:
+            with try_lock(self.crawl_dir / "crawls.lock") or nullcontext() as alone:
+                if alone is None:
+                    raise BadInput(BUSY)
+                purged = purge(self.crawl_dir, named, progress)
+            journal.discard(self.crawl_dir, named.match)
+            reindex(self.crawl_dir, lambda applied, last: progress("index", applied, last))
+            progress("words", 0, None)
+            remake(self.crawl_dir)
+        return {"records_deleted": purged.records, "duplicates_completed": purged.completed}
+
     def _undo(self, named: Patterns) -> dict[str, int]:
         before = read(self.crawl_dir)
         undone = set(filter(named.match, before.removed))
@@ -115,9 +145,13 @@ class Remove(Command):
             return frontier.again(due) if frontier.stored_partitions() else 0
 
     def _obey(self) -> None:
-        """Open the catalog for writing, which makes it obey the scope, and wait for the index."""
+        """Open the catalog for writing, which makes it obey the scope, and wait for the index.
+
+        Not for that of a running crawl, which follows late; searches hide by the catalog what was removed.
+        """
         if (self.crawl_dir / "catalog.sqlite").exists():
             Catalog(self.crawl_dir / "catalog.sqlite").close()
-            wait_until_caught_up(self.crawl_dir)
+            if not is_crawling(self.crawl_dir):
+                wait_until_caught_up(self.crawl_dir)
             if (self.crawl_dir / "vocabulary").exists():  # suggestions are titles
                 VOCABULARY.ensure_started(self.crawl_dir)

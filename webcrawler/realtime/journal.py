@@ -11,6 +11,7 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict, cast
@@ -110,6 +111,13 @@ def stop(crawl_dir: Path, job: str) -> None:
 
 def is_alive(crawl_dir: Path, job: str) -> bool:
     return is_held(search_lock(crawl_dir, check_name(job)))
+
+
+def discard(crawl_dir: Path, is_meant: Callable[[str], bool]) -> None:
+    """Deletes the journals of runs that have ended and have found such a URL: they quote it."""
+    for one in jobs(crawl_dir):
+        if one["state"] == "finished" and any(is_meant(hit["url"]) for hit in one["hits"]):
+            _path(crawl_dir, one["job"], "json").unlink(missing_ok=True)
 
 
 class Writer:

@@ -112,6 +112,19 @@ FAILPOINTS: dict[str, tuple[str, str]] = {
     "anchors.read": ("webcrawler/index/changes.py", "whose anchors changed is known"),
     "anchors.committed": ("webcrawler/index/whoosh/engine.py", "anchors of some pages are committed"),
     "index.optimizing": ("webcrawler/index/whoosh/engine.py", "all is applied, segments are to become one"),
+    # purged
+    "purge.before-write": ("webcrawler/archive/purge.py", "a WARC file is to be written anew"),
+    "purge.written": (
+        "webcrawler/archive/purge.py",
+        "the new file is durable, places are in the old one",
+    ),
+    "purge.moved": ("webcrawler/archive/purge.py", "the catalog knows the new file, the old one is there"),
+    "purge.swapped": ("webcrawler/archive/purge.py", "the old file is gone"),
+    "purge.forgotten": (
+        "webcrawler/archive/purge.py",
+        "links and digests are deleted, their bytes are not",
+    ),
+    "purge.compacted": ("webcrawler/archive/purge.py", "nothing of it is in the catalog, the index has it"),
     # the end
     "close.before": ("webcrawler/crawl/base.py", "nothing is in flight, the last reports are here"),
     "close.after": (

@@ -7,7 +7,7 @@ import logging
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -148,6 +148,26 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         if isinstance(error, sqlite3.OperationalError):
             raise Unavailable(f"The catalog cannot be written now: {error}.") from error
         raise
+
+
+def compact(path: Path) -> None:
+    """Write a catalog anew without what was deleted from it, which SQLite otherwise leaves in free pages.
+
+    Takes as much free disk as the catalog has bytes.
+
+    Raises:
+        Unavailable: another process uses it for longer than a minute, or the disk is full.
+    """
+    try:
+        with closing(sqlite3.connect(path, BUSY_SECONDS, isolation_level=None)) as db:
+            db.execute("VACUUM")
+            (is_busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.OperationalError as error:
+        raise Unavailable(f"The catalog cannot be compacted now: {error}.") from error
+    if is_busy:
+        raise Unavailable(
+            "The catalog cannot be compacted while it is read: end `scrapy serve`, then try again."
+        )
 
 
 def _is_busy(error: Exception) -> bool:

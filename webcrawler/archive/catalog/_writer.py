@@ -23,7 +23,7 @@ from webcrawler.archive.catalog._rows import (
     told_row,
 )
 from webcrawler.records import Entry
-from webcrawler.scope import Scope, Watched
+from webcrawler.scope import Patterns, Scope, Watched
 from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
 
@@ -100,6 +100,25 @@ class Writer:
                 run(self._db, "touch-server.sql", server=server)
                 self._take_out()
 
+    def move_places(self, old: str, new: str, moved: Mapping[int, int]) -> None:
+        """As `Catalog.move_places`."""
+        with transaction(self._db):
+            self._db.execute("DELETE FROM moved")
+            insert_many(self._db, "INSERT INTO moved", list(moved.items()))
+            run(self._db, "move-places.sql", old=old, new=new)
+
+    def forget(self, named: Patterns) -> None:
+        """As `Catalog.forget`."""
+        with transaction(self._db):
+            self._obey()
+            rows = self._db.execute(f"SELECT u.number, s.name || u.path {URL} WHERE u.removed")
+            self._touch([number for number, url in rows if named.match(url)])
+            run(self._db, "forget.sql")
+
+    def _touch(self, numbers: Sequence[int]) -> None:
+        self._db.execute("DELETE FROM touched")
+        insert_many(self._db, "INSERT INTO touched", [(number,) for number in numbers])
+
     def _obey(self) -> None:
         """Take out what the scope has removed since the last time, and let in again what it no longer has.
 
@@ -110,9 +129,8 @@ class Writer:
             return
         if self._digest_of_removed() != scope.digest_of_removed:
             rows = self._db.execute(f"SELECT u.number, s.name || u.path, u.removed {URL}")
-            changed = [(number,) for number, url, removed in rows if scope.has_removed(url) != removed]
-            self._db.execute("DELETE FROM touched")
-            insert_many(self._db, "INSERT INTO touched", changed)
+            changed = [number for number, url, removed in rows if scope.has_removed(url) != removed]
+            self._touch(changed)
             run(self._db, "removed.sql")
             if changed:
                 self._take_out()

@@ -24,7 +24,7 @@ from webcrawler.archive.catalog._signs import Signs
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
 from webcrawler.records import Change, Document, Original, Text
-from webcrawler.scope import Watched
+from webcrawler.scope import Patterns, Watched
 from webcrawler.urls import url_id
 
 DOCUMENT = """
@@ -83,6 +83,23 @@ class Catalog:
     def unblock(self, server: str) -> None:
         """Store what is fetched there from now on; what was removed comes back with its next fetch."""
         self._for_writing.unblock(server)
+
+    def has_places(self, file: str) -> bool:
+        """Does anything stand in this WARC file? Reads the whole history."""
+        query = """SELECT EXISTS (SELECT 1 FROM documents WHERE file = :file)
+                       OR EXISTS (SELECT 1 FROM fetches WHERE file = :file)"""
+        return bool(self._db.execute(query, {"file": file}).fetchone()[0])
+
+    def move_places(self, old: str, new: str, moved: Mapping[int, int]) -> None:
+        """One WARC file has taken the place of another: old offsets and new ones; others have no record now.
+
+        Reads the whole history. Raises as `write`.
+        """
+        self._for_writing.move_places(old, new, moved)
+
+    def forget(self, named: Patterns) -> None:
+        """Delete links, digests and errors of removed URLs, not when they were fetched. Raises as `write`."""
+        self._for_writing.forget(named)
 
     def discard_finds(self, kept: Collection[int]) -> set[int]:
         """Remove the finds of this search, with their texts and links; the history stays.

@@ -44,29 +44,29 @@ def record(entry: Entry) -> bytes:
     ]
     if not fetch.status:
         failure = {"url": fetch.lease.url, "state": fetch.state, "reason": fetch.reason, "error": fetch.error}
-        return _framed("metadata", fields, "application/json", json.dumps(failure).encode())
+        return framed("metadata", fields, "application/json", json.dumps(failure).encode())
     if fetch.status != 304:
         digest = b32encode(entry.digest or sha1(fetch.body).digest()).decode()
         fields.append(("WARC-Payload-Digest", f"sha1:{digest}"))
     content_type = "application/http; msgtype=response"
     if not entry.original:
-        return _framed("response", fields, content_type, _http_head(fetch), fetch.body)
+        return framed("response", fields, content_type, _http_head(fetch), fetch.body)
     profile = "server-not-modified" if fetch.status == 304 else "identical-payload-digest"
     fields += [
         ("WARC-Profile", REVISIT + profile),
         ("WARC-Refers-To-Target-URI", entry.original.url),
         ("WARC-Refers-To-Date", _date(entry.original.fetched)),
     ]
-    return _framed("revisit", fields, content_type, _http_head(fetch))
+    return framed("revisit", fields, content_type, _http_head(fetch))
 
 
 def warcinfo(name: str) -> bytes:
     fields = [("WARC-Date", _date(datetime.now(UTC).timestamp())), ("WARC-Filename", name)]
     content = b"software: webcrawler\r\nformat: WARC File Format 1.1\r\n"
-    return _framed("warcinfo", fields, "application/warc-fields", content)
+    return framed("warcinfo", fields, "application/warc-fields", content)
 
 
-def _framed(kind: str, fields: Fields, content_type: str, *blocks: bytes) -> bytes:
+def framed(kind: str, fields: Fields, content_type: str, *blocks: bytes) -> bytes:
     fields = [
         ("WARC-Type", kind),
         ("WARC-Record-ID", f"<{uuid4().urn}>"),
@@ -143,14 +143,17 @@ def record_at(folder: Path, place: Place) -> Record:
 
 
 def records_from(file: BinaryIO, name: str, start: int) -> Iterator[Record]:
-    for offset, member in _members(file, start):
+    for offset, _, member in members(file, start):
         record = next(iter(ArchiveIterator(BytesIO(member))))
         if record.rec_type != "warcinfo":
             yield _parsed(record, Place(name, offset))
 
 
-def _members(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes]]:
-    """The gzip members from an offset on, up to the first that is torn or has a wrong checksum."""
+def members(file: BinaryIO, offset: int) -> Iterator[tuple[int, int, bytes]]:
+    """Begin, end and content of the gzip members from an offset on.
+
+    Up to the first that is torn or has a wrong checksum.
+    """
     file.seek(offset)
     chunk = file.read(CHUNK_BYTES)
     while chunk:
@@ -162,8 +165,9 @@ def _members(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes]]:
                 chunk = inflate.unused_data or file.read(CHUNK_BYTES)
         if not inflate.eof:
             return
-        yield offset, b"".join(parts)
-        offset = file.tell() - len(chunk)
+        end = file.tell() - len(chunk)
+        yield offset, end, b"".join(parts)
+        offset = end
 
 
 def _parsed(record: Any, place: Place) -> Record:

@@ -54,3 +54,6 @@ CREATE TEMP TABLE told (
 
 -- Pages that are blocked or removed, or no more.
 CREATE TEMP TABLE touched (number INTEGER PRIMARY KEY);
+
+-- Where records of a WARC file stood, and where they stand now.
+CREATE TEMP TABLE moved (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
