@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from localweb import Answer, Crawled, Site, crawl, page, robots, sites
+from localweb import Answer, Crawled, Site, crawl, page, robots, scrapy, sites
 from test_catalog import A, B, C, write
 from test_catalog import page as document
 from test_catalog_signs import entry, sitemap
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.connection import connect
-from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.refresh import Schedule
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.signs import NEWER, SAME, SILENT
@@ -116,8 +114,7 @@ def test_sitemaps_of_a_frontier_that_was_cleared_are_read_as_sitemaps(tmp_path: 
         living = Living(started["a"])
         del living.site.routes["/robots.txt"]  # so that only the catalog names it in the end
         living.night(tmp_path, "-a", f"sitemaps={living.site.url}/map.xml")
-        with connect(None, tmp_path) as connection:
-            maintenance.clear(Frontier(connection.client, ordering("fifo")))
+        assert scrapy("frontier", "clear", folder=tmp_path).wait(60) == 0
 
         second = living.night(tmp_path)
 

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import failpoints
 import pytest
-from localweb import Answer, Crawled, Route, Site, crawl, page, redirect, robots, sites
+from localweb import Answer, Crawled, Route, Site, crawl, page, redirect, robots, scrapy, sites
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
-from webcrawler.frontier import Again, Frontier, maintenance, ordering
+from webcrawler.frontier import Again, Frontier, ordering
 from webcrawler.job import sitemap_link
 
 XML = "application/xml"
@@ -312,8 +312,7 @@ def test_sitemaps_of_a_frontier_that_was_cleared_are_read_anew_as_sitemaps(tmp_p
         a = opened["a"]
         a.routes["/map.xml"] = urlset("/1")
         crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
-        with connect(None, tmp_path) as connection:
-            maintenance.clear(Frontier(connection.client, ordering("fifo")))
+        assert scrapy("frontier", "clear", folder=tmp_path).wait(60) == 0
         again(tmp_path)
         found = crawl(tmp_path, "index", "-a", f"seeds={a.url}/home")
 
