@@ -230,6 +230,22 @@ def test_nothing_that_streams_in_is_active(page: Page, crawl_dir: Path) -> None:
     assert page.locator(ACTIVE).count() == 0
 
 
+@pytest.mark.parametrize(("keep", "told"), [("no", 1), ("yes", 0)])
+def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
+    page: Page, crawl_dir: Path, keep: str, told: int
+) -> None:
+    settled(crawl_dir)
+    search(page, "compilers", "adaptive", keep, **{"Pages to fetch at most": "30"})
+    ended(page)
+    expect(page.locator("#live-list")).to_contain_text("just found")
+    expect(page.locator("#live-list", has_text="not kept in the index")).to_have_count(told)
+    page.get_by_role("link", name="Ordinary results").click()
+
+    expect(page).to_have_url(re.compile(r"/search\?q=compilers"))
+    if keep == "yes":
+        expect(page.locator(".hit").first).to_be_visible()
+
+
 def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_path: Path) -> None:
     settled(crawl_dir)
     home = Answer("<title>Zithers</title><p>Zithers and lutes. <a href='/more'>More on zithers</a>")
@@ -247,19 +263,3 @@ def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_pat
         via = page.locator("#live-list .via", has_text="More on zithers")
         expect(via).to_have_text("by the link More on zithers on Zithers", timeout=PATIENCE_MS)
         ended(page)
-
-
-@pytest.mark.parametrize(("keep", "told"), [("no", 1), ("yes", 0)])
-def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
-    page: Page, crawl_dir: Path, keep: str, told: int
-) -> None:
-    settled(crawl_dir)
-    search(page, "compilers", "adaptive", keep, **{"Pages to fetch at most": "30"})
-    ended(page)
-    expect(page.locator("#live-list")).to_contain_text("just found")
-    expect(page.locator("#live-list", has_text="not kept in the index")).to_have_count(told)
-    page.get_by_role("link", name="Ordinary results").click()
-
-    expect(page).to_have_url(re.compile(r"/search\?q=compilers"))
-    if keep == "yes":
-        expect(page.locator(".hit").first).to_be_visible()
