@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
@@ -12,8 +14,15 @@ from pathlib import Path
 import pytest
 from localweb import PROJECT, Answer, Crawled, Site, crawl, scrapy
 
+from webcrawler.archive.catalog import Catalog
+from webcrawler.connection import connect
+from webcrawler.frontier import Frontier, ordering
 from webcrawler.index import wait_until_caught_up
+from webcrawler.refresh.admission import Admission
+from webcrawler.refresh.collection import Collection
+from webcrawler.refresh.refresher import schedule_of
 from webcrawler.search import Searcher
+from webcrawler.settings import SETTINGS
 
 HOW_TO = PROJECT / "docs" / "how-to" / "search-engine-for-my-sites.md"
 FAST = {"REFRESH_GONE": 0, "FRONTIER_DELAY": 0, "ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_BACKOFF": 0.05}
@@ -291,3 +300,20 @@ def test_pages_are_queued_again_by_url_server_or_pattern(
     assert re.search(rf"queued +{len(asked)}$", out, re.MULTILINE)
     assert sorted(living.asked) == asked
     assert after.frontier["states"]["reasons"] == {"document": 5}
+
+
+def test_a_pass_lasts_until_its_last_check_is_made(tmp_path: Path, living: LivingSite) -> None:
+    """Else a crawl that is killed before would begin another one."""
+    once(tmp_path, living)
+    defaults = {name: setting.default for name, setting in SETTINGS.items()}
+    with connect(None, tmp_path) as opened, closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        frontier = Frontier(opened.client, ordering("fifo"))
+        frontier.refresh = f"once {time.time()}"
+        collection = Collection(catalog, tmp_path, schedule_of(defaults))
+        admission = Admission(collection, catalog, frontier, 0.3, 0)
+
+        admission.step()
+        admission.step()  # nothing is left to queue
+
+        assert frontier.checks() == 5
+        assert frontier.refresh.startswith("once ")

@@ -97,7 +97,9 @@ class Admission:
             self._queue_places(chosen, chosen[drawn[chosen]])
         else:
             self._ask_for_gone()
-            self._frontier.refresh = ""
+            # Not before all are made: a crawl that was killed meanwhile would begin another pass.
+            if not self._frontier.checks():
+                self._frontier.refresh = ""
 
     def _always(self, only: bool) -> None:
         seconds, leased = self._since_last()
