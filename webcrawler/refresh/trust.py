@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from webcrawler.refresh.choosing import Numbers
 
-ONE_IN = 20  # checks are sent the other way: without validators, or with them where these are not sent
+ONE_IN = 20  # checks of every server is sent without validators, another one with them
 MISSED = 3  # changes in a row that no conditional check found; by chance once in 8,000 changes
 
 
@@ -17,8 +17,8 @@ class Trust:
     """Believes the 304 of a server as long as conditional checks find changes of its pages, too.
 
     A server that is not believed is asked without validators, but for one check in twenty: when one of these
-    finds a change, it is believed again. Which checks these are follows from their page and time, so the
-    history is enough to learn it all anew. Memory: a byte a server.
+    finds a change, it is believed again. Which checks are always sent so, or so, follows from their page and
+    time: the history is enough to learn it all anew. Memory: a byte a server.
     """
 
     def __init__(self) -> None:
@@ -30,9 +30,9 @@ class Trust:
         Args:
             page: its page number; since: seconds since 1970 of its last check.
         """
-        is_other = crc32(b"%d %.6f" % (page, since)) % ONE_IN == 0
+        drawn = crc32(b"%d %.6f" % (page, since)) % ONE_IN
         is_believed = server >= len(self.missed) or self.missed[server] < MISSED
-        return is_believed != is_other
+        return drawn == 1 or (drawn > 1 and is_believed)
 
     def see(self, pages: Numbers, servers: Numbers, since: NDArray[np.float64]) -> None:
         """Take in checks that found a change, in the order in which they were made."""
