@@ -174,3 +174,17 @@ def test_many_patterns_are_told_in_few_words() -> None:
     scope = Scope(include=tuple(f"{A}/{n}" for n in range(1_205)))
 
     assert scope.told == f"include={A}/0,{A}/1,{A}/2,{A}/3,{A}/4 and 1,200 more"
+
+
+@pytest.mark.slow
+def test_what_a_narrower_scope_refused_comes_from_the_catalog(collection: Collection) -> None:
+    collection.crawl("-a", f"seeds={collection.url('/docs/')}", "-a", f"include={collection.url('/docs/*')}")
+    asked = len(collection.site.pages)
+    collection.crawl("-a", "include=*")
+    assert len(collection.site.pages) == asked  # nobody has the links any more but the catalog
+
+    collection.ask("frontier", "clear")
+    collection.ask("frontier", "rebuild")
+    collection.crawl()
+
+    assert collection.site.pages[asked:] == ["/away"]
