@@ -14,7 +14,7 @@ from webcrawler.refresh.value import Floats
 START = (0.5, 30.0)  # shape, rate in days: before anything is known, half of the pages change within 90 days
 # Pages: how much the whole counts beside a server's own. 20 is as good on synthetic worlds, and loses 0.8 %
 # of the oracle's freshness on recorded traces with few fetches (`scrapy evaluate --freshness`).
-WEIGHT = 5
+WEIGHT = 3
 SHAPES = (0.05, 20.0)  # least and greatest
 
 
@@ -22,7 +22,7 @@ def fit(a: Floats, b: Floats, servers: NDArray[np.integer], number: int) -> tupl
     """The gamma distributions that the beliefs of each server's pages come from: shape and rate by server.
 
     It is one step of expectation-maximization: of each server, the mean of E λ and of E log λ over its pages,
-    with five pages' worth of the whole added, and of the whole with as many of the start.
+    with three pages' worth of the whole added, and of the whole with as many of the start.
 
     Args:
         a, b: the beliefs, shape (pages,); servers: their numbers, below `number`.
