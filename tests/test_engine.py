@@ -251,7 +251,7 @@ def test_a_page_that_is_gone_is_not_found(tmp_path: Path) -> None:
     write(tmp_path, *PAGES)
     follow(tmp_path)
 
-    write(tmp_path, Page(COOK, "", ""), fetched=2.0, status=404)
+    write(tmp_path, Page(COOK, "", ""), fetched=2.0, status=410)
     follow(tmp_path)
 
     assert found(tmp_path, "steam") == []

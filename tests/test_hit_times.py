@@ -36,6 +36,7 @@ HIT = Hit(URL, "Title", 1000, "http://a.test", 1_700_000_000.0, "")
             "checked 50 s ago, unchanged since 14 Nov 2023",
         ),
         (HIT._replace(checked=NOW - 50), "checked 50 s ago"),
+        (HIT._replace(checked=1_700_000_000.0, changed=1_699_999_000.0), "checked on 14 Nov 2023"),
         (HIT._replace(checked=1_700_000_000.0), "checked on 14 Nov 2023"),
         (HIT._replace(checked=1_700_000_000.0, missing_since=NOW), "last seen 14 Nov 2023"),
         (HIT._replace(checked=NOW + 50), "checked 0 s ago"),  # the clock was wrong
@@ -127,3 +128,73 @@ def test_a_terminal_shows_it_too(run: Run, crawl_dir: Path) -> None:  # noqa: F8
     assert "     checked 10 d ago\n" in shown
     assert "     never fetched: this is what links to it say" in shown
     assert found["hits"][0]["checked"] == iso(NOW - 10 * DAY)
+
+
+# ---- queries
+
+PAGES = {"http://a.test/old": 30, "http://a.test/new": 1, "http://b.test/middle": 8}
+
+
+@pytest.fixture
+def changing(tmp_path: Path) -> Path:
+    """Three pages, with days since they were found; the newest has the least to say of genes."""
+    rows = [(url, "Gene", "gene " * days) for url, days in PAGES.items()]
+    publish(tmp_path, [entry(row, fetched=NOW - len(row[2]) / 5 * DAY) for row in rows])
+    return tmp_path
+
+
+def found(folder: Path, query: str, **options: Any) -> list[str]:
+    return [hit.url.rpartition("/")[2] for hit in Searcher(folder).search(query, **options).hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("gene changed:7d", {"new"}),
+        ("gene changed:9d", {"new", "middle"}),
+        ("gene -changed:9d", {"old"}),
+        ("gene changed:9d site:b.test", {"middle"}),
+        ("changed:9d", {"new", "middle"}),
+        (f"gene changed:<={iso(NOW - 8 * DAY)[:10]}", {"old", "middle"}),
+        (f"gene changed:{iso(NOW - 31 * DAY)[:10]}..{iso(NOW - 29 * DAY)[:10]}", {"old"}),
+        ("gene changed:<2020-01-01", set()),
+        ("gene changed:yesterday", set()),
+    ],
+)
+def test_queries_ask_for_what_changed(changing: Path, query: str, expected: set[str]) -> None:
+    assert set(found(changing, query)) == expected
+
+
+def test_a_check_that_found_nothing_new_is_no_change_and_another_is(changing: Path) -> None:
+    searcher = Searcher(changing)
+    assert [hit.url for hit in searcher.search("gene changed:12h").hits] == []
+
+    again = [entry((url, "Gene", f"gene {n}"), fetched=NOW) for n, url in enumerate(PAGES)]
+    write(changing, Entry(fetch("http://a.test/new", NOW, "not-modified", status=304)))
+    write(changing, replace(again[0], digest=b"other"))
+
+    assert [hit.url for hit in searcher.search("gene changed:12h").hits] == ["http://a.test/old"]
+
+
+def test_what_changed_last_comes_first_when_asked_for(changing: Path) -> None:
+    assert found(changing, "gene", sort="changed") == ["new", "middle", "old"]
+    assert found(changing, "gene") != ["new", "middle", "old"]
+    assert found(changing, "gene", sort="changed", start=1, limit=1) == ["middle"]
+    assert max(hit.relevance for hit in Searcher(changing).search("gene", sort="changed").hits) == 1000
+
+
+def test_all_three_ways_to_ask_sort(run: Run, changing: Path) -> None:  # noqa: F811
+    shown = run("search", "gene", "--sort", "changed", "--json", folder=changing).out
+    in_terminal = [hit["url"] for hit in json.loads(shown)["hits"]]
+    with TestClient(make_app(Config(changing, rate="")), "http://localhost") as web:
+        by_api = [hit["url"] for hit in web.get("/api/search?q=gene&sort=changed").json()["hits"]]
+        text = web.get("/search?q=gene&sort=changed").text
+        wrong = web.get("/api/search?q=gene&sort=age")
+
+    assert in_terminal == by_api == ["http://a.test/new", "http://b.test/middle", "http://a.test/old"]
+    assert text.index('href="http://a.test/new"') < text.index('href="http://a.test/old"')
+    assert (wrong.status_code, wrong.json()["error"]) == (
+        400,
+        "no order 'age': sort by relevance or changed",
+    )
+    assert run("search", "gene", "--sort", "age", folder=changing).status == 2

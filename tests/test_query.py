@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from webcrawler.text.query import (
     MAX_WORDS,
     AllOf,
     AnyOf,
+    Changed,
     Link,
     Not,
     Nothing,
@@ -41,6 +43,9 @@ NODES = [
     ("title:dna", Word("dna", "title")),
     ("Genom*", Prefix("genom")),
     ("site:Example.org", Site("example.org")),
+    ("changed:7D", Changed("7d")),
+    ("changed:>=2026-11-01", Changed(">=2026-11-01")),
+    ("changed:2026-11-01..2026-11-20", Changed("2026-11-01..2026-11-20")),
     ("link:HTTP://A.test:80/x#top", Link("http://a.test/x")),
     ("", Nothing()),
 ]
@@ -129,6 +134,8 @@ MEANINGS = [
     ("(site:a.test OR title:dna) cat", "site:a.test OR title:dna"),  # fields only: demanded as each would be
     # links
     ("(link:http://a.test/f(x)) cat", '+link:"http://a.test/f(x)" +cat'),
+    ("dna changed:12h", "+changed:12h +dna"),
+    ("dna -changed:<2026-11-01", "+dna -changed:<2026-11-01"),
     ("link:a.test", 'link:"http://a.test/" OR link:"https://a.test/"'),
     # prefixes
     ("title:GEN*", "title:gen*"),
@@ -154,6 +161,7 @@ def test_words_to_weigh_are_those_not_excluded_in_the_order_typed_with_repeats()
 # What was left out is said
 
 
+NO_DAYS = "changed: needs days, such as changed:7d or changed:>2026-11-01, not "
 NOTES = [
     ("", "the query is empty: type a word to look for"),
     (" \t\n", "the query is empty: type a word to look for"),
@@ -172,6 +180,9 @@ NOTES = [
     ('"cat', "a quotation mark is never closed: read to the end"),
     ("cat~9999999999 dog", "~999999999 was read as ~1000"),
     ("x* cat", "x* was read as a word: a prefix has at least 2 letters"),
+    ("changed:2026-13-01 cat", f"{NO_DAYS}2026-13-01"),
+    ("changed:soon cat", f"{NO_DAYS}soon"),
+    ("changed:>7d cat", f"{NO_DAYS}>7d"),
     ("link:http://[ cat", "link: needs a URL, such as link:http://example.org/, not http://["),
     ("site:http://User@A.test/x?y", "site: looks at hosts only: x?y was left out"),
     ("site:% cat", "site: needs a host, such as site:example.org, not %"),
@@ -287,6 +298,29 @@ def test_text_without_end_is_a_query(text: str) -> None:
 
 def test_bytes_that_are_no_utf8_do_not_reach_the_answer() -> None:
     assert parse("cat \udcff").text == "cat ?"
+
+
+# Changes
+
+NOW, DAY = 1_795_000_000.0, 86_400.0  # 2026-11-18T11:06:40
+FIRST, SECOND = 1_793_491_200.0, 1_793_577_600.0  # the first of November begins and ends
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("7d", NOW - 7 * DAY, math.inf),
+        ("12h", NOW - DAY / 2, math.inf),
+        ("2026-11-01", FIRST, SECOND),
+        (">2026-11-01", SECOND, math.inf),
+        (">=2026-11-01", FIRST, math.inf),
+        ("<2026-11-01", 0, FIRST),
+        ("<=2026-11-01", 0, SECOND),
+        ("2026-11-01..2026-11-03", FIRST, FIRST + 3 * DAY),
+    ],
+)
+def test_days_of_changes_are_whole_days_of_utc(text: str, since: float, until: float) -> None:
+    assert Changed(text).times(NOW) == (since, until)
 
 
 # Sites

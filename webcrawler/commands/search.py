@@ -11,7 +11,7 @@ from textwrap import fill
 from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.records import Hit
-from webcrawler.search import Part, Results, as_dict, seen
+from webcrawler.search import SORTS, Part, Results, as_dict, seen
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.text.query import MAX_CHARACTERS
 
@@ -24,11 +24,13 @@ class Search(Command):
     details = (
         "Shows pages with some or all of the words, the most relevant first. +word must be on the page, "
         '-word must not, "some words" must be next to each other, word* is the beginning of a word. '
-        "title:word, site:example.org and link:URL restrict the search; OR and (parentheses) combine."
+        "title:word, site:example.org, link:URL and changed:7d restrict the search; OR and (parentheses) "
+        "combine."
     )
     options = (
         Option("-n", "15", "how many hits to show (15)", "LIMIT"),
         Option("--ranking", DEFAULT, f"{', '.join(RANKINGS)} ({DEFAULT})"),
+        Option("--sort", SORTS[0], f"what comes first: {' or '.join(SORTS)} ({SORTS[0]})"),
         Option("--explain", False, "show how each score is made up"),
         Option("--json", False, "print JSON"),
     )
@@ -40,7 +42,9 @@ class Search(Command):
             raise BadInput("the query is empty: type a word to look for")
         if len(text) > MAX_CHARACTERS:
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
-        results = searcher.search(text, whole_number(opts.n, "-n"), opts.ranking, explain=opts.explain)
+        results = searcher.search(
+            text, whole_number(opts.n, "-n"), opts.ranking, explain=opts.explain, sort=opts.sort
+        )
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
         if results.note:

@@ -5,10 +5,23 @@
 uses alike.
 """
 
+from webcrawler.search.engine import SORTS
 from webcrawler.search.matches import Part
 from webcrawler.search.results import Related, Results, as_dict
 from webcrawler.search.searcher import MAX_HITS, Searcher
 from webcrawler.search.snippets import Snippets
 from webcrawler.search.when import day, seen, span
 
-__all__ = ["MAX_HITS", "Part", "Related", "Results", "Searcher", "Snippets", "as_dict", "day", "seen", "span"]
+__all__ = [
+    "MAX_HITS",
+    "SORTS",
+    "Part",
+    "Related",
+    "Results",
+    "Searcher",
+    "Snippets",
+    "as_dict",
+    "day",
+    "seen",
+    "span",
+]

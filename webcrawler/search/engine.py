@@ -20,6 +20,7 @@ from webcrawler.text import Reference
 from webcrawler.text.query import Query, QueryTerm
 
 MAX_RANKED = 4_000  # pages that are put in order; nobody looks further
+RELEVANCE, CHANGED = SORTS = ("relevance", "changed")  # what comes first
 
 
 class Answer(NamedTuple):
@@ -61,13 +62,19 @@ class Engine:
         return self._reading.generation if self._reading else None
 
     def answer(
-        self, query: Query, ranking: str, late: Callable[[], bool], within: Sequence[Query] = ()
+        self,
+        query: Query,
+        ranking: str,
+        late: Callable[[], bool],
+        within: Sequence[Query] = (),
+        sort: str = RELEVANCE,
     ) -> Answer:
         """Search the commit whose `generation` was read last.
 
         Args:
             late: tells whether the deadline has passed.
             within: queries that a page has to satisfy as well; they do not count for its score.
+            sort: what comes first; the newest change where it is CHANGED, whatever the score.
         Raises:
             BadInput: there is no such ranking.
         """
@@ -75,7 +82,8 @@ class Engine:
         assert reading is not None, "the generation says whether there is anything to search"
         enough = sys.maxsize if within else ENOUGH
         found, *others = (
-            match(one.root, reading, self._opened.linking_to, late, enough) for one in (query, *within)
+            match(one.root, reading, self._opened.linking_to, late, enough, self._opened.changed)
+            for one in (query, *within)
         )
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
         unseen = self._opened.unseen()
@@ -84,7 +92,7 @@ class Engine:
         matches = Matches(pages, reading, self._opened.ranks_of, self._opened.beginnings)
         terms = (*query.terms, *found.terms)
         scores = order.scores(terms, matches)
-        first, highest = _best(pages, scores, MAX_RANKED)
+        best = _best(pages, scores if sort == RELEVANCE else self._changed(pages), MAX_RANKED)
         missing = (
             one.spelled
             for one in query.terms
@@ -92,8 +100,8 @@ class Engine:
         )
         return Answer(
             len(pages),
-            first,
-            highest,
+            pages[best],
+            scores[best],
             lambda page: order.explain(terms, matches, int(np.searchsorted(pages, page))),
             any(one.partial for one in (found, *others)),
             found.short,
@@ -101,13 +109,16 @@ class Engine:
             tuple(dict.fromkeys(missing)),
         )
 
+    def _changed(self, pages: NDArray[np.int32]) -> NDArray[np.float64]:
+        """When they last changed; 0 where that is not known."""
+        times = self._opened.changed()
+        known = pages < len(times)
+        return np.where(known, times[np.where(known, pages, 0)], 0.0) if len(times) else np.zeros(len(pages))
 
-def _best(
-    pages: NDArray[np.int32], scores: NDArray[np.float64], limit: int
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the `limit` pages with the highest scores, in order; sorts no more than it must."""
-    if len(scores) > limit:
-        kept = scores >= np.partition(scores, -limit)[-limit]
-        pages, scores = pages[kept], scores[kept]
-    order = np.lexsort((pages, -scores))[:limit]
-    return pages[order], scores[order]
+
+def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+    """Return the places of the `limit` pages with the highest values; sorts no more than it must."""
+    kept = np.arange(len(by))
+    if len(by) > limit:
+        kept = np.flatnonzero(by >= np.partition(by, -limit)[-limit])
+    return kept[np.lexsort((pages[kept], -by[kept]))[:limit]]

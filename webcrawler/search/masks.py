@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
+from time import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from webcrawler.text.query import (
     MAX_WORDS,
     AllOf,
     AnyOf,
+    Changed,
     Link,
     Node,
     Not,
@@ -52,6 +54,7 @@ def match(
     linking: Callable[[str], NDArray[np.int64]],
     late: Callable[[], bool],
     enough: int = ENOUGH,
+    changed: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0),
 ) -> Matched:
     """Find the pages that satisfy a query.
 
@@ -62,12 +65,13 @@ def match(
         linking: gives the numbers of the pages that link to a canonical URL.
         late: tells whether the deadline has passed; called before each posting list. What was read by then
             gives a partial answer, without any page that the rest of the query might exclude.
+        changed: gives by page number when each page last changed, 0 where that is not known.
     """
-    matcher = _Matcher(reading, linking, late, SHORT_FIELDS)
+    matcher = _Matcher(reading, linking, late, SHORT_FIELDS, changed)
     mask, terms = matcher.mask(root), tuple(matcher.terms)
     if matcher.partial or (int(mask.sum()) >= enough and int(matcher.mask(_all_words(root)).sum()) >= enough):
         return Matched(mask, matcher.partial, True, terms)
-    matcher = _Matcher(reading, linking, late, FIELDS)
+    matcher = _Matcher(reading, linking, late, FIELDS, changed)
     return Matched(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.terms))
 
 
@@ -87,7 +91,9 @@ class _Matcher:
         linking: Callable[[str], NDArray[np.int64]],
         late: Callable[[], bool],
         fields: tuple[str, ...],
+        changed: Callable[[], NDArray[np.float64]],
     ) -> None:
+        self._changed = changed
         self._reading, self._linking, self._late, self._fields = reading, linking, late, fields
         self._indexed = reading.indexed
         self.partial = False
@@ -116,6 +122,15 @@ class _Matcher:
                     return self._unread(wanted)
                 numbers = self._linking(url)  # the catalog may be ahead of the index
                 return self._pages(numbers[numbers < len(self._indexed)]) & self._indexed
+            case Changed():
+                if self._stopped():
+                    return self._unread(wanted)
+                since, until = node.times(time())
+                times = self._changed()[: len(self._indexed)]
+                return (
+                    self._pages(np.flatnonzero((times > 0) & (times >= since) & (times < until)))
+                    & self._indexed
+                )
             case Nothing():
                 return self._pages([])
 

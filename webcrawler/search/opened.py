@@ -43,6 +43,7 @@ class Opened:
         path = crawl_dir / "catalog.sqlite"
         self._catalog = _Cached(path, lambda: _catalog(path, job))
         self._unseen: tuple[object, NDArray[np.int64]] = None, np.zeros(0, np.int64)
+        self._changed: tuple[object, int, NDArray[np.float64]] = None, 0, np.zeros(0)
         ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
         self._ranks = _Cached(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
         self._vocabulary = _Cached(words, lambda: load_vocabulary(words, self._identity), self._catalog)
@@ -80,6 +81,23 @@ class Opened:
             if version != self._unseen[0]:
                 self._unseen = version, catalog.unseen()
         return self._unseen[1]
+
+    def changed(self) -> NDArray[np.float64]:
+        """Return by page number when each page last changed, 0 where that is not known.
+
+        The first call reads the times of all documents, a million in about a second; later ones what is new.
+        """
+        if catalog := self.catalog:
+            version, (known, seq, times) = self._catalog.version(), self._changed
+            if version != known:
+                seq, times = 0, np.zeros(0)
+            if (last := catalog.checks.last_seq()) != seq or version != known:
+                numbers, found = catalog.checks.changed_after(seq)
+                more = max(0, int(numbers.max(initial=-1)) + 1 - len(times))
+                times = np.concatenate((times, np.zeros(more)))
+                times[numbers] = found
+                self._changed = version, last, times
+        return self._changed[2]
 
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """Return the numbers of the pages that link to a canonical URL."""

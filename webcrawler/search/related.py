@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from webcrawler.search.results import Related
 from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.text import tokens_of, words
-from webcrawler.text.query import AllOf, AnyOf, Node, Not, Query, QueryTerm, Site, Word
+from webcrawler.text.query import AllOf, AnyOf, Changed, Node, Not, Query, QueryTerm, Site, Word
 
 WEIGHT = 0.3  # of an added word; a word that was typed has 1
 _EACH = 3  # related words for a word of the query
@@ -32,7 +32,7 @@ def may_widen(node: Node) -> bool:
         case Word(_, field):
             return not field
         case _:
-            return isinstance(node, Site | Not)
+            return isinstance(node, Site | Changed | Not)
 
 
 def related(query: Query, vocabulary: Vocabulary | None) -> list[Related]:

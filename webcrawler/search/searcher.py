@@ -9,7 +9,7 @@ from time import monotonic
 
 from webcrawler.errors import BadInput
 from webcrawler.search.display import PAGES, fold, hits, result_page, visible
-from webcrawler.search.engine import Answer, Engine
+from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine
 from webcrawler.search.matches import Part
 from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
@@ -82,6 +82,7 @@ class Searcher:
         add: Sequence[str] = (),
         expand: bool = True,
         explain: bool = False,
+        sort: str = RELEVANCE,
     ) -> Results:
         """Answer what a person typed; any text is a query. Ties go to the older page number.
 
@@ -89,26 +90,29 @@ class Searcher:
             within: earlier queries: only their hits count (SV, search within the results of a search).
             add: words to add to the query; they weigh less.
             expand: let the thesaurus add words where there are few hits.
+            sort: `relevance`, or `changed`: what changed last comes first, whatever its relevance.
         Raises:
-            BadInput: a limit, a start or a ranking that cannot be.
+            BadInput: a limit, a start, a ranking or an order that cannot be.
             Unavailable: the index or the catalog is there and cannot be read.
         """
         started = monotonic()
         if not 1 <= limit <= MAX_HITS or not 0 <= start < MAX_HITS:
             raise BadInput(f"hits {start + 1} to {start + limit} cannot be shown: ask for 1 to {MAX_HITS}")
+        if sort not in SORTS:
+            raise BadInput(f"no order {sort[:40]!r}: sort by {' or '.join(SORTS)}")
         if self._engine.generation is None:
             query = expanded(parse(text), added_terms(add))
             note = f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
             asks = query.root != Nothing()
             return Results(query.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
-        query, answer = self._read(text, add, lambda query: self._ask(query, ranking, within, started))
+        query, answer = self._read(text, add, lambda query: self._ask(query, ranking, within, started, sort))
         near, added = related(query, self._opened.vocabulary), []
         if expand and near and answer.total < _FEW and not answer.partial and may_widen(query.root):
             wider = expanded(query, added_terms([word.spelled for word in near]))
-            found = self._ask(wider, ranking, within, started)
+            found = self._ask(wider, ranking, within, started, sort)
             if not found.partial:
                 query, answer, added, near = wider, found, near, []
-        results = self._results(query, answer, started, start, limit, explain)
+        results = self._results(query, answer, started, start, limit, explain, sort)
         return replace(results, added=added, related=near)
 
     @readable()
@@ -153,21 +157,23 @@ class Searcher:
         again = ask(words) if words.root != query.root else answer
         return (words, again) if again.total else (query, answer)
 
-    def _ask(self, query: Query, ranking: str, within: Sequence[str], started: float) -> Answer:
+    def _ask(
+        self, query: Query, ranking: str, within: Sequence[str], started: float, sort: str = RELEVANCE
+    ) -> Answer:
         last = started + self._deadline_seconds * _READING
         parsed = [parse(other) for other in within]
-        return self._engine.answer(query, ranking, lambda: monotonic() >= last, parsed)
+        return self._engine.answer(query, ranking, lambda: monotonic() >= last, parsed, sort)
 
     def _results(
-        self, query: Query, answer: Answer, started: float, start: int, limit: int, explain: bool
+        self, query: Query, answer: Answer, started: float, start: int, limit: int, explain: bool, sort: str
     ) -> Results:
         # As many as have to be arranged for this result page, and one more to know whether there are more.
         needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
         kept = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
         typed = [one.term for one in query.terms if not one.added]
         snippets = Snippets(typed, [one.term for one in (*query.terms, *answer.terms)])
-        shown = result_page(kept, start, limit)
-        found = hits(shown, kept[0].score if kept else 0.0, snippets, self._opened)
+        shown = result_page(kept, start, limit) if sort == RELEVANCE else kept[start : start + limit]
+        found = hits(shown, max((one.score for one in kept), default=0.0), snippets, self._opened)
         return Results(
             query.text,
             answer.total if kept or start else 0,  # none of the few may be shown

@@ -33,6 +33,7 @@ def seen(hit: Hit, now: float) -> str:
         return ""
     if hit.missing_since:
         return f"last seen {day(hit.checked)}"
-    unchanged = f", unchanged since {day(hit.changed)}" if 0 < hit.changed < hit.checked else ""
+    was_seen_before = 0 < hit.changed < hit.checked and day(hit.changed) != day(hit.checked)
+    unchanged = f", unchanged since {day(hit.changed)}" if was_seen_before else ""
     age = max(0.0, now - hit.checked)
     return f"checked {f'{span(age)} ago' if age < LONG_AGO else f'on {day(hit.checked)}'}{unchanged}"

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from webcrawler import __version__
 from webcrawler.realtime import ENOUGH, KEEP
-from webcrawler.search import MAX_HITS
+from webcrawler.search import MAX_HITS, SORTS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web import live
 from webcrawler.web.config import Config
@@ -61,7 +61,8 @@ SEARCH = [
     QUERY,
     ("page", whole(1, MAX_HITS, 1), f"of the results; no further than {MAX_HITS:,} hits"),
     ("limit", whole(1, MAX_LIMIT, HITS), "hits on a page"),
-    ("ranking", {"type": "string", "enum": list(RANKINGS), "default": DEFAULT}, "what comes first"),
+    ("ranking", {"type": "string", "enum": list(RANKINGS), "default": DEFAULT}, "how relevance is computed"),
+    ("sort", {"type": "string", "enum": list(SORTS), "default": SORTS[0]}, "what comes first"),
     ("within", texts(MAX_WITHIN), "earlier queries: only their hits count; repeated for each"),
     ("add", texts(MAX_ADDED), "words to add; they weigh less; repeated for each"),
     ("expand", SWITCH | {"default": "1"}, "may the thesaurus add words where there are few hits?"),

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from webcrawler.errors import BadInput
-from webcrawler.search import MAX_HITS
+from webcrawler.search import MAX_HITS, SORTS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.text.query import parse
 from webcrawler.web.parameters import Parameters
@@ -30,6 +30,7 @@ class SearchRequest:
     page: int = 1
     limit: int = HITS
     ranking: str = DEFAULT
+    sort: str = SORTS[0]
     within: tuple[str, ...] = ()  # queries whose results are searched
     add: tuple[str, ...] = ()  # related words that were added by hand
     expand: bool = True  # the thesaurus may add words
@@ -81,6 +82,7 @@ def read_search(given: Parameters) -> SearchRequest:
         page=given.whole("page", 1, 1, -(-MAX_HITS // limit)),
         limit=limit,
         ranking=given.one("ranking") or DEFAULT,
+        sort=given.one("sort") or SORTS[0],
         within=given.many("within", MAX_WITHIN),
         add=given.many("add", MAX_ADDED),
         expand=given.yes("expand", True),
@@ -88,6 +90,8 @@ def read_search(given: Parameters) -> SearchRequest:
     )
     if wanted.ranking not in RANKINGS:
         raise BadInput(f"no ranking {wanted.ranking[:40]!r}: choose one of {', '.join(RANKINGS)}")
+    if wanted.sort not in SORTS:
+        raise BadInput(f"no order {wanted.sort[:40]!r}: sort by {' or '.join(SORTS)}")
     if wanted.explain and wanted.limit > MAX_EXPLAINED:
         raise BadInput(f"explain=1 explains no more than {MAX_EXPLAINED} hits: say limit={MAX_EXPLAINED}")
     return wanted

@@ -123,6 +123,16 @@ class Checks:
             FROM documents WHERE number IN (SELECT value FROM json_each(?))"""
         return {number: Known(*row) for number, *row in self._db.execute(query, (as_json(numbers),))}
 
+    def changed_after(self, seq: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64]]:
+        """Page numbers of the documents fetched after one seq, 0: of all; and when each last changed."""
+        import numpy  # as above
+
+        fetched = "WHERE number IN (SELECT number FROM fetches WHERE seq > ?)" if seq else ""
+        query = f"SELECT number, coalesce(changed, 0) FROM documents {fetched}"
+        rows = list(self._db.execute(query, (seq,) if seq else ()))
+        numbers, times = zip(*rows, strict=True) if rows else ((), ())
+        return numpy.array(numbers, numpy.int64), numpy.array(times, numpy.float64)
+
     def of(self, url: str, limit: int) -> list[tuple[float, str]]:
         """The last checks of a canonical URL, the newest first: when, and what it found, as in `by_day`."""
         query = f"""

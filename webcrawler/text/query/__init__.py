@@ -7,13 +7,26 @@
     (cat OR dog) AND NOT fish   OR, AND, NOT, parentheses
     title:dna  genom*           in the title · words that begin so
     site:example.org  link:URL  on that host or below it · pages that link there
+    changed:7d                  within seven days; changed:>2026-11-01, changed:2026-11-01..2026-11-20
 
 Any text is a query: `parse` never raises, takes linear time, and says in notes what it left out. Signs,
 quotes, parentheses and fields that make no sense are read as plain words.
 """
 
 from webcrawler.text.query.grammar import Query, QueryTerm, expanded, parse
-from webcrawler.text.query.nodes import AllOf, AnyOf, Link, Node, Not, Nothing, Phrase, Prefix, Site, Word
+from webcrawler.text.query.nodes import (
+    AllOf,
+    AnyOf,
+    Changed,
+    Link,
+    Node,
+    Not,
+    Nothing,
+    Phrase,
+    Prefix,
+    Site,
+    Word,
+)
 from webcrawler.text.query.scanner import MAX_CHARACTERS
 from webcrawler.text.query.words import MAX_WORDS
 
@@ -22,6 +35,7 @@ __all__ = [
     "MAX_WORDS",
     "AllOf",
     "AnyOf",
+    "Changed",
     "Link",
     "Node",
     "Not",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from webcrawler.text.query import words
 from webcrawler.text.query.nodes import (
+    Changed,
     Link,
     Node,
     Nothing,
@@ -156,9 +157,8 @@ class _Parser:
             node = self._group(field)
             self._next += 1
             return () if node == Nothing() else (node,)
-        if field in ("site", "link"):
-            place = words.site if field == "site" else words.link
-            return place(token.text, self.budget) or words.each(self._read(token.text), "")
+        if field in RESTRICTIONS:
+            return RESTRICTIONS[field](token.text, self.budget) or words.each(self._read(token.text), "")
         if token.kind == "phrase":
             reach = words.distance(token.within, self.budget)
             return words.phrase(self._read(token.text), field, reach)
@@ -199,10 +199,14 @@ class _Parser:
         return self._tokens[self._next - 1]
 
 
+# By field: what reads its value.
+RESTRICTIONS = {"site": words.site, "link": words.link, "changed": words.changed}
+
+
 def _has_word(node: Node) -> bool:
     return any(wanted and isinstance(leaf, Word | Phrase | Prefix) for leaf, wanted in leaves(node))
 
 
 def _is_restriction(node: Node) -> bool:
     """Tell whether all leaves have fields: (site:a.test OR site:b.test) is demanded, as site:a.test is."""
-    return all(isinstance(leaf, Site | Link) or leaf.field for leaf, _ in leaves(node))
+    return all(isinstance(leaf, Site | Link | Changed) or leaf.field for leaf, _ in leaves(node))

@@ -1,8 +1,8 @@
 """What a query demands of a page, as a tree.
 
-    Word · Phrase · Prefix · Site · Link     a page satisfies it, or not
-    AllOf · AnyOf · Not                      made of other nodes
-    Nothing                                  no page satisfies it
+    Word · Phrase · Prefix · Site · Link · Changed     a page satisfies it, or not
+    AllOf · AnyOf · Not                                made of other nodes
+    Nothing                                            no page satisfies it
 
 `str` of a node is text of the query language; `parse` makes the same node of it. Inner nodes are built with
 `all_of`, `any_of` and `negated`, which keep a tree in its simplest form.
@@ -13,8 +13,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import inf
 
 from webcrawler.urls import host_and_port
+
+DAY_SECONDS = 86_400.0
+SPANS = {"h": 3_600.0, "d": DAY_SECONDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,33 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """Pages whose text or links last changed in a span of time, UTC; new ones did when they were found."""
+
+    spelled: str  # "7d", "12h"; "2026-11-01"; with >, >=, <, <= before it; "2026-11-01..2026-11-20"
+
+    def times(self, now: float) -> tuple[float, float]:
+        """Seconds since 1970: from the first on, before the second. Raises ValueError: it is no such text."""
+        if self.spelled[-1:] in SPANS:
+            return now - int(self.spelled[:-1]) * SPANS[self.spelled[-1]], inf
+        first, to, last = self.spelled.lstrip("<>=").partition("..")
+        begins, ends = _day(first), _day(last if to else first) + DAY_SECONDS
+        match self.spelled.rstrip("0123456789-."):
+            case ">":
+                return ends, inf
+            case ">=":
+                return begins, inf
+            case "<":
+                return 0.0, begins
+            case "<=":
+                return 0.0, ends
+        return begins, ends
+
+    def __str__(self) -> str:
+        return f"changed:{self.spelled}"
+
+
+@dataclass(frozen=True, slots=True)
 class AllOf:
     nodes: tuple[Node, ...]
 
@@ -106,7 +138,7 @@ class Nothing:
         return ""
 
 
-Leaf = Word | Phrase | Prefix | Site | Link
+Leaf = Word | Phrase | Prefix | Site | Link | Changed
 Node = Leaf | AllOf | AnyOf | Not | Nothing
 
 
@@ -139,6 +171,11 @@ def leaves(node: Node, wanted: bool = True) -> Iterable[tuple[Leaf, bool]]:
 
 
 # As text. A clause that is demanded carries its sign; AND joins what would need parentheses otherwise.
+
+
+def _day(text: str) -> float:
+    """When a day begins."""
+    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
 
 
 def _in(field: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from webcrawler.text.analysis import lower_case, tokens_of, words
-from webcrawler.text.query.nodes import Link, Node, Phrase, Prefix, Site, Word
+from webcrawler.text.query.nodes import Changed, Link, Node, Phrase, Prefix, Site, Word
 from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, resolve, server
 
 MAX_WORDS = 50  # every word costs posting lists
@@ -13,6 +13,9 @@ MAX_WITHIN = 1000
 MIN_LETTERS = 2  # of a prefix
 
 _HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII).fullmatch
+_CHANGED = re.compile(
+    r"(?:[<>]=?)?DAY|DAY\.\.DAY|[0-9]{1,5}[hd]".replace("DAY", r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+)
 _PORT = re.compile(r":[0-9]+$")
 
 
@@ -112,3 +115,16 @@ def link(text: str, budget: Budget) -> tuple[Node, ...]:
         budget.note(f"link: needs a URL, such as link:http://example.org/, not {text[:40]}")
         return ()
     return tuple(Link(url) for url in urls if budget.take())
+
+
+def changed(text: str, budget: Budget) -> tuple[Node, ...]:
+    """Return the leaf of a day, of days, or of a time from now; none where it is something else."""
+    node = Changed(text.lower())
+    try:
+        if not _CHANGED.fullmatch(node.spelled):
+            raise ValueError
+        node.times(0.0)
+    except ValueError:
+        budget.note(f"changed: needs days, such as changed:7d or changed:>2026-11-01, not {text[:40]}")
+        return ()
+    return (node,) if budget.take() else ()

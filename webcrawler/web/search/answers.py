@@ -139,6 +139,7 @@ class Answers:
             wanted.q,
             limit=wanted.limit,
             ranking=wanted.ranking,
+            sort=wanted.sort,
             start=wanted.start,
             within=wanted.within,
             add=wanted.add,
