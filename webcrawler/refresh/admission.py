@@ -94,7 +94,7 @@ class Admission:
             scores[left & drawn] = np.inf
             caps = np.full(self._servers(), OF_A_SERVER)
             chosen = choosing.choose(scores, room, schedule.servers, caps)
-            self._queue_places(chosen, chosen[drawn[chosen]])
+            self._queue_places(chosen, chosen[drawn[chosen]], since)
         else:
             self._ask_for_gone()
             # Not before all are made: a crawl that was killed meanwhile would begin another pass.
@@ -127,17 +127,23 @@ class Admission:
         drawn = DRAWS.choice(there, number, replace=False) if number else NOTHING
         self._queue_places(drawn, drawn)
 
-    def _queue_places(self, places: NDArray[Any], audits: NDArray[Any] = NOTHING) -> None:
+    def _queue_places(
+        self, places: NDArray[Any], audits: NDArray[Any] = NOTHING, before: float = np.inf
+    ) -> None:
+        """Queue documents that were last checked before this time.
+
+        What another refresher had queued may have been checked since `follow`: it is read once more.
+        """
         self._asked.update(places.tolist())
         numbers = self._collection.numbers
-        self._again(numbers[places].tolist(), audits={*numbers[audits].tolist()})
+        due = self._catalog.checks.due(numbers[places].tolist())
+        drawn = set(numbers[audits].tolist())
+        late = [one for one in due if one.checked < before]
+        self._frontier.again(checks_of(late, drawn, self._collection.trust))
 
     def _ask_for_gone(self) -> None:
-        self._again(self._catalog.checks.gone(time.time())[:WINDOW], documents=False)
-
-    def _again(self, numbers: list[int], documents: bool = True, audits: Container[int] = ()) -> None:
-        due = self._catalog.checks.due(numbers, documents)
-        self._frontier.again(checks_of(due, audits, self._collection.trust))
+        gone = self._catalog.checks.gone(time.time())[:WINDOW]
+        self._frontier.again(checks_of(self._catalog.checks.due(gone, documents=False)))
 
     def _servers(self) -> int:
         return int(self._collection.schedule.servers.max(initial=-1)) + 1
