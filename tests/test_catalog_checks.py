@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from test_catalog import A, B, C, failure, fetch, kinds, link, page, text, write
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import Catalog, _database
 from webcrawler.records import Entry, Place
 from webcrawler.urls import url_id
 
@@ -238,6 +239,17 @@ def test_history_has_ascending_numbers_over_batches(catalog: Catalog, tmp_path: 
     write(catalog, page(A, 3, "c"), not_modified(B, 4))
 
     assert column(tmp_path, "SELECT seq FROM fetches ORDER BY fetched") == [1, 2, 3, 4]
+
+
+def test_the_newest_number_is_found_without_reading_the_history(catalog: Catalog, tmp_path: Path) -> None:
+    (subquery,) = re.findall(
+        r"\((SELECT coalesce\(max\(seq\).*?)\) \+ 1", _database.statements("history.sql")[0]
+    )
+    db = sqlite3.connect(tmp_path / "catalog.sqlite")
+    plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {subquery}")]
+    db.close()
+
+    assert plan == ["SEARCH fetches USING COVERING INDEX fetches_by_seq (seq>?)"]
 
 
 def test_a_document_of_an_older_catalog_is_checked_by_its_bytes(catalog: Catalog, tmp_path: Path) -> None:

@@ -67,7 +67,8 @@ class Checks:
 
     def last_seq(self) -> int:
         """The newest fetch, 0 where there is none."""
-        return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM fetches").fetchone()[0])
+        query = "SELECT coalesce(max(seq), 0) FROM fetches WHERE seq IS NOT NULL"  # only so by the index
+        return int(self._db.execute(query).fetchone()[0])
 
     def after(self, seq: int, limit: int) -> Told:
         """The next fetches after one seq, of which no more tries follow."""
