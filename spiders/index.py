@@ -55,8 +55,13 @@ class IndexSpider(Spider):
             page = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols))
             sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching
+            item = CrawledPage.of(fetch, page)
+            if fetch.reason == "probe":
+                text, simhash = item.index_text, page.simhash
+                outcomes.extend(fetch.lease, lambda entry: replace(entry, text=text, simhash=simhash))
+                return
             outcomes.extend(fetch.lease, lambda entry: replace(entry, noindex=page.noindex))
-            yield CrawledPage.of(fetch, page)
+            yield item
         except ParserKilled as error:
             outcomes.quarantine(response, str(error))
         except Unavailable:  # its parser was stopped from outside

@@ -263,3 +263,17 @@ def test_a_document_of_an_older_catalog_is_checked_by_its_bytes(catalog: Catalog
     assert write(catalog, page(A, 2, "a")).unchanged
     assert write(catalog, respaced(A, 3, "a")).unchanged
     assert catalog.last_seq() == seq
+
+
+def moved(url: str, time: float) -> Entry:
+    return Entry(fetch(url, time, "redirect", status=301, target=link("http://site.test/maintenance")))
+
+
+def test_a_whole_server_that_redirects_loses_nothing_for_a_day(catalog: Catalog) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+
+    write(catalog, *[moved(url, T + HOUR + n) for n, url in enumerate(SITE)])
+    assert catalog.count_documents() == len(SITE)
+
+    write(catalog, *[moved(url, T + 25 * HOUR + n) for n, url in enumerate(SITE)])
+    assert catalog.count_documents() == 0

@@ -18,6 +18,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.index import wait_until_caught_up
+from webcrawler.job import PROBE
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.refresher import schedule_of
@@ -48,6 +49,7 @@ class LivingSite:
     pages: dict[str, Page]
     status: dict[str, int] = field(default_factory=dict)  # of paths that are not answered 200
     etags: bool = True
+    missing: int = 404  # what is answered for other paths
 
     def __post_init__(self) -> None:
         self.site = Site({"*": self._answer}).start()
@@ -56,7 +58,8 @@ class LivingSite:
         received = site.received[-1]
         path = received.path.strip("/")
         if path in self.status or path not in self.pages:
-            return Answer("nothing here", self.status.get(path, 404), kind="text/plain")
+            kind = "text/html" if self.missing == 200 else "text/plain"
+            return Answer("Sorry, nothing is here.", self.status.get(path, self.missing), kind=kind)
         page = self.pages[path]
         etag = f'"{page.version}"'
         if self.etags and received.headers.get("If-None-Match") == etag:
@@ -66,7 +69,8 @@ class LivingSite:
 
     @property
     def asked(self) -> list[str]:
-        return [path.strip("/") for path in self.site.pages]
+        paths = [path.strip("/") for path in self.site.pages]
+        return [path for path in paths if not path.endswith(PROBE)]
 
 
 @pytest.fixture
@@ -305,6 +309,7 @@ def test_pages_are_queued_again_by_url_server_or_pattern(
 def test_a_pass_lasts_until_its_last_check_is_made(tmp_path: Path, living: LivingSite) -> None:
     """Else a crawl that is killed before would begin another one."""
     once(tmp_path, living)
+    once(tmp_path, living, "-a", "refresh=once")  # the server is asked for a path that cannot exist
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
     with connect(None, tmp_path) as opened, closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         frontier = Frontier(opened.client, ordering("fifo"))
@@ -317,3 +322,29 @@ def test_a_pass_lasts_until_its_last_check_is_made(tmp_path: Path, living: Livin
 
         assert frontier.checks() == 5
         assert frontier.refresh.startswith("once ")
+
+
+def test_a_page_that_becomes_a_soft_404_leaves_the_second_time(tmp_path: Path, living: LivingSite) -> None:
+    living.missing = 200
+    once(tmp_path, living)
+    del living.pages["b"]
+
+    first = once(tmp_path, living, "-a", "refresh=once")
+    second = once(tmp_path, living, "-a", "refresh=once")
+
+    assert "'webcrawler/checked/missing': 1" in first.log
+    assert "'webcrawler/checked/gone': 1" in second.log
+    assert {url.rpartition("/")[2] for url in second.documents()} == {"", "a", "c", "d"}
+    assert second.frontier["states"]["reasons"] == {"document": 4, "probe": 1, "not-found": 1}
+
+
+def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path, living: LivingSite) -> None:
+    """As pages do that a program in the browser would fill."""
+    living.missing = 200
+    living.pages[""].links.append("shell")
+    once(tmp_path, living)
+
+    for _ in range(3):
+        after = once(tmp_path, living, "-a", "refresh=once")
+
+    assert f"{living.site.url}/shell" in after.documents()

@@ -200,6 +200,8 @@ class Batch:
         if not _is_done(entry):
             outcome = fetch.state if fetch.state == "quarantined" else f"failed/{reason}"
             return Failed(lease, stays or outcome, fetch.retry)
+        if lease.id in verdict.soft:
+            return Failed(lease, stays or "failed/not-found", False)
         if stays:
             return Done(lease, stays.partition("/")[2], True, followed, refused)
         is_duplicate = lease.id in verdict.duplicates
@@ -286,11 +288,12 @@ def _told(entry: Entry, verdict: Verdict) -> str:
     """What a check told: checked/ not-modified, unchanged, changed, missing or failed (it stays), gone."""
     fetch, id = entry.fetch, entry.fetch.lease.id
     if id in verdict.held:
-        is_answer = fetch.reason in ("not-found", "redirect")
+        is_answer = fetch.reason in ("not-found", "redirect") or id in verdict.soft
         return CHECKED + ("missing" if is_answer else "failed")
     if id in verdict.unchanged:
         return CHECKED + ("not-modified" if fetch.status == 304 else "unchanged")
-    return CHECKED + ("changed" if f"{fetch.state}/{fetch.reason}" in DOCUMENTS else "gone")
+    is_there = f"{fetch.state}/{fetch.reason}" in DOCUMENTS and id not in verdict.soft
+    return CHECKED + ("changed" if is_there else "gone")
 
 
 def _followed(entry: Entry, explored: Container[int], verdict: Verdict) -> tuple[list[Link], Counter[str]]:

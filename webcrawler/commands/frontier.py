@@ -37,7 +37,10 @@ MOMENTS = {  # seconds in a unit
 
 
 class FrontierCommand(Command):
-    arguments = "stats | peek | quarantined | explain URL | again URL | block SERVER | unblock SERVER | clear | rebuild"
+    arguments = (
+        "stats | peek | quarantined | explain URL | again URL | block SERVER | unblock SERVER "
+        "| clear | rebuild"
+    )
     summary = "Show the URLs not yet fetched, block servers, clear the frontier or fill it from the catalog"
     options = (
         Option("-n", "20", "how many URLs peek shows (20)", "LIMIT"),

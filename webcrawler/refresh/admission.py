@@ -18,6 +18,7 @@ from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
 from webcrawler.refresh import choosing
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
+from webcrawler.refresh.probes import Probes
 from webcrawler.refresh.trust import Trust
 
 WINDOW = 10_000  # checks queued at a time, at most: some 2 MB of Redis
@@ -45,6 +46,7 @@ class Admission:
         self._share, self._pause_s = share, pause_s
         self._asked: set[int] = set()  # places that were queued by this process and have not been fetched yet
         self._asked_sitemaps: dict[int, float] = {}  # by page number, and when
+        self._probes = Probes(catalog, frontier)
         self._last = time.monotonic()
         self._leased = self._turns()
 
@@ -92,6 +94,7 @@ class Admission:
             # The same ones whenever they are drawn in this pass. They go first, as it may be interrupted.
             drawn = np.random.default_rng(int(since)).random(len(left)) < AUDITS
             scores[left & drawn] = np.inf
+            scores[self._held(left)] = 0
             caps = np.full(self._servers(), OF_A_SERVER)
             chosen = choosing.choose(scores, room, schedule.servers, caps)
             self._queue_places(chosen, chosen[drawn[chosen]], since)
@@ -116,9 +119,15 @@ class Admission:
         cap = max(1, round(2 * share * seconds / self._pause_s)) if self._pause_s else WINDOW
         schedule = self._collection.schedule
         self._queue_audits(room)
-        waiting = np.fromiter(self._asked, np.int64, len(self._asked))
-        chosen = schedule.choose(now_days(), room, np.full(self._servers(), cap), waiting)
+        waiting = self._held(schedule.weights > 0)
+        waiting[list(self._asked)] = True
+        chosen = schedule.choose(now_days(), room, np.full(self._servers(), cap), np.flatnonzero(waiting))
         self._queue_places(chosen)
+
+    def _held(self, places: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Those whose server has not been asked yet how it says that a page is not there."""
+        servers = self._collection.schedule.servers
+        return np.isin(servers, self._probes.waiting({*np.unique(servers[places]).tolist()}))
 
     def _queue_audits(self, checks: int) -> None:
         """Draw as many documents as so many checks deserve, also those that were checked just now."""

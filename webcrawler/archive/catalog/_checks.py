@@ -98,6 +98,13 @@ class Checks:
         query = f"SELECT count(*) FROM documents WHERE coalesce(checked, fetched) < ? AND {COLLECTED}"
         return int(self._db.execute(query, (since,)).fetchone()[0])
 
+    def unprobed(self, servers: Sequence[int]) -> dict[int, str]:
+        """Those of these servers, by number, not asked for a path that cannot exist yet, with names."""
+        query = """
+            SELECT number, name FROM servers
+            WHERE number IN (SELECT value FROM json_each(?)) AND probed IS NULL AND NOT blocked"""
+        return dict(self._db.execute(query, (as_json(servers),)))
+
     def at_risk(self) -> list[tuple[int, float]]:
         """Documents whose last fetch found nothing or failed, and since when that is so."""
         query = f"""

@@ -21,12 +21,12 @@ _WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 # The URL yields no document now. Other failures tell nothing: what is known is kept.
 GONE = frozenset(
-    {"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable", "sitemap"}
+    {"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable", "sitemap", "probe"}
 )
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
-    text_digest, modified, audit, fresh"""
+    text_digest, modified, audit, probe, words_digest, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -54,12 +54,10 @@ class Verdict(NamedTuple):
     near: frozenset[int] = frozenset()  # documents with nearly the text of another
     checks: frozenset[int] = frozenset()  # fetches of what was a document already
     unchanged: frozenset[int] = frozenset()  # those that found nothing new
-    held: frozenset[int] = (
-        frozenset()
-    )  # those that found nothing there, or failed; the document stays for now
-    links_before: Mapping[int, frozenset[int]] = MappingProxyType(
-        {}
-    )  # of pages that changed: ids of the targets
+    held: frozenset[int] = frozenset()  # those that found nothing, or failed; the document stays for now
+    soft: frozenset[int] = frozenset()  # those that were answered 200 with what stands for "not found"
+    # Of pages whose links were replaced: URL ids of the targets before.
+    links_before: Mapping[int, frozenset[int]] = MappingProxyType({})
 
 
 def joined(first: Verdict, ids: Sequence[int], then: Verdict) -> Verdict:
@@ -74,7 +72,9 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
     headers = {name.lower(): value for name, value in fetch.headers}
     found = _found(entry)
     text = None if entry.noindex or not found else entry.text
-    words = text.body.split() if text else []
+    asked = json.loads(fetch.lease.request or "{}")
+    is_compared = fetch.lease.was or fetch.reason == "probe"
+    words = entry.text.body.split() if entry.text and (text or is_compared) else []
     return (
         *(fetch.lease.token, fetch.fetched, fetch.status, fetch.state, fetch.reason, fetch.retry),
         *(fetch.lease.tries, found, fetch.seconds, entry.digest or None, entry.simhash or None),
@@ -87,7 +87,9 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         pack(text) if text else None,
         _text_digest(entry, text, words) if found else None,
         _time(headers.get("last-modified")),
-        bool(fetch.lease.request) and "audit" in json.loads(fetch.lease.request),
+        "audit" in asked,
+        asked.get("kind") == "probe",
+        sha1(" ".join(words).encode(), usedforsecurity=False).digest() if words and is_compared else None,
         found is not None,
     )
 
@@ -121,6 +123,8 @@ def _found(entry: Entry) -> bool | None:
 def named(entry: Entry) -> Iterable[Link]:
     """All URLs that get a page number with this one, the target of a redirect first."""
     target = entry.fetch.target
+    if entry.fetch.reason == "probe":
+        return ()
     if entry.fetch.reason == "sitemap":
         return [link for link in entry.links if not link.refused and link.id != entry.fetch.lease.id]
     return entry.links if target is None else (target._replace(rel="redirect"), *entry.links)

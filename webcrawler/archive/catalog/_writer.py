@@ -35,8 +35,7 @@ DAY_S = 24 * HOUR_S
 # When a check may remove a document: the placeholders of checks.sql.
 LIMITS: dict[str, Any] = {
     "missing_s": HOUR_S,
-    "moved_s": 22
-    * HOUR_S,  # less than a day: a nightly crawl may start a little earlier than the night before
+    "moved_s": 22 * HOUR_S,  # less than a day: a nightly crawl may start a little earlier than the last
     "lost_s": 14 * DAY_S,
     "incident_s": 22 * HOUR_S,
     "incident_share": 0.3,
@@ -184,18 +183,19 @@ class Writer:
         batch = [(place, page, *row) for place, (page, row) in enumerate(zip(pages, rows, strict=True))]
         self._clear_batch()
         insert_many(db, f"INSERT INTO batch ({COLUMNS})", batch)
+        soft = self._soft_404s()
         run(db, "checks.sql", **self._limits)
         sys.audit("webcrawler.catalog.checked")
         links: list[Row] = []
         unchanged: set[int] = set()  # URL ids of sitemaps
         for place in sorted(json.loads(run(db, "fresh.sql").fetchone()[0])):
             page, entry = pages[place], entries[place]
-            links += [(page, numbers[link.id], link.anchor, link.rel) for link in outlinks(entry)]
+            targets = () if place in soft else outlinks(entry)
+            links += [(page, numbers[link.id], link.anchor, link.rel) for link in targets]
             if entry.fetch.reason == "sitemap" and self._write_sitemap(page, entry):
                 unchanged.add(entry.fetch.lease.id)
-        before = self._links_before(
-            [page for page, one in zip(pages, entries, strict=True) if one.fetch.lease.was]
-        )
+        was = [page for page, entry in zip(pages, entries, strict=True) if entry.fetch.lease.was]
+        before = self._links_before(was)
         insert_many(db, "INSERT OR IGNORE INTO links", links)
         run(db, "gone.sql")
         run(db, "unlinked.sql")
@@ -206,10 +206,27 @@ class Writer:
         told = map(json.loads, run(db, "verdict.sql").fetchone())
         sys.audit("webcrawler.catalog.after-verdict")
         ids = [entry.fetch.lease.id for entry in entries]
-        sets = [frozenset(ids[place] for place in places) for places in told]
+        sets = [frozenset(ids[place] for place in places) for places in (*told, soft)]
         links_before = {id: before[page] for id, page in zip(ids, pages, strict=True) if page in before}
         verdict = Verdict._make((*sets, links_before))
         return verdict._replace(unchanged=verdict.unchanged | unchanged)
+
+    def _soft_404s(self) -> list[int]:
+        """Store what probes brought, and turn checks that brought the same into 404s: their positions."""
+        found = json.loads(run(self._db, "soft-404.sql").fetchone()[0])
+        soft = [
+            place
+            for place, same_words, simhash, missing in found
+            if same_words or (simhash and missing and distance(simhash, missing) <= NEAR)
+        ]
+        if soft:
+            self._db.execute(
+                """UPDATE batch SET found = 0, state = 'failed', reason = 'not-found', error = 'a soft 404',
+                    digest = NULL, simhash = NULL, packed = NULL
+                WHERE position IN (SELECT value FROM json_each(?))""",
+                (as_json(soft),),
+            )
+        return soft
 
     def _links_before(self, pages: list[int]) -> dict[int, frozenset[int]]:
         """Of the checked pages whose links are about to be replaced: the URL ids that they linked to."""

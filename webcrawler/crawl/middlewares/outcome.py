@@ -23,7 +23,7 @@ from webcrawler.job import is_sitemap
 from webcrawler.records import Entry, Fetch, Lease, Link
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-PARSED = frozenset({"document", "sitemap"})  # by the spider
+PARSED = frozenset({"document", "sitemap", "probe"})  # by the spider
 SMALL_BODY_BYTES = 64 * 1024
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 

@@ -44,7 +44,7 @@ WHERE number IN (SELECT number FROM batch WHERE checked IS NOT NULL AND NOT retr
 
 -- What a check must not remove at its first sight, nor while the whole server seems to be gone.
 INSERT INTO checks (server, hour, checks, missing)
-SELECT u.server, CAST(b.fetched / 3600 AS INTEGER), count(*), total(b.status BETWEEN 400 AND 499 AND b.reason = 'not-found')
+SELECT u.server, CAST(b.fetched / 3600 AS INTEGER), count(*), total(b.found = 0)
 FROM batch b JOIN urls u ON u.number = b.number WHERE b.checked IS NOT NULL AND NOT b.retry GROUP BY 1, 2
 ON CONFLICT DO UPDATE SET checks = checks + excluded.checks, missing = missing + excluded.missing;
 
@@ -68,6 +68,7 @@ WHERE checked IS NOT NULL AND NOT same AND EXISTS (
                     OR batch.fetched - s.incident_since < :incident_s
                WHEN batch.reason = 'redirect' AND batch.status IN (302, 303, 307)
                THEN batch.fetched = d.missing_since OR batch.fetched - d.missing_since < :moved_s
+               WHEN batch.reason = 'redirect' THEN batch.fetched - s.incident_since < :incident_s
                ELSE 0 END);
 
 UPDATE batch SET found = CASE WHEN same OR held THEN nullif(found, 0) ELSE coalesce(found, 0) END,

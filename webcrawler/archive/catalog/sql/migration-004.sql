@@ -23,6 +23,11 @@ CREATE INDEX documents_at_risk ON documents (number) WHERE missing_since IS NOT 
 
 -- Since when unusually many documents of the server are missing: none of them is removed for a day.
 ALTER TABLE servers ADD COLUMN incident_since REAL;
+-- When the server was asked for a path that cannot exist; SHA-1 of the words of its answer and their simhash,
+-- NULL where that is no page.
+ALTER TABLE servers ADD COLUMN probed REAL;
+ALTER TABLE servers ADD COLUMN missing_words BLOB;
+ALTER TABLE servers ADD COLUMN missing_simhash INTEGER;
 
 -- URLs whose document was removed by a check: when, and how often they were asked for since.
 CREATE TABLE gone (
