@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import time
@@ -16,6 +17,7 @@ from localweb import PROJECT, Answer, Crawled, Site, crawl, scrapy
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
+from webcrawler.crawl import wiring
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import PROBE
@@ -26,6 +28,7 @@ from webcrawler.search import Searcher
 from webcrawler.settings import SETTINGS
 
 HOW_TO = PROJECT / "docs" / "how-to" / "search-engine-for-my-sites.md"
+INDEXED = json.dumps(wiring.SETTINGS["ITEM_PIPELINES"])
 FAST = {"REFRESH_GONE": 0, "FRONTIER_DELAY": 0, "ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_BACKOFF": 0.05}
 
 
@@ -129,7 +132,7 @@ def test_the_story_of_a_site_that_changes_and_is_crawled_every_night(
     assert found(tmp_path, "wordbv1") == set()  # 404: the second time
     assert found(tmp_path, "worddv1") == {"d"}
     states = third.frontier["states"]
-    assert states["seen"] == states["done"] + states["failed"] == 6
+    assert states["seen"] == states["done"] + states["failed"] == 7  # with the path that cannot exist
 
 
 def test_a_night_in_which_nothing_changed_indexes_nothing(tmp_path: Path, living: LivingSite) -> None:
@@ -140,7 +143,7 @@ def test_a_night_in_which_nothing_changed_indexes_nothing(tmp_path: Path, living
 
     assert sorted(living.asked) == ["", "a", "b", "c", "d"]
     assert last_change(tmp_path) == changes
-    assert second.frontier["states"]["reasons"] == {"document": 5}
+    assert second.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
 
 
 def last_change(tmp_path: Path) -> int:
@@ -171,7 +174,7 @@ def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_ne
 
     assert (len(asked), len(living.asked)) == (3, 2)
     assert sorted(asked + living.asked) == ["", "a", "b", "c", "d"]
-    assert first.frontier["states"]["seen"] == 5
+    assert first.frontier["states"]["seen"] == 6
 
 
 def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: LivingSite) -> None:
@@ -181,7 +184,7 @@ def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: 
     after = once(tmp_path, living, "-a", "refresh=once", FRONTIER_TRIES=2)
 
     assert len(after.documents()) == 5
-    assert after.frontier["states"]["reasons"] == {"document": 5}
+    assert after.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
     assert "'webcrawler/checked/failed': 5" in after.log
 
 
@@ -270,7 +273,7 @@ def test_what_only_the_sitemap_names_is_found_by_a_later_pass(tmp_path: Path, li
 
     assert "sitemap.xml" in living.asked
     assert f"{living.site.url}/unlinked" in after.documents()
-    assert after.frontier["states"]["reasons"] == {"document": 6, "sitemap": 1}
+    assert after.frontier["states"]["reasons"] == {"document": 6, "sitemap": 1, "not-found": 1}
 
 
 ALL = ["", "a", "b", "c", "d"]
@@ -326,11 +329,11 @@ def test_a_pass_lasts_until_its_last_check_is_made(tmp_path: Path, living: Livin
 
 def test_a_page_that_becomes_a_soft_404_leaves_the_second_time(tmp_path: Path, living: LivingSite) -> None:
     living.missing = 200
-    once(tmp_path, living)
+    once(tmp_path, living, ITEM_PIPELINES=INDEXED)
     del living.pages["b"]
 
-    first = once(tmp_path, living, "-a", "refresh=once")
-    second = once(tmp_path, living, "-a", "refresh=once")
+    first = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
+    second = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
 
     assert "'webcrawler/checked/missing': 1" in first.log
     assert "'webcrawler/checked/gone': 1" in second.log
@@ -342,9 +345,9 @@ def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path,
     """As pages do that a program in the browser would fill."""
     living.missing = 200
     living.pages[""].links.append("shell")
-    once(tmp_path, living)
+    once(tmp_path, living, ITEM_PIPELINES=INDEXED)
 
     for _ in range(3):
-        after = once(tmp_path, living, "-a", "refresh=once")
+        after = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
 
     assert f"{living.site.url}/shell" in after.documents()

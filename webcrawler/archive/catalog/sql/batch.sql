@@ -15,9 +15,9 @@ CREATE TEMP TABLE batch (
     token INTEGER, fetched REAL, status INTEGER, state TEXT, reason TEXT, retry INTEGER, tries INTEGER, found INTEGER,
     seconds REAL, digest BLOB, simhash INTEGER, error TEXT, file TEXT, "offset" INTEGER,
     content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB,
-    text_digest BLOB, modified REAL,
+    text_digest BLOB, modified REAL, audit INTEGER NOT NULL DEFAULT 0,
     probe    INTEGER, -- 1: its path cannot exist
-    words_digest BLOB, -- SHA-1 of the words of a probe or a check audit INTEGER NOT NULL DEFAULT 0,
+    words_digest BLOB, -- SHA-1 of the words of a probe or a check
     fresh    INTEGER NOT NULL, -- 1: it says what stands there, is not fenced off, and is not what the catalog has already
     fenced   INTEGER NOT NULL DEFAULT 0, -- 1: a later lease reported before, it was written before, or its server is blocked
     checked  REAL,    -- it is a check: when the document that it looked for was last known to be current
