@@ -83,7 +83,8 @@ def _checks(lately: dict[str, Any]) -> Iterator[str]:
 def _costs(costs: dict[str, Any] | None, level: float) -> str:
     if costs is None:
         return f"{level:.0%} current: no number of checks is known that would do"
-    times = f", {costs['times']:,.1f} × those of now" if costs["times"] else ""
+    of_now = costs["times"]
+    times = f", {of_now:,.{1 if of_now >= 1 else 3}f} × those of now" if of_now else ""
     return f"{level:.0%} current would take {costs['checks_a_day']:,.1f} checks a day{times}"
 
 
