@@ -137,3 +137,25 @@ def test_each_goes_to_the_partition_of_its_server(make_frontier: MakeFrontier) -
     assert frontier.again([Again(url, "done/document") for url in urls]) == 20
     assert sorted(visit_all(frontier)) == sorted(urls)
     assert maintenance.clear(frontier) == 20
+
+
+def test_what_may_be_new_is_queued_before_all_others_once(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+
+    assert frontier.again([Again(D, "", "{}")]) == 1
+    assert frontier.again([Again(D, "", "{}")]) == 0
+
+    assert visit_all(frontier) == [D, A]
+    assert counts(frontier) == {"seen": 2, "queued": 0, "leased": 0, "document": 2}
+
+
+def test_only_checks_are_leased_where_nothing_else_is_wanted(make_frontier: MakeFrontier) -> None:
+    for mode in ("fifo", "breadth"):
+        frontier = make_frontier(mode, mode)
+        frontier.discover(links(A, C))
+        visit(frontier)
+        frontier.leases.checks_only = True
+
+        assert frontier.lease(5).leases == []
+        frontier.again([DUE])
+        assert [lease.url for lease in frontier.lease(5).leases] == [A]

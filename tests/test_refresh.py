@@ -177,6 +177,15 @@ def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_ne
     assert first.frontier["states"]["seen"] == 6
 
 
+def test_checks_come_before_what_is_new(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living, "-a", "max_pages=3")
+    before = set(living.asked)
+
+    once(tmp_path, living, "-a", "refresh=once", "-a", "max_pages=3")
+
+    assert set(living.asked) == before
+
+
 def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
     living.status = dict.fromkeys(["", "a", "b", "c", "d"], 500)

@@ -99,7 +99,7 @@ class Again(NamedTuple):
     """A URL that is decided and due again."""
 
     url: str  # canonical
-    was: str  # what it was decided as: "done/document", "failed/not-found"
+    was: str  # what it was decided as: "done/document", "failed/not-found"; "": it may be new
     request: str = ""  # as the link's
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.frontier import Frontier
+from webcrawler.frontier import Again, Frontier
 from webcrawler.job import probe_link
-from webcrawler.orderings import PRIORITY_MAX
 
 PATIENCE_SECONDS = 60.0  # for which documents of a server wait for its answer
 
@@ -25,8 +24,7 @@ class Probes:
         names = self._catalog.checks.unprobed(sorted(servers - self._known))
         if new := [number for number in names if number not in self._asked]:
             links = [probe_link(names[number]) for number in new]
-            self._frontier.discover(links, within_budgets=False)
-            self._frontier.rescore(links, [PRIORITY_MAX] * len(links), keep_classes=False)
+            self._frontier.again([Again(link.url, "", link.request) for link in links])
             self._asked |= dict.fromkeys(new, time.monotonic())
         too_long = time.monotonic() - PATIENCE_SECONDS
         waiting = [number for number in names if self._asked[number] > too_long]

@@ -144,7 +144,7 @@ class Crawl(Worker):
     def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
         found = super().lease(limit, reports, doubtful)
         if not found.leases and self.job.refresh == "once":
-            self._has_checks_left = bool(self.frontier.refresh)
+            self._has_checks_left = self.frontier.leases.checks_only = bool(self.frontier.refresh)
         return found
 
     @property

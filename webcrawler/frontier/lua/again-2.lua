@@ -1,18 +1,26 @@
 -- again-2.lua: queues URLs that are decided again, before all that is new.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
--- ARGV[1] msgpack of groups {server, {path, …}, {id, …}, {what it was decided as, …}, {JSON of the request or "", …}}
+-- ARGV[1] msgpack of groups {server, {path, …}, {id, …}, {what it was decided as, or "" for what may be new, …}, {JSON of the request or "", …}}
 -- Returns {how many are queued now, {URL that was never seen, …}}; what is queued or leased already, and what is blocked, stays as it is.
 -- Keeps   what it was is kept aside and no longer counted, so that the states still add up.      Cost O(log queue) each.
 local now, turns, queued, unseen, met = now_ms(), by_turn(), 0, {}, {}
 local number = tonumber(call('HGET', key('counts'), 'number') or 0)
 
--- Is a URL decided? `waits` is its score in its queue.
-local function is_decided(server, path, id, waits)
+-- Is a URL to be queued? `waits` is its score in its queue.
+local function is_due(server, path, id, was, waits)
   if waits or met[server .. path] or call('ZSCORE', key('retry'), server .. ' ' .. path) or call('HEXISTS', key('leases'), server .. path) == 1 then
     return false
   end
   met[server .. path] = true
-  if call('SISMEMBER', PREFIX .. 'seen:' .. string.sub(id, -4), id) == 1 then return true end
+  if was == '' then
+    local is_new = call('SADD', SEEN .. string.sub(id, -4), id) == 1
+    if is_new then
+      tally('seen', 1)
+      call('HINCRBY', key('taken'), server, 1)
+    end
+    return is_new
+  end
+  if call('SISMEMBER', SEEN .. string.sub(id, -4), id) == 1 then return true end
   unseen[#unseen + 1] = server .. path
   return false
 end
@@ -22,14 +30,16 @@ for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
   if not call('HGET', server_of(server), 'blocked') then
     local entries, waiting = {}, bulk('ZMSCORE', queue_of(server), paths)
     for i, path in ipairs(paths) do
-      if is_decided(server, path, ids[i], waiting[i]) then
+      if is_due(server, path, ids[i], before[i], waiting[i]) then
         local member = server .. ' ' .. path
         number = number + 1
         entries[#entries + 1], entries[#entries + 2] = AHEAD + number, path
-        call('HSET', key('again'), member, before[i])
+        if before[i] ~= '' then
+          call('HSET', key('again'), member, before[i])
+          tally(before[i], -1)
+        end
         if requests[i] ~= '' then call('HSET', key('request'), member, requests[i]) end
         call('HDEL', key('quarantined'), server .. path)
-        tally(before[i], -1)
       end
     end
     if entries[1] then

@@ -165,5 +165,6 @@ for _, name in ipairs({'wait', 'retry'}) do
 end
 if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
 answer[4] = call('HEXISTS', key('alone'), worker)
-if (answer[4] == 1 or checks_only) and answer[3] == 0 and limit_left > 0 then answer[3] = 1000 end
+if answer[3] == 0 and answer[4] == 1 then answer[3] = 1000 end
+if answer[3] == 0 and checks_only and limit_left > 0 then answer[3] = 200 end
 return answer
