@@ -43,7 +43,7 @@ SETTINGS = {
 }
 STRUCK_DOWN = (-signal.SIGKILL, -signal.SIGTERM)  # the latter before it could listen to it
 PATIENCE_SECONDS = 60.0  # for what should take a few
-LEFTOVER_SECONDS = 30.0  # a busy parser ends by its page's deadline
+LEFTOVER_SECONDS = 60.0  # a busy parser ends by its page's deadline, and companions finish what they are at
 
 
 @dataclass(slots=True)
@@ -90,6 +90,7 @@ class Ordeal:
             self._environment["REDIS_URL"] = f"redis://127.0.0.1:{self.toxics.port}/0"
         self._frontier = Frontier(self._client(), ordering("breadth"))
         self._counter = count()
+        self.arguments: list[str] = []  # of the workers that are started from now on, beside the seed
         self._last: dict[str, Any] = {"leased": 0, "done": 0, "failed": 0}
         self.workers: list[subprocess.Popen[bytes]] = []
         for slot in range(workers):
@@ -102,7 +103,7 @@ class Ordeal:
         once = self.folder.parent / f"{self.folder.name}-once" / str(next(self._counter))
         once.mkdir(parents=True)
         command = [sys.executable, "-m", "scrapy", "crawl", "index", "-a", "mode=breadth"]
-        command += ["-a", f"seeds={self.web.seed}"]
+        command += ["-a", f"seeds={self.web.seed}", *self.arguments]
         armed = environment(failpoints, once)
         with self.log.open("ab") as log:
             process = subprocess.Popen(
@@ -141,17 +142,24 @@ class Ordeal:
                 self.start(slot)
         return all(worker.returncode == 0 for worker in self.workers)
 
-    def follower(self) -> int | None:
-        """The process id of the index follower, while it lives."""
+    def companion(self, name: str) -> int | None:
+        """The process id of the one that holds NAME.lock, while it lives."""
         with suppress(FileNotFoundError, ValueError):
-            pid = int((self.folder / "index.lock").read_text())
+            pid = int((self.folder / f"{name}.lock").read_text())
             return pid if self.mark.is_on(pid) else None
         return None
 
     def kill_follower(self) -> None:
         """kill -9 of the index follower, where one is at work; the workers start another."""
-        if (pid := self.follower()) is not None:
-            self.note(Fault("follower", kills=True))
+        self._kill_companion("follower", "index")
+
+    def kill_refresher(self) -> None:
+        """As `kill_follower`."""
+        self._kill_companion("refresher", "refresh")
+
+    def _kill_companion(self, kind: str, name: str) -> None:
+        if (pid := self.companion(name)) is not None:
+            self.note(Fault(kind, kills=True))
             with suppress(ProcessLookupError):  # it has come to its end in this moment
                 os.kill(pid, signal.SIGKILL)
 
@@ -212,8 +220,12 @@ class Ordeal:
         states = self.states() or self._last
         return int(states["done"] + states["failed"])
 
-    def finish(self) -> dict[str, Any]:
-        """Lets the crawl come to its end, the index too; what there is then."""
+    def finish(self, may_refetch: bool = False) -> dict[str, Any]:
+        """Lets the crawl come to its end, the index too; what there is then.
+
+        Args:
+            may_refetch: is it no problem if more is fetched again than was in flight?
+        """
         self.start_missing()
         until(self.has_ended, PATIENCE_SECONDS * 2, f"for the end; the log is {self.log}")
         follower.wait_until_caught_up(self.folder)
@@ -224,7 +236,7 @@ class Ordeal:
         if left := self.mark.leftovers(LEFTOVER_SECONDS):
             self.problems.append(f"processes are left over: {left}")
         in_flight, refetched = sum(fault.in_flight for fault in self.faults), self._refetched()
-        if refetched > in_flight:
+        if refetched > in_flight and not may_refetch:
             self.problems.append(f"{refetched} fetched again, {in_flight} were in flight")
         if not verdict.is_good:
             self.problems.append(f"{_bad(verdict)}, the data folder is {self.folder}")

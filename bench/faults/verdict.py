@@ -14,11 +14,13 @@ from whoosh.index import open_dir
 
 from webcrawler.archive.pages import record_at
 from webcrawler.errors import WebcrawlerError
+from webcrawler.job import PROBE
 from webcrawler.records import Place
 
 LAST = """
     SELECT s.name || u.path, f.reason FROM fetches f
-    JOIN urls u ON u.number = f.number JOIN servers s ON s.number = u.server ORDER BY f.fetched"""
+    JOIN urls u ON u.number = f.number JOIN servers s ON s.number = u.server
+    WHERE NOT f.retry AND f.reason <> 'not-modified' ORDER BY f.fetched"""
 DOCUMENTS = """
     SELECT s.name || u.path, d.duplicate_of IS NOT NULL, d.digest, d.file, d."offset" FROM documents d
     JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
@@ -50,6 +52,8 @@ def judge(folder: Path, truth: Truth, states: dict[str, Any]) -> Verdict:
     with closing(sqlite3.connect(f"file:{folder}/catalog.sqlite?mode=ro", uri=True)) as catalog:
         last = dict(catalog.execute(LAST).fetchall())
         rows = catalog.execute(DOCUMENTS).fetchall()
+    probes = [url for url in last if url.endswith(PROBE)]  # one of each server whose documents were checked
+    expected |= {url: {"not-found"} for url in probes}
     documents = Counter(row[0] for row in rows)
     searchable = {row[0] for row in rows if not row[1]} - truth.noindex
     found = in_index(folder)
@@ -64,7 +68,7 @@ def judge(folder: Path, truth: Truth, states: dict[str, Any]) -> Verdict:
         index_lost=len(searchable - found.keys()),
         index_twice=sum(found.values()) - len(found),
         index_too_many=len(found.keys() - searchable),
-        states_wrong=states_wrong(truth, states),
+        states_wrong=states_wrong(truth, states, len(probes)),
     )
 
 
@@ -84,7 +88,7 @@ def reasons(truth: Truth) -> dict[str, set[str]]:
     return expected | {url: {"document", "duplicate"} for url in truth.copies}
 
 
-def states_wrong(truth: Truth, states: dict[str, Any]) -> int:
+def states_wrong(truth: Truth, states: dict[str, Any], probes: int = 0) -> int:
     """By how many URLs the table is off: nothing may be left to do, the reasons must be the truth's."""
     expected = Counter(
         {
@@ -92,7 +96,7 @@ def states_wrong(truth: Truth, states: dict[str, Any]) -> int:
             "duplicate": truth.duplicates,
             "noindex": len(truth.noindex),
             "redirect": len(truth.redirects),
-            "not-found": len(truth.not_found),
+            "not-found": len(truth.not_found) + probes,
             "not-indexable": len(truth.not_indexable),
             "robots-disallowed": len(truth.disallowed),
         }
