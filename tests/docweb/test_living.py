@@ -152,7 +152,7 @@ def test_page_that_moved_is_found_at_its_new_place_alone(week: Week) -> None:
 
 
 def test_soft_404_is_not_found_by_what_the_page_said(week: Week) -> None:
-    """It stays, as a page that changed: this server says 404 of a path that cannot exist, so nothing tells."""
+    """It stays, as a page that changed: this server says 404 of a path that cannot exist: nothing tells."""
     assert not week.days[3].finds(week.with_fate("soft 404"))
 
 
