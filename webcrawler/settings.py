@@ -95,6 +95,9 @@ REFRESH_GONE = given("REFRESH_GONE", 1.0, "hours")
 # A document that cannot be fetched is removed after so long.
 REFRESH_LOST = given("REFRESH_LOST", 14.0, "days")
 
+# Documents at most; beyond them better pages replace the least important ones. 0: any number.
+COLLECTION_MAX = given("COLLECTION_MAX", 0, "documents")
+
 # ---- Other spiders
 
 # Name of the frontier, which spiders of one name share; empty: the spider's name.

@@ -8,6 +8,7 @@ from webcrawler.frontier import inspect, maintenance
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
 from webcrawler.frontier.messages import (
+    WAITING,
     Again,
     Budgets,
     Done,
@@ -22,6 +23,7 @@ from webcrawler.frontier.slots import Client
 from webcrawler.orderings import Known, Ordering, Seen, Source, ordering
 
 __all__ = [
+    "WAITING",
     "Again",
     "Budgets",
     "Client",

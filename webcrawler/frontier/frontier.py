@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import chain
 from shlex import quote
@@ -251,6 +252,18 @@ class Frontier:
                 unseen += [url.decode() for url in unknown]
         links = [Link(url, urls.url_id(url), url) for url in unseen]
         return queued + self.discover(links, within_budgets=False)
+
+    def recount(self, decided: Sequence[Again], outcome: str) -> None:
+        """Counts decided URLs as another outcome than what they were."""
+        for partition, own in self.partitions.split(decided, lambda one: urls.server(one.url)).items():
+            for was, number in Counter(one.was for one in own).items():
+                self.client.hincrby(partition.prefix + "counts", was, -number)
+                self.client.hincrby(partition.prefix + "counts", outcome, number)
+
+    def turns(self) -> int:
+        """How many leases were handed out so far."""
+        counts = (self.client.hget(one.prefix + "counts", "turn") for one in self.partitions)
+        return sum(int(turn or 0) for turn in counts)
 
     def checks(self) -> int:
         """How many decided URLs are queued again, or leased."""

@@ -95,11 +95,14 @@ class Done(NamedTuple):
     note: int = 0  # what the ordering notes of the page, for its links
 
 
+WAITING = "waiting"  # in place of what a URL was: it is not decided, and goes ahead where it waits
+
+
 class Again(NamedTuple):
-    """A URL that is decided and due again."""
+    """A URL that is to be fetched before all others: as a rule one that is decided and due again."""
 
     url: str  # canonical
-    was: str  # what it was decided as: "done/document", "failed/not-found"; "": it may be new
+    was: str  # what it was decided as: "done/document", "failed/not-found"; "": it may be new; or WAITING
     request: str = ""  # as the link's
 
 

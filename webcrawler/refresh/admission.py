@@ -22,7 +22,7 @@ from webcrawler.refresh.probes import Probes
 from webcrawler.refresh.trust import Trust
 
 WINDOW = 10_000  # checks queued at a time, at most: some 2 MB of Redis
-OF_A_SERVER = 100  # of them, at most, so that no slow server fills the window
+OF_A_SERVER = 500  # of them, at most, so that no slow server fills the window
 LEAST = 20  # checks queued where nothing else waits
 AUDITS = 0.01  # of the checks are of documents drawn at random from all: they say what no estimate has chosen
 HOUR_SECONDS = 3600.0
@@ -48,7 +48,7 @@ class Admission:
         self._asked_sitemaps: dict[int, float] = {}  # by page number, and when
         self._probes = Probes(catalog, frontier)
         self._last = time.monotonic()
-        self._leased = self._turns()
+        self._leased = frontier.turns()
 
     def step(self) -> None:
         """Take in what was fetched, and queue what is due."""
@@ -95,7 +95,9 @@ class Admission:
             drawn = np.random.default_rng(int(since)).random(len(left)) < AUDITS
             scores[left & drawn] = np.inf
             scores[self._held(left)] = 0
-            caps = np.full(self._servers(), OF_A_SERVER)
+            # Beside those of the server that wait already.
+            servers = np.bincount(schedule.servers[list(self._asked)], minlength=self._servers())
+            caps = np.maximum(OF_A_SERVER - servers, 0)
             chosen = choosing.choose(scores, room, schedule.servers, caps)
             self._queue_places(chosen, chosen[drawn[chosen]], since)
         else:
@@ -160,12 +162,8 @@ class Admission:
     def _since_last(self) -> tuple[float, int]:
         """Seconds and leases since the last call."""
         before, self._last = self._last, time.monotonic()
-        leased, self._leased = self._leased, self._turns()
+        leased, self._leased = self._leased, self._frontier.turns()
         return self._last - before, self._leased - leased
-
-    def _turns(self) -> int:
-        prefixes = [partition.prefix for partition in self._frontier.partitions]
-        return sum(int(self._frontier.client.hget(prefix + "counts", "turn") or 0) for prefix in prefixes)
 
 
 def checks_of(due: Sequence[Due], audits: Container[int] = (), trust: Trust | None = None) -> list[Again]:

@@ -22,6 +22,7 @@ from webcrawler.errors import Unavailable
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
+from webcrawler.refresh.replacement import Replacement
 from webcrawler.refresh.schedule import Schedule
 
 _log = logging.getLogger(__name__)
@@ -77,9 +78,12 @@ def _serve(
             frontier = Frontier(client, ordering("fifo"))
             share, pause_s = float(settings["REFRESH_SHARE"]), float(settings["FRONTIER_DELAY"])
             admission = Admission(collection, catalog, frontier, share, pause_s)
+            most = int(settings["COLLECTION_MAX"])
+            replacement = Replacement(collection, catalog, frontier, crawl_dir, most)
             while is_crawling(crawl_dir) and not stopped():
                 began = time.monotonic()
                 admission.step()
+                replacement.step()
                 time.sleep(max(POLL_SECONDS, REST * (time.monotonic() - began)))
     except (RedisError, Unavailable) as error:
         _log.warning("no checks are queued now: %s", error)

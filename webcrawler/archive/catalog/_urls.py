@@ -74,6 +74,13 @@ class Urls:
         rows = self._db.execute("SELECT id FROM urls WHERE number > ? ORDER BY number", (after,))
         return columns(rows).ravel()
 
+    def unexplored(self) -> list[int]:
+        """The page numbers that were linked to and never fetched, ascending; reads all URLs."""
+        query = f"""
+            SELECT u.number {URL} WHERE NOT s.blocked AND NOT u.removed
+              AND NOT EXISTS (SELECT 1 FROM fetches f WHERE f.number = u.number) ORDER BY u.number"""
+        return [number for (number,) in self._db.execute(query)]
+
     def servers(self) -> tuple[dict[int, str], IntArray]:
         """The servers' names by their numbers; the server's number of each page number, from 1 on."""
         names = dict(self._db.execute("SELECT number, name FROM servers"))

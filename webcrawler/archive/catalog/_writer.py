@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -153,6 +154,13 @@ class Writer:
             run(self._db, "touch.sql")
         run(self._db, "rename.sql")
         return removed
+
+    def discard(self, numbers: Collection[int]) -> None:
+        """As `Catalog.discard`."""
+        with transaction(self._db):
+            self._clear_batch()
+            run(self._db, "discard.sql", numbers=as_json(list(numbers)), now=time.time())
+            self._apply_batch()
 
     def discard_finds(self, kept: Collection[int]) -> set[int]:
         """As `Catalog.discard_finds`."""

@@ -80,6 +80,13 @@ class Catalog:
         """
         return self._for_writing.block(server)
 
+    def discard(self, numbers: Collection[int]) -> None:
+        """Remove documents and texts, as others are worth more. Their links stay, else ranks would fall.
+
+        Raises as `write`.
+        """
+        self._for_writing.discard(numbers)
+
     def unblock(self, server: str) -> None:
         """Store what is fetched there from now on; what was removed comes back with its next fetch."""
         self._for_writing.unblock(server)

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
-REFRESHER_NEEDS = ("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST")
+REFRESHER_NEEDS = (
+    *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST"),
+    "COLLECTION_MAX",
+)
 
 
 class Crawl(Worker):
@@ -78,7 +81,7 @@ class Crawl(Worker):
 
     def open(self, spider: Spider) -> None:
         """Opens the stores, takes the seeds in, and starts the processes beside the crawl."""
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         # Before there are threads and processes of ours, which are as nice as this one.
         if not os.nice(0) and not self.job.is_search:
             lower_priority(self.settings.getint("CRAWL_NICE"))
@@ -94,7 +97,9 @@ class Crawl(Worker):
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
         self.seeds = Seeds(() if self.job.is_search else map(seed_link, self.job.seeds))
-        self.outcomes = Outcomes(self, self.stores, self.job.max_pages, self.seeds)
+        most = 0 if self.job.is_search else self.settings.getint("COLLECTION_MAX")
+        room = most - self.stores.ask(Catalog.count_documents) if most else None
+        self.outcomes = Outcomes(self, self.stores, self.job.max_pages, self.seeds, room)
         made = self.crawler.engine.scraper.itemproc.middlewares
         feeds = {pipeline.feeds for pipeline in made if isinstance(pipeline, PagePipeline)}
         needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}
@@ -142,9 +147,13 @@ class Crawl(Worker):
     # ---- what the scheduler asks
 
     def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
+        is_full = self.outcomes.is_full
+        self.frontier.leases.checks_only = self._has_checks_left or is_full or self.job.refresh == "only"
         found = super().lease(limit, reports, doubtful)
         if not found.leases and self.job.refresh == "once":
-            self._has_checks_left = self.frontier.leases.checks_only = bool(self.frontier.refresh)
+            self._has_checks_left = bool(self.frontier.refresh)
+        if is_full and not (found.leases or self.leases.open or self.is_expecting or self.is_closing):
+            self._loop.call_soon_threadsafe(self.stop, "collection_full")
         return found
 
     @property

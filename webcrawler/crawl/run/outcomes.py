@@ -26,6 +26,7 @@ from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease, Original
 
 logger = logging.getLogger(__name__)
+GONE = CHECKED + "gone"
 
 
 class Decided(IgnoreRequest):
@@ -42,13 +43,16 @@ class Outcomes:
         worker: whose leases are decided; it is stopped after `max_pages`.
         max_pages: documents and checks of this run; None: any number.
         seeds: are told what comes of them.
+        room: new documents that the collection can take; None: any number.
     """
 
-    def __init__(self, worker: Worker, stores: Stores, max_pages: int | None, seeds: Seeds) -> None:
+    def __init__(
+        self, worker: Worker, stores: Stores, max_pages: int | None, seeds: Seeds, room: int | None
+    ) -> None:
         self.documents = 0  # decided in this run, with checks
         self.fetches = 0  # decided in this run
         self._worker, self._leases, self._stores, self._max_pages = worker, worker.leases, stores, max_pages
-        self._seeds = seeds
+        self._seeds, self._room = seeds, room
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
 
@@ -148,12 +152,22 @@ class Outcomes:
             self._not_documents.discard(lease.url)
             self._worker.crawler.stats.inc_value(f"webcrawler/{outcome}")
             self.documents += outcome in DOCUMENTS or outcome.startswith(CHECKED)
+            if self._room is not None:
+                self._room += (outcome == GONE) - (outcome in DOCUMENTS)
         if self._max_pages is not None and self.documents >= self._max_pages:
             self._worker.stop("max_pages")
         self._leases.changed.set()
 
+    @property
+    def is_full(self) -> bool:
+        """Has the collection as many documents as it may? Then new ones only replace others."""
+        return self._room is not None and self._room <= 0
+
     def allowance(self) -> int:
-        """How many more URLs may be leased without passing max_pages, should all be documents."""
-        if self._max_pages is None:
+        """How many more URLs may be leased without passing max_pages or the room, should all be documents."""
+        bounds = [] if self._max_pages is None else [self._max_pages - self.documents]
+        if self._room is not None and not self.is_full:
+            bounds.append(self._room)
+        if not bounds:
             return UNLIMITED
-        return self._max_pages - self.documents - len(self._leases.open.keys() - self._not_documents)
+        return min(bounds) - len(self._leases.open.keys() - self._not_documents)

@@ -135,7 +135,6 @@ class Stores:
     def _begin_refresh(self) -> None:
         """Tell the refresher what to do. A pass over all documents that was killed is gone on with."""
         what, frontier = self._job.refresh, self.frontier
-        frontier.leases.checks_only = what in ("once", "only")  # with once: until all are queued
         if what == "once" and not frontier.refresh.startswith("once "):
             frontier.refresh = f"once {time.time()}"
         elif what in ("yes", "only"):

@@ -1,9 +1,9 @@
 -- again-2.lua: queues URLs that are decided again, before all that is new.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
--- ARGV[1] msgpack of groups {server, {path, …}, {id, …}, {what it was decided as, or "" for what may be new, …}, {JSON of the request or "", …}}
--- Returns {how many are queued now, {URL that was never seen, …}}; what is queued or leased already, and what is blocked, stays as it is.
+-- ARGV[1] msgpack of groups {server, {path, …}, {id, …}, {what it was decided as, "" for what may be new, or "waiting" for what only goes ahead where it waits, …}, {JSON of the request or "", …}}
+-- Returns {how many are queued now, or went ahead, {URL that was never seen, …}}; what is queued or leased already, and what is blocked, stays as it is.
 -- Keeps   what it was is kept aside and no longer counted, so that the states still add up.      Cost O(log queue) each.
-local now, turns, queued, unseen, met = now_ms(), by_turn(), 0, {}, {}
+local now, turns, queued, ahead, unseen, met = now_ms(), by_turn(), 0, 0, {}, {}
 local number = tonumber(call('HGET', key('counts'), 'number') or 0)
 
 -- Is a URL to be queued? `waits` is its score in its queue.
@@ -30,9 +30,14 @@ for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
   if not call('HGET', server_of(server), 'blocked') then
     local entries, waiting = {}, bulk('ZMSCORE', queue_of(server), paths)
     for i, path in ipairs(paths) do
-      if is_due(server, path, ids[i], before[i], waiting[i]) then
+      if before[i] == 'waiting' then
+        if waiting[i] and is_movable(tonumber(waiting[i])) then
+          number, ahead = number + 1, ahead + 1
+          entries[#entries + 1], entries[#entries + 2] = AHEAD + number, path
+        end
+      elseif is_due(server, path, ids[i], before[i], waiting[i]) then
         local member = server .. ' ' .. path
-        number = number + 1
+        number, queued = number + 1, queued + 1
         entries[#entries + 1], entries[#entries + 2] = AHEAD + number, path
         if before[i] ~= '' then
           call('HSET', key('again'), member, before[i])
@@ -44,7 +49,6 @@ for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
     end
     if entries[1] then
       bulk('ZADD', queue_of(server), entries)
-      queued = queued + #entries / 2
       wake(server, now, turns)
     end
   end
@@ -52,4 +56,4 @@ end
 call('HSET', key('counts'), 'number', number)
 tally('queued', queued)
 write_tallies()
-return {queued, unseen}
+return {queued + ahead, unseen}

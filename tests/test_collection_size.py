@@ -1,0 +1,103 @@
+"""A collection of fixed size: better pages replace the least important ones, and links stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from localweb import Crawled, Route, Site, crawl, page
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.linkgraph import stored
+
+PAGES = [f"/{n}" for n in range(20)]
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    routes: dict[str, Route] = {"/": page(*PAGES), **{name: page("/") for name in PAGES}}
+    site = Site(routes).start()
+    yield site
+    site.stop()
+
+
+def run(tmp_path: Path, site: Site, *arguments: str, most: int = 10, **settings: object) -> Crawled:
+    site.asked.clear()
+    seeds = ("-a", f"seeds={site.url}/", *arguments)
+    return crawl(tmp_path, "index", *seeds, COLLECTION_MAX=most, **settings)
+
+
+def rank(tmp_path: Path, site: Site, ranks: dict[str, float]) -> None:
+    """As the ranker would have stored them."""
+    catalog = Catalog(tmp_path / "catalog.sqlite")
+    urls = dict(catalog.urls.all())
+    values = [ranks.get(urls[number].removeprefix(site.url), 1.0) for number in sorted(urls)]
+    stored.store(tmp_path / "ranks", np.array(values), catalog.last_seq(), catalog.identity)
+    catalog.close()
+
+
+def names(crawled: Crawled, site: Site) -> set[str]:
+    return {url.removeprefix(site.url) for url in crawled.documents()}
+
+
+def test_a_crawl_ends_when_the_collection_is_full_and_never_passes_its_size(
+    tmp_path: Path, site: Site
+) -> None:
+    first = run(tmp_path, site)
+    again = run(tmp_path, site)
+
+    assert (first.status, again.status) == (0, 0)
+    assert "collection_full" in first.log
+    assert len(again.documents()) == 10
+    assert site.pages == []
+    states = again.frontier["states"]
+    assert states["seen"] == 21 == states["queued"] + states["done"]
+
+
+def test_a_page_of_twice_the_rank_replaces_the_least_important_one_whose_links_stay(
+    tmp_path: Path, site: Site
+) -> None:
+    first = run(tmp_path, site)
+    edges = first.edges()
+    (*_, least) = members = sorted(names(first, site) - {"/"})
+    best, second = sorted(set(PAGES) - set(members))[:2]
+    rank(tmp_path, site, {least: 0.5, best: 9.0, second: 0.9})
+
+    after = run(tmp_path, site, "-a", "refresh=yes", "-a", "max_time=8", REFRESH_AT_MOST=0)
+
+    assert names(after, site) == {"/", *members, best} - {least}
+    assert second not in site.pages
+    assert edges <= after.edges()
+    reasons = after.frontier["states"]["reasons"]
+    assert (reasons["document"], reasons["discarded"]) == (10, 1)
+
+
+def test_at_most_a_fifth_of_the_fetches_are_replacements(tmp_path: Path, site: Site) -> None:
+    first = run(tmp_path, site)
+    waiting = set(PAGES) - names(first, site)
+    rank(tmp_path, site, dict.fromkeys(waiting, 9.0))
+
+    run(tmp_path, site, "-a", "refresh=once")
+
+    new = [name for name in site.pages if name in waiting]
+    assert len(new) <= len(site.pages) / 5
+
+
+def test_without_ranks_nothing_is_replaced(tmp_path: Path, site: Site) -> None:
+    first = run(tmp_path, site)
+
+    after = run(tmp_path, site, "-a", "refresh=once")
+
+    assert after.documents() == first.documents()
+
+
+def test_a_smaller_size_discards_the_least_important_documents(tmp_path: Path, site: Site) -> None:
+    first = run(tmp_path, site)
+    members = sorted(names(first, site) - {"/"})
+    rank(tmp_path, site, {name: 10.0 - n for n, name in enumerate(members)} | {"/": 20.0})
+
+    after = run(tmp_path, site, "-a", "refresh=once", most=4)
+
+    assert names(after, site) == {"/", *members[:3]}
