@@ -174,6 +174,9 @@ def queued(catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, what: 
     frontier.discover(links(*SITE))
     visit_all(frontier)
     frontier.refresh = what
+    catalog._db.execute(
+        "UPDATE servers SET probed = 1"
+    )  # it has said what it answers for a path that cannot exist
     Admission(Collection(catalog, tmp_path, Schedule()), catalog, frontier, 0.3, 0.0).step()
     leases = [lease_one(frontier) for _ in range(frontier.checks())]
     return [(lease.url, lease.request) for lease in leases]

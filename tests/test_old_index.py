@@ -13,6 +13,7 @@ import pytest
 from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC
 
+from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import Unavailable
 from webcrawler.index.changes import Follower
 from webcrawler.index.whoosh.files import load, loads
@@ -28,6 +29,7 @@ def crawl_dir(tmp_path: Path) -> Path:
     """As commit 93d953f left it, see `fixtures/README.md`."""
     with tarfile.open(OLD) as archive:
         archive.extractall(tmp_path, filter="data")
+    Catalog(tmp_path / "catalog.sqlite").close()  # brings its tables up to date, as a crawl does
     return tmp_path
 
 

@@ -272,9 +272,9 @@ def test_links_that_were_replaced_again_and_again_are_worn(
     monkeypatch.setattr(frontier_updates, "NEGLIGIBLE", 0)
     world.fetch("seed", "a")
     follower = LinkFollower(world.catalog)
-    for _ in range(2):
+    for other in "bc":
         assert not follower.is_outdated()
-        world.fetch("seed", "a")
+        world.fetch("seed", "a", other)
         follower.follow()
         follower.follow()
 

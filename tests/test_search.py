@@ -391,7 +391,8 @@ def test_command_prints_figure_3(crawl_dir: Path, reference: str, capsys: pytest
     assert lines[0] == 'Search results for the query "molecular biology":'
     assert lines[1].startswith("3 pages in 0.")
     assert lines[3:6] == ["1000 Molecular biology", "     http://a.test/1", "     Genes and proteins"]
-    assert lines[7:9] == ["0800 Cooking", "     http://b.test/3"]
+    assert lines[6].startswith("     checked on 14 Nov 2023")
+    assert lines[8:10] == ["0800 Cooking", "     http://b.test/3"]
 
 
 @pytest.mark.usefixtures("project")
@@ -412,10 +413,11 @@ def test_command_counts_what_is_folded(tmp_path: Path, capsys: pytest.CaptureFix
     assert run(tmp_path, "yeast", "-n", "2") == 0
 
     shown = capsys.readouterr().out
-    assert shown.splitlines()[3:7] == [
+    assert shown.splitlines()[3:8] == [
         "1000 Yeast",
         "     http://mirror-0.test/",
         "     yeast genome, copy 0",
+        "     checked on 14 Nov 2023",
         "     and 29 near-duplicates",
     ]
     assert shown.count("near-duplicate") == 1
@@ -448,6 +450,9 @@ def test_command_gives_programs_json(crawl_dir: Path, capsys: pytest.CaptureFixt
             "relevance": 1000,
             "server": "http://c.test:8080",
             "fetched": "2023-11-14T22:13:20+00:00",
+            "checked": "2023-11-14T22:13:20+00:00",
+            "changed": "2023-11-14T22:13:20+00:00",
+            "missing_since": None,
             "snippet": "Sourdough rises",
             "near_duplicates": 0,
             "from_server": 0,

@@ -64,8 +64,9 @@ def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[st
         # In place of a sitemap HTML is a page like any other, unless only its type says that it is HTML.
         if is_sitemap(lease) and (not good or begins_as_sitemap(response.body, content_type)):
             return "done", "sitemap", False
-        found = "probe" if is_probe(lease) else "document"
-        return ("done", found, False) if good else ("failed", "not-indexable", False)
+        if good and is_probe(lease):
+            return "done", "probe", False
+        return ("done", "document", False) if good else ("failed", "not-indexable", False)
     if status == 304:
         return "done", "sitemap" if is_sitemap(lease) else "not-modified", False
     if status in WORTH_A_RETRY:
