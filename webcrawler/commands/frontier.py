@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
@@ -41,7 +42,10 @@ class FrontierCommand(Command):
         "stats | peek | quarantined | explain URL | again URL | block SERVER | unblock SERVER "
         "| clear | rebuild"
     )
-    summary = "Show the URLs not yet fetched, block servers, clear the frontier or fill it from the catalog"
+    summary = (
+        "Show the URLs not yet fetched, check pages again, block servers, clear the frontier "
+        "or fill it from the catalog"
+    )
     options = (
         Option("-n", "20", "how many URLs peek shows (20)", "LIMIT"),
         Option("--name", "index", "whose frontier: the name of a spider (index)"),
@@ -144,6 +148,8 @@ class FrontierCommand(Command):
         with closing(Catalog(self.crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
             numbers = [number for number, url in catalog.urls.all() if named.match(url)]
             due = catalog.checks.due(numbers) + catalog.checks.due(numbers, documents=False)
+        if not numbers:
+            print(f"no URL of the catalog matches {printable(what)}", file=sys.stderr)
         return {"known": len(numbers), "queued": frontier.again(checks_of(due))}
 
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
