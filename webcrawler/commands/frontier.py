@@ -145,7 +145,7 @@ class FrontierCommand(Command):
     def _again(self, frontier: Frontier, what: str) -> dict[str, int]:
         """Queue decided URLs before all others: one, those of a server, or those that a pattern means."""
         named = Patterns(expand(what))
-        with closing(Catalog(self.crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+        with closing(self.catalog()) as catalog:
             numbers = [number for number, url in catalog.urls.all() if named.match(url)]
             due = catalog.checks.due(numbers) + catalog.checks.due(numbers, documents=False)
         if not numbers:
