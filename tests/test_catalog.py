@@ -186,10 +186,10 @@ def test_empty_batch_changes_nothing(catalog: Catalog) -> None:
         ("address-refused", True),
         ("budget", True),
         ("not-found", False),
-        ("not-indexable", False),
-        ("too-large", False),
-        ("unparsable", False),
-        ("redirect-loop", False),
+        ("not-indexable", True),
+        ("too-large", True),
+        ("unparsable", True),
+        ("redirect-loop", True),
     ],
 )
 def test_document_leaves_when_the_server_says_that_it_is_gone(

@@ -149,6 +149,10 @@ def stands(catalog: Catalog, checks: Sequence[Entry], url: str = A) -> list[bool
         ([failure(A, T + 5, "not-found", status=410)], [False]),
         ([failure(A, T + 5, "robots-disallowed")], [False]),
         ([Entry(fetch(A, T + 5, "redirect", status=301, target=link(B)))], [False]),
+        *[
+            ([failure(A, T + 5, reason), failure(A, T + 5 + HOUR, reason)], [True, False])
+            for reason in ("not-indexable", "too-large", "unparsable", "redirect-loop")
+        ],
         ([missing(A, T + 5), missing(A, T + 6)], [True, True]),
         ([missing(A, T + 5), missing(A, T + 5 + HOUR)], [True, False]),
         ([missing(A, T + 5), page(A, T + 6, "a"), missing(A, T + 5 + HOUR)], [True, True, True]),
@@ -211,6 +215,29 @@ def test_while_a_whole_server_is_missing_none_of_its_documents_is_removed_for_a_
 
     write(catalog, *all_missing(T + 25 * HOUR))
     assert catalog.count_documents() == 0
+
+
+def test_a_second_mass_404_long_after_the_first_removes_nothing_either(catalog: Catalog) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+    write(catalog, *all_missing(T + HOUR))
+    for day in range(1, 10):  # a few pages at a time, as in a crawl that checks little: no incident is told
+        write(catalog, *[page(url, T + day * DAY, url) for url in SITE[2 * day - 2 : 2 * day]])
+    write(catalog, *[page(url, T + 10 * DAY, url) for url in SITE[18:]])
+
+    write(catalog, *all_missing(T + 20 * DAY))
+    write(catalog, *all_missing(T + 20 * DAY + 2 * HOUR))
+
+    assert catalog.count_documents() == len(SITE)
+
+
+def test_pages_that_are_asked_for_again_and_again_make_no_incident(catalog: Catalog) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+    for n in range(30):
+        write(catalog, missing(SITE[0], T + 1 + n))
+
+    write(catalog, missing(SITE[0], T + 2 * HOUR))
+
+    assert catalog.find(SITE[0]) is None
 
 
 def test_a_server_that_recovers_loses_only_what_is_really_gone(catalog: Catalog) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from localweb import PROJECT, Answer, Crawled, Site, crawl, scrapy
+from test_catalog import number_of
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
@@ -53,6 +55,7 @@ class LivingSite:
     status: dict[str, int] = field(default_factory=dict)  # of paths that are not answered 200
     etags: bool = True
     missing: int = 404  # what is answered for other paths
+    missing_page: bool = False  # the home page is
 
     def __post_init__(self) -> None:
         self.site = Site({"*": self._answer}).start()
@@ -60,6 +63,8 @@ class LivingSite:
     def _answer(self, site: Site) -> Answer:
         received = site.received[-1]
         path = received.path.strip("/")
+        if self.missing_page and path not in self.pages:
+            path = ""
         if path in self.status or path not in self.pages:
             kind = "text/html" if self.missing == 200 else "text/plain"
             return Answer("Sorry, nothing is here.", self.status.get(path, self.missing), kind=kind)
@@ -360,3 +365,39 @@ def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path,
         after = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
 
     assert f"{living.site.url}/shell" in after.documents()
+
+
+def test_a_page_that_fails_on_its_last_try_is_known_to_fail(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living)
+    living.status = {"a": 503}
+
+    once(tmp_path, living, "-a", "refresh=once", FRONTIER_TRIES=2)
+
+    catalog = Catalog(tmp_path / "catalog.sqlite", readonly=True)
+    assert [number for number, _ in catalog.checks.at_risk()] == [number_of(catalog, f"{living.site.url}/a")]
+
+
+def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living)
+    living.status = {"a": 410}
+    once(tmp_path, living, "-a", "refresh=once")
+    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as db, db:
+        db.execute("UPDATE gone SET since = 0")
+    assert scrapy("remove", f"{living.site.url}/a", folder=tmp_path).wait(60) == 0
+
+    after = once(tmp_path, living, "-a", "refresh=once")
+
+    assert after.status == 0
+
+
+def test_the_home_page_is_no_soft_404_where_it_stands_for_all_that_is_missing(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    once(tmp_path, living, ITEM_PIPELINES=INDEXED)
+    living.pages[""].version = 2
+    living.missing_page = True
+
+    for _ in range(2):
+        after = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
+
+    assert f"{living.site.url}/" in after.documents()

@@ -196,7 +196,7 @@ class Batch:
         self, entry: Entry, followed: list[Link], refused: Counter[str], verdict: Verdict
     ) -> Done | Failed:
         fetch, lease, reason = entry.fetch, entry.fetch.lease, entry.fetch.reason
-        stays = lease.was if lease.id in verdict.held or reason == "not-modified" else ""
+        stays = lease.was if lease.id in verdict.held or reason in ("not-modified", "scope") else ""
         if not _is_done(entry):
             outcome = fetch.state if fetch.state == "quarantined" else f"failed/{reason}"
             return Failed(lease, stays or outcome, fetch.retry)
@@ -285,8 +285,10 @@ def _with_originals(entries: list[Entry], catalog: Catalog) -> list[Entry]:
 
 
 def _told(entry: Entry, verdict: Verdict) -> str:
-    """What a check told: checked/ not-modified, unchanged, changed, missing or failed (it stays), gone."""
+    """What a check told: not-modified, unchanged, changed, missing or failed (it stays), gone, refused."""
     fetch, id = entry.fetch, entry.fetch.lease.id
+    if fetch.reason in ("scope", "removed"):
+        return CHECKED + "refused"
     if id in verdict.held:
         is_answer = fetch.reason in ("not-found", "redirect") or id in verdict.soft
         return CHECKED + ("missing" if is_answer else "failed")

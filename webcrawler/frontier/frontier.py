@@ -129,7 +129,7 @@ class Frontier:
     def refresh(self) -> str:
         """Which documents are checked while a crawl is alive: "", "yes", "only", or "once SECONDS".
 
-        Then each one that was not checked since that time; "" follows when all of them are queued.
+        Then each one that was not checked since that time; "" follows when all these checks are made.
         """
         return self.slots.stored("refresh")
 

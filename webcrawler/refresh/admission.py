@@ -95,15 +95,12 @@ class Admission:
             drawn = np.random.default_rng(int(since)).random(len(left)) < AUDITS
             scores[left & drawn] = np.inf
             scores[self._held(left)] = 0
-            # Beside those of the server that wait already.
-            servers = np.bincount(schedule.servers[list(self._asked)], minlength=self._servers())
-            caps = np.maximum(OF_A_SERVER - servers, 0)
+            caps = np.maximum(OF_A_SERVER - self._queued_by_server(), 0)
             chosen = choosing.choose(scores, room, schedule.servers, caps)
             self._queue_places(chosen, chosen[drawn[chosen]], since)
         else:
-            self._ask_for_gone()
             # Not before all are made: a crawl that was killed meanwhile would begin another pass.
-            if not self._frontier.checks():
+            if not self._ask_for_gone(room) and not self._frontier.checks():
                 self._frontier.refresh = ""
 
     def _always(self, only: bool) -> None:
@@ -114,17 +111,22 @@ class Admission:
         room = min(round(wanted) or 1, WINDOW) - checks
         if room <= 0:
             return
-        failed = np.array(self._collection.due_after_failure(time.time())[:room], np.int64)
-        self._queue_places(self._collection.places(failed))
-        self._ask_for_gone()
+        at_risk, due = self._collection.at_risk(time.time())
+        self._queue_places(due[~np.isin(due, list(self._asked))][:room])
+        self._ask_for_gone(room)
         share = self._share if new > 0 else 1.0
         cap = max(1, round(2 * share * seconds / self._pause_s)) if self._pause_s else WINDOW
         schedule = self._collection.schedule
-        self._queue_audits(room)
         waiting = self._held(schedule.weights > 0)
         waiting[list(self._asked)] = True
-        chosen = schedule.choose(now_days(), room, np.full(self._servers(), cap), np.flatnonzero(waiting))
+        waiting[at_risk] = True  # they have times of their own
+        caps = np.maximum(cap - self._queued_by_server(), 0)
+        chosen = schedule.choose(now_days(), room, caps, np.flatnonzero(waiting))
+        self._queue_audits(len(chosen))
         self._queue_places(chosen)
+
+    def _queued_by_server(self) -> NDArray[np.int64]:
+        return np.bincount(self._collection.schedule.servers[list(self._asked)], minlength=self._servers())
 
     def _held(self, places: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Those whose server has not been asked yet how it says that a page is not there."""
@@ -152,9 +154,10 @@ class Admission:
         late = [one for one in due if one.checked < before]
         self._frontier.again(checks_of(late, drawn, self._collection.trust))
 
-    def _ask_for_gone(self) -> None:
-        gone = self._catalog.checks.gone(time.time())[:WINDOW]
-        self._frontier.again(checks_of(self._catalog.checks.due(gone, documents=False)))
+    def _ask_for_gone(self, room: int) -> int:
+        """Ask once more for what is gone; returns how many URLs are queued."""
+        gone = self._catalog.checks.gone(time.time(), room)
+        return self._frontier.again(checks_of(self._catalog.checks.due(gone, documents=False)))
 
     def _servers(self) -> int:
         return int(self._collection.schedule.servers.max(initial=-1)) + 1

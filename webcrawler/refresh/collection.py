@@ -16,6 +16,7 @@ from webcrawler.linkgraph import stored
 from webcrawler.refresh.choosing import Numbers, importance
 from webcrawler.refresh.schedule import Schedule
 from webcrawler.refresh.trust import Trust
+from webcrawler.refresh.value import Floats
 
 DAY_SECONDS = 86400.0
 AT_ONCE = 100_000  # fetches read in one step
@@ -139,11 +140,10 @@ class Collection:
 
         An older version's history has no numbers; a server that is blocked loses documents without a fetch.
         """
-        rows = self._catalog.checks.documents()
-        numbers, servers, checked = map(np.array, zip(*rows, strict=True)) if rows else [np.empty(0, int)] * 3
-        new = self.places(numbers) < 0
-        self._add(numbers[new], servers[new], checked[new].astype(np.float64))
-        self._set_there(np.arange(len(self)), np.isin(self.numbers, numbers))
+        there = self._catalog.checks.documents()
+        new = there[self.places(there["number"]) < 0]
+        self._add(new["number"], new["server"], new["checked"])
+        self._set_there(np.arange(len(self)), np.isin(self.numbers, there["number"]))
 
     # ---- kept between crawls
 
@@ -169,19 +169,18 @@ class Collection:
             self.places(self.numbers)
             self._places[self.numbers] = np.arange(len(self))
 
-    def due_after_failure(self, now: float) -> list[int]:
-        """Page numbers of documents at risk that may be asked for again: after an hour, at least daily."""
-        due = []
-        for number, since in self._catalog.checks.at_risk():
-            tried = float(self.tried[self.places(np.array([number]))[0]])
-            if now - tried >= pause_after_failure(tried, since):
-                due.append(number)
-        return due
+    def at_risk(self, now: float) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Places of documents whose last fetch found nothing or failed, and of those that are due again."""
+        known = np.array(self._catalog.checks.at_risk(), np.float64).reshape(-1, 2)
+        places = self.places(known[:, 0].astype(np.int64))
+        places, known = places[places >= 0], known[places >= 0]
+        tried = self.tried[places].astype(np.float64)
+        return places, places[now - tried >= pause_after_failure(tried, known[:, 1])]
 
 
-def pause_after_failure(tried: float, since: float) -> float:
+def pause_after_failure(tried: Floats | float, since: Floats | float) -> Floats:
     """Seconds until a document at risk may be asked for again: an hour, then as long as it lasts, a day."""
-    return min(max(tried - since, 3600.0), DAY_SECONDS)
+    return np.clip(tried - since, 3600.0, DAY_SECONDS)
 
 
 def now_days() -> float:

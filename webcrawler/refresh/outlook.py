@@ -37,7 +37,7 @@ def outlook(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any], url:
     known, tried = catalog.checks.known([document.number])[document.number], float(collection.tried[place])
     line = _line(collection.schedule, place, now)
     at_risk = min((when for when in (known.missing_since, known.failing_since) if when), default=0.0)
-    pause = pause_after_failure(tried, at_risk) if at_risk else at_most * 3600
+    pause = float(pause_after_failure(tried, at_risk)) if at_risk else at_most * 3600
     not_before = (tried if at_risk else known.checked) + pause
     latest = known.checked + at_least * DAY_SECONDS if at_least else None
     why = _why(known, now, not_before, latest, line["position"], len(collection))

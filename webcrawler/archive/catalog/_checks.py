@@ -86,17 +86,15 @@ class Checks:
         types = (*[numpy.int64] * 3, *[numpy.float64] * 2, numpy.int8, numpy.float64, numpy.int8, bool)
         return Told._make(map(numpy.array, columns, types))
 
-    def documents(self) -> list[tuple[int, int, float]]:
-        """Page number, number of the server, and time of the last check of every document, ascending."""
+    def documents(self) -> NDArray[numpy.void]:
+        """Every document by ascending page number: `number`, `server` and `checked`, its last check."""
+        import numpy
+
         query = f"""
             SELECT d.number, u.server, coalesce(d.checked, d.fetched)
             FROM documents d JOIN urls u USING (number) WHERE {COLLECTED} ORDER BY d.number"""
-        return list(self._db.execute(query))
-
-    def waiting(self, since: float) -> int:
-        """How many documents have not been checked since then; reads the whole table of documents."""
-        query = f"SELECT count(*) FROM documents WHERE coalesce(checked, fetched) < ? AND {COLLECTED}"
-        return int(self._db.execute(query, (since,)).fetchone()[0])
+        columns = [("number", numpy.int64), ("server", numpy.int64), ("checked", numpy.float64)]
+        return numpy.fromiter(self._db.execute(query), columns)
 
     def unprobed(self, servers: Sequence[int]) -> dict[int, str]:
         """Those of these servers, by number, not asked for a path that cannot exist yet, with names."""
@@ -172,11 +170,14 @@ class Checks:
                 SELECT 1 FROM fetches f WHERE f.number = d.number AND f.since IS NOT NULL)"""
         return int(self._db.execute(query).fetchone()[0])
 
-    def gone(self, now: float) -> list[int]:
-        """URLs whose document was removed and that are due to be asked for once more."""
+    def gone(self, now: float, limit: int) -> list[int]:
+        """URLs whose document was removed and that are due to be asked for once more, the oldest first."""
         waits = " ".join(f"WHEN {n} THEN {days * DAY_SECONDS}" for n, days in enumerate(FIRST_TRIES_DAYS))
-        query = f"SELECT number FROM gone WHERE since + CASE tries {waits} END <= ? ORDER BY since"
-        return [number for (number,) in self._db.execute(query, (now,))]
+        query = f"""
+            SELECT number FROM gone
+            WHERE tries < {len(FIRST_TRIES_DAYS)} AND since + CASE tries {waits} END <= ?
+            ORDER BY since LIMIT ?"""
+        return [number for (number,) in self._db.execute(query, (now, limit))]
 
     def due(self, numbers: Sequence[int], documents: bool = True) -> list[Due]:
         """What checks of these pages need, in this order.
@@ -187,7 +188,7 @@ class Checks:
         query = f"""
             SELECT u.number, u.server, s.name || u.path, coalesce(d.checked, d.fetched, 0.0),
                    CASE WHEN d.noindex THEN 'done/noindex' ELSE (
-                       SELECT f.state || '/' || f.reason FROM fetches f
+                       SELECT rtrim(f.state || '/' || f.reason, '/') FROM fetches f
                        WHERE f.number = u.number AND NOT f.retry
                          AND (d.number IS NULL OR f.reason IN ('document', 'duplicate'))
                        ORDER BY f.token DESC, f.fetched DESC LIMIT 1) END AS was,

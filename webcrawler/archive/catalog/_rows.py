@@ -52,10 +52,9 @@ class Verdict(NamedTuple):
 
     duplicates: frozenset[int] = frozenset()  # documents that repeat another byte for byte
     near: frozenset[int] = frozenset()  # documents with nearly the text of another
-    checks: frozenset[int] = frozenset()  # fetches of what was a document already
-    unchanged: frozenset[int] = frozenset()  # those that found nothing new
-    held: frozenset[int] = frozenset()  # those that found nothing, or failed; the document stays for now
-    soft: frozenset[int] = frozenset()  # those that were answered 200 with what stands for "not found"
+    unchanged: frozenset[int] = frozenset()  # checks that found nothing new
+    held: frozenset[int] = frozenset()  # checks that found nothing, or failed; the document stays for now
+    soft: frozenset[int] = frozenset()  # checks that were answered 200 with what stands for "not found"
     # Of pages whose links were replaced: URL ids of the targets before.
     links_before: Mapping[int, frozenset[int]] = MappingProxyType({})
 

@@ -84,7 +84,7 @@ class Signs:
         query = f"""
             SELECT u.number, u.server, s.name || u.path, m.of, coalesce(m.fetched, 0),
                    coalesce(m.digest, x''), coalesce(m.etag, ''), coalesce(m.last_modified, ''),
-                   coalesce((SELECT f.state || '/' || f.reason FROM fetches f WHERE f.number = u.number
-                             ORDER BY f.token DESC, f.fetched DESC LIMIT 1), '')
+                   coalesce((SELECT rtrim(f.state || '/' || f.reason, '/') FROM fetches f
+                             WHERE f.number = u.number ORDER BY f.token DESC, f.fetched DESC LIMIT 1), '')
             {URL} JOIN sitemaps m ON m.number = u.number ORDER BY u.number"""
         return [KnownSitemap(*row) for row in self._db.execute(query)]

@@ -224,8 +224,8 @@ class Writer:
         found = json.loads(run(self._db, "soft-404.sql").fetchone()[0])
         soft = [
             place
-            for place, same_words, simhash, missing in found
-            if same_words or (simhash and missing and distance(simhash, missing) <= NEAR)
+            for place, same_words, simhash, before, missing in found
+            if (same_words or _is_near(simhash, missing)) and not _is_near(before, missing)
         ]
         if soft:
             self._db.execute(
@@ -286,6 +286,10 @@ class Writer:
             self._db.execute("DELETE FROM near")
             insert_many(self._db, "INSERT INTO near (number, older)", news)
             run(self._db, "mark-near.sql")
+
+
+def _is_near(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and distance(one, other) <= NEAR
 
 
 def _oldest_near(simhash: int | None, older: list[tuple[int, int, int]]) -> int | None:

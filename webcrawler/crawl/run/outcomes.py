@@ -53,6 +53,7 @@ class Outcomes:
         self.fetches = 0  # decided in this run
         self._worker, self._leases, self._stores, self._max_pages = worker, worker.leases, stores, max_pages
         self._seeds, self._room = seeds, room
+        self._tries = stores.frontier.politeness.tries
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
 
@@ -135,6 +136,8 @@ class Outcomes:
     def decide(self, entry: Entry) -> None:
         """Hands a fetch to the batch."""
         lease = entry.fetch.lease
+        if entry.fetch.retry and lease.tries + 1 >= self._tries:  # no tries are left
+            entry = replace(entry, fetch=replace(entry.fetch, retry=False))
         self._entries.pop(lease, None)
         self._seeds.fetched(entry.fetch)
         self._leases.end_download(lease.url)

@@ -1,5 +1,6 @@
 -- Fences entries of `batch`, and tells checks: fetches of what is a document already. Run after `batch` is filled, before fresh.sql.
--- :missing_s    a document is removed by a 404 that comes so many seconds after the first one
+-- :missing_s    a document is removed when nothing is found so many seconds after that happened first; by 410, 301 and
+--               308 at once
 -- :moved_s      the same for redirects that may pass (302, 303, 307)
 -- :lost_s       a document is removed when it could not be fetched for so long
 -- :incident_s   for so long no document of a server is removed once more than :incident_share of at least :incident_checks
@@ -45,14 +46,17 @@ WHERE number IN (SELECT number FROM batch WHERE checked IS NOT NULL AND NOT retr
 -- What a check must not remove at its first sight, nor while the whole server seems to be gone.
 INSERT INTO checks (server, hour, checks, missing)
 SELECT u.server, CAST(b.fetched / 3600 AS INTEGER), count(*), total(b.found = 0)
-FROM batch b JOIN urls u ON u.number = b.number WHERE b.checked IS NOT NULL AND NOT b.retry GROUP BY 1, 2
+FROM batch b JOIN urls u ON u.number = b.number JOIN documents d ON d.number = b.number
+WHERE b.checked IS NOT NULL AND NOT b.retry AND coalesce(d.missing_since, b.fetched) = b.fetched -- each page once
+GROUP BY 1, 2
 ON CONFLICT DO UPDATE SET checks = checks + excluded.checks, missing = missing + excluded.missing;
 
 DELETE FROM checks WHERE hour < (SELECT max(fetched) / 3600 - 2 FROM batch);
 
 UPDATE servers SET incident_since = CASE
     WHEN (SELECT total(missing) > :incident_share * total(checks) FROM checks WHERE server = servers.number)
-    THEN coalesce(incident_since, (SELECT max(fetched) FROM batch)) END
+    THEN (SELECT CASE WHEN incident_since > max(fetched) - 2 * :incident_s THEN incident_since ELSE max(fetched) END
+          FROM batch) END
 WHERE number IN (SELECT u.server FROM batch b JOIN urls u ON u.number = b.number WHERE b.checked IS NOT NULL)
   AND (SELECT total(checks) >= :incident_checks FROM checks WHERE server = servers.number);
 
@@ -63,13 +67,11 @@ WHERE checked IS NOT NULL AND NOT same AND EXISTS (
       AND CASE WHEN batch.found IS NULL
                THEN batch.reason <> 'robots-disallowed'
                     AND (batch.retry OR batch.fetched - d.failing_since < :lost_s)
-               WHEN batch.reason = 'not-found' AND batch.status <> 410
-               THEN batch.fetched = d.missing_since OR batch.fetched - d.missing_since < :missing_s
-                    OR batch.fetched - s.incident_since < :incident_s
-               WHEN batch.reason = 'redirect' AND batch.status IN (302, 303, 307)
-               THEN batch.fetched = d.missing_since OR batch.fetched - d.missing_since < :moved_s
-               WHEN batch.reason = 'redirect' THEN batch.fetched - s.incident_since < :incident_s
-               ELSE 0 END);
+               WHEN batch.fetched - s.incident_since < :incident_s THEN 1
+               WHEN batch.status IN (301, 308, 410) AND batch.reason <> 'redirect-loop' THEN 0
+               ELSE batch.fetched = d.missing_since
+                    OR batch.fetched - d.missing_since
+                       < CASE batch.reason WHEN 'redirect' THEN :moved_s ELSE :missing_s END END);
 
 UPDATE batch SET found = CASE WHEN same OR held THEN nullif(found, 0) ELSE coalesce(found, 0) END,
                  fresh = NOT same AND NOT held

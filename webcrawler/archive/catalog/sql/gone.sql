@@ -1,7 +1,7 @@
 -- Keeps `gone`. Run after the new links are inserted, before unlinked.sql.
 
 UPDATE gone SET tries = tries + 1
-WHERE number IN (SELECT number FROM batch WHERE NOT fenced AND NOT retry AND found IS NOT 1);
+WHERE number IN (SELECT number FROM batch WHERE (NOT fenced OR reason IN ('removed', 'scope')) AND NOT retry AND found IS NOT 1);
 
 INSERT OR REPLACE INTO gone (number, since, tries)
 SELECT number, fetched, 0 FROM batch WHERE fresh AND NOT found AND checked IS NOT NULL;

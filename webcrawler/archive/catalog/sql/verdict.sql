@@ -1,10 +1,9 @@
 -- Which documents of `batch` repeat others, and what its checks told. Run after apply.sql and near.sql.
--- Returns  JSON arrays of positions: duplicates, near-duplicates, checks, those of them that found nothing new, and
---          those that found nothing or failed while the document stays.
+-- Returns  JSON arrays of positions: duplicates, near-duplicates, checks that found nothing new, and checks that found
+--          nothing or failed while the document stays.
 
 SELECT json_group_array(b.position) FILTER (WHERE b.found AND d.duplicate_of IS NOT NULL),
        json_group_array(b.position) FILTER (WHERE b.found AND d.near_duplicate_of IS NOT NULL),
-       json_group_array(b.position) FILTER (WHERE b.checked IS NOT NULL),
        json_group_array(b.position) FILTER (WHERE b.same),
        json_group_array(b.position) FILTER (WHERE b.held)
 FROM batch b LEFT JOIN documents d ON d.number = b.number;
