@@ -41,6 +41,10 @@ def missing(url: str, time: float) -> Entry:
     return failure(url, time, "not-found", status=404)
 
 
+def forbidden(url: str, time: float) -> Entry:
+    return failure(url, time, "not-found", status=403)
+
+
 def passing(url: str, time: float, target: str) -> Entry:
     return Entry(fetch(url, time, "redirect", status=302, target=link(target)))
 
@@ -157,6 +161,8 @@ def stands(catalog: Catalog, checks: Sequence[Entry], url: str = A) -> list[bool
         ([missing(A, T + 5), missing(A, T + 5 + HOUR)], [True, False]),
         ([missing(A, T + 5), page(A, T + 6, "a"), missing(A, T + 5 + HOUR)], [True, True, True]),
         ([missing(A, T + 5), not_modified(A, T + 6), missing(A, T + 5 + HOUR)], [True, True, True]),
+        ([forbidden(A, T + 5), forbidden(A, T + 5 + DAY)], [True, True]),
+        ([forbidden(A, T + 5), forbidden(A, T + 15 * DAY)], [True, False]),
         ([passing(A, T + 5, B), passing(A, T + 5 + HOUR, B)], [True, True]),
         ([passing(A, T + 5, B), passing(A, T + 5 + DAY, B)], [True, False]),
         ([failure(A, T + 5, "timeout"), failure(A, T + 13 * DAY, "timeout")], [True, True]),

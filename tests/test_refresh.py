@@ -127,6 +127,7 @@ def test_the_story_of_a_site_that_changes_and_is_crawled_every_night(
     second = night(tmp_path, living)
 
     assert second.status == 0
+    assert "checked 5 documents: 2 changed, 1 gone, 1 missing, 1 unchanged; 1 new" in second.log
     assert sorted(living.asked) == ["", "a", "b", "c", "d", "new"]
     assert found(tmp_path, "wordav2") == {"a"}
     assert found(tmp_path, "wordav1") == set()
@@ -160,6 +161,7 @@ def once(tmp_path: Path, living: LivingSite, *arguments: str, **settings: object
     return crawl(tmp_path, "index", "-a", f"seeds={living.site.url}", *arguments, **{**FAST, **settings})
 
 
+@pytest.mark.slow
 def test_without_refresh_nothing_is_fetched_again(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
     once(tmp_path, living)
@@ -167,6 +169,7 @@ def test_without_refresh_nothing_is_fetched_again(tmp_path: Path, living: Living
     assert living.asked == []
 
 
+@pytest.mark.slow
 def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_next_time(
     tmp_path: Path, living: LivingSite
 ) -> None:
@@ -182,6 +185,7 @@ def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_ne
     assert first.frontier["states"]["seen"] == 6
 
 
+@pytest.mark.slow
 def test_checks_come_before_what_is_new(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living, "-a", "max_pages=3")
     before = set(living.asked)
@@ -191,6 +195,7 @@ def test_checks_come_before_what_is_new(tmp_path: Path, living: LivingSite) -> N
     assert set(living.asked) == before
 
 
+@pytest.mark.slow
 def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
     living.status = dict.fromkeys(["", "a", "b", "c", "d"], 500)
@@ -202,6 +207,7 @@ def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: 
     assert "'webcrawler/checked/failed': 5" in after.log
 
 
+@pytest.mark.slow
 def test_a_page_without_validators_is_fetched_whole_and_still_changes_nothing(
     tmp_path: Path, living: LivingSite
 ) -> None:
@@ -215,6 +221,7 @@ def test_a_page_without_validators_is_fetched_whole_and_still_changes_nothing(
     assert last_change(tmp_path) == changes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["breadth", "backlink", "fifo"])
 def test_links_that_a_check_finds_are_followed_in_the_same_run(
     tmp_path: Path, living: LivingSite, mode: str
@@ -230,6 +237,7 @@ def test_links_that_a_check_finds_are_followed_in_the_same_run(
     assert len(after.documents()) == 7
 
 
+@pytest.mark.slow
 def test_only_checks_are_made_with_refresh_only(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living, "-a", "max_pages=3")
     before = set(living.asked)
@@ -243,6 +251,7 @@ def test_only_checks_are_made_with_refresh_only(tmp_path: Path, living: LivingSi
     assert len(after.documents()) == 3
 
 
+@pytest.mark.slow
 def test_with_refresh_yes_both_go_on_until_the_time_is_over(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living, "-a", "max_pages=2")
 
@@ -259,6 +268,7 @@ def test_a_wrong_word_is_one_line(tmp_path: Path) -> None:
     assert after.log.strip() == "error: refresh='daily' is not valid: choose one of no, once, yes, only"
 
 
+@pytest.mark.slow
 def test_a_crawl_that_has_nothing_to_do_says_what_can_be_checked(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
 
@@ -267,6 +277,7 @@ def test_a_crawl_that_has_nothing_to_do_says_what_can_be_checked(tmp_path: Path,
     assert "nothing new to fetch; 5 documents can be checked: -a refresh=once" in after.log
 
 
+@pytest.mark.slow
 def test_what_only_the_sitemap_names_is_found_by_a_later_pass(tmp_path: Path, living: LivingSite) -> None:
     sitemap = {"Content-Type": "application/xml"}
 
@@ -300,6 +311,7 @@ def again(tmp_path: Path, what: str) -> str:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "asked"),
     [
@@ -323,6 +335,7 @@ def test_pages_are_queued_again_by_url_server_or_pattern(
     assert after.frontier["states"]["reasons"] == {"document": 5}
 
 
+@pytest.mark.slow
 def test_a_pass_lasts_until_its_last_check_is_made(tmp_path: Path, living: LivingSite) -> None:
     """Else a crawl that is killed before would begin another one."""
     once(tmp_path, living)
@@ -355,6 +368,7 @@ def test_a_page_that_becomes_a_soft_404_leaves_the_second_time(tmp_path: Path, l
     assert second.frontier["states"]["reasons"] == {"document": 4, "probe": 1, "not-found": 1}
 
 
+@pytest.mark.slow
 def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path, living: LivingSite) -> None:
     """As pages do that a program in the browser would fill."""
     living.missing = 200
@@ -367,6 +381,7 @@ def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path,
     assert f"{living.site.url}/shell" in after.documents()
 
 
+@pytest.mark.slow
 def test_a_page_that_fails_on_its_last_try_is_known_to_fail(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
     living.status = {"a": 503}
@@ -377,6 +392,21 @@ def test_a_page_that_fails_on_its_last_try_is_known_to_fail(tmp_path: Path, livi
     assert [number for number, _ in catalog.checks.at_risk()] == [number_of(catalog, f"{living.site.url}/a")]
 
 
+@pytest.mark.slow
+def test_a_page_that_was_checked_and_removed_and_let_in_again_is_counted_once(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    once(tmp_path, living)
+    once(tmp_path, living, "-a", "refresh=once")
+    for undo in ((), ("--undo",)):
+        assert scrapy("remove", f"{living.site.url}/*", *undo, folder=tmp_path).wait(60) == 0
+
+    after = once(tmp_path, living)
+
+    assert after.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
+
+
+@pytest.mark.slow
 def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
     living.status = {"a": 410}
@@ -390,6 +420,7 @@ def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(tmp_path: Path,
     assert after.status == 0
 
 
+@pytest.mark.slow
 def test_the_home_page_is_no_soft_404_where_it_stands_for_all_that_is_missing(
     tmp_path: Path, living: LivingSite
 ) -> None:

@@ -17,6 +17,8 @@ from webcrawler.refresh import Schedule
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.signs import NEWER, SAME, SILENT
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400.0
 CHECKED = 1_790_000_000.0
 

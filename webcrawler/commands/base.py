@@ -264,8 +264,11 @@ def progress_bars() -> Iterator[Progress]:
 
         def progress(step: str, done: int, total: int | None) -> None:
             if step not in tasks:
-                for earlier in tasks.values():
-                    bars.update(earlier, visible=False)
+                for earlier in bars.tasks:  # is over: it is drawn as such before it goes
+                    bars.update(earlier.id, completed=earlier.total)
+                bars.refresh()
+                for earlier in bars.tasks:
+                    bars.update(earlier.id, visible=False)
                 tasks[step] = bars.add_task(step)
             bars.update(tasks[step], completed=done, total=total)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from scrapy import Spider
 from scrapy.commands import BaseRunSpiderCommand
@@ -18,6 +19,7 @@ from scrapy.spiderloader import get_spider_loader
 from spiders.index import IndexSpider
 from spiders.realtime import RealtimeSpider
 from webcrawler import connection
+from webcrawler.archive import DOCUMENTS
 from webcrawler.commands._results_table import ResultsTable, console
 from webcrawler.commands.base import Command, Option, check_file, write_json
 from webcrawler.connection import Connection, retry
@@ -78,6 +80,8 @@ class Crawl(Command, BaseRunSpiderCommand):
             raise Unavailable("nothing was crawled: the log says what became of each seed")
         if search:
             search.conclude()
+        elif told := checks_told(crawler.stats.get_stats()):
+            print(told, file=sys.stderr)
 
     def _spider(self, args: list[str], opts: argparse.Namespace) -> type[Spider]:
         if len(args) != 1:
@@ -111,6 +115,18 @@ class Crawl(Command, BaseRunSpiderCommand):
                     print(replaced, file=sys.stderr)
             on_error.pop_all()
         return held
+
+
+def checks_told(stats: Mapping[str, Any]) -> str:
+    """What the checks of a crawl told, in one line; "" where it made none."""
+    found = Counter[str]()
+    for name, number in stats.items():
+        before, _, kind = name.rpartition("/")
+        if before == "webcrawler/checked":
+            found["unchanged" if kind == "not-modified" else kind] += number
+    new = sum(stats.get(f"webcrawler/{outcome}", 0) for outcome in DOCUMENTS)
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(found.items()))
+    return f"checked {sum(found.values()):,} documents: {kinds}; {new:,} new" if found else ""
 
 
 class _RealtimeSearch:

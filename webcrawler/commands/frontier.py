@@ -160,6 +160,8 @@ class FrontierCommand(Command):
         if path.exists():
             with closing(Catalog(path, readonly=True)) as catalog:
                 fetch = catalog.fetches.last(found["url"])
+                document = catalog.find(found["url"])
+                due = catalog.checks.due([document.number]) if document else []
                 found["sitemaps"] = [sitemap for sitemap, _ in catalog.signs.of(found["url"])]
                 found["refresh"] = outlook(catalog, self.crawl_dir, self.project, found["url"])
                 if found["state"] in ("queued", "leased"):
@@ -167,7 +169,7 @@ class FrontierCommand(Command):
             if fetch is not None:
                 found["last_fetch"] = {**fetch._asdict(), "place": fetch.place and fetch.place._asdict()}
                 if found["state"] == "decided":
-                    found["state"] = f"{fetch.state}/{fetch.reason}".rstrip("/")
+                    found["state"] = due[0].was if due else f"{fetch.state}/{fetch.reason}".rstrip("/")
         return found
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from webcrawler.refresh.choosing import Numbers
 
 ONE_IN = 20  # checks of every server is sent without validators, another one with them
-MISSED = 3  # changes in a row that no conditional check found; by chance once in 8,000 changes
+MISSED = 2  # changes in a row that no conditional check found; by chance once in 400 changes
 
 
 class Trust:

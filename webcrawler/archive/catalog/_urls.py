@@ -121,10 +121,14 @@ class Fetches:
         return past_fetch(row) if row else None
 
     def outcomes_of(self, numbers: Sequence[int]) -> dict[int, str]:
-        """What each of these pages that was fetched was decided as: "done/document", "failed/timeout"."""
+        """What each of these pages that was fetched was decided as: "done/document", "failed/timeout".
+
+        A check that found nothing new, or could not tell, has not decided it anew.
+        """
         query = """
             SELECT n.value, (SELECT rtrim(f.state || '/' || f.reason, '/') FROM fetches f
                              WHERE f.number = n.value AND NOT f.retry
+                               AND (f.since IS NULL OR f.found AND f.reason <> 'not-modified' OR f.found = 0)
                              ORDER BY f.token DESC, f.fetched DESC LIMIT 1) AS outcome
             FROM json_each(?) n WHERE outcome IS NOT NULL"""
         return dict(self._db.execute(query, (as_json(numbers),)))

@@ -21,6 +21,9 @@ WHERE EXISTS (SELECT 1 FROM fetches f
 UPDATE batch SET checked = (SELECT coalesce(d.checked, d.fetched) FROM documents d WHERE d.number = batch.number)
 WHERE NOT fenced;
 
+-- A login or a ban: it does not say that the document is gone.
+UPDATE batch SET found = NULL WHERE checked IS NOT NULL AND status IN (401, 403);
+
 -- Nothing new: 304, the same bytes, or the same text where no other document has these bytes.
 UPDATE batch SET same = 1
 WHERE checked IS NOT NULL AND (reason = 'not-modified' OR found AND EXISTS (
