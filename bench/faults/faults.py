@@ -29,7 +29,7 @@ from statistics import median
 from typing import Any
 
 from afflictions import OVER_TCP, STORES, Affliction, can_mount, disk_full, small_disk, worker_stopped
-from hook.failpoints import FAILPOINTS
+from hook.failpoints import OF_CRAWLS
 from indexing import Indexing
 from oddweb import OddWeb
 from ordeal import Fault, Ordeal
@@ -72,8 +72,8 @@ class Run:
 
     def failpoints(self, times: int) -> None:
         """Each so many times, workers in some rounds, followers in others."""
-        of_index = [name for name in FAILPOINTS if name.startswith(("index.", "anchors."))] * times
-        waiting = [name for name in FAILPOINTS if name not in of_index] * times
+        of_index = [name for name in OF_CRAWLS if name.startswith(("index.", "anchors."))] * times
+        waiting = [name for name in OF_CRAWLS if name not in of_index] * times
         self._chance.shuffle(waiting)
         self._chance.shuffle(of_index)
         last = len(self.rounds) + ROUNDS_MAX * times
@@ -252,7 +252,7 @@ def report(run: Run, seed: int, seconds: float) -> dict[str, Any]:
         "refetched": sum(figures.get("refetched", 0) for figures in run.rounds),
         **{name: sum(figures.get(name, 0) for figures in run.rounds) for name in Verdict._fields},
         "kinds": {kind: _of_kind(faults) for kind, faults in sorted(kinds.items())},
-        "failpoints": {name: names.count(name) for name in FAILPOINTS},
+        "failpoints": {name: names.count(name) for name in OF_CRAWLS},
         "problems": [f"{one['round']}: {text}" for one in run.rounds for text in one["problems"]],
         "skipped": run.skipped,
         "each_round": run.rounds,
