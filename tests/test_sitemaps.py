@@ -45,8 +45,9 @@ def signs(crawled: Crawled) -> dict[str, set[tuple[str, float]]]:
     catalog = Catalog(crawled.folder / "catalog.sqlite", readonly=True)
     paths = {number: urlsplit(url).path for number, url in catalog.urls.all()}
     found: dict[str, set[tuple[str, float]]] = {}
-    for sign in catalog.signs.after(0, 1000):
-        found.setdefault(paths[sign.number], set()).add((paths[sign.sitemap], sign.modified))
+    query = "SELECT number, sitemap, coalesce(modified, 0) FROM signs"
+    for number, sitemap, modified in catalog._db.execute(query):
+        found.setdefault(paths[number], set()).add((paths[sitemap], modified))
     return found
 
 

@@ -12,7 +12,7 @@ checks.
 from webcrawler.refresh import value
 from webcrawler.refresh.admission import checks_of
 from webcrawler.refresh.belief import Gamma
-from webcrawler.refresh.choosing import choose, importance
+from webcrawler.refresh.choice import choose, importance
 from webcrawler.refresh.estimate import Calibration, Current, costs, current
 from webcrawler.refresh.freshness import report
 from webcrawler.refresh.outlook import outlook

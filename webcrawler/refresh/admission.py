@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
-from webcrawler.refresh import choosing
+from webcrawler.refresh import choice
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
 from webcrawler.refresh.probes import Probes
 from webcrawler.refresh.trust import Trust
@@ -45,6 +45,7 @@ class Admission:
         self._collection, self._catalog, self._frontier = collection, catalog, frontier
         self._share, self._pause_s = share, pause_s
         self._asked: set[int] = set()  # places that were queued by this process and have not been fetched yet
+        self._sitemaps: list[KnownSitemap] | None = None  # read again when anything was fetched
         self._asked_sitemaps: dict[int, float] = {}  # by page number, and when
         self._probes = Probes(catalog, frontier)
         self._last = time.monotonic()
@@ -53,8 +54,11 @@ class Admission:
     def step(self) -> None:
         """Take in what was fetched, and queue what is due."""
         collection, what = self._collection, self._frontier.refresh
-        self._asked.difference_update(collection.places(collection.follow()).tolist())
-        sitemaps = collection.hear() if what else []
+        fetched = collection.follow()
+        self._asked.difference_update(collection.places(fetched).tolist())
+        if self._sitemaps is None or len(fetched):
+            self._sitemaps = collection.hear()
+        sitemaps = self._sitemaps
         if what.startswith("once "):
             since = float(what.partition(" ")[2])
             self._ask_sitemaps([one for one in sitemaps if one.fetched < since], since)
@@ -96,7 +100,7 @@ class Admission:
             scores[left & drawn] = np.inf
             scores[self._held(left)] = 0
             caps = np.maximum(OF_A_SERVER - self._queued_by_server(), 0)
-            chosen = choosing.choose(scores, room, schedule.servers, caps)
+            chosen = choice.choose(scores, room, schedule.servers, caps)
             self._queue_places(chosen, chosen[drawn[chosen]], since)
         else:
             # Not before all are made: a crawl that was killed meanwhile would begin another pass.

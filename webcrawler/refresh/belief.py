@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
 from webcrawler.refresh import priors
-from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.choice import Numbers
 from webcrawler.refresh.value import Floats, after_change, age_by_odds, chance_of_change, expected_value
 
 INTERVAL = (0.05, 0.5, 0.95)  # quantiles that `intervals` gives

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from webcrawler.archive.catalog import Catalog, KnownSitemap, Told
 from webcrawler.durable import replaced
 from webcrawler.linkgraph import stored
-from webcrawler.refresh.choosing import Numbers, importance
+from webcrawler.refresh.choice import Numbers, importance
 from webcrawler.refresh.schedule import Schedule
 from webcrawler.refresh.trust import Trust
 from webcrawler.refresh.value import Floats

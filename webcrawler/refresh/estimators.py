@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.refresh.belief import Beliefs
-from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.choice import Numbers
 from webcrawler.refresh.value import Floats, value_at_rate
 
 SMOOTHING = (0.5, 20.0)  # changes, days

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from webcrawler.archive.catalog import Catalog
 from webcrawler.refresh import estimate
 from webcrawler.refresh.belief import Gamma
-from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.choice import Numbers
 from webcrawler.refresh.collection import DAY_SECONDS, Collection
 from webcrawler.refresh.schedule import Schedule
 from webcrawler.refresh.value import Floats

@@ -39,10 +39,12 @@ class Replacement:
 
     def step(self) -> None:
         """Queue replacements ahead of all that waits, or discard what is too much."""
+        if not self._most:
+            return
         turns = self._frontier.turns()
         self._credit = min(self._credit + SHARE * (turns - self._turns), AT_ONCE)
         self._turns = turns
-        ranks = stored.load(self._ranks_dir, self._catalog.identity) if self._most else None
+        ranks = stored.load(self._ranks_dir, self._catalog.identity)
         members = np.flatnonzero(self._collection.schedule.weights > 0)
         if ranks is None or len(members) < self._most:
             return

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.errors import BadInput
-from webcrawler.refresh import choosing, estimate
+from webcrawler.refresh import choice, estimate
 from webcrawler.refresh.belief import Beliefs, Gamma
-from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.choice import Numbers
 from webcrawler.refresh.estimators import EB, EP
 from webcrawler.refresh.signs import Dates, Signs
 from webcrawler.refresh.value import Floats
@@ -63,7 +63,7 @@ class Schedule:
         """Know more pages. Cost: O(all pages), so add many at a time.
 
         Args:
-            checked: when they were fetched first; weights: see `choosing.importance`.
+            checked: when they were fetched first; weights: see `choice.importance`.
         """
         self._seconds = np.concatenate((self._seconds, _seconds(checked)))
         self.weights = np.concatenate((self.weights, np.broadcast_to(np.float32(weights), len(servers))))
@@ -129,7 +129,7 @@ class Schedule:
         if waiting is not None:
             values[waiting] = 0
         overdue = days >= self._at_least if self._at_least else None
-        return choosing.choose(values, number, self.beliefs.servers, caps, overdue)
+        return choice.choose(values, number, self.beliefs.servers, caps, overdue)
 
     def current(self, now: float, pages: Numbers | slice = slice(None)) -> estimate.Current:
         """The share of the importance, of these pages, that is estimated to be current."""

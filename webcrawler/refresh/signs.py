@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.choice import Numbers
 from webcrawler.refresh.value import Floats
 
 SILENT, SAME, NEWER = range(3)  # what a sitemap says of a page since its last check

@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.refresh.choosing import Numbers
+from webcrawler.refresh.choice import Numbers
 
 ONE_IN = 20  # checks of every server is sent without validators, another one with them
 MISSED = 2  # changes in a row that no conditional check found; by chance once in 400 changes

@@ -9,16 +9,6 @@ from webcrawler.archive.catalog._database import URL
 from webcrawler.urls import url_id
 
 
-class Sign(NamedTuple):
-    """What a sitemap says of a page."""
-
-    seq: int
-    number: int  # the page's number
-    sitemap: int  # the sitemap's
-    modified: float  # when the page changed, as it says; 0: it does not say
-    seen: float  # when the sitemap that says so was fetched
-
-
 class Named(NamedTuple):
     """A URL that a sitemap names."""
 
@@ -50,15 +40,8 @@ class Signs:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def after(self, seq: int, limit: int) -> list[Sign]:
-        """The next signs in ascending order of seq; what a sitemap says anew of a page has a new seq."""
-        query = """
-            SELECT seq, number, sitemap, coalesce(modified, 0), seen FROM signs
-            WHERE seq > ? ORDER BY seq LIMIT ?"""
-        return [Sign(*row) for row in self._db.execute(query, (seq, limit))]
-
     def named(self, after: int, limit: int) -> list[Named]:
-        """What sitemaps name, in the order of `after`."""
+        """What sitemaps name, in ascending order of the rows' seq."""
         query = """
             SELECT g.seq, u.number, u.id, s.name || u.path, p.name, m.of
             FROM signs g JOIN urls u ON u.number = g.number JOIN servers s ON s.number = u.server

@@ -12,7 +12,7 @@ CREATE TABLE sitemaps (
 
 -- What a sitemap says of a page: one row for both, replaced by one with a higher seq when the date is another.
 CREATE TABLE signs (
-    seq      INTEGER PRIMARY KEY AUTOINCREMENT, -- ascending over transactions: the refresher follows it
+    seq      INTEGER PRIMARY KEY AUTOINCREMENT, -- ascending over transactions: what is told again as it was known keeps it
     number   INTEGER NOT NULL REFERENCES urls (number),
     sitemap  INTEGER NOT NULL REFERENCES sitemaps (number),
     modified REAL, -- when the page changed; NULL: it does not say
