@@ -41,9 +41,13 @@ def told(catalog: Catalog, tmp_path: Path, **options: Any) -> dict[str, Any]:
     return report(catalog, tmp_path, "expected", **options)
 
 
-def audit(entry: Entry) -> Entry:
-    lease = entry.fetch.lease._replace(request=json.dumps({"audit": True}))
+def asked(entry: Entry, **request: Any) -> Entry:
+    lease = entry.fetch.lease._replace(request=json.dumps(request))
     return replace(entry, fetch=replace(entry.fetch, lease=lease))
+
+
+def audit(entry: Entry) -> Entry:
+    return asked(entry, audit=True)
 
 
 def not_modified(url: str, when: float) -> Entry:
@@ -160,6 +164,24 @@ def test_without_documents_nothing_is_current_or_stale(catalog: Catalog, tmp_pat
     found = told(catalog, tmp_path)
 
     assert (found["documents"], found["current"], found["servers"]) == (0, None, [])
+
+
+def test_false_304s_count_for_nothing_once_they_are_found_out(catalog: Catalog, tmp_path: Path) -> None:
+    write(catalog, *[page(url, ago(40), url) for url in SITE[:8]])
+    write(catalog, *[asked(not_modified(url, ago(20)), headers={}) for url in SITE[:4]])
+    following = Collection(catalog, tmp_path, Schedule())
+    following.store()
+    believed = told(catalog, tmp_path)
+
+    write(catalog, *[asked(page(url, ago(10), "new " + url), whole=True) for url in SITE[4:8]])
+
+    found = told(catalog, tmp_path)
+    times = [round((NOW - one["checked"]) / DAY) for one in found["oldest"]]
+    assert [round((NOW - one["checked"]) / DAY) for one in believed["oldest"]] == [40] * 4 + [20] * 4
+    assert times == [40] * 4 + [10] * 4
+    assert found["calibration"]["bins"][0]["checks"] == 4
+    following.follow()
+    assert following.is_outdated()
 
 
 # ---- drawing

@@ -3,53 +3,62 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from webcrawler.refresh.trust import MISSED, Trust
+from webcrawler.refresh.trust import SHOWN, Trust
 
-TIMES = [1_790_000_000.25 + 3600 * n for n in range(1000)]
-
-
-def conditional(trust: Trust, server: int = 0) -> list[float]:
-    """The times, of TIMES, at which page 7 is asked for with validators."""
-    return [since for since in TIMES if trust.is_conditional(7, server, since)]
+DRAWS = 2000
 
 
-def see(trust: Trust, *since: float, server: int = 0) -> None:
-    trust.see(np.full(len(since), 7), np.full(len(since), server), np.array(since))
+def conditional(trust: Trust, server: int = 0) -> float:
+    """The share of the server's checks that are sent with validators."""
+    return sum(trust.is_conditional(server) for _ in range(DRAWS)) / DRAWS
 
 
-def found_out() -> Trust:
+def see(trust: Trust, checks: str, server: int = 0) -> None:
+    """Checks as letters: c found a change with validators, w without; C and W found none."""
+    letters = np.array(list(checks), str)
+    lower = np.char.lower(letters)
+    trust.see(np.full(len(letters), server), lower == "c", letters == lower)
+
+
+TRUSTED, FIRST, DOUBTED = (0.92, 0.98), (0.75, 0.85), (0.02, 0.08)
+
+
+@pytest.mark.parametrize(
+    ("checks", "share"),
+    [
+        ("", FIRST),
+        ("C" * 100, FIRST),
+        ("W" * (SHOWN - 1), FIRST),
+        ("W" * SHOWN, TRUSTED),
+        ("c", TRUSTED),
+        ("www", FIRST),
+        ("wwww", DOUBTED),
+        ("www" + "W" * SHOWN, TRUSTED),
+        ("www" + "W" * SHOWN + "w", DOUBTED),
+        ("wwww" + "C" * 10 + "W" * SHOWN, DOUBTED),
+        ("www" + "c" + "w", TRUSTED),
+        ("w" * 100 + "c", TRUSTED),
+    ],
+)
+def test_what_checks_have_told_says_how_many_are_sent_with_validators(
+    checks: str, share: tuple[float, float]
+) -> None:
+    at_once, one_by_one = Trust(), Trust()
+    see(at_once, checks)
+    for check in checks:
+        see(one_by_one, check)
+
+    assert share[0] < conditional(at_once) < share[1]
+    assert (at_once.counts == one_by_one.counts).all()
+
+
+def test_each_server_is_judged_alone() -> None:
     trust = Trust()
-    unconditional = [since for since in TIMES if since not in conditional(trust)]
-    see(trust, *unconditional[:MISSED])
-    return trust
+    see(trust, "wwww", server=3)
+    see(trust, "c", server=1)
 
-
-def test_one_check_in_twenty_is_sent_without_validators() -> None:
-    assert 0.92 < len(conditional(Trust())) / len(TIMES) < 0.98
-
-
-def test_server_whose_changes_only_these_find_is_asked_without_validators() -> None:
-    assert 0.02 < len(conditional(found_out())) / len(TIMES) < 0.08
-
-
-def test_another_server_is_believed_as_before() -> None:
-    assert conditional(found_out(), server=1) == conditional(Trust())
-
-
-def test_a_change_that_a_conditional_check_finds_counts_anew() -> None:
-    trust = Trust()
-    believed = conditional(trust)
-    unconditional = [since for since in TIMES if since not in believed]
-
-    see(trust, *unconditional[: MISSED - 1], believed[0], *unconditional[: MISSED - 1])
-
-    assert conditional(trust) == believed
-
-
-def test_server_that_tells_again_is_believed_again() -> None:
-    trust = found_out()
-
-    see(trust, conditional(trust)[0])
-
-    assert conditional(trust) == conditional(Trust())
+    assert trust.doubted().tolist() == [3]
+    assert FIRST[0] < conditional(trust, server=0) < FIRST[1]
+    assert FIRST[0] < conditional(trust, server=9) < FIRST[1]

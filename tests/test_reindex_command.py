@@ -47,7 +47,7 @@ UNDO = (
     "DROP TABLE finds",
     "ALTER TABLE urls DROP COLUMN removed",
     "DROP INDEX fetches_by_audit",
-    "ALTER TABLE fetches DROP COLUMN audit",
+    *(f"ALTER TABLE fetches DROP COLUMN {name}" for name in ("audit", "conditional")),
 )
 
 

@@ -81,7 +81,7 @@ class Admission:
         self._frontier.discover(links, within_budgets=False)
         self._frontier.again(
             [
-                Again(one.url, one.outcome, _request(one, one.fetched, self._collection.trust, link.request))
+                Again(one.url, one.outcome, _request(one, self._collection.trust, link.request))
                 for one, link in zip(due, links, strict=True)
             ]
         )
@@ -183,21 +183,24 @@ def checks_of(due: Sequence[Due], audits: Container[int] = (), trust: Trust | No
     trust = trust or Trust()
 
     def sent(one: Due) -> str:
-        return AUDIT if one.number in audits else _request(one, one.checked, trust)
+        return AUDIT if one.number in audits else _request(one, trust)
 
     return [Again(one.url, one.was, sent(one)) for one in due]
 
 
-def _request(one: Due | KnownSitemap, since: float, trust: Trust, kind: str = "{}") -> str:
+def _request(one: Due | KnownSitemap, trust: Trust, kind: str = "{}") -> str:
     """What a check sends so that an unchanged page need not be sent again (RFC 9110, 13.1), as JSON.
 
     Args:
-        since: the time of the last check; kind: JSON of what is sent besides.
+        kind: JSON of what is sent besides.
     """
     sent: dict[str, Any] = json.loads(kind)
-    if trust.is_conditional(one.number, one.server, since):
-        if one.etag:
-            sent["headers"] = {"If-None-Match": one.etag}
-        elif one.last_modified:
-            sent["headers"] = {"If-Modified-Since": one.last_modified}
+    if not (one.etag or one.last_modified):
+        pass
+    elif not trust.is_conditional(one.server):
+        sent["whole"] = True
+    elif one.etag:
+        sent["headers"] = {"If-None-Match": one.etag}
+    else:
+        sent["headers"] = {"If-Modified-Since": one.last_modified}
     return json.dumps(sent) if sent else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,21 +36,30 @@ class Collection:
     """
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, schedule: Schedule) -> None:
-        self._catalog, self.schedule = catalog, schedule
+        self._catalog, self.schedule, self.trust = catalog, schedule, Trust()
         self._file, self._ranks_dir = crawl_dir / "refresh" / NAME, crawl_dir / "ranks"
-        self.numbers: NDArray[np.int32] = np.empty(0, np.int32)  # page number by place
-        self.tried: NDArray[np.uint32] = np.empty(0, np.uint32)  # seconds since 1970; failures included
-        self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
-        self.trust = Trust()
-        self._seq = self._news = 0
-        self._heard: dict[int, float] = {}  # sitemaps by page number, and when they were read
+        self._forget()
         self._restore()
+        self._doubted = self.trust.doubted()  # the servers whose 304 count for nothing here
         self.follow()
+        if self.is_outdated():
+            self._read_again()
         self._compare()
         self.weigh()
 
+    def _forget(self) -> None:
+        self.numbers: NDArray[np.int32] = np.empty(0, np.int32)  # page number by place
+        self.tried: NDArray[np.uint32] = np.empty(0, np.uint32)  # seconds since 1970; failures included
+        self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
+        self._seq = self._news = 0
+        self._heard: dict[int, float] = {}  # sitemaps by page number, and when they were read
+
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def is_outdated(self) -> bool:
+        """Is another server's 304 believed, or not, than when the history was read? Then make another one."""
+        return not np.array_equal(self._doubted, self.trust.doubted())
 
     def places(self, numbers: Numbers) -> NDArray[np.int32]:
         """The place of each page number; -1 for what was never a document."""
@@ -61,15 +71,37 @@ class Collection:
     def follow(self) -> NDArray[np.int64]:
         """Take in what was fetched since the last call; returns the page numbers."""
         numbers = [np.empty(0, np.int64)]
-        while len((told := self._catalog.checks.after(self._seq, AT_ONCE)).seq):
+        for told in self._untold():
             self._take_in(told)
-            self._seq = int(told.seq[-1])
+            tells = (told.changed >= 0) & (told.conditional >= 0)
+            self.trust.see(told.server[tells], told.conditional[tells] == 1, told.changed[tells] == 1)
             numbers.append(told.number)
+        self._learn()
+        return np.concatenate(numbers)
+
+    def _untold(self) -> Iterator[Told]:
+        while len((told := self._catalog.checks.after(self._seq, AT_ONCE)).seq):
+            self._seq = int(told.seq[-1])
+            yield told
+
+    def _read_again(self) -> None:
+        """Read the whole history by whom is believed now: a false 304 has made pages look as if they lasted.
+
+        What is known of sitemaps stays, as no history of theirs is kept.
+        """
+        before = self.schedule.signs
+        self._forget()
+        self._doubted, self.schedule = self.trust.doubted(), self.schedule.empty()
+        self.schedule.signs.counts, self.schedule.signs.since = before.counts, before.since
+        for told in self._untold():
+            self._take_in(told)
+        self._learn()
+
+    def _learn(self) -> None:
         if self._news > LEARN_SHARE * len(self):
             self.schedule.learn()
             self.weigh()
             self._news = 0
-        return np.concatenate(numbers)
 
     def hear(self) -> list[KnownSitemap]:
         """Take in what sitemaps that were read since the last call say of documents; returns all sitemaps."""
@@ -99,12 +131,11 @@ class Collection:
         _, at = np.unique(told.number[first], return_index=True)
         self._add(told.number[first][at], told.server[first][at], told.fetched[first][at])
         places = self.places(told.number)
-        is_check = (places >= 0) & (told.changed >= 0) & ~np.isnan(told.since)
+        is_false = told.not_modified & np.isin(told.server, self._doubted)
+        is_check = (places >= 0) & (told.changed >= 0) & ~np.isnan(told.since) & ~is_false
         some = places[is_check]
         days = told.fetched[is_check] / DAY_SECONDS
         self.schedule.see(some, days, told.changed[is_check], told.modified[is_check] / DAY_SECONDS)
-        was_new = is_check & (told.changed == 1) & ~told.audit
-        self.trust.see(told.number[was_new], told.server[was_new], told.since[was_new])
         self._news += len(some)
         known = places >= 0
         self.tried[places[known]] = told.fetched[known]
@@ -148,10 +179,12 @@ class Collection:
     # ---- kept between crawls
 
     def store(self) -> None:
-        """Raises OSError: for example, the disk is full; what was kept before stays."""
+        """Not what is outdated. Raises OSError: for example, the disk is full; what was kept before stays."""
+        if self.is_outdated():
+            return
         self._file.parent.mkdir(exist_ok=True)
         head = {"identity": self._catalog.identity, "seq": self._seq, "policy": self.schedule.policy}
-        own = {"numbers": self.numbers, "tried": self.tried, "missed": self.trust.missed}
+        own = {"numbers": self.numbers, "tried": self.tried, "trust": self.trust.counts}
         with replaced(self._file) as file:
             arrays = {**own, **self.schedule.arrays(), "head": np.array(json.dumps(head))}
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -163,7 +196,7 @@ class Collection:
             is_ahead = head["seq"] > self._catalog.checks.last_seq()  # it was restored from a backup
             if (head["identity"], head["policy"]) != wanted or is_ahead:
                 return
-            self.trust.missed = kept["missed"]
+            self.trust.counts = kept["trust"]
             self.schedule.restore({name: kept[name] for name in kept.files})
             self.numbers, self.tried, self._seq = kept["numbers"], kept["tried"], head["seq"]
             self.places(self.numbers)

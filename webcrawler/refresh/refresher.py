@@ -58,6 +58,8 @@ def refresh(
             collection = Collection(catalog, crawl_dir, schedule_of(settings))
             while not stopped():
                 _serve(collection, catalog, crawl_dir, settings, stopped)
+                if collection.is_outdated():
+                    collection = Collection(catalog, crawl_dir, schedule_of(settings))
                 with suppress(OSError):
                     collection.store()
                 if release_if_idle(lock, crawl_dir, lambda: True):
@@ -72,7 +74,7 @@ def _serve(
     settings: Mapping[str, Any],
     stopped: Callable[[], bool],
 ) -> None:
-    """Queues checks while a crawl is alive; returns also when Redis is away."""
+    """Queues checks while a crawl is alive; returns also when Redis is away or the collection outdated."""
     try:
         with visit(settings) as connection, closing(connection.new_client()) as client:
             frontier = Frontier(client, ordering("fifo"))
@@ -80,7 +82,7 @@ def _serve(
             admission = Admission(collection, catalog, frontier, share, pause_s)
             most = int(settings["COLLECTION_MAX"])
             replacement = Replacement(collection, catalog, frontier, crawl_dir, most)
-            while is_crawling(crawl_dir) and not stopped():
+            while is_crawling(crawl_dir) and not (stopped() or collection.is_outdated()):
                 began = time.monotonic()
                 admission.step()
                 replacement.step()

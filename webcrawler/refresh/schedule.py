@@ -103,6 +103,10 @@ class Schedule:
         self.beliefs.see(pages[lasted], known[lasted], np.zeros(np.count_nonzero(lasted), bool), ages[lasted])
         self.beliefs.see(pages, days - known, changed, ages)
 
+    def empty(self) -> Schedule:
+        """One by the same rules that knows no page."""
+        return Schedule(self.policy, self._at_least, self._at_most, self.beliefs.forgetting)
+
     def learn(self) -> None:
         """Learn what each server's pages are like; call it when about 1 % of the pages were checked since."""
         self.beliefs.learn()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zlib import crc32
+import random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,34 +10,43 @@ from numpy.typing import NDArray
 from webcrawler.refresh.choice import Numbers
 
 ONE_IN = 20  # checks of every server is sent without validators, another one with them
-MISSED = 2  # changes in a row that no conditional check found; by chance once in 400 changes
+FIRST_ONE_IN = 5  # of the first checks of a server that has not shown yet that its 304 can be believed
+SHOWN = 20  # checks without validators after which it has
+MISSED = 4  # changes in a row that no conditional check found; at first by chance once in 5⁴ times
 
 
 class Trust:
     """Believes the 304 of a server as long as conditional checks find changes of its pages, too.
 
     A server that is not believed is asked without validators, but for one check in twenty: when one of these
-    finds a change, it is believed again. Which checks are always sent so, or so, follows from their page and
-    time: the history is enough to learn it all anew. Memory: a byte a server.
+    finds a change, it is believed again. Memory: two bytes a server.
     """
 
     def __init__(self) -> None:
-        self.missed: NDArray[np.int8] = np.empty(0, np.int8)  # changes, by server, at most MISSED
+        # By server: checks without validators, at most SHOWN; changes that others missed, at most MISSED.
+        self.counts: NDArray[np.int8] = np.empty((0, 2), np.int8)
+        self._random = random.Random()
 
-    def is_conditional(self, page: int, server: int, since: float) -> bool:
-        """Tell how a page is asked for.
+    def is_conditional(self, server: int) -> bool:
+        """Tell how a page with validators is asked for; another time the answer may be another."""
+        whole, missed = self.counts[server].tolist() if server < len(self.counts) else (0, 0)
+        if missed >= MISSED:
+            return self._random.random() * ONE_IN < 1
+        return self._random.random() * (ONE_IN if whole >= SHOWN else FIRST_ONE_IN) >= 1
 
-        Args:
-            page: its page number; since: seconds since 1970 of its last check.
-        """
-        drawn = crc32(b"%d %.6f" % (page, since)) % ONE_IN
-        is_believed = server >= len(self.missed) or self.missed[server] < MISSED
-        return drawn == 1 or (drawn > 1 and is_believed)
+    def doubted(self) -> NDArray[np.int64]:
+        """The servers whose 304 is not believed, ascending."""
+        return np.flatnonzero(self.counts[:, 1] >= MISSED)
 
-    def see(self, pages: Numbers, servers: Numbers, since: NDArray[np.float64]) -> None:
-        """Take in checks that found a change, in the order in which they were made."""
-        if more := max(0, int(servers.max(initial=-1)) + 1 - len(self.missed)):
-            self.missed = np.concatenate((self.missed, np.zeros(more, np.int8)))
-        for page, server, before in zip(pages.tolist(), servers.tolist(), since.tolist(), strict=True):
-            told = self.is_conditional(page, server, before)
-            self.missed[server] = 0 if told else min(self.missed[server] + 1, MISSED)
+    def see(self, servers: Numbers, conditional: NDArray[np.bool_], changed: NDArray[np.bool_]) -> None:
+        """Take in checks of pages that had validators, sent or not, in the order in which they were made."""
+        if more := max(0, int(servers.max(initial=-1)) + 1 - len(self.counts)):
+            self.counts = np.concatenate((self.counts, np.zeros((more, 2), np.int8)))
+        matters = changed | ~conditional
+        columns = (servers[matters].tolist(), conditional[matters].tolist(), changed[matters].tolist())
+        for server, had_validators, was_new in zip(*columns, strict=True):
+            whole, missed = self.counts[server].tolist()
+            if had_validators:
+                self.counts[server] = SHOWN, 0
+            else:
+                self.counts[server] = min(whole + 1, SHOWN), min(missed + was_new, MISSED)

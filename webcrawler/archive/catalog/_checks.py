@@ -33,6 +33,8 @@ class Told(NamedTuple):
     modified: NDArray[numpy.float64]  # the server's Last-Modified; NaN without one
     found: NDArray[numpy.int8]  # 1 a document stands there, 0 none does, -1 the fetch could not tell
     audit: NDArray[numpy.bool_]  # was it drawn at random?
+    not_modified: NDArray[numpy.bool_]  # was the answer 304?
+    conditional: NDArray[numpy.int8]  # 1 with validators, 0 without though there were any, -1 there were none
 
 
 class Due(NamedTuple):
@@ -77,13 +79,23 @@ class Checks:
         rows = self._db.execute(
             """
             SELECT f.seq, f.number, u.server, f.fetched, f.since, coalesce(f.changed, -1), f.modified,
-                   coalesce(f.found, -1), f.audit
+                   coalesce(f.found, -1), f.audit, f.reason = 'not-modified',
+                   coalesce(f.conditional, -1)
             FROM fetches f JOIN urls u ON u.number = f.number
             WHERE f.seq > ? AND NOT f.retry ORDER BY f.seq LIMIT ?""",
             (seq, limit),
         )
         columns = list(zip(*rows, strict=True)) or [()] * len(Told._fields)
-        types = (*[numpy.int64] * 3, *[numpy.float64] * 2, numpy.int8, numpy.float64, numpy.int8, bool)
+        types = (
+            *[numpy.int64] * 3,
+            *[numpy.float64] * 2,
+            numpy.int8,
+            numpy.float64,
+            numpy.int8,
+            bool,
+            bool,
+            numpy.int8,
+        )
         return Told._make(map(numpy.array, columns, types))
 
     def documents(self) -> NDArray[numpy.void]:

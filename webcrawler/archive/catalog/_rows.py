@@ -26,7 +26,7 @@ GONE = frozenset(
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
-    text_digest, modified, audit, probe, words_digest, fresh"""
+    text_digest, modified, audit, conditional, probe, words_digest, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -87,6 +87,7 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         _text_digest(entry, text, words) if found else None,
         _time(headers.get("last-modified")),
         "audit" in asked,
+        1 if "headers" in asked else 0 if "whole" in asked else None,
         asked.get("kind") == "probe",
         sha1(" ".join(words).encode(), usedforsecurity=False).digest() if words and is_compared else None,
         found is not None,

@@ -16,6 +16,7 @@ CREATE TEMP TABLE batch (
     seconds REAL, digest BLOB, simhash INTEGER, error TEXT, file TEXT, "offset" INTEGER,
     content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB,
     text_digest BLOB, modified REAL, audit INTEGER NOT NULL DEFAULT 0,
+    conditional INTEGER, -- as in fetches
     probe    INTEGER, -- 1: its path cannot exist
     words_digest BLOB, -- SHA-1 of the words of a probe or a check
     fresh    INTEGER NOT NULL, -- 1: it says what stands there, is not fenced off, and is not what the catalog has already
