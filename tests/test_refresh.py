@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 from localweb import PROJECT, Answer, Crawled, Site, crawl, scrapy
@@ -156,7 +157,7 @@ def last_change(tmp_path: Path) -> int:
     return Crawled(tmp_path, 0, "")._catalog.last_seq()
 
 
-def once(tmp_path: Path, living: LivingSite, *arguments: str, **settings: object) -> Crawled:
+def once(tmp_path: Path, living: LivingSite, *arguments: str, **settings: Any) -> Crawled:
     living.site.asked.clear()
     return crawl(tmp_path, "index", "-a", f"seeds={living.site.url}", *arguments, **{**FAST, **settings})
 
@@ -432,3 +433,22 @@ def test_the_home_page_is_no_soft_404_where_it_stands_for_all_that_is_missing(
         after = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
 
     assert f"{living.site.url}/" in after.documents()
+
+
+@pytest.mark.slow
+def test_a_pass_whose_refresher_cannot_work_ends_and_the_next_goes_on(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    once(tmp_path, living)
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    fails = "import sys\nif 'refresher' in ' '.join(sys.orig_argv): raise SystemExit('it fails')\n"
+    (broken / "sitecustomize.py").write_text(fails)
+
+    failed = once(tmp_path, living, "-a", "refresh=once", variables={"PYTHONPATH": broken})
+    checked = once(tmp_path, living, "-a", "refresh=once")
+
+    assert failed.status == 1
+    assert "the process refresh fails again and again" in failed.log
+    assert sorted(living.asked) == ["", "a", "b", "c", "d"]
+    assert "checked 5 documents: 5 unchanged" in checked.log

@@ -105,7 +105,7 @@ class Companion(NamedTuple):
     name: str
     module: str  # of its `main`, which takes the data folder
 
-    def start(self, crawl_dir: Path, stdin: bytes = b"") -> None:
+    def start(self, crawl_dir: Path, stdin: bytes = b"") -> subprocess.Popen[bytes]:
         """Start one in a session of its own; where one is at work already, the new one ends at once.
 
         Args:
@@ -125,13 +125,15 @@ class Companion(NamedTuple):
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin:
             process.stdin.write(stdin)
+        return process
 
-    def ensure_started(self, crawl_dir: Path, stdin: bytes = b"") -> None:
+    def ensure_started(self, crawl_dir: Path, stdin: bytes = b"") -> subprocess.Popen[bytes] | None:
         """Start one where none is at work; cheap enough to ask every few seconds."""
         lock = self.lock(crawl_dir)
-        if lock is not None:
-            lock.close()
-            self.start(crawl_dir, stdin)
+        if lock is None:
+            return None
+        lock.close()
+        return self.start(crawl_dir, stdin)
 
     def lock(self, crawl_dir: Path) -> IO[str] | None:
         """Hold NAME.lock until the file is closed; None if another companion of the kind is at work."""

@@ -31,7 +31,7 @@ from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.settings import SETTINGS, complaint, words_of
 from webcrawler.urls import AddressRules
 
-BROKEN = ("batch_failed", "scheduler_failed")
+BROKEN = ("batch_failed", "refresher_failed", "scheduler_failed")
 STDOUT = "-"
 
 

@@ -16,7 +16,7 @@ from scrapy.http import Response
 
 from webcrawler import connection
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, lower_priority
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion, lower_priority
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.items import CrawledPage
@@ -109,9 +109,16 @@ class Crawl(Worker):
         if self.job.refresh != "no":
             needed[REFRESHER] = connection.serialized(self.settings, others=REFRESHER_NEEDS)
             at_once.append(REFRESHER)
-        self._watch = Watch(self.folder, needed, at_once)
+        self._watch = Watch(
+            self.folder, needed, at_once, lambda failing: loop.call_soon_threadsafe(self._give_up_on, failing)
+        )
         if self.job.max_time:
             loop.call_later(self.job.max_time, self.stop, "max_time")
+
+    def _give_up_on(self, companion: Companion) -> None:
+        """Without the refresher, a crawl that waits for its checks would never end."""
+        if companion is REFRESHER and self.job.refresh != "yes":
+            self.stop("refresher_failed")
 
     def leave(self) -> None:
         if not self.outcomes.documents and self.stores.ask(self.seeds.have_failed):

@@ -6,9 +6,11 @@ It also discards the finds of searches of the web that have died.
 from __future__ import annotations
 
 import logging
+import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from webcrawler.archive import discard_left_over
@@ -18,6 +20,7 @@ from webcrawler.index import follower
 logger = logging.getLogger(__name__)
 
 WATCH_SECONDS = 5.0
+FAILURES = 3  # in a row, each within a minute of its start, after which a process is said to fail
 PATIENCE_SECONDS = 60.0  # until ranks and vocabulary are made for searches; at its end any crawl has them
 
 
@@ -27,10 +30,19 @@ class Watch:
     Args:
         needed: which companions, and what each reads from its standard input.
         at_once: those that the crawl depends on; the others are started when it has lasted a minute.
+        failing: is called from the thread, once for each companion that ends with an error again and again.
     """
 
-    def __init__(self, folder: Path, needed: Mapping[Companion, bytes], at_once: Sequence[Companion]) -> None:
-        self._folder, self._needed, self._at_once = folder, needed, at_once
+    def __init__(
+        self,
+        folder: Path,
+        needed: Mapping[Companion, bytes],
+        at_once: Sequence[Companion],
+        failing: Callable[[Companion], object] = lambda companion: None,
+    ) -> None:
+        self._folder, self._needed, self._at_once, self._failing = folder, needed, at_once, failing
+        self._started: dict[Companion, tuple[subprocess.Popen[bytes], float]] = {}
+        self._failures: Counter[Companion] = Counter()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
         self._thread.start()
@@ -66,7 +78,24 @@ class Watch:
         for companion in companions:
             if companion not in self._needed:
                 continue
+            self._note_failure(companion)
             try:
-                companion.ensure_started(self._folder, self._needed[companion])
+                process = companion.ensure_started(self._folder, self._needed[companion])
             except OSError as error:  # a full disk: the crawl goes on, and this is tried again
                 logger.warning("cannot start the process %s: %s", companion.name, error)
+            else:
+                if process:
+                    self._started[companion] = process, time.monotonic()
+
+    def _note_failure(self, companion: Companion) -> None:
+        process, since = self._started.get(companion, (None, 0.0))
+        if process is None or process.poll() is None:
+            return
+        del self._started[companion]
+        has_failed = process.returncode > 0  # below 0: somebody has killed it
+        is_short = time.monotonic() - since < PATIENCE_SECONDS
+        self._failures[companion] = has_failed + self._failures[companion] * (has_failed and is_short)
+        if self._failures[companion] == FAILURES:
+            log = self._folder / f"{companion.name}.log"
+            logger.error("the process %s fails again and again: %s says why", companion.name, log)
+            self._failing(companion)
