@@ -153,7 +153,7 @@ def test_wrong_usage_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...
     told = process.communicate(timeout=60)[1]
 
     assert process.returncode == 2
-    assert told.splitlines()[-1].startswith(line)
+    assert [one[: len(line)] for one in told.splitlines()] == [line]
 
 
 def test_a_page_below_a_removed_prefix_is_undone_with_that(tmp_path: Path) -> None:
@@ -192,3 +192,17 @@ def test_a_running_crawl_obeys_at_once(tmp_path: Path) -> None:
         crawling.communicate(timeout=120)
         assert [path for path in made.site.pages[asked:] if path.startswith("/drop")] == []
         assert not [url for url in Crawled(made.folder, 0, "").documents() if "/drop" in url]
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_a_pattern_that_no_known_url_matches_says_what_patterns_look_like(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    made = Collection(tmp_path / "crawl", Site())
+
+    status, _, told = made.run("remove", "https://a.test/docs", *options)
+
+    assert status == 0  # it may be found later
+    assert (
+        "no known URL matches; https://example.org/page means one page, 'https://example.org/docs/*'" in told
+    )

@@ -25,6 +25,10 @@ from webcrawler.scope import Patterns, Scope, change, expand, read
 from webcrawler.search.vocabulary import remake
 
 SHOWN = 10  # patterns, by name
+UNKNOWN = (
+    "no known URL matches; https://example.org/page means one page, 'https://example.org/docs/*' all that "
+    "begins so, https://example.org a whole server"
+)
 BUSY = "a crawl or a search of the web is running on this data folder: end it before --purge"
 
 
@@ -55,11 +59,14 @@ class Remove(Command):
             raise BadInput(BUSY)
         if not named.texts:
             raise BadInput(f"name what to remove: {self.arguments}; --help says more")
+        undone = self._undone(named) if opts.undo else frozenset()
         found: dict[str, Any] = {"patterns": list(named.texts), **self._known(named)}
+        if not (found["urls"] or opts.undo):
+            print(UNKNOWN, file=sys.stderr)
         if not opts.dry_run:
             what = "letting in" if opts.undo else f"removing {found['documents']:,} documents of"
             print(f"{what} {found['urls']:,} known URLs …", file=sys.stderr)
-            found |= self._undo(named) if opts.undo else self._remove(named)
+            found |= self._undo(undone) if opts.undo else self._remove(named)
             if opts.purge:
                 found |= self._purge(named)
         if opts.json:
@@ -120,13 +127,16 @@ class Remove(Command):
             remake(self.crawl_dir)
         return {"records_deleted": purged.records, "duplicates_completed": purged.completed}
 
-    def _undo(self, named: Patterns) -> dict[str, int]:
-        before = read(self.crawl_dir)
-        undone = set(filter(named.match, before.removed))
-        if not undone:
-            wider = [one for one in before.removed if any(map(Patterns([one]).match, named.texts))]
-            hint = f", but {wider[0]} was: undo that" if wider else ""
-            raise BadInput(f"{named.texts[0]} was not removed{hint}")
+    def _undone(self, named: Patterns) -> frozenset[str]:
+        """The removals that these patterns undo. Raises BadInput: there is none."""
+        removed = read(self.crawl_dir).removed
+        if undone := frozenset(filter(named.match, removed)):
+            return undone
+        wider = [one for one in removed if any(map(Patterns([one]).match, named.texts))]
+        hint = f", but {wider[0]} was: undo that" if wider else ""
+        raise BadInput(f"{named.texts[0]} was not removed{hint}")
+
+    def _undo(self, undone: frozenset[str]) -> dict[str, int]:
         change(
             self.crawl_dir, lambda now: replace(now, removed=tuple(p for p in now.removed if p not in undone))
         )
