@@ -55,7 +55,8 @@ def test_a_new_scope_replaces_the_old_one_in_one_line_and_decides_what_waits(col
     collection.ask("frontier", "clear")
     wider = collection.crawl(*first, "-a", f"include={collection.url('/docs/*')}").log
 
-    assert "the scope of" not in narrower  # there was none
+    kept = f"include={collection.url('/docs/1')}; kept in scope.json, it holds for later crawls too"
+    assert narrower.count("the scope of") == 1 and kept in narrower  # there was none
     told = [line for line in wider.splitlines() if line.startswith("the scope of")]
     assert [line.partition(": ")[2] for line in told] == [
         f"include={collection.url('/docs/*')}; it was: include={collection.url('/docs/1')}"
@@ -112,10 +113,18 @@ def test_a_search_of_the_web_finds_nothing_out_of_scope(tmp_path: Path) -> None:
 
 
 def test_a_job_that_names_no_scope_has_that_of_the_folder(tmp_path: Path) -> None:
-    assert keep_scope(tmp_path, Job.read(include=f"{A}/*", exclude=f"{A}/b")) == ""
+    keep_scope(tmp_path, Job.read(include=f"{A}/*", exclude=f"{A}/b"))
     assert keep_scope(tmp_path, Job.read(seeds=f"{A}/1")) == ""
 
     assert read(tmp_path) == Scope((f"{A}/*",), (f"{A}/b",))
+
+
+def test_the_first_scope_is_one_line_that_says_that_it_is_kept(tmp_path: Path) -> None:
+    job = Job.read(include=f"{A}/*")
+
+    told = f"the scope of {tmp_path} is now: include={A}/*; kept in scope.json, it holds for later crawls too"
+    assert keep_scope(tmp_path, job) == told
+    assert keep_scope(tmp_path, job) == ""
 
 
 def test_a_star_alone_is_no_scope(tmp_path: Path) -> None:

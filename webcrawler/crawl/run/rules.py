@@ -12,7 +12,7 @@ from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.job import Job, is_sitemap, seed_link
 from webcrawler.records import Lease, Link
-from webcrawler.scope import ALL, Scope, Watched, change, read
+from webcrawler.scope import ALL, NAME, Scope, Watched, change, read
 from webcrawler.settings import words_of
 
 
@@ -20,7 +20,7 @@ def keep_scope(folder: Path, job: Job) -> str:
     """Keep the scope that a job names with its data folder; it holds for later jobs, which name none.
 
     Returns:
-        For people, one line that says what was replaced, or "".
+        For people, one line that says what the scope is from now on, or "" where it stays as it was.
     Raises:
         BadInput: a seed is outside.
     """
@@ -36,11 +36,8 @@ def keep_scope(folder: Path, job: Job) -> str:
     if scope == known:
         return ""
     change(folder, lambda now: replace(now, include=scope.include, exclude=scope.exclude))
-    return (
-        f"the scope of {folder} is now: {scope.told or 'all URLs'}; it was: {known.told}"
-        if known.told
-        else ""
-    )
+    before = f"it was: {known.told}" if known.told else f"kept in {NAME}, it holds for later crawls too"
+    return f"the scope of {folder} is now: {scope.told or 'all URLs'}; {before}"
 
 
 @dataclass(frozen=True, slots=True)
