@@ -18,6 +18,7 @@ from test_catalog import A, B, C, D, failure, fetch, page, write
 from test_commands import Run, run  # noqa: F401  a fixture
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.commands.frontier import readable
 from webcrawler.records import Entry
 from webcrawler.refresh import Schedule, admission, outlook, report
 from webcrawler.refresh.admission import Admission
@@ -91,12 +92,30 @@ def test_checks_are_counted_by_what_they_found(catalog: Catalog, tmp_path: Path)
 
     found = told(catalog, tmp_path)
 
-    names = ("changed", "gone", "unchanged", "not-modified", "failed")
-    assert found["checks"] == dict(zip(names, (1, 1, 1, 2, 1), strict=True))
-    assert found["lately"]["checks"] == dict(zip(names, (1, 1, 0, 1, 1), strict=True))
+    names = ("changed", "unchanged", "not-modified", "missing", "gone", "failed")
+    assert found["checks"] == dict(zip(names, (1, 1, 2, 0, 1, 1), strict=True))
+    assert found["lately"]["checks"] == dict(zip(names, (1, 0, 1, 0, 1, 1), strict=True))
     assert (found["lately"]["days"], found["lately"]["a_day"]) == (2, 2)  # yesterday and today
     assert found["lately"]["wasted"] == 0.25
     assert (found["documents"], found["unchecked"]) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("check", "outcome"),
+    [
+        (failure(A, ago(1), "not-found", status=404), "missing"),
+        (failure(A, ago(1), "not-found", status=403), "failed"),  # a login or a ban
+        (failure(A, ago(1), "not-indexable", status=200), "missing"),
+        (failure(A, ago(1), "server-error", status=503), "failed"),
+    ],
+)
+def test_missing_is_what_has_to_be_confirmed_and_failed_what_could_not_tell(
+    catalog: Catalog, tmp_path: Path, check: Entry, outcome: str
+) -> None:
+    write(catalog, page(A, ago(9), "a"))
+    write(catalog, check)
+
+    assert told(catalog, tmp_path)["checks"][outcome] == 1
 
 
 def test_an_audit_says_what_its_checks_found_and_no_others(catalog: Catalog, tmp_path: Path) -> None:
@@ -320,6 +339,12 @@ def test_what_a_search_of_the_web_has_found_is_not_checked(catalog: Catalog, tmp
     assert told(catalog, tmp_path)["unchecked"] == 0
 
 
+def test_how_often_a_page_changes_is_told_in_hours_where_it_is_less_than_a_day() -> None:
+    shown = readable({"changes_every_days": [0.2, 7.52, 93]})
+
+    assert shown == {"changes": "about every 7.5 days (4 h to 93 days)"}
+
+
 # ---- the command
 
 
@@ -346,16 +371,16 @@ def test_freshness_asked_for_wrongly(run: Run, options: tuple[str, ...], line: s
 
 def test_freshness_as_text(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811
     write(catalog, *[page(url, ago(10), url) for url in (A, B)])
-    write(catalog, audit(not_modified(A, ago(0))), audit(page(B, ago(0), "other")))
+    write(catalog, audit(not_modified(A, ago(0))), audit(page(B, ago(0), "other")), page(C, ago(0.23), "c"))
 
     text = run("freshness", folder=tmp_path).out
 
     assert "2 documents drawn at random in the last 30 days, 1 of them had changed" in text
     assert "50.0% (" in text
-    assert "2, 0 of them were never checked" in text
+    assert "3, 1 of them were never checked" in text
     assert "checks     2.0 a day today, 50% of them found nothing new" in text
     assert "98% current would take" in text
-    assert f"0.0 d  {A}" in text
+    assert f" 5 h  {C}" in text
 
 
 def test_freshness_by_server_is_a_table(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811

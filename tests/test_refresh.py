@@ -199,7 +199,7 @@ def test_checks_come_before_what_is_new(tmp_path: Path, living: LivingSite) -> N
 @pytest.mark.slow
 def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
-    living.status = dict.fromkeys(["", "a", "b", "c", "d"], 500)
+    living.status = dict.fromkeys(["", "a", "b", "c"], 500) | {"d": 403}
 
     after = once(tmp_path, living, "-a", "refresh=once", FRONTIER_TRIES=2)
 

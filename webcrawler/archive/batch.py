@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from redis.exceptions import RedisError
 
-from webcrawler.archive.catalog import Catalog, Verdict
+from webcrawler.archive.catalog import GONE, REFUSING, Catalog, Verdict
 from webcrawler.archive.pages import PageStore
 from webcrawler.connection import FOREVER, retry
 from webcrawler.errors import Unavailable
@@ -290,8 +290,8 @@ def _told(entry: Entry, verdict: Verdict) -> str:
     if fetch.reason in ("scope", "removed"):
         return CHECKED + "refused"
     if id in verdict.held:
-        is_answer = fetch.reason in ("not-found", "redirect") or id in verdict.soft
-        return CHECKED + ("missing" if is_answer else "failed")
+        is_missing = (fetch.reason in GONE and fetch.status not in REFUSING) or id in verdict.soft
+        return CHECKED + ("missing" if is_missing else "failed")
     if id in verdict.unchanged:
         return CHECKED + ("not-modified" if fetch.status == 304 else "unchanged")
     is_there = f"{fetch.state}/{fetch.reason}" in DOCUMENTS and id not in verdict.soft

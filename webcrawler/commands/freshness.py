@@ -13,9 +13,9 @@ from rich.console import Console
 
 from webcrawler.commands.base import Command, Option, number, printable, whole_number
 from webcrawler.errors import BadInput
+from webcrawler.search import span
 
-DAY_SECONDS = 86400.0
-LABELS = {"not-modified": "not modified (304)", "gone": "gone for good"}
+LABELS = {"not-modified": "unchanged (304)"}
 
 
 class Freshness(Command):
@@ -64,7 +64,7 @@ def _whole(found: dict[str, Any], level: float) -> Iterator[str]:
     yield from _calibration(found["calibration"])
     yield from _trust(found["trust"])
     yield "\nnot checked for the longest time"
-    yield from (f"  {_ago(found['time'] - one['checked']):>8}  {one['url']}" for one in found["oldest"])
+    yield from (f"  {span(found['time'] - one['checked']):>8}  {one['url']}" for one in found["oldest"])
 
 
 def _estimate(current: dict[str, Any]) -> str:
@@ -110,7 +110,3 @@ def _by_server(servers: list[dict[str, Any]]) -> Iterator[str]:
         figures = "".join(f"{one[name]:>8.1%}" for name in names)
         trust = f"{one['last_modified']:<15}{one['sitemaps']:<15}"
         yield f"{figures}{one['documents']:>11,}  {trust}{one['server']}"
-
-
-def _ago(seconds: float) -> str:
-    return f"{seconds / DAY_SECONDS:,.1f} d"

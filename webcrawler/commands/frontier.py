@@ -16,6 +16,7 @@ from scrapy.utils.conf import arglist_to_dict
 from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
+from webcrawler.commands.freshness import LABELS
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
 from webcrawler.errors import BadInput, BadUrl
@@ -24,9 +25,11 @@ from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
 from webcrawler.refresh import checks_of, outlook
 from webcrawler.scope import Patterns, expand, read
+from webcrawler.search import span
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
 WITH_ONE = ("explain", "again", "block", "unblock")
+DAY_SECONDS = 86400.0
 REBUILT_WITH = {"mode", "query", "then", "domains"}  # arguments of a crawl
 
 MOMENTS = {  # seconds in a unit
@@ -198,6 +201,11 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
 
 
+def _days(days: float) -> str:
+    """ "7.5 days", but "5 h" where it is less than one."""
+    return f"{days:,.{int(days < 10)}f} days" if days >= 1 else span(days * DAY_SECONDS)
+
+
 def readable(found: dict[str, Any]) -> dict[str, Any]:
     """For people: times as text, and nothing that is empty."""
     shown: dict[str, Any] = {}
@@ -207,10 +215,12 @@ def readable(found: dict[str, Any]) -> dict[str, Any]:
         elif name in MOMENTS and value:
             shown[name.removesuffix("_ms")] = _moment(value * MOMENTS[name])
         elif name == "checks":
-            shown[name] = [f"{_moment(one['fetched'])} {one['found']}" for one in value]
+            shown[name] = [
+                f"{_moment(one['fetched'])} {LABELS.get(one['found'], one['found'])}" for one in value
+            ]
         elif name == "changes_every_days":
-            low, middle, high = (f"{days:,.{int(days < 10)}f}" for days in value)
-            shown["changes"] = f"about every {middle} days ({low} to {high})"
+            low, middle, high = map(_days, value)
+            shown["changes"] = f"about every {middle} ({low} to {high})"
         elif isinstance(value, float) and value:
             shown[name] = f"{value:.3g}"
         elif value or name == "waiting":

@@ -26,7 +26,7 @@ LATELY_DAYS = 7
 AUDIT_DAYS = 30  # a hundredth of the checks: a week of them would say little
 LEVEL = 0.98
 MOST = 20  # servers, and documents that were not checked for long
-OUTCOMES = ("changed", "gone", "unchanged", "not-modified", "failed")
+OUTCOMES = ("changed", "unchanged", "not-modified", "missing", "gone", "failed")
 WASTED = ("unchanged", "not-modified")
 TRUST = ("believed", "not believed", "not known yet")
 

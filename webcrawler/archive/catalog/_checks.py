@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from webcrawler.archive.catalog._database import COLLECTED, URL, as_json
+from webcrawler.archive.catalog._rows import GONE, REFUSING
 from webcrawler.urls import url_id
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ FIRST_TRIES_DAYS = (1, 7, 30)  # after which a URL that is gone is asked for onc
 DAY_SECONDS = 86400.0
 
 
-OUTCOME = """CASE WHEN changed AND NOT found THEN 'gone' WHEN changed THEN 'changed'
+OUTCOME = f"""CASE WHEN changed AND NOT found THEN 'gone' WHEN changed THEN 'changed'
+    WHEN changed IS NULL AND reason IN {(*sorted(GONE),)}
+        AND status NOT IN {(*sorted(REFUSING),)} THEN 'missing'
     WHEN changed IS NULL THEN 'failed' WHEN reason = 'not-modified' THEN reason ELSE 'unchanged' END"""
 
 
@@ -125,8 +128,8 @@ class Checks:
     def by_day(self) -> dict[tuple[int, str], int]:
         """How many checks of each day, counted since 1970, came to each outcome; reads the whole history.
 
-        The outcomes are changed, gone, unchanged, not-modified (304), and failed: it could not tell, or waits
-        to be confirmed.
+        The outcomes are changed, unchanged, not-modified (304), missing (nothing was there, and the document
+        stays until that is confirmed), gone (it is confirmed), and failed: it could not tell.
         """
         query = f"""
             SELECT CAST(fetched / 86400 AS INTEGER), {OUTCOME}, count(*)

@@ -24,6 +24,8 @@ GONE = frozenset(
     {"not-found", "redirect", "redirect-loop", "too-large", "not-indexable", "unparsable", "sitemap", "probe"}
 )
 
+REFUSING = frozenset({401, 403})  # a login or a ban: it does not say that the document is gone
+
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
     text_digest, modified, audit, conditional, probe, words_digest, fresh"""
