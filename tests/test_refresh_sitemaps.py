@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import MakeFrontier
+from frontiers import links, visit_all
 from localweb import Answer, Crawled, Site, crawl, page, robots, scrapy, sites
-from test_catalog import A, B, C, write
+from test_catalog import A, B, C, failure, write
 from test_catalog import page as document
-from test_catalog_signs import entry, sitemap
+from test_catalog_signs import MAP, entry, sitemap
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.job import PROBE
-from webcrawler.refresh import Schedule
+from webcrawler.refresh import Schedule, admission
+from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.signs import NEWER, SAME, SILENT
 
@@ -71,6 +74,33 @@ def test_what_a_sitemap_says_is_heard_again_each_time_it_is_read_though_it_is_un
     write(catalog, sitemap(time=CHECKED + DAY, token=2, status=304))
     collection.hear()
     assert collection.schedule.signs.said.tolist() == [SAME, SILENT, SILENT]
+
+
+@pytest.mark.parametrize(("is_there", "times"), [(True, 3), (False, 1)])
+def test_a_sitemap_that_cannot_be_read_is_not_asked_for_every_hour(
+    catalog: Catalog,
+    tmp_path: Path,
+    make_frontier: MakeFrontier,
+    is_there: bool,
+    times: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "HOUR_SECONDS", 0.0)
+    write(catalog, sitemap(entry(A, CHECKED), time=CHECKED))
+    if not is_there:
+        write(catalog, failure(MAP, CHECKED + DAY, "not-found", status=404))
+    frontier = make_frontier()
+    frontier.discover(links(MAP))
+    visit_all(frontier)
+    frontier.refresh = "yes"
+    refresher = Admission(Collection(catalog, tmp_path, Schedule()), catalog, frontier, 0.3, 0.0)
+    asked = []
+
+    for _ in range(3):
+        refresher.step()
+        asked += visit_all(frontier)
+
+    assert asked.count(MAP) == times
 
 
 # ---- the nightly crawl

@@ -26,6 +26,7 @@ OF_A_SERVER = 500  # of them, at most, so that no slow server fills the window
 LEAST = 20  # checks queued where nothing else waits
 AUDITS = 0.01  # of the checks are of documents drawn at random from all: they say what no estimate has chosen
 HOUR_SECONDS = 3600.0
+READ = "done/sitemap"  # the outcome of a sitemap whose newest fetch was one
 AUDIT = '{"audit":true}'  # asks for the whole page
 NOTHING = np.empty(0, np.int64)
 DRAWS = np.random.default_rng()
@@ -67,7 +68,10 @@ class Admission:
             due, now = collection.schedule.signs.due(), time.time()
             servers = set(np.flatnonzero(due).tolist())
             late = [one for one in sitemaps if now - one.fetched > DAY_SECONDS or one.server in servers]
-            self._ask_sitemaps(late, now - HOUR_SECONDS)
+            read = [one for one in late if one.outcome == READ]
+            self._ask_sitemaps(read, now - HOUR_SECONDS)
+            # Not hourly, though they stay late: a dead sitemap would be asked for without end.
+            self._ask_sitemaps([one for one in late if one.outcome != READ], now - DAY_SECONDS)
             self._always(only=what == "only")
 
     def _ask_sitemaps(self, sitemaps: list[KnownSitemap], since: float) -> None:
