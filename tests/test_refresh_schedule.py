@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from webcrawler.errors import BadInput
 from webcrawler.refresh import POLICIES, Schedule, current
 from webcrawler.refresh.belief import Gamma
+from webcrawler.refresh.estimate import Calibration
 from webcrawler.refresh.signs import NEWER, SAME, Dates, Signs
 
 Check = tuple[int, float, int]  # page, at, changed
@@ -145,7 +146,7 @@ def test_page_that_was_never_checked_is_expected_to_be_like_its_server() -> None
     for _ in range(10):
         made.learn()
 
-    calm, busy = made.chances(20.0)[[300, 301]]
+    calm, busy = made.beliefs.chance(np.array([300, 301]), np.full(2, 20.0))
     assert calm < 0.25 < 0.7 < busy  # before: 0.37
 
 
@@ -331,6 +332,17 @@ def test_calibration_compares_what_was_predicted_with_what_was_seen() -> None:
 
     assert made.calibration.table() == [(10, pytest.approx(predicted), 0.3)]
     assert made.calibration.error() == pytest.approx(abs(predicted - 0.3))
+
+
+def test_chances_are_reported_as_such_predictions_turned_out() -> None:
+    calibration = Calibration()
+    chances = np.array([0.0, 0.02, 0.45, 0.95, 1.0])
+    assert calibration.corrected(chances) == pytest.approx(chances)  # nothing is known
+
+    calibration.see(np.full(500, 0.45), np.arange(500) < 25)
+
+    # 25 of 500 had changed, beside as many of 500 as predicted; half-way to the next bin, half of that.
+    assert calibration.corrected(np.array([0.45, 0.4, 0.35])) == pytest.approx([0.25, 0.3, 0.35])
 
 
 @pytest.mark.parametrize("policy", POLICIES)

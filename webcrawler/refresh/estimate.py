@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from webcrawler.refresh.value import Floats, expected_freshness, expected_value
 
 BINS = 10
+DOUBT = 500  # checks in each bin that count as if they had turned out as predicted
 NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
 SAMPLE = 5_000  # pages, for the curve of costs
 PRICES = 80  # points of that curve
@@ -61,6 +62,15 @@ class Calibration:
             for checks, predicted, changed in self.counts
             if checks
         ]
+
+    def corrected(self, predicted: Floats) -> Floats:
+        """Such chances as they turned out: of each bin the share seen, and straight lines between bins."""
+        checks, chances, changed = self.counts.T
+        middle = (np.arange(BINS) + 0.5) / BINS
+        means = (chances + DOUBT * middle) / (checks + DOUBT)
+        seen = (changed + DOUBT * middle) / (checks + DOUBT)
+        found: Floats = np.interp(predicted, [0, *means, 1], [0, *seen, 1])
+        return found
 
     def error(self) -> float:
         """The mean distance between predicted and seen; 0 before the first check."""

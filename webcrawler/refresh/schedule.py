@@ -112,8 +112,8 @@ class Schedule:
         self.beliefs.learn()
 
     def chances(self, now: float) -> NDArray[np.float32]:
-        """The probability that each page has changed since its last check."""
-        return self._of_all(self.beliefs.chance, now)
+        """The probability that each page has changed since its last check, as such predictions turned out."""
+        return self.calibration.corrected(self._of_all(self.beliefs.chance, now)).astype(np.float32)
 
     def values(self, now: float) -> NDArray[np.float32]:
         """Weight · expected value of a fetch now, in days of freshness."""
