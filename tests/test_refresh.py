@@ -179,8 +179,10 @@ def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_ne
 
     first = once(tmp_path, living, *arguments)
     asked = list(living.asked)
-    once(tmp_path, living, *arguments)
+    second = once(tmp_path, living, *arguments)
 
+    assert "going on with the checks of" not in first.log
+    assert re.search(r"going on with the checks of \d\d \w+ \d\d:\d\d UTC: 2 left", second.log)
     assert (len(asked), len(living.asked)) == (3, 2)
     assert sorted(asked + living.asked) == ["", "a", "b", "c", "d"]
     assert first.frontier["states"]["seen"] == 6

@@ -108,6 +108,7 @@ class Crawl(Command, BaseRunSpiderCommand):
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
                 frontier = Frontier(held.client, ordering(mode), partitions=partitions)
                 run.refuse_if_lost(self.crawl_dir, frontier)
+                run.refuse_other_checks(held, frontier, job.refresh)
                 if opts.rescore:
                     maintenance.rescore(frontier, mode)
                 retry(lambda: frontier.open(mode), held.revive)

@@ -178,6 +178,13 @@ class Checks:
         query = "SELECT number, changed FROM fetches WHERE audit AND changed IS NOT NULL AND fetched >= ?"
         return list(self._db.execute(query, (since,)))
 
+    def count_left(self, since: float) -> int:
+        """How many documents have not been fetched since then; looks at the history of every document."""
+        query = f"""
+            SELECT count(*) FROM documents d WHERE {COLLECTED} AND NOT EXISTS (
+                SELECT 1 FROM fetches f WHERE f.number = d.number AND f.fetched >= ? AND NOT f.retry)"""
+        return int(self._db.execute(query, (since,)).fetchone()[0])
+
     def count_unchecked(self) -> int:
         """How many documents have not been fetched a second time; looks at the history of every document."""
         query = f"""

@@ -1,5 +1,6 @@
 """An index crawl, `Crawl`, and what it holds open while it runs."""
 
+from webcrawler.crawl.run.checks import refuse_other_checks
 from webcrawler.crawl.run.crawl import Crawl, CrawlPart, PagePipeline
 from webcrawler.crawl.run.lost import LOST, fill_again, forget, refuse_if_lost
 from webcrawler.crawl.run.outcomes import Decided
@@ -17,4 +18,5 @@ __all__ = [
     "keep_scope",
     "lock_folder",
     "refuse_if_lost",
+    "refuse_other_checks",
 ]

@@ -20,6 +20,7 @@ from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Compa
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.items import CrawledPage
+from webcrawler.crawl.run.checks import ENDLESS, Waits
 from webcrawler.crawl.run.lost import LOST
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
@@ -96,6 +97,7 @@ class Crawl(Worker):
         )
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
+        self._waits = Waits(self.frontier)
         self.seeds = Seeds(() if self.job.is_search else map(seed_link, self.job.seeds))
         most = 0 if self.job.is_search else self.settings.getint("COLLECTION_MAX")
         room = most - self.stores.ask(Catalog.count_documents) if most else None
@@ -159,6 +161,8 @@ class Crawl(Worker):
         found = super().lease(limit, reports, doubtful)
         if not found.leases and self.job.refresh == "once":
             self._has_checks_left = bool(self.frontier.refresh)
+        if self.job.refresh not in ENDLESS and not self.job.is_search:
+            self._waits.note(bool(found.queued) and not (found.leases or self.leases.open))
         if is_full and not (found.leases or self.leases.open or self.is_expecting or self.is_closing):
             self._loop.call_soon_threadsafe(self.stop, "collection_full")
         return found
@@ -166,7 +170,7 @@ class Crawl(Worker):
     @property
     def is_expecting(self) -> bool:
         """Will the refresher queue more?"""
-        return self.job.refresh in ("yes", "only") or self._has_checks_left
+        return self.job.refresh in ENDLESS or self._has_checks_left
 
     def request(self, lease: Lease) -> Request:
         self.leases.downloads.begin(lease.url, lease.doubtful)

@@ -6,7 +6,6 @@ import logging
 import os
 import resource
 import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -20,7 +19,7 @@ from webcrawler.archive import RECALLED, Batch, Settled, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl
-from webcrawler.connection import retry
+from webcrawler.connection import attempt, retry
 from webcrawler.crawl.membership import (
     join,
     new_client,
@@ -29,6 +28,7 @@ from webcrawler.crawl.membership import (
     release_dead_workers,
 )
 from webcrawler.crawl.resolver import GuardedResolver
+from webcrawler.crawl.run import checks
 from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
 from webcrawler.crawl.run.lost import Begun, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
@@ -82,6 +82,10 @@ class Stores:
             index_frontier = Frontier(client, ordering("fifo"))
             if not job.is_search:
                 retry(lambda: refuse_if_lost(self._folder, index_frontier), revive)
+                retry(
+                    lambda: checks.refuse_other_checks(self.connection, index_frontier, job.refresh), revive
+                )
+                opened.callback(attempt, lambda: checks.end(index_frontier, job.refresh), revive)
             self.demo = serve_demo(self._folder, job, index_frontier) if may_demo else None
             self.request_meta: dict[str, Any] = {"verbatim_url": True}  # what was checked is what is fetched
             if self.demo:
@@ -133,12 +137,10 @@ class Stores:
             maintenance.leave_search(self.connection.client, self._job.frontier)
 
     def _begin_refresh(self) -> None:
-        """Tell the refresher what to do. A pass over all documents that was killed is gone on with."""
-        what, frontier = self._job.refresh, self.frontier
-        if what == "once" and not frontier.refresh.startswith("once "):
-            frontier.refresh = f"once {time.time()}"
-        elif what in ("yes", "only"):
-            frontier.refresh = what
+        def left(since: float) -> int:
+            return self.ask(lambda catalog: catalog.checks.count_left(since))
+
+        checks.begin(self.frontier, self._job.refresh, left)
 
     def _guard_addresses(self) -> GuardedResolver:
         from twisted.internet import reactor  # importing it installs it: not before the crawl runs

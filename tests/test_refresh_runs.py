@@ -1,0 +1,115 @@
+"""What a run with `refresh=` shares with others of its frontier, and what it says while it waits."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import MakeFrontier
+from frontiers import fail, fetch, lease_one, links
+
+from webcrawler.connection import Connection
+from webcrawler.crawl.run import checks, refuse_other_checks
+from webcrawler.crawl.run.checks import Waits
+from webcrawler.errors import BadInput
+from webcrawler.frontier import inspect
+
+
+@pytest.fixture
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "IDLE_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("now", "wanted"), [("yes", "once"), ("yes", "only"), ("only", "yes"), ("once 1790000000.0", "yes")]
+)
+def test_checks_of_two_kinds_at_a_time_are_refused_in_one_line(
+    connection: Connection, make_frontier: MakeFrontier, now: str, wanted: str
+) -> None:
+    frontier = make_frontier()
+    frontier.expire(alive_seconds=60)
+    frontier.refresh = now
+
+    kind = now.partition(" ")[0]
+    with pytest.raises(BadInput, match=rf"with refresh={kind}: end them first, or say refresh={kind} here"):
+        refuse_other_checks(connection, frontier, wanted)
+    refuse_other_checks(connection, frontier, kind)
+    refuse_other_checks(connection, frontier, "no")
+
+
+def test_what_a_crawl_that_is_over_has_left_refuses_nobody(
+    connection: Connection, make_frontier: MakeFrontier
+) -> None:
+    frontier = make_frontier()
+    frontier.refresh = "yes"
+
+    refuse_other_checks(connection, frontier, "once")
+
+
+def test_checks_without_end_are_over_with_the_last_crawl_that_makes_them(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.refresh = "yes"
+    frontier.expire(alive_seconds=60)  # another one
+
+    checks.end(frontier, "yes")
+    assert frontier.refresh == "yes"
+
+    frontier.leave()
+    checks.end(frontier, "yes")
+    assert frontier.refresh == ""
+
+
+def test_a_run_says_once_a_minute_which_servers_it_waits_for(
+    make_frontier: MakeFrontier,
+    no_patience: None,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frontier = make_frontier(backoff=40.0)
+    frontier.discover(links("http://dead.test/1", "http://dead.test/2", "http://down.test/"))
+    for _ in range(3):
+        fail(frontier, lease_one(frontier))
+    waits = Waits(frontier)
+
+    waits.note(is_idle=True)
+    waits.note(is_idle=True)
+
+    servers = "http://dead.test (2 URLs, next in 40 s), http://down.test (1 URL, next in 40 s)"
+    assert caplog.messages == [f"waiting for retries of {servers}"]
+
+    monkeypatch.setattr(checks, "TELL_SECONDS", 0.0)
+    waits.note(is_idle=True)
+    assert len(caplog.messages) == 2
+
+
+def test_a_run_that_has_something_to_do_or_has_had_until_now_says_nothing(
+    make_frontier: MakeFrontier, caplog: pytest.LogCaptureFixture
+) -> None:
+    frontier = make_frontier()
+    frontier.discover(links("http://dead.test/1"))
+    fail(frontier, lease_one(frontier))
+    waits = Waits(frontier)
+
+    waits.note(is_idle=False)
+    waits.note(is_idle=True)
+
+    assert caplog.messages == []
+
+
+def test_a_pause_that_a_server_asks_for_is_no_failure(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(delay=30.0)
+    frontier.discover(links("http://polite.test/1", "http://polite.test/2"))
+    fetch(frontier, lease_one(frontier))
+
+    assert inspect.failing(frontier) == []
+
+
+def test_a_server_that_is_spared_after_failures_is_named_with_all_that_waits(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = make_frontier(backoff=40.0)
+    frontier.discover(links(*[f"http://busy.test/{n}" for n in range(3)]))
+    fetch(frontier, lease_one(frontier), slow_down=True)
+
+    (found,) = inspect.failing(frontier)
+
+    assert (found.server, found.urls) == ("http://busy.test", 2)
+    assert 19 < found.due_seconds < 61

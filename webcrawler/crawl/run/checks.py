@@ -1,0 +1,86 @@
+"""What a run with `refresh=` shares with others of its frontier, and what it says of its checks and waits."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from webcrawler.connection import Connection
+from webcrawler.crawl.membership import release_dead_workers
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Frontier, inspect
+
+logger = logging.getLogger(__name__)
+ENDLESS = ("yes", "only")
+IDLE_SECONDS = 5.0  # without anything to do, before a run says what it waits for
+TELL_SECONDS = 60.0
+SHOWN = 3  # servers, by name
+
+
+def refuse_other_checks(connection: Connection, frontier: Frontier, refresh: str) -> None:
+    """Raises BadInput: crawls are at work whose checks are made in another way; a frontier has one way."""
+    now = frontier.refresh.partition(" ")[0]
+    if refresh == "no" or now in ("", refresh):
+        return
+    release_dead_workers(connection, frontier.name)
+    frontier.expire()
+    if frontier.workers():
+        raise BadInput(
+            f"other crawls of this frontier are at work, with refresh={now}: "
+            f"end them first, or say refresh={now} here, too"
+        )
+
+
+def begin(frontier: Frontier, refresh: str, left: Callable[[float], int]) -> None:
+    """Tell the refresher what to do. A pass over all documents that was interrupted is gone on with.
+
+    Args:
+        left: how many documents have not been fetched since a time.
+    """
+    if refresh == "once" and frontier.refresh.startswith("once "):
+        since = float(frontier.refresh.partition(" ")[2])
+        begun = datetime.fromtimestamp(since, UTC)
+        logger.warning(
+            "going on with the checks of %s UTC: %s left", f"{begun:%d %b %H:%M}", f"{left(since):,}"
+        )
+    elif refresh == "once":
+        frontier.refresh = f"once {time.time()}"
+    elif refresh in ENDLESS:
+        frontier.refresh = refresh
+
+
+def end(frontier: Frontier, refresh: str) -> None:
+    """After the last of the crawls that make checks without end, none are made."""
+    if refresh in ENDLESS and not frontier.workers():
+        frontier.refresh = ""
+
+
+class Waits:
+    """Says in the log, at most once a minute, for which servers that have failed a run waits idly."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self._frontier = frontier
+        self._idle_since = time.monotonic()
+        self._told = float("-inf")
+
+    def note(self, is_idle: bool) -> None:
+        """To be called about once a second; blocks."""
+        now = time.monotonic()
+        if not is_idle:
+            self._idle_since = now
+        if now - self._idle_since < IDLE_SECONDS or now - self._told < TELL_SECONDS:
+            return
+        if failing := inspect.failing(self._frontier):
+            logger.warning("waiting for retries of %s", _in_words(failing))
+            self._told = now
+
+
+def _in_words(failing: list[inspect.Failing]) -> str:
+    some = [
+        f"{one.server} ({one.urls:,} URL{'s' * (one.urls != 1)}, next in {one.due_seconds:.0f} s)"
+        for one in failing[:SHOWN]
+    ]
+    more = len(failing) - SHOWN
+    return ", ".join(some) + (f" and {more:,} more servers" if more > 0 else "")
