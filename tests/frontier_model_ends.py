@@ -101,6 +101,7 @@ class Ends(Intake):
 
     def _decide(self, url: Url, state: str) -> None:
         self._free_place(url)
-        url.state, url.server.trying = state, False
+        url.server.trying &= url.state != "leased"
+        url.state = state
         if not self.is_busy(url.server):
             url.server.newcomer = 0
