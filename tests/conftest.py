@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -49,6 +50,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for kind in MINUTES:
             if item.get_closest_marker(kind) and not (os.environ.get("CI") or config.option.markexpr):
                 item.add_marker(pytest.mark.skip(f"takes minutes: pytest -m {kind}"))
+
+
+def pytest_collection_finish() -> None:
+    """The index collects garbage at each commit: it need not look at thousands of tests each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
