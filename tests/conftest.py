@@ -8,11 +8,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import redis
 from hypothesis import settings
+from scrapy.cmdline import execute
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
@@ -32,9 +33,18 @@ settings.register_profile("untimed", deadline=None)  # a test never measures tim
 settings.load_profile("untimed")
 
 MakeFrontier = Callable[..., Frontier]
+Run = Callable[..., "Answered"]
 SLOW_KINDS = ("browser", "cluster", "docweb", "faults", "scrapyd", "zoo")  # each a stage of .ci/run
 MINUTES = ("faults", "zoo")
 HANGS_SECONDS = 900  # what is slow; all else has the limit of pyproject.toml
+
+
+class Answered(NamedTuple):
+    """What a command of ours said at its end."""
+
+    status: int
+    out: str
+    err: str
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by these marks
@@ -109,6 +119,23 @@ def make_frontier(connection: Connection, client: redis.Redis) -> Iterator[MakeF
 @pytest.fixture
 def frontier(make_frontier: MakeFrontier) -> Frontier:
     return make_frontier()
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """A command in this process, in the project folder, on an empty data folder unless told otherwise."""
+    monkeypatch.chdir(Path(__file__).parents[1])
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    monkeypatch.setenv(
+        "SCRAPY_SETTINGS_MODULE", "webcrawler.settings"
+    )  # as Scrapy would, and leave it behind
+
+    def act(*arguments: str, folder: Path = tmp_path / "crawl") -> Answered:
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", *arguments, "-s", f"CRAWL_DIR={folder}"])
+        return Answered(int(ended.value.code or 0), *capsys.readouterr())
+
+    return act
 
 
 @pytest.fixture(scope="module")

@@ -8,18 +8,18 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import networkx
 import pytest
+from conftest import Answered, Run
 from frontiers import done, fail, lease_one, let_pass, links, page
 from localweb import PROJECT, scrapy, sites
 from localweb import page as page_with_links
 from pyarrow import parquet
-from scrapy.cmdline import execute
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands import graph
@@ -27,32 +27,6 @@ from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Politeness, ordering
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
-
-
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """A command in this process, in the project folder, on an empty data folder unless told otherwise."""
-    monkeypatch.chdir(PROJECT)
-    monkeypatch.delenv("REDIS_URL", raising=False)
-    monkeypatch.setenv(
-        "SCRAPY_SETTINGS_MODULE", "webcrawler.settings"
-    )  # as Scrapy would, and leave it behind
-
-    def act(*arguments: str, folder: Path = tmp_path / "crawl") -> Answer:
-        with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", *arguments, "-s", f"CRAWL_DIR={folder}"])
-        return Answer(int(ended.value.code or 0), *capsys.readouterr())
-
-    return act
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +51,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 # ---- asked wrongly: one clear line, exit status 2
 
 
-def assert_told_off(answer: Answer, line: str) -> None:
+def assert_told_off(answer: Answered, line: str) -> None:
     assert answer.status == 2, answer
     assert answer.out == ""
     assert answer.err.count("\n") == 1, answer.err
@@ -172,7 +146,7 @@ def test_it_is_so_for_a_process_of_its_own_too(tmp_path: Path) -> None:
     process = scrapy("crawl", "index", "-a", "seeds=nonsense", folder=tmp_path / "crawl")
     out, err = process.communicate(timeout=60)
 
-    assert_told_off(Answer(process.returncode, out, err), "is not a URL")
+    assert_told_off(Answered(process.returncode, out, err), "is not a URL")
     assert not (tmp_path / "crawl").exists()  # nothing is made for somebody who asked for nothing
 
 

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import MakeFrontier
+from conftest import MakeFrontier, Run
 from frontiers import lease_one, links, visit_all
 from test_catalog import A, B, C, D, failure, fetch, page, write
-from test_commands import Run, run  # noqa: F401  a fixture
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.frontier import readable
@@ -348,7 +347,7 @@ def test_how_often_a_page_changes_is_told_in_hours_where_it_is_less_than_a_day()
 # ---- the command
 
 
-def test_freshness_without_a_crawl_is_one_line(run: Run) -> None:  # noqa: F811
+def test_freshness_without_a_crawl_is_one_line(run: Run) -> None:
     answer = run("freshness")
 
     assert (answer.status, answer.out) == (2, "")
@@ -363,13 +362,13 @@ def test_freshness_without_a_crawl_is_one_line(run: Run) -> None:  # noqa: F811
         (("-n", "x"), "error: -n must be a whole number from 0, not 'x'"),
     ],
 )
-def test_freshness_asked_for_wrongly(run: Run, options: tuple[str, ...], line: str) -> None:  # noqa: F811
+def test_freshness_asked_for_wrongly(run: Run, options: tuple[str, ...], line: str) -> None:
     answer = run("freshness", *options)
 
     assert (answer.status, answer.err.strip()) == (2, line)
 
 
-def test_freshness_as_text(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811
+def test_freshness_as_text(run: Run, catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, *[page(url, ago(10), url) for url in (A, B)])
     write(catalog, audit(not_modified(A, ago(0))), audit(page(B, ago(0), "other")), page(C, ago(0.23), "c"))
 
@@ -383,7 +382,7 @@ def test_freshness_as_text(run: Run, catalog: Catalog, tmp_path: Path) -> None: 
     assert f" 5 h  {C}" in text
 
 
-def test_freshness_by_server_is_a_table(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811
+def test_freshness_by_server_is_a_table(run: Run, catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, page(A, ago(0), "a"), page(B, ago(90), "b"))
 
     rows = run("freshness", "--by", "server", folder=tmp_path).out.splitlines()
@@ -392,7 +391,7 @@ def test_freshness_by_server_is_a_table(run: Run, catalog: Catalog, tmp_path: Pa
     assert rows[1].split()[:4] == ["50.0%", "0.0%", "100.0%", "1"]
 
 
-def test_freshness_as_json_is_the_report(run: Run, catalog: Catalog, tmp_path: Path) -> None:  # noqa: F811
+def test_freshness_as_json_is_the_report(run: Run, catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, page(A, ago(90), "a"))
 
     found = json.loads(run("freshness", "--json", folder=tmp_path).out)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Run
 from searched import entry, publish
 from starlette.testclient import TestClient
 from test_catalog import failure, fetch, link
-from test_commands import Run, run  # noqa: F401  a fixture
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.records import Entry, Hit
@@ -121,7 +121,7 @@ def test_a_changed_page_is_unchanged_since_then(crawl_dir: Path) -> None:
     assert (hit.checked, hit.changed) == pytest.approx((NOW - 2 * DAY, NOW - 2 * DAY))
 
 
-def test_a_terminal_shows_it_too(run: Run, crawl_dir: Path) -> None:  # noqa: F811
+def test_a_terminal_shows_it_too(run: Run, crawl_dir: Path) -> None:
     shown = run("search", "gene", folder=crawl_dir).out
     found = json.loads(run("search", "gene", "--json", folder=crawl_dir).out)
 
@@ -183,7 +183,7 @@ def test_what_changed_last_comes_first_when_asked_for(changing: Path) -> None:
     assert max(hit.relevance for hit in Searcher(changing).search("gene", sort="changed").hits) == 1000
 
 
-def test_all_three_ways_to_ask_sort(run: Run, changing: Path) -> None:  # noqa: F811
+def test_all_three_ways_to_ask_sort(run: Run, changing: Path) -> None:
     shown = run("search", "gene", "--sort", "changed", "--json", folder=changing).out
     in_terminal = [hit["url"] for hit in json.loads(shown)["hits"]]
     with TestClient(make_app(Config(changing, rate="")), "http://localhost") as web:

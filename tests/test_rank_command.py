@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Run
 from test_catalog import link, page, redirect
-from test_commands import Run, assert_told_off, run
+from test_commands import assert_told_off
 
 from webcrawler.archive.catalog import Catalog, _links
 from webcrawler.linkgraph import catalog_graph
-
-assert run  # the fixture
 
 HOME, NEWS, OTHER, OLD = "http://a.test/", "http://a.test/news", "http://b.test/x/y", "http://c.test/"
 

@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from conftest import Run
 from localweb import PROJECT, Answer, Site, environment, scrapy, sites
-from test_commands import Run, assert_told_off, run
+from test_commands import assert_told_off
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER
 from webcrawler.connection import connect
 from webcrawler.realtime import journal
-
-__all__ = ["run"]  # the fixture
 
 QUERY = "query=molecular biology"
 LOCAL = ("-s", "ADDRESSES_ALLOWED=127.0.0.1/32", "-s", "FRONTIER_DELAY=0", "-s", "RANKER_ENABLED=no")

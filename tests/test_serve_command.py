@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from conftest import Run
 from searched import entry, publish
 
 from webcrawler.web.guard.protocol import TimeoutProtocol
@@ -130,8 +131,10 @@ def test_port_in_use_is_one_line_and_exit_status_1(crawl_dir: Path) -> None:
         ("--host", "192.0.2.1"),
     ],
 )
-def test_what_cannot_be_is_one_line_and_exit_status_2(crawl_dir: Path, options: tuple[str, ...]) -> None:
-    status, said = refused(crawl_dir, *options)
+def test_what_cannot_be_is_one_line_and_exit_status_2(
+    crawl_dir: Path, options: tuple[str, ...], run: Run
+) -> None:
+    status, _, said = run("serve", *options, folder=crawl_dir)
 
     assert status == 2, said
     assert said.count("\n") == 1 and said.startswith("error: ")
