@@ -158,18 +158,17 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
         yield opened
 
 
-@pytest.mark.parametrize("partitions", [1, 4])
 @pytest.mark.parametrize("mode", MODES)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(web=webs, steps=st.integers(0, 25))
+@given(web=webs, steps=st.integers(0, 25), partitions=st.sampled_from([1, 4]))
 def test_the_frontier_is_what_it_was(
     tmp_path_factory: pytest.TempPathFactory,
     client: redis.Redis,
     make_frontier: MakeFrontier,
     mode: str,
-    partitions: int,
     web: list[Page],
     steps: int,
+    partitions: int,
 ) -> None:
     client.flushdb()
     frontier = make_frontier(mode, partitions=partitions, budgets=Budgets(repeats=2))
