@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webcrawler.archive.catalog import Catalog, PastFetch
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, inspect, ordering
 
@@ -170,13 +173,14 @@ class Canary:
 
 
 def environment(folder: Path, **variables: object) -> dict[str, str]:
-    """That of this process without what would change a crawl."""
+    """That of this process without what would change a crawl; it is no nicer than other programs."""
     changing = ("REDIS_URL", "SCRAPY_SETTINGS_MODULE")
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and k not in changing}
     tests = str(Path(__file__).parent)
     return {
         **kept,
         "CRAWL_DIR": str(folder),
+        "CRAWL_NICE": "0",
         "PYTHONPATH": tests,
         **{k: str(v) for k, v in variables.items()},
     }
@@ -265,3 +269,13 @@ def crawl(
         connect(None, folder).close()  # the last user stops the server that a kill leaves
         raise AssertionError(f"it does not end:\n{log}") from None
     return Crawled(folder, process.returncode, log)
+
+
+def copy_at_rest(folder: Path, to: Path) -> Path:
+    """A copy of what a crawl has left, made while no process beside it is at work."""
+    with ExitStack() as held:
+        for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
+            while (lock := companion.lock(folder)) is None:
+                time.sleep(0.02)
+            held.enter_context(lock)
+        return Path(shutil.copytree(folder, to))

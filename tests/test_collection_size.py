@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from localweb import Crawled, Route, Site, crawl, page
+from localweb import Crawled, Route, Site, copy_at_rest, crawl, page
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.linkgraph import stored
@@ -17,12 +17,23 @@ pytestmark = pytest.mark.slow
 PAGES = [f"/{n}" for n in range(20)]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     routes: dict[str, Route] = {"/": page(*PAGES), **{name: page("/") for name in PAGES}}
     site = Site(routes).start()
     yield site
     site.stop()
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Crawled:
+    return run(tmp_path_factory.mktemp("full") / "crawl", site)
+
+
+@pytest.fixture
+def first(full: Crawled, tmp_path: Path) -> Crawled:
+    """A crawl that was ended by the size of its collection."""
+    return Crawled(copy_at_rest(full.folder, tmp_path / "crawl"), full.status, full.log)
 
 
 def run(tmp_path: Path, site: Site, *arguments: str, most: int = 10, **settings: object) -> Crawled:
@@ -45,10 +56,9 @@ def names(crawled: Crawled, site: Site) -> set[str]:
 
 
 def test_a_crawl_ends_when_the_collection_is_full_and_never_passes_its_size(
-    tmp_path: Path, site: Site
+    first: Crawled, site: Site
 ) -> None:
-    first = run(tmp_path, site)
-    again = run(tmp_path, site)
+    again = run(first.folder, site)
 
     assert (first.status, again.status) == (0, 0)
     assert "collection_full" in first.log
@@ -59,15 +69,14 @@ def test_a_crawl_ends_when_the_collection_is_full_and_never_passes_its_size(
 
 
 def test_a_page_of_twice_the_rank_replaces_the_least_important_one_whose_links_stay(
-    tmp_path: Path, site: Site
+    first: Crawled, site: Site
 ) -> None:
-    first = run(tmp_path, site)
     edges = first.edges()
     (*_, least) = members = sorted(names(first, site) - {"/"})
     best, second = sorted(set(PAGES) - set(members))[:2]
-    rank(tmp_path, site, {least: 0.5, best: 9.0, second: 0.9})
+    rank(first.folder, site, {least: 0.5, best: 9.0, second: 0.9})
 
-    after = run(tmp_path, site, "-a", "refresh=yes", "-a", "max_pages=60", REFRESH_AT_MOST=0)
+    after = run(first.folder, site, "-a", "refresh=yes", "-a", "max_pages=60", REFRESH_AT_MOST=0)
 
     assert names(after, site) == {"/", *members, best} - {least}
     assert second not in site.pages
@@ -77,30 +86,28 @@ def test_a_page_of_twice_the_rank_replaces_the_least_important_one_whose_links_s
     assert states["seen"] == states["queued"] + states["done"] + states["failed"]
 
 
-def test_at_most_a_fifth_of_the_fetches_are_replacements(tmp_path: Path, site: Site) -> None:
-    first = run(tmp_path, site)
+def test_at_most_a_fifth_of_the_fetches_are_replacements(first: Crawled, site: Site) -> None:
     waiting = set(PAGES) - names(first, site)
-    rank(tmp_path, site, dict.fromkeys(waiting, 9.0))
+    rank(first.folder, site, dict.fromkeys(waiting, 9.0))
 
-    run(tmp_path, site, "-a", "refresh=once")
+    run(first.folder, site, "-a", "refresh=once")
 
     new = [name for name in site.pages if name in waiting]
     assert len(new) <= len(site.pages) / 5
 
 
-def test_without_ranks_nothing_is_replaced(tmp_path: Path, site: Site) -> None:
-    first = run(tmp_path, site)
+def test_without_ranks_nothing_is_replaced(first: Crawled, site: Site) -> None:
+    before = first.documents()
 
-    after = run(tmp_path, site, "-a", "refresh=once")
+    after = run(first.folder, site, "-a", "refresh=once")
 
-    assert after.documents() == first.documents()
+    assert after.documents() == before
 
 
-def test_a_smaller_size_discards_the_least_important_documents(tmp_path: Path, site: Site) -> None:
-    first = run(tmp_path, site)
+def test_a_smaller_size_discards_the_least_important_documents(first: Crawled, site: Site) -> None:
     members = sorted(names(first, site) - {"/"})
-    rank(tmp_path, site, {name: 10.0 - n for n, name in enumerate(members)} | {"/": 20.0})
+    rank(first.folder, site, {name: 10.0 - n for n, name in enumerate(members)} | {"/": 20.0})
 
-    after = run(tmp_path, site, "-a", "refresh=once", most=4)
+    after = run(first.folder, site, "-a", "refresh=once", most=4)
 
     assert names(after, site) == {"/", *members[:3]}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from localweb import WITHOUT_INDEX, Answer, Site, crawl, scrapy
+from localweb import WITHOUT_INDEX, Answer, Site, copy_at_rest, crawl, scrapy
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
@@ -52,26 +52,46 @@ class Sites(NamedTuple):
         return {self.near.url + "/quokka", self.far.url + "/"}
 
 
-@pytest.fixture
-def sites() -> Iterator[Sites]:
+@pytest.fixture(scope="module")
+def servers() -> Iterator[Sites]:
     opened = Sites(*(Site(host=f"127.0.0.{number}").start() for number in (1, 2, 3)))
-    ours, near, far = opened
+    yield opened
+    for site in opened:
+        site.stop()
+
+
+def set_up(servers: Sites) -> Sites:
+    """Nobody has asked for anything."""
+    ours, near, far = servers
+    for site in servers:
+        site.routes.clear()
+        site.asked.clear()
     ours.routes |= {"/": page("Ours", "/more"), "/more": page("Quokka at home", near.url + "/")}
     near.routes |= {
         "/": page("Near", "/quokka", far.url + "/"),
         "/quokka": page("Quokka, near", ours.url + "/more", near.url + "/never"),
     }
     far.routes |= {"/": page("Quokka, far", "/last"), "/last": page("The end")}
-    yield opened
-    for site in opened:
-        site.stop()
+    return servers
 
 
 @pytest.fixture
-def folder(sites: Sites, tmp_path: Path) -> Path:
-    index(tmp_path / "crawl", f"seeds={sites.ours.url}/", "domains=127.0.0.1")
-    assert seen_by_all(tmp_path / "crawl") == {sites.ours.url + "/more"}
-    return tmp_path / "crawl"
+def sites(servers: Sites) -> Sites:
+    return set_up(servers)
+
+
+@pytest.fixture(scope="module")
+def crawled(servers: Sites, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    set_up(servers)
+    folder = tmp_path_factory.mktemp("crawled") / "crawl"
+    index(folder, f"seeds={servers.ours.url}/", "domains=127.0.0.1")
+    assert seen_by_all(folder) == {servers.ours.url + "/more"}
+    return folder
+
+
+@pytest.fixture
+def folder(crawled: Path, sites: Sites, tmp_path: Path) -> Path:
+    return copy_at_rest(crawled, tmp_path / "crawl")
 
 
 def index(folder: Path, *arguments: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from failpoints import HOOK
-from localweb import Answer, scrapy, sites
+from localweb import Answer, copy_at_rest, scrapy, sites
 from test_removing import Collection
 
 from webcrawler.archive.catalog import Catalog
@@ -48,8 +47,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
 
 @pytest.fixture
 def collection(crawled: Collection, tmp_path: Path) -> Collection:
-    shutil.copytree(crawled.folder, tmp_path / "crawl")
-    return Collection(tmp_path / "crawl", crawled.site)
+    return Collection(copy_at_rest(crawled.folder, tmp_path / "crawl"), crawled.site)
 
 
 def purge(collection: Collection) -> dict[str, int]:

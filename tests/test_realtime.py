@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, redirect, sites
+from localweb import WITHOUT_INDEX, Answer, Crawled, Site, copy_at_rest, crawl, redirect, sites
 
 from webcrawler.connection import connect
 from webcrawler.index import follower
@@ -43,20 +43,37 @@ ROUTES = {
 }
 
 
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with sites(site=dict(ROUTES)) as opened:  # type: ignore[arg-type]
+@pytest.fixture(scope="module")
+def server() -> Iterator[Site]:
+    with sites(site={}) as opened:
         yield opened["site"]
 
 
 @pytest.fixture
-def folder(site: Site, tmp_path: Path) -> Path:
-    """Three documents, indexed."""
-    seeds = ("-a", f"seeds={site.url}/", "-a", "max_pages=3", "-a", "mode=fifo")
-    done = crawl(tmp_path / "crawl", "index", *seeds, ITEM_PIPELINES=WITH_INDEX, CONCURRENT_REQUESTS=1)
-    assert done.documents() == {f"{site.url}{path}" for path in ("/", "/hub", "/old")}
+def site(server: Site) -> Site:
+    server.routes = dict(ROUTES)
+    server.asked.clear()
+    return server
+
+
+@pytest.fixture(scope="module")
+def crawled(server: Site, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """What was crawled, and asked for."""
+    server.routes = dict(ROUTES)
+    server.asked.clear()
+    seeds = ("-a", f"seeds={server.url}/", "-a", "max_pages=3", "-a", "mode=fifo")
+    where = tmp_path_factory.mktemp("crawled") / "crawl"
+    done = crawl(where, "index", *seeds, ITEM_PIPELINES=WITH_INDEX, CONCURRENT_REQUESTS=1)
+    assert done.documents() == {f"{server.url}{path}" for path in ("/", "/hub", "/old")}
     follower.wait_until_caught_up(done.folder)
-    return done.folder
+    return done.folder, list(server.asked)
+
+
+@pytest.fixture
+def folder(crawled: tuple[Path, list[str]], site: Site, tmp_path: Path) -> Path:
+    """Three documents, indexed."""
+    site.asked += crawled[1]
+    return copy_at_rest(crawled[0], tmp_path / "crawl")
 
 
 def search(folder: Path, *arguments: str, strategy: str = "best-first") -> tuple[Crawled, Journal]:

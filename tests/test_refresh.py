@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localweb import PROJECT, Answer, Crawled, Site, crawl, scrapy
+from localweb import PROJECT, Answer, Crawled, Site, copy_at_rest, crawl, scrapy
 from test_catalog import number_of
 
 from webcrawler.archive.catalog import Catalog
@@ -52,14 +52,17 @@ class Page:
 class LivingSite:
     """A site with true ETags, that answers 304 to who has the page already."""
 
-    pages: dict[str, Page]
+    site: Site
+    pages: dict[str, Page] = field(
+        default_factory=lambda: {"": Page(list("abcd"))} | {n: Page([]) for n in "abcd"}
+    )
     status: dict[str, int] = field(default_factory=dict)  # of paths that are not answered 200
     etags: bool = True
     missing: int = 404  # what is answered for other paths
     missing_page: bool = False  # the home page is
 
     def __post_init__(self) -> None:
-        self.site = Site({"*": self._answer}).start()
+        self.site.routes = {"*": self._answer}
 
     def _answer(self, site: Site) -> Answer:
         received = site.received[-1]
@@ -82,11 +85,39 @@ class LivingSite:
         return [path for path in paths if not path.endswith(PROBE)]
 
 
-@pytest.fixture
-def living() -> Iterator[LivingSite]:
-    site = LivingSite({"": Page(["a", "b", "c", "d"]), **{name: Page([]) for name in "abcd"}})
+@pytest.fixture(scope="module")
+def server() -> Iterator[Site]:
+    site = Site().start()
     yield site
-    site.site.stop()
+    site.stop()
+
+
+@pytest.fixture
+def living(server: Site) -> LivingSite:
+    return LivingSite(server)
+
+
+@pytest.fixture(scope="module")
+def first_crawl(server: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return once(tmp_path_factory.mktemp("first") / "crawl", LivingSite(server)).folder
+
+
+@pytest.fixture(scope="module")
+def first_check(server: Site, first_crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = copy_at_rest(first_crawl, tmp_path_factory.mktemp("check") / "crawl")
+    return once(folder, LivingSite(server), "-a", "refresh=once").folder
+
+
+@pytest.fixture
+def crawled(first_crawl: Path, living: LivingSite, tmp_path: Path) -> Path:
+    """All five pages are documents."""
+    return copy_at_rest(first_crawl, tmp_path / "crawl")
+
+
+@pytest.fixture
+def checked(first_check: Path, living: LivingSite, tmp_path: Path) -> Path:
+    """The same, after each was checked once; the server was asked for a path that cannot exist."""
+    return copy_at_rest(first_check, tmp_path / "crawl")
 
 
 def nightly_command() -> list[str]:
@@ -142,6 +173,7 @@ def test_the_story_of_a_site_that_changes_and_is_crawled_every_night(
     assert states["seen"] == states["done"] + states["failed"] == 7  # with the path that cannot exist
 
 
+@pytest.mark.slow
 def test_a_night_in_which_nothing_changed_indexes_nothing(tmp_path: Path, living: LivingSite) -> None:
     night(tmp_path, living)
     changes = last_change(tmp_path)
@@ -163,23 +195,24 @@ def once(tmp_path: Path, living: LivingSite, *arguments: str, **settings: Any) -
 
 
 @pytest.mark.slow
-def test_without_refresh_nothing_is_fetched_again(tmp_path: Path, living: LivingSite) -> None:
-    once(tmp_path, living)
-    once(tmp_path, living)
+def test_without_refresh_nothing_is_fetched_again_and_the_crawl_says_what_can_be_checked(
+    crawled: Path, living: LivingSite
+) -> None:
+    after = once(crawled, living)
 
     assert living.asked == []
+    assert "nothing new to fetch; 5 documents can be checked: -a refresh=once" in after.log
 
 
 @pytest.mark.slow
 def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_next_time(
-    tmp_path: Path, living: LivingSite
+    crawled: Path, living: LivingSite
 ) -> None:
-    once(tmp_path, living)
     arguments = ("-a", "refresh=once", "-a", "max_pages=3")
 
-    first = once(tmp_path, living, *arguments)
+    first = once(crawled, living, *arguments)
     asked = list(living.asked)
-    second = once(tmp_path, living, *arguments)
+    second = once(crawled, living, *arguments)
 
     assert "going on with the checks of" not in first.log
     assert re.search(r"going on with the checks of \d\d \w+ \d\d:\d\d UTC: 2 left", second.log)
@@ -199,11 +232,10 @@ def test_checks_come_before_what_is_new(tmp_path: Path, living: LivingSite) -> N
 
 
 @pytest.mark.slow
-def test_an_outage_removes_nothing_and_counts_as_before(tmp_path: Path, living: LivingSite) -> None:
-    once(tmp_path, living)
+def test_an_outage_removes_nothing_and_counts_as_before(crawled: Path, living: LivingSite) -> None:
     living.status = dict.fromkeys(["", "a", "b", "c"], 500) | {"d": 403}
 
-    after = once(tmp_path, living, "-a", "refresh=once", FRONTIER_TRIES=2)
+    after = once(crawled, living, "-a", "refresh=once", FRONTIER_TRIES=2)
 
     assert len(after.documents()) == 5
     assert after.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
@@ -272,15 +304,6 @@ def test_a_wrong_word_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_crawl_that_has_nothing_to_do_says_what_can_be_checked(tmp_path: Path, living: LivingSite) -> None:
-    once(tmp_path, living)
-
-    after = once(tmp_path, living)
-
-    assert "nothing new to fetch; 5 documents can be checked: -a refresh=once" in after.log
-
-
-@pytest.mark.slow
 def test_what_only_the_sitemap_names_is_found_by_a_later_pass(tmp_path: Path, living: LivingSite) -> None:
     sitemap = {"Content-Type": "application/xml"}
 
@@ -326,12 +349,10 @@ def again(tmp_path: Path, what: str) -> str:
     ],
 )
 def test_pages_are_queued_again_by_url_server_or_pattern(
-    tmp_path: Path, living: LivingSite, what: str, asked: list[str]
+    crawled: Path, living: LivingSite, what: str, asked: list[str]
 ) -> None:
-    once(tmp_path, living)
-
-    out = again(tmp_path, living.site.url + what)
-    after = once(tmp_path, living)
+    out = again(crawled, living.site.url + what)
+    after = once(crawled, living)
 
     assert re.search(rf"queued +{len(asked)}$", out, re.MULTILINE)
     assert sorted(living.asked) == asked
@@ -339,15 +360,13 @@ def test_pages_are_queued_again_by_url_server_or_pattern(
 
 
 @pytest.mark.slow
-def test_a_pass_lasts_until_its_last_check_is_made(tmp_path: Path, living: LivingSite) -> None:
+def test_a_pass_lasts_until_its_last_check_is_made(checked: Path, living: LivingSite) -> None:
     """Else a crawl that is killed before would begin another one."""
-    once(tmp_path, living)
-    once(tmp_path, living, "-a", "refresh=once")  # the server is asked for a path that cannot exist
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
-    with connect(None, tmp_path) as opened, closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+    with connect(None, checked) as opened, closing(Catalog(checked / "catalog.sqlite")) as catalog:
         frontier = Frontier(opened.client, ordering("fifo"))
         frontier.refresh = f"once {time.time()}"
-        collection = Collection(catalog, tmp_path, schedule_of(defaults))
+        collection = Collection(catalog, checked, schedule_of(defaults))
         admission = Admission(collection, catalog, frontier, 0.3, 0)
 
         admission.step()
@@ -357,6 +376,7 @@ def test_a_pass_lasts_until_its_last_check_is_made(tmp_path: Path, living: Livin
         assert frontier.refresh.startswith("once ")
 
 
+@pytest.mark.slow
 def test_a_page_that_becomes_a_soft_404_leaves_the_second_time(tmp_path: Path, living: LivingSite) -> None:
     living.missing = 200
     once(tmp_path, living, ITEM_PIPELINES=INDEXED)
@@ -385,40 +405,36 @@ def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path,
 
 
 @pytest.mark.slow
-def test_a_page_that_fails_on_its_last_try_is_known_to_fail(tmp_path: Path, living: LivingSite) -> None:
-    once(tmp_path, living)
+def test_a_page_that_fails_on_its_last_try_is_known_to_fail(crawled: Path, living: LivingSite) -> None:
     living.status = {"a": 503}
 
-    once(tmp_path, living, "-a", "refresh=once", FRONTIER_TRIES=2)
+    once(crawled, living, "-a", "refresh=once", FRONTIER_TRIES=2)
 
-    catalog = Catalog(tmp_path / "catalog.sqlite", readonly=True)
+    catalog = Catalog(crawled / "catalog.sqlite", readonly=True)
     assert [number for number, _ in catalog.checks.at_risk()] == [number_of(catalog, f"{living.site.url}/a")]
 
 
 @pytest.mark.slow
 def test_a_page_that_was_checked_and_removed_and_let_in_again_is_counted_once(
-    tmp_path: Path, living: LivingSite
+    checked: Path, living: LivingSite
 ) -> None:
-    once(tmp_path, living)
-    once(tmp_path, living, "-a", "refresh=once")
     for undo in ((), ("--undo",)):
-        assert scrapy("remove", f"{living.site.url}/*", *undo, folder=tmp_path).wait(60) == 0
+        assert scrapy("remove", f"{living.site.url}/*", *undo, folder=checked).wait(60) == 0
 
-    after = once(tmp_path, living)
+    after = once(checked, living)
 
     assert after.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
 
 
 @pytest.mark.slow
-def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(tmp_path: Path, living: LivingSite) -> None:
-    once(tmp_path, living)
+def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(crawled: Path, living: LivingSite) -> None:
     living.status = {"a": 410}
-    once(tmp_path, living, "-a", "refresh=once")
-    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as db, db:
+    once(crawled, living, "-a", "refresh=once")
+    with closing(sqlite3.connect(crawled / "catalog.sqlite")) as db, db:
         db.execute("UPDATE gone SET since = 0")
-    assert scrapy("remove", f"{living.site.url}/a", folder=tmp_path).wait(60) == 0
+    assert scrapy("remove", f"{living.site.url}/a", folder=crawled).wait(60) == 0
 
-    after = once(tmp_path, living, "-a", "refresh=once")
+    after = once(crawled, living, "-a", "refresh=once")
 
     assert after.status == 0
 

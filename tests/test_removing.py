@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, redirect, scrapy, sites
+from conftest import Run
+from localweb import WITHOUT_INDEX, Answer, Crawled, Site, copy_at_rest, crawl, redirect, scrapy, sites
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
 
@@ -49,15 +50,20 @@ DOCS = [f"/docs/{n}" for n in range(6)]
 PAGES = ["/", "/about", *DOCS]
 
 
-@pytest.fixture
-def collection(tmp_path: Path) -> Iterator[Collection]:
-    """A site, crawled to its end and indexed."""
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
     routes = {path: told(path, *PAGES) for path in PAGES}
     with sites(site=routes) as opened:
-        made = Collection(tmp_path / "crawl", opened["site"])
+        made = Collection(tmp_path_factory.mktemp("removing") / "crawl", opened["site"])
         made.crawl("-a", f"seeds={made.url('/')}")
         made.run("report")  # until the index has caught up
         yield made
+
+
+@pytest.fixture
+def collection(crawled: Collection, tmp_path: Path) -> Collection:
+    """A site, crawled to its end and indexed."""
+    return Collection(copy_at_rest(crawled.folder, tmp_path / "crawl"), crawled.site)
 
 
 @pytest.mark.slow
@@ -148,25 +154,23 @@ def test_links_and_redirects_to_a_removed_page_are_refused(tmp_path: Path) -> No
         (("@missing.txt",), "error: cannot read patterns from missing.txt"),
     ],
 )
-def test_wrong_usage_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
-    process = scrapy("remove", *arguments, folder=tmp_path / "crawl")
-    told = process.communicate(timeout=60)[1]
+def test_wrong_usage_is_one_clear_line(run: Run, arguments: tuple[str, ...], line: str) -> None:
+    status, _, told = run("remove", *arguments)
 
-    assert process.returncode == 2
+    assert status == 2
     assert [one[: len(line)] for one in told.splitlines()] == [line]
 
 
-def test_a_page_below_a_removed_prefix_is_undone_with_that(tmp_path: Path) -> None:
-    made = Collection(tmp_path / "crawl", Site())
-    made.ask("remove", "https://a.test/docs/1")
-    made.ask("remove", "https://a.test/docs/*")
+def test_a_page_below_a_removed_prefix_is_undone_with_that(tmp_path: Path, run: Run) -> None:
+    assert run("remove", "https://a.test/docs/1").status == 0
+    assert run("remove", "https://a.test/docs/*").status == 0
 
-    status, _, told = made.run("remove", "https://a.test/docs/2", "--undo")
+    status, _, told = run("remove", "https://a.test/docs/2", "--undo")
     assert status == 2
     assert "was not removed, but https://a.test/docs/* was: undo that" in told
 
-    made.ask("remove", "https://a.test", "--undo")
-    assert json.loads((made.folder / "scope.json").read_text())["removed"] == []
+    assert run("remove", "https://a.test", "--undo").status == 0
+    assert json.loads((tmp_path / "crawl" / "scope.json").read_text())["removed"] == []
 
 
 @pytest.mark.slow
