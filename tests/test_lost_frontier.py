@@ -7,9 +7,10 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from conftest import Run
 from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, scrapy, sites
 
 LOST = "Redis has lost the frontier of this data folder: `scrapy frontier rebuild` fills it again"
@@ -28,10 +29,33 @@ def routes() -> dict[str, Answer]:
     )
 
 
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with sites(site=routes()) as opened:
+@pytest.fixture(scope="module")
+def server() -> Iterator[Site]:
+    with sites(site={}) as opened:
         yield opened["site"]
+
+
+@pytest.fixture
+def site(server: Site) -> Site:
+    server.routes = routes()
+    server.asked.clear()
+    return server
+
+
+class Whole(NamedTuple):
+    """A crawl in which nothing is lost: its end is that of a crawl in any order."""
+
+    ends: dict[str, str]
+    asked: Counter[str]
+    states: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def whole(server: Site, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    server.routes = routes()
+    server.asked.clear()
+    crawled = crawl(tmp_path_factory.mktemp("whole"), "index", "-a", f"seeds={server.url}/")
+    return Whole(ends(crawled, server), Counter(server.pages), crawled.frontier["states"])
 
 
 def lose_redis(folder: Path) -> None:
@@ -55,16 +79,12 @@ def ends(crawled: Crawled, site: Site) -> dict[str, str]:
 @pytest.mark.parametrize("partitions", [1, 4])
 @pytest.mark.parametrize("mode", MODES)
 def test_the_crawl_goes_on_as_if_nothing_had_happened(
-    tmp_path: Path, site: Site, mode: str, partitions: int
+    tmp_path: Path, whole: Whole, site: Site, mode: str, partitions: int
 ) -> None:
     settings = {"FRONTIER_PARTITIONS": partitions}
-    arguments = ("index", "-a", f"seeds={site.url}/", "-a", f"mode={mode}")
-    whole = crawl(tmp_path / "whole", *arguments, **settings)
-    expected, asked = ends(whole, site), Counter(site.pages)
-    site.asked.clear()
-
     folder = tmp_path / "crawl"
-    half = crawl(folder, *arguments, "-a", "max_pages=12", **settings)
+    arguments = ("-a", f"seeds={site.url}/", "-a", f"mode={mode}", "-a", "max_pages=12")
+    half = crawl(folder, "index", *arguments, **settings)
     before = half.frontier["states"]
     lose_redis(folder)
     refused = crawl(folder, "index", **settings)
@@ -76,10 +96,10 @@ def test_the_crawl_goes_on_as_if_nothing_had_happened(
     resumed = crawl(folder, "index", **settings)
 
     assert resumed.status == 0, resumed.log
-    assert ends(resumed, site) == expected
-    assert Counter(site.pages) == asked  # nothing twice
+    assert ends(resumed, site) == whole.ends
+    assert Counter(site.pages) == whole.asked  # nothing twice
     states = resumed.frontier["states"]
-    assert states | {"refused": {}} == whole.frontier["states"] | {"refused": {}}
+    assert states | {"refused": {}} == whole.states | {"refused": {}}
     assert states["seen"] == sum(states[state] for state in ("done", "failed"))
 
 
@@ -163,10 +183,9 @@ def test_the_domains_of_the_newest_crawl_hold_unless_others_are_named(tmp_path: 
         (["stats", "-a", "mode=fifo"], "-a is for rebuild"),
     ],
 )
-def test_what_cannot_be_rebuilt_is_one_clear_line(tmp_path: Path, arguments: list[str], message: str) -> None:
-    process = scrapy("frontier", *arguments, folder=tmp_path)
-    _, log = process.communicate(timeout=60)
+def test_what_cannot_be_rebuilt_is_one_clear_line(run: Run, arguments: list[str], message: str) -> None:
+    status, _, told = run("frontier", *arguments)
 
-    assert process.returncode == 2
-    assert message in log
-    assert log.count("\n") == 1
+    assert status == 2
+    assert message in told
+    assert told.count("\n") == 1

@@ -232,23 +232,22 @@ def test_sitemap_on_another_host_may_name_the_pages_of_the_host_that_announced_i
         assert found.frontier["states"]["refused"] == {"foreign": 1}
 
 
-def test_an_index_that_never_ends_is_left_after_so_many_sitemaps(tmp_path: Path) -> None:
+def test_of_each_server_so_many_sitemaps_are_read_of_an_endless_index_and_of_a_long_robots_txt(
+    tmp_path: Path,
+) -> None:
     def endless(site: Site) -> Answer:
         return index(*(f"/{len(site.asked)}-{n}.xml" for n in range(9)))
 
-    with sites(a={"/robots.txt": announcing("/0.xml"), "/": page(), "*": endless}) as opened:
-        found = bounded(tmp_path, opened["a"], SITEMAPS_MAX=20)
+    many = announcing(*(f"/{n}.xml" for n in range(29)), "mailto:a@a.test", "")
+    endless_index: dict[str, Route] = {"/robots.txt": announcing("/0.xml"), "/": page(), "*": endless}
+    with sites(a=endless_index, b={"/robots.txt": many, "/": page(), "*": urlset()}) as opened:
+        a, b = opened.values()
+        seeds = ("-a", f"seeds={a.url}/,{b.url}/", "-a", "domains=127.0.0.1")
+        found = crawl(tmp_path, "index", *seeds, SITEMAPS_MAX=20)
 
-        assert len(opened["a"].pages) == 1 + 20
-        assert found.frontier["states"]["reasons"] == {"document": 1, "sitemap": 20}
-
-
-def test_a_robots_txt_of_many_sitemaps_is_read_up_to_the_bound(tmp_path: Path) -> None:
-    many = announcing(*(f"/{n}.xml" for n in range(9)), "mailto:a@a.test", "")
-    with sites(a={"/robots.txt": many, "/": page(), "*": urlset()}) as opened:
-        bounded(tmp_path, opened["a"], SITEMAPS_MAX=3)
-
-        assert set(opened["a"].pages) == {"/", "/0.xml", "/1.xml", "/2.xml"}
+        assert len(a.pages) == 1 + 20
+        assert set(b.pages) == {"/", *(f"/{n}.xml" for n in range(20))}
+        assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 40}
 
 
 def test_bomb_ends_its_parser_and_nothing_else(tmp_path: Path) -> None:
@@ -281,6 +280,7 @@ def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, fai
 # ---- read again
 
 
+@pytest.mark.slow
 def test_a_sitemap_that_was_fetched_as_a_page_is_read_once_a_person_says_what_it_is(tmp_path: Path) -> None:
     with sites(a={"/": page("/map.xml"), "/map.xml": urlset("/1"), "/1": page()}) as opened:
         a = opened["a"]
@@ -294,6 +294,7 @@ def test_a_sitemap_that_was_fetched_as_a_page_is_read_once_a_person_says_what_it
         assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 1}
 
 
+@pytest.mark.slow
 def test_a_sitemap_that_is_due_again_brings_what_is_new_in_it_and_nothing_else(tmp_path: Path) -> None:
     with sites(a={f"/{n}": page() for n in (1, 2, 3)}) as opened:
         a = opened["a"]
@@ -308,6 +309,7 @@ def test_a_sitemap_that_is_due_again_brings_what_is_new_in_it_and_nothing_else(t
         assert "'webcrawler/done/sitemap': 1" in found.log  # and no check of a document
 
 
+@pytest.mark.slow
 def test_sitemaps_of_a_frontier_that_was_cleared_are_read_anew_as_sitemaps(tmp_path: Path) -> None:
     with sites(a={"/1": page(), "/home": page()}) as opened:
         a = opened["a"]
