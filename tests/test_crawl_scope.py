@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import Run
 from localweb import Answer, redirect, scrapy, sites
 from test_removing import Collection, told
 
@@ -19,7 +20,7 @@ A = "http://a.test"
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> Iterator[Collection]:
+def collection(tmp_path: Path, run: Run) -> Iterator[Collection]:
     """/docs/ links to itself and out of it; a redirect leads out, too; nothing is crawled yet."""
     routes = {
         "/docs/": told("/docs/", "/docs/1", "/docs/draft", "/away", "/docs/moved"),
@@ -29,7 +30,7 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
         "/away": told("/away", "/docs/1"),
     }
     with sites(site=routes) as opened:
-        yield Collection(tmp_path / "crawl", opened["site"])
+        yield Collection(tmp_path / "crawl", opened["site"], run)
 
 
 @pytest.mark.slow

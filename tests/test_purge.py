@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -33,7 +32,6 @@ ROUTES = {
 }
 STEPS = ("before-write", "written", "moved", "swapped")
 WHERE = {"catalog.sqlite", "MAIN", "vocabulary.npz"}  # MAIN: segments of the indexes
-Purge = Callable[[], dict[str, int]]
 PURGED, STAYING = ("/private", "/secret"), {"/", "/copy", "/more"}
 
 
@@ -49,20 +47,13 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
 
 
 @pytest.fixture
-def collection(crawled: Collection, tmp_path: Path) -> Collection:
-    return Collection(copy_at_rest(crawled.folder, tmp_path / "crawl"), crawled.site)
+def collection(crawled: Collection, tmp_path: Path, run: Run) -> Collection:
+    return Collection(copy_at_rest(crawled.folder, tmp_path / "crawl"), crawled.site, run)
 
 
-@pytest.fixture
-def purge(collection: Collection, run: Run) -> Purge:
-    def act() -> dict[str, int]:
-        urls = map(collection.url, PURGED)
-        status, out, told = run("remove", *urls, "--purge", "--json", folder=collection.folder)
-        assert status == 0, told
-        answer: dict[str, int] = json.loads(out)
-        return answer
-
-    return act
+def purge(collection: Collection) -> dict[str, int]:
+    answer: dict[str, int] = collection.ask("remove", *map(collection.url, PURGED), "--purge")
+    return answer
 
 
 def holds(folder: Path, *words: str) -> list[str]:
@@ -105,7 +96,7 @@ def check(collection: Collection) -> None:
 
 @pytest.mark.slow
 def test_nothing_of_a_purged_page_is_left_on_the_disk_and_a_duplicate_gets_its_body(
-    collection: Collection, purge: Purge
+    collection: Collection,
 ) -> None:
     before = holds(collection.folder, SECRET, ANCHOR)
     assert {name.partition("_")[0].partition("-")[0] for name in before} == WHERE
@@ -114,7 +105,7 @@ def test_nothing_of_a_purged_page_is_left_on_the_disk_and_a_duplicate_gets_its_b
         private = "SELECT packed FROM texts JOIN urls USING (number) WHERE path = '/private'"
         (packed,) = db.execute(private).fetchone()
 
-    answer = purge()
+    answer = purge(collection)
 
     assert (answer["documents"], answer["records_deleted"], answer["duplicates_completed"]) == (2, 2, 1)
     check(collection)
@@ -124,22 +115,20 @@ def test_nothing_of_a_purged_page_is_left_on_the_disk_and_a_duplicate_gets_its_b
 
 
 @pytest.mark.slow
-def test_a_page_that_was_removed_before_leaves_sqlites_free_pages_too(
-    collection: Collection, purge: Purge
-) -> None:
+def test_a_page_that_was_removed_before_leaves_sqlites_free_pages_too(collection: Collection) -> None:
     collection.ask("remove", *map(collection.url, PURGED))
 
-    purge()
+    purge(collection)
 
     check(collection)
 
 
 @pytest.mark.slow
-def test_purging_twice_changes_nothing_more(collection: Collection, purge: Purge) -> None:
-    purge()
+def test_purging_twice_changes_nothing_more(collection: Collection) -> None:
+    purge(collection)
     before = sorted(path.name for path in (collection.folder / "pages").iterdir())
 
-    assert purge()["records_deleted"] == 0
+    assert purge(collection)["records_deleted"] == 0
     assert sorted(path.name for path in (collection.folder / "pages").iterdir()) == before
     check(collection)
 
@@ -154,15 +143,13 @@ def test_purging_twice_changes_nothing_more(collection: Collection, purge: Purge
         "catalog.statement:kill:3",  # amid the removal
     ],
 )
-def test_killed_at_any_step_the_next_run_does_the_rest(
-    collection: Collection, purge: Purge, failpoint: str
-) -> None:
+def test_killed_at_any_step_the_next_run_does_the_rest(collection: Collection, failpoint: str) -> None:
     arguments = ("remove", *map(collection.url, PURGED), "--purge")
     armed = scrapy(*arguments, folder=collection.folder, FAILPOINTS=failpoint, PYTHONPATH=HOOK)
     armed.communicate(timeout=120)
     assert armed.returncode == -9
 
-    purge()
+    purge(collection)
 
     check(collection)
 
