@@ -46,14 +46,18 @@ def current(weights: Floats, changed: Floats, error: float = 0.0) -> Current:
 class Calibration:
     """Had 3 pages of 10 changed where a chance of 30 % was predicted? Ten bins of predicted chances."""
 
-    state = ("counts",)
+    state = ("counts", "lately")
 
     def __init__(self) -> None:
         self.counts = np.zeros((BINS, 3))  # checks, sum of predicted chances, changed
+        self.lately = np.zeros((BINS, 3))  # the same, the more faded the longer ago
 
-    def see(self, predicted: Floats, changed: NDArray[np.bool_]) -> None:
+    def see(self, predicted: Floats, changed: NDArray[np.bool_], pages: int) -> None:
+        """Take in checks; with as many as there are pages, what was lately seen fades to a third."""
         bins = np.minimum((predicted * BINS).astype(np.int64), BINS - 1)
-        np.add.at(self.counts, bins, np.stack((np.ones(len(bins)), predicted, changed), axis=1))
+        self.lately *= np.exp(-len(bins) / pages)
+        for counts in (self.counts, self.lately):
+            np.add.at(counts, bins, np.stack((np.ones(len(bins)), predicted, changed), axis=1))
 
     def table(self) -> list[tuple[int, float, float]]:
         """Of each bin that has checks: how many, the mean chance predicted, the share that had changed."""
@@ -64,8 +68,11 @@ class Calibration:
         ]
 
     def corrected(self, predicted: Floats) -> Floats:
-        """Such chances as they turned out: of each bin the share seen, and straight lines between bins."""
-        checks, chances, changed = self.counts.T
+        """Such chances as they turned out: of each bin the share seen, and straight lines between bins.
+
+        By what was lately seen: the first predictions were made when nothing was known yet.
+        """
+        checks, chances, changed = self.lately.T
         middle = (np.arange(BINS) + 0.5) / BINS
         means = (chances + DOUBT * middle) / (checks + DOUBT)
         seen = (changed + DOUBT * middle) / (checks + DOUBT)

@@ -96,7 +96,7 @@ class Schedule:
         servers, days = self.beliefs.servers[pages], np.maximum(at - before, 0)
         known = np.clip(self.signs.known_until(pages, servers, before) - before, 0, days)
         odds, by_time = self.signs.odds(pages, servers), self.beliefs.chance(pages, days)
-        self.calibration.see(self.beliefs.chance(pages, days - known, odds), changed)
+        self.calibration.see(self.beliefs.chance(pages, days - known, odds), changed, len(self))
         ages = self.dates.ages(servers, days, changed, at - modified[told])
         self.signs.see(pages, servers, by_time, changed)
         lasted = known > 0
