@@ -238,8 +238,9 @@ def test_no_bytes_make_it_raise(body: bytes | str) -> None:
 
 
 @pytest.fixture
-def pool() -> Iterator[ParserPool]:
-    pool = ParserPool(workers=1, timeout_s=2, memory_mb=448)
+def pool(request: pytest.FixtureRequest) -> Iterator[ParserPool]:
+    """Patient, unless a test has it parametrized."""
+    pool = ParserPool(workers=1, timeout_s=getattr(request, "param", 30), memory_mb=448)
     yield pool
     pool.kill()
 
@@ -280,6 +281,7 @@ def test_gzip_bomb_is_inflated_up_to_the_bound(pool: ParserPool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("pool", [2], indirect=True, ids=["2 s"])
 def test_file_that_takes_too_long_ends_its_parser_and_not_the_next_one(pool: ParserPool) -> None:
     endless = gzip.compress(b"<rss>" + b"<item><link>x</link></item>" * (MAX_BYTES // 27))
 
