@@ -53,7 +53,8 @@ ONE_AT_A_TIME = (
 )
 TWO_AT_A_TIME = (
     tests("docweb", "docweb"),
-    tests("slow", f"slow and not ({OTHERS})", "--ignore", WAITING),
+    # two, for the same reason
+    tests("slow", f"slow and not ({OTHERS})", "--ignore", WAITING, "-n", "2", "--dist", "loadfile"),
     tests("zoo", "zoo"),
 )
 BESIDE_FAULTS = (
