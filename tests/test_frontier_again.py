@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import MakeFrontier
 from frontiers import done, fail, fetch, lease_one, let_pass, links, rescore, visit, visit_all
 
-from webcrawler.frontier import Again, Failed, Frontier, inspect, maintenance
+from webcrawler.frontier import WAITING, Again, Failed, Frontier, inspect, maintenance
 
 A, B, C, D = "http://a.test/", "http://a.test/b", "http://c.test/", "http://d.test/"
 DUE = Again(A, "done/document", '{"headers":{}}')
@@ -35,6 +36,29 @@ def test_its_lease_says_what_it_was_and_what_to_send(frontier: Frontier) -> None
     assert (lease.url, lease.was, lease.request) == (A, "done/document", '{"headers":{}}')
     frontier.complete([done(lease)])
     assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_it_is_fetched_by_the_spelling_that_is_given(frontier: Frontier, is_known: bool) -> None:
+    spelling = A + "index.html"
+    if is_known:
+        frontier.discover(links(A))
+        visit(frontier)
+
+    frontier.again([DUE._replace(spelling=spelling)])
+
+    lease = lease_one(frontier)
+    assert (lease.url, lease.spelling) == (A, spelling)
+    frontier.complete([done(lease)])
+    assert frontier.client.hlen("{crawl:0}:index:spelling") == 0
+
+
+def test_what_waits_keeps_the_spelling_that_it_has(frontier: Frontier) -> None:
+    frontier.discover(links(A + "index.html"))
+
+    frontier.again([Again(A, WAITING), DUE])
+
+    assert lease_one(frontier).spelling == A + "index.html"
 
 
 def test_it_comes_before_all_that_is_new_in_the_order_given(frontier: Frontier) -> None:

@@ -48,6 +48,7 @@ UNDO = (
     "ALTER TABLE urls DROP COLUMN removed",
     "DROP INDEX fetches_by_audit",
     *(f"ALTER TABLE fetches DROP COLUMN {name}" for name in ("audit", "conditional")),
+    "ALTER TABLE urls DROP COLUMN spelling",
 )
 
 
@@ -67,7 +68,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     path = crawl_dir / "catalog.sqlite"
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 8, "undo the newest migration here, too"
+        assert version == 9, "undo the newest migration here, too"
         for statement in UNDO:
             db.execute(statement)
         db.execute("PRAGMA user_version = 2")

@@ -125,7 +125,8 @@ def _add(
     frontier.order_by(told)
     for some in _steps(replay.found, "adding URLs", progress):
         known = catalog.urls.of(some)
-        links = {n: sitemaps.get(n) or Link(known[n], url_id(known[n]), known[n]) for n in some}
+        spelled = known | catalog.urls.spellings(some)
+        links = {n: sitemaps.get(n) or Link(known[n], url_id(known[n]), spelled[n]) for n in some}
         decided = [link for number, link in links.items() if replay.decided[number]]
         waiting = [link for number, link in links.items() if not replay.decided[number]]
         told.first = {link.id: replay.priorities[number] for number, link in links.items()}

@@ -151,7 +151,11 @@ class Remove(Command):
             known = {number: url for number, url in catalog.urls.all() if named.match(url)}
             was = catalog.fetches.outcomes_of(list(known))
             frontier = Frontier(connected.client, ordering("fifo"))
-            due = [Again(url, was.get(number, "failed/removed")) for number, url in known.items()]
+            spelled = known | catalog.urls.spellings(list(known))
+            due = [
+                Again(url, was.get(number, "failed/removed"), spelling=spelled[number])
+                for number, url in known.items()
+            ]
             return frontier.again(due) if frontier.stored_partitions() else 0
 
     def _obey(self) -> None:

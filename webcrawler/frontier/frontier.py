@@ -239,7 +239,7 @@ class Frontier:
         Returns:
             How many are queued by this call.
         """
-        queued, unseen = 0, list[str]()
+        queued, unseen = 0, set[str]()
         for start in range(0, len(due), LINKS_PER_CALL):
             answers = self.slots.run_split(
                 "again",
@@ -249,8 +249,9 @@ class Frontier:
             )
             for _, (number, unknown) in answers:
                 queued += int(number)
-                unseen += [url.decode() for url in unknown]
-        links = [Link(url, urls.url_id(url), url) for url in unseen]
+                unseen.update(url.decode() for url in unknown)
+        new = [one for one in due if one.url in unseen]
+        links = [Link(one.url, urls.url_id(one.url), one.spelling or one.url) for one in new]
         return queued + self.discover(links, within_budgets=False)
 
     def recount(self, decided: Sequence[Again], outcome: str) -> None:

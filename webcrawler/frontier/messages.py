@@ -104,6 +104,7 @@ class Again(NamedTuple):
     url: str  # canonical
     was: str  # what it was decided as: "done/document", "failed/not-found"; "": it may be new; or WAITING
     request: str = ""  # as the link's
+    spelling: str = ""  # what is fetched; "": the canonical URL
 
 
 class Failed(NamedTuple):

@@ -80,10 +80,11 @@ def priorities(some: Iterable[tuple[str, int]]) -> list[list[Any]]:
 def again(some: Iterable[Again]) -> bytes:
     """Decided URLs that are due again, grouped by server, for again-2.lua."""
     found: dict[str, list[Any]] = {}
-    for url, was, request in some:
+    for url, was, request, spelling in some:
         server, path = urls.split(url)
-        group = found.setdefault(server, [server, [], [], [], []])
-        for column, value in zip(group[1:], (path, str(urls.url_id(url)), was, request), strict=True):
+        group = found.setdefault(server, [server, [], [], [], [], []])
+        values = (path, str(urls.url_id(url)), was, request, spelling if spelling != url else "")
+        for column, value in zip(group[1:], values, strict=True):
             column.append(value)
     return pack(list(found.values()))  # type: ignore[no-any-return]
 

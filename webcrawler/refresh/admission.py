@@ -83,12 +83,12 @@ class Admission:
         self._asked_sitemaps |= dict.fromkeys((one.number for one in due), time.time())
         links = [sitemap_link(one.url, one.of) for one in due]
         self._frontier.discover(links, within_budgets=False)
-        self._frontier.again(
-            [
-                Again(one.url, one.outcome, _request(one, self._collection.trust, link.request))
-                for one, link in zip(due, links, strict=True)
-            ]
-        )
+        trust = self._collection.trust
+        checks = [
+            Again(link.url, one.outcome, _request(one, trust, link.request), link.spelling)
+            for one, link in zip(due, links, strict=True)
+        ]
+        self._frontier.again(checks)
 
     def _once(self, since: float) -> None:
         room = WINDOW - self._frontier.checks()
@@ -189,7 +189,7 @@ def checks_of(due: Sequence[Due], audits: Container[int] = (), trust: Trust | No
     def sent(one: Due) -> str:
         return AUDIT if one.number in audits else _request(one, trust)
 
-    return [Again(one.url, one.was, sent(one)) for one in due]
+    return [Again(one.url, one.was, sent(one), one.spelling) for one in due]
 
 
 def _request(one: Due | KnownSitemap, trust: Trust, kind: str = "{}") -> str:

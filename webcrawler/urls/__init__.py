@@ -8,11 +8,12 @@ addresses may be connected to. Check and fetch both use these functions, so they
 
 from webcrawler.urls._canonical import canonical, url_id
 from webcrawler.urls._groups import path_prefix, registrable_domain
-from webcrawler.urls._outlink import Target, is_at, outlink
+from webcrawler.urls._outlink import MAX_LENGTH, Target, is_at, outlink
 from webcrawler.urls._resolve import UnfetchableUrl, host_and_port, resolve, server, split
 from webcrawler.urls.addresses import AddressRules, is_address
 
 __all__ = [
+    "MAX_LENGTH",
     "AddressRules",
     "Target",
     "UnfetchableUrl",

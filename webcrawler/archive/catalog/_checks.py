@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from webcrawler.archive.catalog._database import COLLECTED, URL, as_json
+from webcrawler.archive.catalog._database import COLLECTED, SPELLED, URL, as_json
 from webcrawler.archive.catalog._rows import GONE, REFUSING
 from webcrawler.urls import url_id
 
@@ -46,6 +46,7 @@ class Due(NamedTuple):
     number: int
     server: int
     url: str  # canonical
+    spelling: str  # as it is fetched
     checked: float  # seconds since 1970; 0 of what is no document
     was: str  # as the frontier counts it: "done/document"
     etag: str
@@ -208,7 +209,7 @@ class Checks:
             documents: True leaves out what is no document now, False what is one or was never decided.
         """
         query = f"""
-            SELECT u.number, u.server, s.name || u.path, coalesce(d.checked, d.fetched, 0.0),
+            SELECT u.number, u.server, s.name || u.path, {SPELLED}, coalesce(d.checked, d.fetched, 0.0),
                    CASE WHEN d.noindex THEN 'done/noindex' ELSE (
                        SELECT rtrim(f.state || '/' || f.reason, '/') FROM fetches f
                        WHERE f.number = u.number AND NOT f.retry

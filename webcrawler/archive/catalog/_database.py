@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 IntArray: TypeAlias = "NDArray[numpy.int64]"
 
 URL = "FROM urls u JOIN servers s ON s.number = u.server"  # s.name || u.path is the canonical URL
+SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
 # Of documents and of links: not of finds, which are no part of the collection (migration-006.sql).
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"

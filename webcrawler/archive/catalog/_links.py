@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from webcrawler.archive.catalog._database import LINKED, URL, IntArray, as_json, columns, statements
+from webcrawler.archive.catalog._database import LINKED, SPELLED, URL, IntArray, as_json, columns, statements
 from webcrawler.archive.catalog._urls import EXPLORED
 from webcrawler.urls import url_id
 
@@ -26,7 +26,7 @@ class FarLink(NamedTuple):
     """A link of a known page, or to it, with the URL at its other end."""
 
     source: int  # page number
-    url: str  # canonical
+    url: str  # canonical; by `open` as it is fetched
     anchor: str
     rel: str
 
@@ -118,7 +118,7 @@ class LinkGraph:
     def open(self, sources: Sequence[int]) -> list[FarLink]:
         """The links of these pages to what is not explored yet, by ascending source; no nofollow."""
         query = f"""
-            SELECT l.source, s.name || u.path, l.anchor, l.rel
+            SELECT l.source, {SPELLED}, l.anchor, l.rel
             FROM json_each(:sources) n CROSS JOIN links l ON l.source = n.value
             CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
             WHERE l.rel <> 'nofollow' AND NOT s.blocked AND NOT u.removed AND NOT {EXPLORED}

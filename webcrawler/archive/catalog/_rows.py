@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from webcrawler.records import Document, Entry, Link, Place, Text
+from webcrawler.records import Document, Entry, Lease, Link, Place, Text
+from webcrawler.urls import MAX_LENGTH
 
 ZLIB_LEVEL = 1
 # By the first byte of a string in msgpack: how many bytes hold its length. Others are below 32 bytes long.
@@ -28,7 +29,7 @@ REFUSING = frozenset({401, 403})  # a login or a ban: it does not say that the d
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
-    text_digest, modified, audit, conditional, probe, words_digest, fresh"""
+    text_digest, modified, audit, conditional, spelling, probe, words_digest, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -90,10 +91,16 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         _time(headers.get("last-modified")),
         "audit" in asked,
         1 if "headers" in asked else 0 if "whole" in asked else None,
+        spelling_of(fetch.lease),
         asked.get("kind") == "probe",
         sha1(" ".join(words).encode(), usedforsecurity=False).digest() if words and is_compared else None,
         found is not None,
     )
+
+
+def spelling_of(one: Lease | Link) -> str | None:
+    """How it is fetched, where that is not its canonical URL; None also where it is too long for that."""
+    return one.spelling if one.spelling != one.url and len(one.spelling) <= MAX_LENGTH else None
 
 
 def _text_digest(entry: Entry, text: Text | None, words: list[str]) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-from webcrawler.archive.catalog._database import URL
+from webcrawler.archive.catalog._database import SPELLED, URL
 from webcrawler.urls import url_id
 
 
@@ -25,7 +25,7 @@ class KnownSitemap(NamedTuple):
 
     number: int
     server: int  # number of its server
-    url: str  # canonical
+    url: str  # as it is fetched
     of: str  # as in `webcrawler.job.sitemap_link`
     fetched: float  # when it was last read, or known to be unchanged; 0: not yet
     digest: bytes
@@ -65,7 +65,7 @@ class Signs:
     def sitemaps(self) -> list[KnownSitemap]:
         """All that are known, in the order of their page numbers; `sitemap_link` makes one a link again."""
         query = f"""
-            SELECT u.number, u.server, s.name || u.path, m.of, coalesce(m.fetched, 0),
+            SELECT u.number, u.server, {SPELLED}, m.of, coalesce(m.fetched, 0),
                    coalesce(m.digest, x''), coalesce(m.etag, ''), coalesce(m.last_modified, ''),
                    coalesce((SELECT rtrim(f.state || '/' || f.reason, '/') FROM fetches f
                              WHERE f.number = u.number ORDER BY f.token DESC, f.fetched DESC LIMIT 1), '')

@@ -62,6 +62,13 @@ class Urls:
         query = f"SELECT u.number, s.name || u.path {URL} WHERE u.number IN (SELECT value FROM json_each(?))"
         return dict(self._db.execute(query, (as_json(numbers),)))
 
+    def spellings(self, numbers: Sequence[int]) -> dict[int, str]:
+        """How those are fetched that are not fetched by their canonical URLs, by page number."""
+        query = """
+            SELECT number, spelling FROM urls
+            WHERE number IN (SELECT value FROM json_each(?)) AND spelling IS NOT NULL"""
+        return dict(self._db.execute(query, (as_json(numbers),)))
+
     def blocked_servers(self) -> list[str]:
         return [name for (name,) in self._db.execute("SELECT name FROM servers WHERE blocked ORDER BY name")]
 

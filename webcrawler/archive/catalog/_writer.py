@@ -21,9 +21,10 @@ from webcrawler.archive.catalog._rows import (
     outlinks,
     runs,
     sitemap_row,
+    spelling_of,
     told_row,
 )
-from webcrawler.records import Entry
+from webcrawler.records import Entry, Lease, Link
 from webcrawler.scope import Patterns, Scope, Watched
 from webcrawler.text import NEAR, distance
 from webcrawler.urls import split
@@ -193,6 +194,7 @@ class Writer:
         insert_many(db, f"INSERT INTO batch ({COLUMNS})", batch)
         soft = self._soft_404s()
         run(db, "checks.sql", **self._limits)
+        run(db, "spell.sql")
         sys.audit("webcrawler.catalog.checked")
         links: list[Row] = []
         unchanged: set[int] = set()  # URL ids of sitemaps
@@ -258,16 +260,18 @@ class Writer:
 
     def _learn_numbers(self, entries: list[Entry]) -> None:
         known = self._numbers
-        unknown: dict[int, str] = {}
+        unknown: dict[int, Lease | Link] = {}
         for entry in entries:
-            lease = entry.fetch.lease
-            if lease.id not in known:
-                unknown[lease.id] = lease.url
-            unknown.update({link.id: link.url for link in named(entry) if link.id not in known})
+            both: list[Lease | Link] = [entry.fetch.lease, *named(entry)]
+            for one in both:
+                if one.id not in known:
+                    unknown.setdefault(one.id, one)  # the first spelling seen, as the frontier
         self._db.execute("DELETE FROM batch_urls")
         scope = self._scope.now()
-        rows = [(id, *split(url), scope.has_removed(url)) for id, url in unknown.items()]
-        insert_many(self._db, "INSERT INTO batch_urls (id, server, path, removed)", rows)
+        rows = [
+            (id, *split(one.url), scope.has_removed(one.url), spelling_of(one)) for id, one in unknown.items()
+        ]
+        insert_many(self._db, "INSERT INTO batch_urls (id, server, path, removed, spelling)", rows)
         learnt = json.loads(run(self._db, "number.sql").fetchone()[0])
         known.update({int(id): number for id, number in learnt.items()})
 

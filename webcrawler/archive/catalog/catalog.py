@@ -11,6 +11,7 @@ from webcrawler.archive.catalog._checks import Checks
 from webcrawler.archive.catalog._database import (
     COLLECTED,
     LINKED,
+    SPELLED,
     URL,
     IntArray,
     as_json,
@@ -214,14 +215,14 @@ class Catalog:
 
     def digests(self, limit: int) -> dict[bytes, Original]:
         """The originals by digest, the newest `limit` of them, without finds."""
-        query = f"""SELECT d.digest, s.name || u.path, d.fetched {URL} JOIN documents d ON d.number = u.number
+        query = f"""SELECT d.digest, {SPELLED}, d.fetched {URL} JOIN documents d ON d.number = u.number
             WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL AND d.{COLLECTED}
             ORDER BY d.since DESC LIMIT ?"""
         return {digest: Original(url, fetched) for digest, url, fetched in self._db.execute(query, (limit,))}
 
     def kept(self, ids: Sequence[int]) -> dict[int, tuple[bytes, Original]]:
         """Digest and last full record of the documents among these URL ids."""
-        query = f"""SELECT u.id, d.digest, s.name || u.path, d.fetched
+        query = f"""SELECT u.id, d.digest, {SPELLED}, d.fetched
             {URL} JOIN documents d ON d.number = u.number
             WHERE u.id IN (SELECT value FROM json_each(?)) AND d.digest IS NOT NULL AND d.file IS NOT NULL"""
         rows = self._db.execute(query, (as_json(ids),))

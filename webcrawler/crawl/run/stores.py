@@ -164,7 +164,8 @@ class Stores:
         with closing(Catalog(self._catalog)) as catalog:
             given = [(link, catalog.fetches.last(link.url)) for link in map(sitemap_link, self._job.sitemaps)]
         misread = [link for link, last in given if last and last.reason == "not-indexable"]
-        self.frontier.again([Again(link.url, "failed/not-indexable", link.request) for link in misread])
+        again = [Again(one.url, "failed/not-indexable", one.request, one.spelling) for one in misread]
+        self.frontier.again(again)
 
     def _recall(self) -> None:
         """Teaches an ordering from the catalog again what it knew in a process that has ended."""

@@ -1,6 +1,6 @@
 -- again-2.lua: queues URLs that are decided again, before all that is new.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
--- ARGV[1] msgpack of groups {server, {path, …}, {id, …}, {what it was decided as, "" for what may be new, or "waiting" for what only goes ahead where it waits, …}, {JSON of the request or "", …}}
+-- ARGV[1] msgpack of groups {server, {path, …}, {id, …}, {what it was decided as, "" for what may be new, or "waiting" for what only goes ahead where it waits, …}, {JSON of the request or "", …}, {spelling or "", …}}
 -- Returns {how many are queued now, or went ahead, {URL that was never seen, …}}; what is queued or leased already, and what is blocked, stays as it is.
 -- Keeps   what it was is kept aside and no longer counted, so that the states still add up.      Cost O(log queue) each.
 local now, turns, queued, ahead, unseen, met = now_ms(), by_turn(), 0, 0, {}, {}
@@ -26,7 +26,7 @@ local function is_due(server, path, id, was, waits)
 end
 
 for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
-  local server, paths, ids, before, requests = unpack(group)
+  local server, paths, ids, before, requests, spellings = unpack(group)
   if not call('HGET', server_of(server), 'blocked') then
     local entries, waiting = {}, bulk('ZMSCORE', queue_of(server), paths)
     for i, path in ipairs(paths) do
@@ -44,6 +44,7 @@ for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
           tally(before[i], -1)
         end
         if requests[i] ~= '' then call('HSET', key('request'), member, requests[i]) end
+        if spellings[i] ~= '' then call('HSET', key('spelling'), member, spellings[i]) end
         call('HDEL', key('quarantined'), server .. path)
       end
     end

@@ -5,7 +5,8 @@ CREATE TEMP TABLE batch_urls (
     id       INTEGER NOT NULL,
     server   TEXT NOT NULL,
     path     TEXT NOT NULL,
-    removed  INTEGER NOT NULL
+    removed  INTEGER NOT NULL,
+    spelling TEXT -- as in `urls`
 );
 
 -- One row an entry, each number once.
@@ -17,6 +18,7 @@ CREATE TEMP TABLE batch (
     content_type TEXT, etag TEXT, last_modified TEXT, word_count INTEGER, noindex INTEGER, packed BLOB,
     text_digest BLOB, modified REAL, audit INTEGER NOT NULL DEFAULT 0,
     conditional INTEGER, -- as in fetches
+    spelling TEXT, -- as in `urls`
     probe    INTEGER, -- 1: its path cannot exist
     words_digest BLOB, -- SHA-1 of the words of a probe or a check
     fresh    INTEGER NOT NULL, -- 1: it says what stands there, is not fenced off, and is not what the catalog has already

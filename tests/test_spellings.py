@@ -1,0 +1,184 @@
+"""What was fetched by another spelling than its canonical URL is fetched by that again, whoever asks for it.
+
+A server may have `/docs/index.html` and answer 404 for `/docs/`, which is the same URL to us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from localweb import Site, crawl, scrapy
+from test_catalog import A, fetch, link, number_of, page, write
+from test_refresh import LivingSite, Page, again, once
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.records import Entry, Link, Original, Place
+from webcrawler.urls import MAX_LENGTH, url_id
+
+DOCS = "http://a.test/docs/"
+INDEX = DOCS + "index.html"
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        yield catalog
+
+
+def spelled(entry: Entry, spelling: str) -> Entry:
+    lease = entry.fetch.lease._replace(spelling=spelling)
+    return replace(entry, fetch=replace(entry.fetch, lease=lease))
+
+
+def missing(url: str, time: float) -> Entry:
+    return Entry(fetch(url, time, "not-found", status=404))
+
+
+def linked(url: str, spelling: str) -> Link:
+    return link(url)._replace(spelling=spelling)
+
+
+def spelling(catalog: Catalog) -> str | None:
+    number = number_of(catalog, DOCS)
+    return catalog.urls.spellings([number]).get(number)
+
+
+def test_a_document_is_checked_by_the_spelling_that_was_fetched(catalog: Catalog) -> None:
+    write(catalog, spelled(page(DOCS, 1, "a"), INDEX), page(A, 1, "b"))
+
+    due = catalog.checks.due([number_of(catalog, url) for url in (DOCS, A)])
+
+    assert [(one.url, one.spelling) for one in due] == [(DOCS, INDEX), (A, A)]
+
+
+def test_a_url_that_was_only_linked_to_has_the_spelling_of_the_first_link(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a", [linked(DOCS, INDEX)]))
+    write(catalog, page("http://a.test/b", 2, "b", [link(DOCS)]))
+
+    assert spelling(catalog) == INDEX
+    assert [far.url for far in catalog.links.open([number_of(catalog, A)])] == [INDEX]
+
+
+def test_what_is_fetched_counts_for_more_than_the_first_link(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a", [linked(DOCS, INDEX)]))
+
+    write(catalog, page(DOCS, 2, "b"))
+
+    assert spelling(catalog) is None
+
+
+def test_a_spelling_that_finds_nothing_does_not_replace_that_of_the_document(catalog: Catalog) -> None:
+    write(catalog, spelled(page(DOCS, 1, "a"), INDEX))
+
+    write(catalog, missing(DOCS, 2))
+
+    assert spelling(catalog) == INDEX
+
+
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_check_by_another_spelling_that_finds_the_document_replaces_it(
+    catalog: Catalog, is_changed: bool
+) -> None:
+    write(catalog, spelled(page(DOCS, 1, "a"), INDEX))
+
+    write(catalog, page(DOCS, 2, "other" if is_changed else "a"))
+
+    assert spelling(catalog) is None
+
+
+def test_a_spelling_too_long_to_be_fetched_is_not_kept(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a", [linked(DOCS, INDEX + "?utm_source=" + "x" * MAX_LENGTH)]))
+
+    assert spelling(catalog) is None
+
+
+def test_a_repeated_body_names_the_record_that_has_it_as_it_was_fetched(catalog: Catalog) -> None:
+    catalog.write([(spelled(page(DOCS, 1, "a"), INDEX), Place("f.warc.gz", 0))])
+
+    assert list(catalog.digests(9).values()) == [Original(INDEX, 1)]
+    assert catalog.kept([url_id(DOCS)])[url_id(DOCS)][1] == Original(INDEX, 1)
+
+
+# Real crawls
+
+
+@pytest.fixture
+def living() -> Iterator[LivingSite]:
+    site = LivingSite(Site().start(), {"": Page(["docs/index.html"]), "docs/index.html": Page([])})
+    yield site
+    site.site.stop()
+
+
+def frontier(tmp_path: Path, verb: str) -> None:
+    process = scrapy("frontier", verb, folder=tmp_path)
+    _, log = process.communicate(timeout=60)
+    assert process.returncode == 0, log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [(), ("clear",), ("clear", "rebuild")], ids=" ".join)
+def test_a_page_stays_that_is_not_there_by_its_canonical_url(
+    tmp_path: Path, living: LivingSite, before: tuple[str, ...]
+) -> None:
+    once(tmp_path, living)
+
+    for _ in range(2):
+        for verb in before:
+            frontier(tmp_path, verb)
+        after = once(tmp_path, living, "-a", "refresh=once")
+
+        assert after.documents() == {f"{living.site.url}/", f"{living.site.url}/docs/"}
+        assert sorted(living.asked) == ["", "docs/index.html"]
+    assert after.frontier["states"]["reasons"]["document"] == 2
+
+
+@pytest.mark.slow
+def test_a_page_that_is_asked_for_again_is_fetched_by_its_spelling(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    once(tmp_path, living)
+
+    again(tmp_path, f"{living.site.url}/docs/")
+    once(tmp_path, living)
+
+    assert living.asked == ["docs/index.html"]
+
+
+@pytest.mark.slow
+def test_a_page_that_is_let_in_again_is_fetched_by_its_spelling(tmp_path: Path, living: LivingSite) -> None:
+    once(tmp_path, living)
+    for undo in ((), ("--undo",)):
+        assert scrapy("remove", f"{living.site.url}/docs/*", *undo, folder=tmp_path).wait(60) == 0
+
+    once(tmp_path, living)
+
+    assert living.asked == ["docs/index.html"]
+
+
+@pytest.mark.slow
+def test_what_waits_in_a_rebuilt_frontier_is_fetched_as_the_link_spells_it(
+    tmp_path: Path, living: LivingSite
+) -> None:
+    once(tmp_path, living, "-a", "max_pages=1")
+    for verb in ("clear", "rebuild"):
+        frontier(tmp_path, verb)
+
+    once(tmp_path, living)
+
+    assert living.asked == ["docs/index.html"]
+
+
+@pytest.mark.slow
+def test_a_sitemap_is_read_again_by_its_spelling(tmp_path: Path, living: LivingSite) -> None:
+    sitemap = "map.xml?utm_source=robots"
+    living.pages[sitemap] = Page([])
+    given = ("-a", f"sitemaps={living.site.url}/{sitemap}", "-a", "domains=127.0.0.1")
+    crawl(tmp_path, "index", "-a", f"seeds={living.site.url}", *given)
+
+    once(tmp_path, living, "-a", "refresh=once")
+
+    assert [path for path in living.asked if path.startswith("map.xml")] == [sitemap]
