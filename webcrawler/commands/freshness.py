@@ -59,12 +59,18 @@ def _whole(found: dict[str, Any], level: float) -> Iterator[str]:
     else:
         yield "no audit so far: one check in a hundred, of documents drawn at random"
     yield f"\ndocuments  {found['documents']:,}, {found['unchecked']:,} of them were never checked"
+    if outside := found["outside_scope"]:
+        yield f"           {_are_outside(outside)} the scope and not checked: scrapy remove --out-of-scope"
     yield from _checks(found["lately"])
     yield _costs(found["costs"], level)
     yield from _calibration(found["calibration"])
     yield from _trust(found["trust"])
     yield "\nnot checked for the longest time"
     yield from (f"  {span(found['time'] - one['checked']):>8}  {one['url']}" for one in found["oldest"])
+
+
+def _are_outside(documents: int) -> str:
+    return "1 document is outside" if documents == 1 else f"{documents:,} documents are outside"
 
 
 def _estimate(current: dict[str, Any]) -> str:

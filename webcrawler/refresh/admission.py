@@ -94,7 +94,7 @@ class Admission:
         room = WINDOW - self._frontier.checks()
         if room <= 0:
             return
-        left = (self._collection.tried < since) & (self._collection.schedule.weights > 0)
+        left = (self._collection.tried < since) & self._collection.checkable()
         left[list(self._asked)] = False
         if left.any():
             schedule = self._collection.schedule
@@ -125,7 +125,8 @@ class Admission:
         share = self._share if new > 0 else 1.0
         cap = max(1, round(2 * share * seconds / self._pause_s)) if self._pause_s else WINDOW
         schedule = self._collection.schedule
-        waiting = self._held(schedule.weights > 0)
+        checkable = self._collection.checkable()
+        waiting = self._held(checkable) | ~checkable
         waiting[list(self._asked)] = True
         waiting[at_risk] = True  # they have times of their own
         caps = np.maximum(cap - self._queued_by_server(), 0)
@@ -143,9 +144,9 @@ class Admission:
 
     def _queue_audits(self, checks: int) -> None:
         """Draw as many documents as so many checks deserve, also those that were checked just now."""
-        there = np.flatnonzero(self._collection.schedule.weights > 0)
-        number = min(DRAWS.binomial(checks, AUDITS), len(there))
-        drawn = DRAWS.choice(there, number, replace=False) if number else NOTHING
+        checkable = np.flatnonzero(self._collection.checkable())
+        number = min(DRAWS.binomial(checks, AUDITS), len(checkable))
+        drawn = DRAWS.choice(checkable, number, replace=False) if number else NOTHING
         self._queue_places(drawn, drawn)
 
     def _queue_places(

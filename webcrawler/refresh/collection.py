@@ -15,6 +15,7 @@ from webcrawler.archive.catalog import Catalog, KnownSitemap, Told
 from webcrawler.durable import replaced
 from webcrawler.linkgraph import stored
 from webcrawler.refresh.choice import Numbers, importance
+from webcrawler.refresh.outside import Outside
 from webcrawler.refresh.schedule import Schedule
 from webcrawler.refresh.trust import Trust
 from webcrawler.refresh.value import Floats
@@ -26,9 +27,9 @@ NAME = "schedule.npz"
 
 
 class Collection:
-    """What is known of each document, in the order in which they were met; 37 bytes each by `expected`.
+    """What is known of each document, in the order in which they were met; 38 bytes each by `expected`.
 
-    A page that is gone keeps its place with weight 0, and is never chosen.
+    A page that is gone keeps its place with weight 0, and is never chosen; nor is one outside the scope.
 
     Args:
         folder: `refresh/` of the data folder. It is a view: what is missing or broken there is read again
@@ -36,7 +37,8 @@ class Collection:
     """
 
     def __init__(self, catalog: Catalog, crawl_dir: Path, schedule: Schedule) -> None:
-        self._catalog, self.schedule, self.trust = catalog, schedule, Trust()
+        self._catalog, self._crawl_dir = catalog, crawl_dir
+        self.schedule, self.trust = schedule, Trust()
         self._file, self._ranks_dir = crawl_dir / "refresh" / NAME, crawl_dir / "ranks"
         self._forget()
         self._restore()
@@ -53,6 +55,7 @@ class Collection:
         self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
         self._seq = self._news = 0
         self._heard: dict[int, float] = {}  # sitemaps by page number, and when they were read
+        self._outside = Outside(self._catalog, self._crawl_dir)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -60,6 +63,14 @@ class Collection:
     def is_outdated(self) -> bool:
         """Is another server's 304 believed, or not, than when the history was read? Then make another one."""
         return not np.array_equal(self._doubted, self.trust.doubted())
+
+    def outside(self) -> NDArray[np.bool_]:
+        """Is the document at each place outside the scope of crawls, as it is now?"""
+        return self._outside.of(self.numbers)
+
+    def checkable(self) -> NDArray[np.bool_]:
+        """Is there a document at each place, and within the scope?"""
+        return (self.schedule.weights > 0) & ~self.outside()
 
     def places(self, numbers: Numbers) -> NDArray[np.int32]:
         """The place of each page number; -1 for what was never a document."""
@@ -208,7 +219,8 @@ class Collection:
         places = self.places(known[:, 0].astype(np.int64))
         places, known = places[places >= 0], known[places >= 0]
         tried = self.tried[places].astype(np.float64)
-        return places, places[now - tried >= pause_after_failure(tried, known[:, 1])]
+        is_due = now - tried >= pause_after_failure(tried, known[:, 1])
+        return places, places[is_due & ~self.outside()[places]]
 
 
 def pause_after_failure(tried: Floats | float, since: Floats | float) -> Floats:

@@ -49,7 +49,7 @@ def report(
     collection = Collection(catalog, crawl_dir, Schedule(policy))
     collection.hear()
     schedule = collection.schedule
-    there = np.flatnonzero(schedule.weights > 0)
+    there, checkable = np.flatnonzero(schedule.weights > 0), np.flatnonzero(collection.checkable())
     weights, chances = schedule.weights[there], schedule.chances(now / DAY_SECONDS)[there]
     checks = catalog.checks.by_day()
     lately = _lately(checks, int(now // DAY_SECONDS))
@@ -57,12 +57,13 @@ def report(
     return {
         "time": now,
         "documents": len(there),
+        "outside_scope": len(there) - len(checkable),
         "unchecked": catalog.checks.count_unchecked(),
         "current": estimate.current(weights, chances, bias)._asdict() if len(there) else None,
         "audit": _audit(collection, catalog.checks.audits(now - AUDIT_DAYS * DAY_SECONDS)),
         "checks": _counted(checks),
         "lately": lately,
-        "costs": _costs(schedule, there, level, lately["a_day"]),
+        "costs": _costs(schedule, checkable, level, lately["a_day"]),
         "calibration": {
             "error": schedule.calibration.error(),
             "bins": [
@@ -74,7 +75,7 @@ def report(
             "last_modified": _trusted(schedule.dates.trust(), schedule.servers[there]),
             "sitemaps": _trusted(schedule.signs.trust(), schedule.servers[there]),
         },
-        "oldest": _oldest(collection, catalog, there, most),
+        "oldest": _oldest(collection, catalog, checkable, most),
         "servers": _servers(
             schedule, catalog, collection.numbers[there].astype(np.int64), there, chances, most
         ),

@@ -34,6 +34,8 @@ def outlook(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any], url:
     place = int(collection.places(np.array([document.number]))[0])
     if place < 0 or not collection.schedule.weights[place]:
         return {"checks": checks, "why": "a search of the web has found it: what it found is not checked"}
+    if collection.outside()[place]:
+        return {"checks": checks, "why": "it is outside the scope of crawls, and not checked"}
     known, tried = catalog.checks.known([document.number])[document.number], float(collection.tried[place])
     line = _line(collection.schedule, place, now)
     at_risk = min((when for when in (known.missing_since, known.failing_since) if when), default=0.0)

@@ -33,10 +33,12 @@ class Scope:
 
     def refusal(self, url: str) -> str:
         """Return why a canonical URL is not to be fetched: "removed", "scope", or ""."""
+        return "removed" if self.has_removed(url) else "scope" if self.is_outside(url) else ""
+
+    def is_outside(self, url: str) -> bool:
+        """Tell whether a canonical URL is excluded or not included, removed or not."""
         include, exclude, _ = self._compiled
-        if self.has_removed(url):
-            return "removed"
-        return "scope" if exclude.match(url) or (self.include and not include.match(url)) else ""
+        return exclude.match(url) or bool(self.include and not include.match(url))
 
     def has_removed(self, url: str) -> bool:
         return self._compiled[2].match(url)
