@@ -8,6 +8,7 @@ from webcrawler.archive.finds import discard_finds, discard_left_over
 from webcrawler.archive.history import RECALLED, recall, take_in
 from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
+from webcrawler.archive.spellings import learn_spellings
 
 __all__ = [
     "CHECKED",
@@ -18,6 +19,7 @@ __all__ = [
     "broken",
     "discard_finds",
     "discard_left_over",
+    "learn_spellings",
     "purge",
     "rebuild",
     "recall",

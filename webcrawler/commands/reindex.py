@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from webcrawler.archive import learn_spellings
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.base import Command, printable, progress_bars
 from webcrawler.index import reindex
@@ -29,6 +30,7 @@ class Reindex(Command):
                     if applied == last:
                         progress("anchors", 0, None)
 
+                learn_spellings(self.crawl_dir, progress)
                 reindex(self.crawl_dir, show)
                 progress("words", 0, None)
                 remake(self.crawl_dir)

@@ -24,7 +24,7 @@ from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack,
 from webcrawler.archive.catalog._signs import Signs
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
-from webcrawler.records import Change, Document, Original, Text
+from webcrawler.records import Change, Document, Original, Place, Text
 from webcrawler.scope import Patterns, Watched
 from webcrawler.urls import url_id
 
@@ -104,6 +104,26 @@ class Catalog:
         Reads the whole history. Raises as `write`.
         """
         self._for_writing.move_places(old, new, moved)
+
+    @property
+    def lacks_spellings(self) -> bool:
+        """Was it made by an older version, and has nobody told since how its documents were fetched?"""
+        return bool(self._one("SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'unspelled')")[0])
+
+    def spell(self, spellings: Mapping[int, str], is_last: bool = False) -> None:
+        """Say how URLs of which that is not known were fetched, by page number. Raises as `write`.
+
+        Args:
+            is_last: those of all documents have been said.
+        """
+        self._for_writing.spell(spellings, is_last)
+
+    def places(self, after: int, limit: int) -> list[tuple[int, Place]]:
+        """Where the records of the next documents stand, by ascending page number."""
+        query = """
+            SELECT number, file, "offset" FROM documents
+            WHERE number > ? AND file IS NOT NULL ORDER BY number LIMIT ?"""
+        return [(number, Place(*place)) for number, *place in self._db.execute(query, (after, limit))]
 
     def forget(self, named: Patterns) -> None:
         """Delete links, digests and errors of removed URLs, not when they were fetched. Raises as `write`."""
