@@ -257,6 +257,18 @@ def test_a_server_that_recovers_loses_only_what_is_really_gone(catalog: Catalog)
     assert catalog.find(SITE[0]) is None
 
 
+def test_a_page_that_is_there_says_what_is_new_though_the_others_of_its_server_are_missing(
+    catalog: Catalog,
+) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+
+    write(catalog, *all_missing(T + HOUR)[1:], page(SITE[0], T + HOUR, "new"))
+    assert catalog.texts([1])[1].body == "new"
+
+    write(catalog, page(SITE[0], T + 2 * HOUR, "newer"))
+    assert catalog.texts([1])[1].body == "newer"
+
+
 def test_a_batch_written_twice_counts_its_checks_once(catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, *[page(url, T, url) for url in SITE])
 

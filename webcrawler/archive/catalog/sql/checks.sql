@@ -64,7 +64,7 @@ WHERE number IN (SELECT u.server FROM batch b JOIN urls u ON u.number = b.number
   AND (SELECT total(checks) >= :incident_checks FROM checks WHERE server = servers.number);
 
 UPDATE batch SET held = 1
-WHERE checked IS NOT NULL AND NOT same AND EXISTS (
+WHERE checked IS NOT NULL AND NOT same AND found IS NOT 1 AND EXISTS (
     SELECT 1 FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server
     WHERE d.number = batch.number
       AND CASE WHEN batch.found IS NULL
