@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from test_catalog import A, B, C, D, failure, fetch, page, write
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands.frontier import readable
 from webcrawler.records import Entry
-from webcrawler.refresh import Schedule, admission, outlook, report
+from webcrawler.refresh import Schedule, admission, collection, outlook, report
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 
@@ -154,6 +154,36 @@ def test_a_schedule_that_the_refresher_has_stored_says_the_same(catalog: Catalog
     assert after["calibration"] == before["calibration"]
 
 
+def cut(stored: Path) -> None:
+    stored.write_bytes(stored.read_bytes()[:-100])
+
+
+def damage(stored: Path) -> None:
+    data = bytearray(stored.read_bytes())
+    data[len(data) // 2] ^= 255
+    stored.write_bytes(data)
+
+
+def leave_out_an_array(stored: Path) -> None:
+    with np.load(stored) as arrays:
+        kept = {name: arrays[name] for name in arrays.files if name != "calibration.lately"}
+    np.savez(stored, **kept)
+
+
+@pytest.mark.parametrize("spoil", [cut, damage, leave_out_an_array])
+def test_a_stored_schedule_that_cannot_be_taken_whole_is_made_from_the_history(
+    catalog: Catalog, tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    write(catalog, *[page(url, ago(40), url) for url in (A, B, C, D)])
+    before = told(catalog, tmp_path)
+    Collection(catalog, tmp_path, Schedule()).store()
+
+    spoil(tmp_path / "refresh/schedule.npz")
+
+    assert told(catalog, tmp_path)["documents"] == 4
+    assert told(catalog, tmp_path)["current"] == pytest.approx(before["current"], abs=1e-5)
+
+
 def test_more_freshness_costs_more_checks_and_is_held_against_those_of_now(
     catalog: Catalog, tmp_path: Path
 ) -> None:
@@ -184,7 +214,11 @@ def test_without_documents_nothing_is_current_or_stale(catalog: Catalog, tmp_pat
     assert (found["documents"], found["current"], found["servers"]) == (0, None, [])
 
 
-def test_false_304s_count_for_nothing_once_they_are_found_out(catalog: Catalog, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("pause", "again"), [(0, True), (1e9, False)])
+def test_false_304s_count_for_nothing_once_they_are_found_out(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float, again: bool
+) -> None:
+    monkeypatch.setattr(collection, "AGAIN", pause)
     write(catalog, *[page(url, ago(40), url) for url in SITE[:8]])
     write(catalog, *[asked(not_modified(url, ago(20)), headers={}) for url in SITE[:4]])
     following = Collection(catalog, tmp_path, Schedule())
@@ -199,7 +233,7 @@ def test_false_304s_count_for_nothing_once_they_are_found_out(catalog: Catalog, 
     assert times == [40] * 4 + [10] * 4
     assert found["calibration"]["bins"][0]["checks"] == 4
     following.follow()
-    assert following.is_outdated()
+    assert following.is_outdated() is again
 
 
 # ---- drawing

@@ -129,6 +129,17 @@ def test_how_older_documents_were_fetched_comes_from_their_records(catalog: Cata
     assert not catalog.lacks_spellings
 
 
+def test_the_record_of_a_document_that_was_checked_since_is_not_asked(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    kept_by_an_older_version(tmp_path, catalog, spelled(page(DOCS, 1, "b"), INDEX))
+    write(catalog, page(DOCS, 2, "b"))
+
+    learn_spellings(tmp_path)
+
+    assert catalog.urls.spellings([1]) == {}
+
+
 def test_a_record_that_cannot_be_read_costs_nothing_but_its_spelling(
     catalog: Catalog, tmp_path: Path
 ) -> None:
@@ -187,12 +198,18 @@ def test_a_page_stays_that_is_not_there_by_its_canonical_url(
 
 
 @pytest.mark.slow
-def test_reindex_brings_the_spellings_of_an_older_version(tmp_path: Path, living: LivingSite) -> None:
+@pytest.mark.parametrize("reindexed", [True, False])
+def test_reindex_and_checks_bring_the_spellings_of_an_older_version(
+    tmp_path: Path, living: LivingSite, reindexed: bool
+) -> None:
     once(tmp_path, living)
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         forget_spellings(catalog)
 
-    assert scrapy("reindex", folder=tmp_path).wait(120) == 0
+    if reindexed:
+        assert scrapy("reindex", folder=tmp_path).wait(120) == 0
+        with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+            assert not catalog.lacks_spellings
     once(tmp_path, living, "-a", "refresh=once")
 
     assert sorted(living.asked) == ["", "docs/index.html"]

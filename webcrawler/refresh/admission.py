@@ -183,9 +183,8 @@ def checks_of(due: Sequence[Due], audits: Container[int] = (), trust: Trust | No
 
     Args:
         audits: page numbers whose checks are audits.
-        trust: whose 304 is believed; everybody's, where nothing is known.
+        trust: whose 304 is believed; None: nobody's, and every page is sent whole.
     """
-    trust = trust or Trust()
 
     def sent(one: Due) -> str:
         return AUDIT if one.number in audits else _request(one, trust)
@@ -193,7 +192,7 @@ def checks_of(due: Sequence[Due], audits: Container[int] = (), trust: Trust | No
     return [Again(one.url, one.was, sent(one), one.spelling) for one in due]
 
 
-def _request(one: Due | KnownSitemap, trust: Trust, kind: str = "{}") -> str:
+def _request(one: Due | KnownSitemap, trust: Trust | None, kind: str = "{}") -> str:
     """What a check sends so that an unchanged page need not be sent again (RFC 9110, 13.1), as JSON.
 
     Args:
@@ -202,7 +201,7 @@ def _request(one: Due | KnownSitemap, trust: Trust, kind: str = "{}") -> str:
     sent: dict[str, Any] = json.loads(kind)
     if not (one.etag or one.last_modified):
         pass
-    elif not trust.is_conditional(one.server):
+    elif trust is None or not trust.is_conditional(one.server):
         sent["whole"] = True
     elif one.etag:
         sent["headers"] = {"If-None-Match": one.etag}

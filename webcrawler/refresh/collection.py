@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ DAY_SECONDS = 86400.0
 AT_ONCE = 100_000  # fetches read in one step
 LEARN_SHARE = 0.01  # of the documents: checks after which servers are looked at again
 NAME = "schedule.npz"
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
+AGAIN = 20  # times as long as a reading of the history took, before it is all read again
 
 
 class Collection:
@@ -40,14 +43,17 @@ class Collection:
         self._catalog, self._crawl_dir = catalog, crawl_dir
         self.schedule, self.trust = schedule, Trust()
         self._file, self._ranks_dir = crawl_dir / "refresh" / NAME, crawl_dir / "ranks"
+        began = time.monotonic()
         self._forget()
         self._restore()
         self._doubted = self.trust.doubted()  # the servers whose 304 count for nothing here
         self.follow()
-        if self.is_outdated():
+        if self._doubts_others():
             self._read_again()
         self._compare()
         self.weigh()
+        self._made = time.monotonic()
+        self._lasts = AGAIN * (self._made - began)
 
     def _forget(self) -> None:
         self.numbers: NDArray[np.int32] = np.empty(0, np.int32)  # page number by place
@@ -61,7 +67,13 @@ class Collection:
         return len(self.numbers)
 
     def is_outdated(self) -> bool:
-        """Is another server's 304 believed, or not, than when the history was read? Then make another one."""
+        """Is another server's 304 believed, or not, than when the history was read? Then make another one.
+
+        Not at once again: a server may be believed, and doubted, time after time.
+        """
+        return self._doubts_others() and time.monotonic() - self._made > self._lasts
+
+    def _doubts_others(self) -> bool:
         return not np.array_equal(self._doubted, self.trust.doubted())
 
     def outside(self) -> NDArray[np.bool_]:
@@ -191,7 +203,7 @@ class Collection:
 
     def store(self) -> None:
         """Not what is outdated. Raises OSError: for example, the disk is full; what was kept before stays."""
-        if self.is_outdated():
+        if self._doubts_others():
             return
         self._file.parent.mkdir(exist_ok=True)
         head = {"identity": self._catalog.identity, "seq": self._seq, "policy": self.schedule.policy}
@@ -201,15 +213,16 @@ class Collection:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
     def _restore(self) -> None:
-        with suppress(OSError, ValueError, KeyError, TypeError, EOFError), np.load(self._file) as kept:
+        with suppress(*UNREADABLE), np.load(self._file) as file:
+            kept = {name: file[name] for name in file.files}
             head = json.loads(str(kept["head"]))
             wanted = (self._catalog.identity, self.schedule.policy)
             is_ahead = head["seq"] > self._catalog.checks.last_seq()  # it was restored from a backup
             if (head["identity"], head["policy"]) != wanted or is_ahead:
                 return
-            self.trust.counts = kept["trust"]
-            self.schedule.restore({name: kept[name] for name in kept.files})
-            self.numbers, self.tried, self._seq = kept["numbers"], kept["tried"], head["seq"]
+            numbers, tried, seq, trust = kept["numbers"], kept["tried"], head["seq"], kept["trust"]
+            self.schedule.restore(kept)
+            self.numbers, self.tried, self._seq, self.trust.counts = numbers, tried, seq, trust
             self.places(self.numbers)
             self._places[self.numbers] = np.arange(len(self))
 

@@ -14,6 +14,7 @@ from webcrawler.archive.catalog import Catalog, Known
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, pause_after_failure
 from webcrawler.refresh.schedule import Schedule
+from webcrawler.scope import read
 
 LAST = 5  # checks that are shown
 
@@ -34,7 +35,7 @@ def outlook(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any], url:
     place = int(collection.places(np.array([document.number]))[0])
     if place < 0 or not collection.schedule.weights[place]:
         return {"checks": checks, "why": "a search of the web has found it: what it found is not checked"}
-    if collection.outside()[place]:
+    if read(crawl_dir).is_outside(url):
         return {"checks": checks, "why": "it is outside the scope of crawls, and not checked"}
     known, tried = catalog.checks.known([document.number])[document.number], float(collection.tried[place])
     line = _line(collection.schedule, place, now)

@@ -58,7 +58,7 @@ def refresh(
             collection = Collection(catalog, crawl_dir, schedule_of(settings))
             while not stopped():
                 _serve(collection, catalog, crawl_dir, settings, stopped)
-                if collection.is_outdated():
+                if collection.is_outdated() and not stopped():
                     collection = Collection(catalog, crawl_dir, schedule_of(settings))
                 with suppress(OSError):
                     collection.store()

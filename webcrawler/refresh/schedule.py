@@ -145,8 +145,9 @@ class Schedule:
 
     def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
         """Raises KeyError: an array is missing, as in what another policy has left."""
-        for name, part, of in self._state():
-            setattr(part, of, arrays[name])
+        state = [(part, of, arrays[name]) for name, part, of in self._state()]
+        for part, of, array in state:
+            setattr(part, of, array)
 
     def _state(self) -> list[tuple[str, object, str]]:
         parts: dict[str, Beliefs | Signs | Dates | estimate.Calibration] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from webcrawler.archive.catalog._database import COLLECTED, SPELLED, URL, as_json
@@ -179,12 +179,13 @@ class Checks:
         query = "SELECT number, changed FROM fetches WHERE audit AND changed IS NOT NULL AND fetched >= ?"
         return list(self._db.execute(query, (since,)))
 
-    def count_left(self, since: float) -> int:
-        """How many documents have not been fetched since then; looks at the history of every document."""
+    def left(self, since: float) -> Iterator[str]:
+        """URLs of documents not fetched since then; looks at the history of every document."""
         query = f"""
-            SELECT count(*) FROM documents d WHERE {COLLECTED} AND NOT EXISTS (
+            SELECT s.name || u.path {URL} JOIN documents d ON d.number = u.number
+            WHERE d.{COLLECTED} AND NOT EXISTS (
                 SELECT 1 FROM fetches f WHERE f.number = d.number AND f.fetched >= ? AND NOT f.retry)"""
-        return int(self._db.execute(query, (since,)).fetchone()[0])
+        return (url for (url,) in self._db.execute(query, (since,)))
 
     def count_unchecked(self) -> int:
         """How many documents have not been fetched a second time; looks at the history of every document."""

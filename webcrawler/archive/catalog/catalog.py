@@ -119,10 +119,11 @@ class Catalog:
         self._for_writing.spell(spellings, is_last)
 
     def places(self, after: int, limit: int) -> list[tuple[int, Place]]:
-        """Where the records of the next documents stand, by ascending page number."""
+        """Where the records of the next documents stand that were never checked, by ascending page number."""
         query = """
             SELECT number, file, "offset" FROM documents
-            WHERE number > ? AND file IS NOT NULL ORDER BY number LIMIT ?"""
+            WHERE number > ? AND file IS NOT NULL AND coalesce(checked, fetched) = fetched
+            ORDER BY number LIMIT ?"""
         return [(number, Place(*place)) for number, *place in self._db.execute(query, (after, limit))]
 
     def forget(self, named: Patterns) -> None:

@@ -37,10 +37,11 @@ def begin(frontier: Frontier, refresh: str, left: Callable[[float], int]) -> Non
     """Tell the refresher what to do. A pass over all documents that was interrupted is gone on with.
 
     Args:
-        left: how many documents have not been fetched since a time.
+        left: how many documents are to be checked that have not been fetched since a time.
     """
-    if refresh == "once" and frontier.refresh.startswith("once "):
-        since = float(frontier.refresh.partition(" ")[2])
+    now = frontier.refresh
+    if refresh == "once" and now.startswith("once "):
+        since = float(now.partition(" ")[2])
         begun = datetime.fromtimestamp(since, UTC)
         logger.warning(
             "going on with the checks of %s UTC: %s left", f"{begun:%d %b %H:%M}", f"{left(since):,}"
@@ -63,15 +64,17 @@ class Waits:
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
         self._idle_since = time.monotonic()
-        self._told = float("-inf")
+        self._told = self._asked = float("-inf")
 
     def note(self, is_idle: bool) -> None:
-        """To be called about once a second; blocks."""
+        """To be called at every lease; blocks."""
         now = time.monotonic()
         if not is_idle:
             self._idle_since = now
-        if now - self._idle_since < IDLE_SECONDS or now - self._told < TELL_SECONDS:
+        latest = max(self._idle_since, self._asked)
+        if now - latest < IDLE_SECONDS or now - self._told < TELL_SECONDS:
             return
+        self._asked = now
         if failing := inspect.failing(self._frontier):
             logger.warning("waiting for retries of %s", _in_words(failing))
             self._told = now

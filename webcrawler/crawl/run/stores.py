@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
-from webcrawler.archive import RECALLED, Batch, Settled, recall
+from webcrawler.archive import RECALLED, Batch, Settled, learn_spellings, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl
@@ -138,8 +138,13 @@ class Stores:
 
     def _begin_refresh(self) -> None:
         def left(since: float) -> int:
-            return self.ask(lambda catalog: catalog.checks.count_left(since))
+            scope = read(self._folder)
+            return self.ask(
+                lambda catalog: sum(not scope.is_outside(url) for url in catalog.checks.left(since))
+            )
 
+        if self._job.refresh != "no":
+            learn_spellings(self._folder)
         checks.begin(self.frontier, self._job.refresh, left)
 
     def _guard_addresses(self) -> GuardedResolver:

@@ -20,7 +20,7 @@ from webcrawler.index import follower
 logger = logging.getLogger(__name__)
 
 WATCH_SECONDS = 5.0
-FAILURES = 3  # in a row, each within a minute of its start, after which a process is said to fail
+FAILURES = 3  # after which a process is said to fail
 PATIENCE_SECONDS = 60.0  # until ranks and vocabulary are made for searches; at its end any crawl has them
 
 
@@ -41,7 +41,7 @@ class Watch:
         failing: Callable[[Companion], object] = lambda companion: None,
     ) -> None:
         self._folder, self._needed, self._at_once, self._failing = folder, needed, at_once, failing
-        self._started: dict[Companion, tuple[subprocess.Popen[bytes], float]] = {}
+        self._started: dict[Companion, subprocess.Popen[bytes]] = {}
         self._failures: Counter[Companion] = Counter()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
@@ -85,17 +85,16 @@ class Watch:
                 logger.warning("cannot start the process %s: %s", companion.name, error)
             else:
                 if process:
-                    self._started[companion] = process, time.monotonic()
+                    self._started[companion] = process
 
     def _note_failure(self, companion: Companion) -> None:
-        process, since = self._started.get(companion, (None, 0.0))
+        process = self._started.get(companion)
         if process is None or process.poll() is None:
             return
         del self._started[companion]
         has_failed = process.returncode > 0  # below 0: somebody has killed it
-        is_short = time.monotonic() - since < PATIENCE_SECONDS
-        self._failures[companion] = has_failed + self._failures[companion] * (has_failed and is_short)
-        if self._failures[companion] == FAILURES:
+        self._failures[companion] += has_failed
+        if has_failed and self._failures[companion] == FAILURES:
             log = self._folder / f"{companion.name}.log"
             logger.error("the process %s fails again and again: %s says why", companion.name, log)
             self._failing(companion)
