@@ -19,7 +19,7 @@ from .server import HTML
 
 EVER = 1e9
 EVENT = 1.5  # when single pages vanish, move and appear
-DAYS = 7
+DAYS = 14
 BYTES = (2_000, 40_000)  # of a file that is taken
 ODD_NAME = re.compile(r"[^\w./-]")
 HREF = re.compile(r"""\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""A week in the life of a collection; freshness is measured in the answers of the search, against the plan.
+"""A fortnight in the life of a collection; freshness is measured in the answers of the search.
 
 Each night is one run of `scrapy crawl index -a refresh=once`, and a day later than the one before: the clock
 of its processes is set ahead. What is asked on a day stands between the nights.
@@ -54,7 +54,7 @@ class Day:
         return page.is_there(self.number) and page.url in self.found[page.words(self.number)[-1]]
 
 
-class Week:
+class Fortnight:
     """The days of one collection. The first crawl is that of day 0."""
 
     def __init__(self, docweb: Docweb, folder: Path, proxy: LivingProxy) -> None:
@@ -107,24 +107,24 @@ class Week:
 
 
 @pytest.fixture(scope="module")
-def week(docweb: Docweb, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Week]:
+def fortnight(docweb: Docweb, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fortnight]:
     with LivingProxy(plan(docweb.folder, SEED)) as proxy:
-        week = Week(docweb, tmp_path_factory.mktemp("living"), proxy)
-        week.live()
-        yield week
+        fortnight = Fortnight(docweb, tmp_path_factory.mktemp("living"), proxy)
+        fortnight.live()
+        yield fortnight
 
 
-def test_first_crawl_finds_all_that_is_there(week: Week) -> None:
-    there = {page.url for page in week.pages.values() if page.is_there(0)}
+def test_first_crawl_finds_all_that_is_there(fortnight: Fortnight) -> None:
+    there = {page.url for page in fortnight.pages.values() if page.is_there(0)}
 
-    assert set(week.days[1].reported) == there
+    assert set(fortnight.days[1].reported) == there
 
 
-def test_freshness_reported_is_that_of_the_answers(week: Week) -> None:
+def test_freshness_reported_is_that_of_the_answers(fortnight: Fortnight) -> None:
     """From the day on which what vanished has left; before it nobody could know."""
     measured, reported = [], []
-    for day in week.days[5:]:
-        pages = [page for page in week.pages.values() if page.url in day.reported]
+    for day in fortnight.days[5:]:
+        pages = [page for page in fortnight.pages.values() if page.url in day.reported]
         measured.append(mean(day.is_current(page) for page in pages))
         reported.append(mean(day.reported[page.url] for page in pages))
     print(measured, reported)
@@ -133,47 +133,47 @@ def test_freshness_reported_is_that_of_the_answers(week: Week) -> None:
 
 
 @pytest.mark.parametrize(("fate", "day"), [("410", 3), ("404", 4), ("404, still linked", 4), ("302", 4)])
-def test_deleted_page_leaves_the_answers(week: Week, fate: str, day: int) -> None:
-    page = week.with_fate(fate)
+def test_deleted_page_leaves_the_answers(fortnight: Fortnight, fate: str, day: int) -> None:
+    page = fortnight.with_fate(fate)
 
-    assert page.url in week.days[2].finds(page)
-    assert not week.days[day].finds(page)
+    assert page.url in fortnight.days[2].finds(page)
+    assert not fortnight.days[day].finds(page)
 
 
 @pytest.mark.parametrize("fate", ["404", "404, still linked", "302"])
-def test_page_that_is_missing_once_stays(week: Week, fate: str) -> None:
-    assert week.days[3].finds(week.with_fate(fate))
+def test_page_that_is_missing_once_stays(fortnight: Fortnight, fate: str) -> None:
+    assert fortnight.days[3].finds(fortnight.with_fate(fate))
 
 
-def test_page_that_moved_is_found_at_its_new_place_alone(week: Week) -> None:
-    page = week.with_fate("301")
+def test_page_that_moved_is_found_at_its_new_place_alone(fortnight: Fortnight) -> None:
+    page = fortnight.with_fate("301")
 
-    assert week.days[3].finds(page) == {f"http://{page.host}/moved{page.path}"}
+    assert fortnight.days[3].finds(page) == {f"http://{page.host}/moved{page.path}"}
 
 
-def test_soft_404_is_not_found_by_what_the_page_said(week: Week) -> None:
+def test_soft_404_is_not_found_by_what_the_page_said(fortnight: Fortnight) -> None:
     """It stays, as a page that changed: this server says 404 of a path that cannot exist: nothing tells."""
-    assert not week.days[3].finds(week.with_fate("soft 404"))
+    assert not fortnight.days[3].finds(fortnight.with_fate("soft 404"))
 
 
 @pytest.mark.parametrize("fate", BIRTHS)
-def test_new_page_is_found_the_night_after(week: Week, fate: str) -> None:
-    assert week.days[3].is_current(week.with_fate(fate))
+def test_new_page_is_found_the_night_after(fortnight: Fortnight, fate: str) -> None:
+    assert fortnight.days[3].is_current(fortnight.with_fate(fate))
 
 
-def test_host_that_vanishes_is_kept_for_a_day_and_leaves(week: Week) -> None:
-    assert week.lost(4, GONE) == []
-    assert not any(week.days[5].finds(page) for page in week.of(GONE))
+def test_host_that_vanishes_is_kept_for_a_day_and_leaves(fortnight: Fortnight) -> None:
+    assert fortnight.lost(4, GONE) == []
+    assert not any(fortnight.days[5].finds(page) for page in fortnight.of(GONE))
 
 
 @pytest.mark.parametrize(("host", "day"), [(MISSING, 4), (MISSING, 5), (OUTAGE, 5), (OUTAGE, 6)])
-def test_night_of_errors_loses_no_page(week: Week, host: str, day: int) -> None:
-    assert week.lost(day, host) == []
+def test_night_of_errors_loses_no_page(fortnight: Fortnight, host: str, day: int) -> None:
+    assert fortnight.lost(day, host) == []
 
 
-def test_host_that_answers_304_for_ever_is_found_out(week: Week) -> None:
-    first, last = week.days[1].requests, week.days[DAYS - 1].requests
+def test_host_that_answers_304_for_ever_is_found_out(fortnight: Fortnight) -> None:
+    first, last = fortnight.days[1].requests, fortnight.days[DAYS - 1].requests
 
     assert first[STUCK, 304] > first[STUCK, 200]
     assert last[STUCK, 200] > last[STUCK, 304]
-    assert mean(map(week.days[DAYS].is_current, week.of(STUCK))) > 0.5
+    assert mean(map(fortnight.days[DAYS].is_current, fortnight.of(STUCK))) > 0.5
