@@ -86,6 +86,14 @@ def test_other_bytes_with_the_same_text_are_stored_and_change_nothing_else(
     assert column(tmp_path, "SELECT changed FROM fetches ORDER BY seq") == [None, 0]
 
 
+def test_the_text_is_still_known_after_a_304(catalog: Catalog) -> None:
+    write(catalog, page(A, 1, "a"))
+    write(catalog, not_modified(A, 3))
+
+    assert write(catalog, respaced(A, 5, "a")).unchanged == {url_id(A)}
+    assert write(catalog, page(A, 7, "new")).unchanged == set()
+
+
 def test_other_bytes_with_the_same_text_part_duplicates(catalog: Catalog) -> None:
     write(catalog, page(A, 1, "a"), page(B, 2, "a"))
     seq = catalog.last_seq()

@@ -84,7 +84,7 @@ UPDATE batch SET changed = NULL WHERE held;
 
 -- A check that found nothing new leaves all but this as it was.
 UPDATE documents SET (checked, text_digest, fetched, status, content_type, digest, etag, last_modified, file, "offset") = (
-    SELECT max(b.fetched, coalesce(documents.checked, 0)), coalesce(b.text_digest, text_digest),
+    SELECT max(b.fetched, coalesce(documents.checked, 0)), coalesce(b.text_digest, documents.text_digest),
            CASE WHEN is_new THEN b.fetched ELSE documents.fetched END, coalesce(b.status_200, documents.status),
            coalesce(b.type_200, documents.content_type), coalesce(b.digest, documents.digest),
            coalesce(b.etag, documents.etag), coalesce(b.last_modified, documents.last_modified),
