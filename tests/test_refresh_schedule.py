@@ -339,10 +339,10 @@ def test_chances_are_reported_as_such_predictions_turned_out() -> None:
     chances = np.array([0.0, 0.02, 0.45, 0.95, 1.0])
     assert calibration.corrected(chances) == pytest.approx(chances)  # nothing is known
 
-    calibration.see(np.full(500, 0.45), np.arange(500) < 250, pages=10)  # long ago
-    calibration.see(np.full(500, 0.45), np.arange(500) < 25, pages=10)
+    calibration.see(np.full(100, 0.45), np.arange(100) < 50, pages=2)  # long ago
+    calibration.see(np.full(100, 0.45), np.arange(100) < 5, pages=2)
 
-    # 25 of 500 had changed, beside as many of 500 as predicted; half-way to the next bin, half of that.
+    # 5 of 100 had changed, beside as many of 100 as predicted; half-way to the next bin, half of that.
     assert calibration.corrected(np.array([0.45, 0.4, 0.35])) == pytest.approx([0.25, 0.3, 0.35])
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from webcrawler.refresh.value import Floats, expected_freshness, expected_value
 
 BINS = 10
-DOUBT = 500  # checks in each bin that count as if they had turned out as predicted
+DOUBT = 100  # checks in each bin that count as if they had turned out as predicted
 NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
 SAMPLE = 5_000  # pages, for the curve of costs
 PRICES = 80  # points of that curve
