@@ -45,6 +45,9 @@ def test_what_a_crawl_that_is_over_has_left_refuses_nobody(
 
     refuse_other_checks(connection, frontier, "once")
 
+    checks.begin(frontier, "once", left=lambda since: 0)
+    assert frontier.refresh.startswith("once ")
+
 
 def test_checks_without_end_are_over_with_the_last_crawl_that_makes_them(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier()

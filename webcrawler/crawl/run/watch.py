@@ -38,7 +38,7 @@ class Watch:
         folder: Path,
         needed: Mapping[Companion, bytes],
         at_once: Sequence[Companion],
-        failing: Callable[[Companion], object] = lambda companion: None,
+        failing: Callable[[Companion], object],
     ) -> None:
         self._folder, self._needed, self._at_once, self._failing = folder, needed, at_once, failing
         self._started: dict[Companion, subprocess.Popen[bytes]] = {}
