@@ -27,6 +27,7 @@ from webcrawler.connection import connect
 from webcrawler.connection.embedded import EmbeddedServer
 from webcrawler.frontier import Frontier, inspect, ordering
 from webcrawler.index import follower
+from webcrawler.search import vocabulary
 
 PROJECT = Path(__file__).parents[2]
 SETTINGS = {
@@ -221,7 +222,7 @@ class Ordeal:
         return int(states["done"] + states["failed"])
 
     def finish(self, may_refetch: bool = False) -> dict[str, Any]:
-        """Lets the crawl come to its end, the index too; what there is then.
+        """Lets the crawl come to its end, index and vocabulary too; what there is then.
 
         Args:
             may_refetch: is it no problem if more is fetched again than was in flight?
@@ -229,6 +230,7 @@ class Ordeal:
         self.start_missing()
         until(self.has_ended, PATIENCE_SECONDS * 2, f"for the end; the log is {self.log}")
         follower.wait_until_caught_up(self.folder)
+        vocabulary.wait_until_made(self.folder)
         truth = self.web.truth()
         states = self._final_states()
         verdict = judge(self.folder, truth, states)

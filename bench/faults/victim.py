@@ -20,6 +20,7 @@ from redisserver import impatient
 from webcrawler.connection.embedded import EmbeddedServer
 from webcrawler.frontier import Frontier, inspect, ordering
 from webcrawler.index import follower
+from webcrawler.search import vocabulary
 
 PROJECT = Path(__file__).parents[2]
 SEED = "http://directory.test/"
@@ -81,11 +82,12 @@ class Victim:
         return Kill(kind, documents, in_flight, time.monotonic() - began)
 
     def finish(self) -> int:
-        """Lets the crawl come to its end, the index too; returns the exit status."""
+        """Lets the crawl come to its end, index and vocabulary too; returns the exit status."""
         if self._ended():
             self._start()
         status = self._crawl.wait(END_SECONDS)
         follower.wait_until_caught_up(self.folder)
+        vocabulary.wait_until_made(self.folder)  # at niceness 10, beside other tests: a minute
         return status
 
     def documents(self) -> int:
