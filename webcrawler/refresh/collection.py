@@ -22,7 +22,8 @@ from webcrawler.refresh.trust import Trust
 from webcrawler.refresh.value import Floats
 
 DAY_SECONDS = 86400.0
-AT_ONCE = 100_000  # fetches read in one step
+# Fetches read in one step: a tenth of the documents, so that what is learnt of servers is there for the next.
+AT_LEAST, AT_MOST = 100, 100_000
 LEARN_SHARE = 0.01  # of the documents: checks after which servers are looked at again
 NAME = "schedule.npz"
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
@@ -99,11 +100,15 @@ class Collection:
             tells = (told.changed >= 0) & (told.conditional >= 0)
             self.trust.see(told.server[tells], told.conditional[tells] == 1, told.changed[tells] == 1)
             numbers.append(told.number)
-        self._learn()
+            self._learn()
         return np.concatenate(numbers)
 
     def _untold(self) -> Iterator[Told]:
-        while len((told := self._catalog.checks.after(self._seq, AT_ONCE)).seq):
+        while True:
+            at_once = min(max(len(self) // 10, AT_LEAST), AT_MOST)
+            told = self._catalog.checks.after(self._seq, at_once)
+            if not len(told.seq):
+                return
             self._seq = int(told.seq[-1])
             yield told
 
@@ -118,7 +123,7 @@ class Collection:
         self.schedule.signs.counts, self.schedule.signs.since = before.counts, before.since
         for told in self._untold():
             self._take_in(told)
-        self._learn()
+            self._learn()
 
     def _learn(self) -> None:
         if self._news > LEARN_SHARE * len(self):
