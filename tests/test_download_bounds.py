@@ -61,6 +61,8 @@ def test_scrapy_and_twisted_still_have_what_the_handler_overrides() -> None:
     assert http11.HTTP11DownloadHandler.download_request
     assert http11._LenientHTTP11ClientProtocol.request
     assert HTTPConnectionPool._factory
+    assert HTTPConnectionPool.getConnection
+    assert http11._LenientHTTP11ClientProtocol._finishResponse
     for name in (
         "lineReceived",
         "headerReceived",

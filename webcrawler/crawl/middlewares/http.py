@@ -1,8 +1,9 @@
-"""The download handler: Scrapy's, with bounds on what Twisted reads before and between the bytes of a body.
+"""The download handler: Scrapy's, with bounds on what Twisted reads before, between and after a body's bytes.
 
 Scrapy bounds a download by DOWNLOAD_TIMEOUT and its body by DOWNLOAD_MAXSIZE. Bounded here are headers,
 interim answers, the framing of chunks, and how many large bodies are received at a time. What passes a bound
-is not HTTP: its connection is closed. All that is private of Scrapy and Twisted is used in this file only.
+is not HTTP: its connection is closed; so is one on which more than the response has come. All that is private
+of Scrapy and Twisted is used in this file only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
 )
+from scrapy.utils.httpobj import urlparse_cached
 from twisted.web._newclient import ParseError
+from twisted.web.client import HTTPConnectionPool
 from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
@@ -126,6 +129,7 @@ def _too_much(of: str) -> Exception:
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
     room: Room
+    _currentRequest: Any
 
     def request(self, request: Any) -> Any:
         response = super().request(request)
@@ -133,6 +137,12 @@ class _BoundedProtocol(_LenientHTTP11ClientProtocol):
         parser.__class__ = BoundedParser  # as Scrapy does it, and for its reasons
         parser.room = self.room
         return response
+
+    def _finishResponse(self, rest: bytes) -> None:
+        """Keeps no connection on which more than the response has come: the next would begin with that."""
+        if rest:
+            self._currentRequest.persistent = False
+        super()._finishResponse(rest)
 
 
 class _BoundedFactory(_LenientHTTP11ClientFactory):
@@ -146,17 +156,32 @@ class _BoundedFactory(_LenientHTTP11ClientFactory):
         return protocol
 
 
+class _Pool(HTTPConnectionPool):
+    """Keeps connections by server, those to a proxy too: what comes late on one answers no other server."""
+
+    server = ("", "")  # scheme and host of the request that asks for a connection
+
+    def getConnection(self, key: Any, endpoint: Any) -> Any:
+        return super().getConnection((*key, self.server), endpoint)
+
+
 class BoundedHandler(HTTP11DownloadHandler):
     """For DOWNLOAD_HANDLERS, http and https."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         free_large_blocks()
+        from twisted.internet import reactor
+
         self._room = Room()
-        pool: Any = self._pool
+        pool: Any = _Pool(reactor)  # type: ignore[no-untyped-call]
+        pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
         pool._factory = partial(_BoundedFactory, self._room)
+        self._pool: Any = pool
 
     async def download_request(self, request: Request) -> Response:
+        address = urlparse_cached(request)
+        self._pool.server = (address.scheme, address.netloc)  # read before anything is awaited
         response = await super().download_request(request)
         self._room.hold(response)
         return response
