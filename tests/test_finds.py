@@ -182,15 +182,30 @@ def test_all_pages_are_kept_and_seen_at_once(sites: Sites, folder: Path) -> None
     assert (found["keep"], found["kept"], found["fetched"]) == ("yes", 4, 4)
 
 
-def test_by_examples_alone_all_pages_are_kept(sites: Sites, folder: Path) -> None:
+def by_example(sites: Sites, folder: Path, *arguments: str) -> Journal:
+    """The example links to a page of its kind, and that to another one."""
+    sites.near.routes["/quokka"] = page("Quokka, near", sites.far.url + "/")
+    example = f"examples={sites.near.url}/quokka"
+    return search(folder, example, "strategy=seed-similarity", *arguments, query="query=")
+
+
+def test_by_examples_alone_they_and_the_pages_of_their_kind_are_kept(sites: Sites, folder: Path) -> None:
     before = documents(folder)
 
-    found = search(
-        folder, f"examples={sites.near.url}/quokka", "strategy=seed-similarity", "max_pages=1", query="query="
-    )
+    found = by_example(sites, folder)
 
-    assert found["keep"] == "yes"
-    assert documents(folder) == before | {sites.near.url + "/quokka"}
+    assert documents(folder) == before | sites.similar
+    assert (found["keep"], found["similar"], found["kept"], found["fetched"]) == ("similar", 1, 2, 4)
+
+
+def test_a_search_by_examples_alone_ends_when_enough_of_their_kind_are_found(
+    sites: Sites, folder: Path
+) -> None:
+    sites.far.routes["/last"] = page("The end", "/never")
+
+    found = by_example(sites, folder, "enough=1", "max_pages=50")
+
+    assert (found["reason"], found["similar"]) == ("enough", 1)
 
 
 def test_what_was_judged_good_stays(sites: Sites, folder: Path) -> None:

@@ -87,7 +87,7 @@ def ended(page: Page) -> None:
     expect(page.locator("#live-state")).to_have_text(re.compile("^Ended"), timeout=PATIENCE_MS)
 
 
-def search(page: Page, query: str, strategy: str = "breadth", keep: str = "", **limits: str) -> None:
+def search(page: Page, query: str, strategy: str = "breadth", keep: str = "similar", **limits: str) -> None:
     """By the form with all there is."""
     page.goto("/live")
     page.get_by_label("Words to search for").fill(query)

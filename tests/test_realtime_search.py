@@ -41,11 +41,21 @@ def test_pages_are_judged_again_when_another_example_says_what_is_looked_for(tmp
     search = like(tmp_path, EXAMPLE, COPY)
 
     search.add(document(EXAMPLE, QUOKKAS))
-    assert search.similar == 1
+    search.add(document(PAGE, ZITHERS))
+    assert (search.fetched, search.similar) == (2, 0)
     search.add(document(COPY, ZITHERS))
 
-    assert (search.fetched, search.similar) == (2, 0)  # neither is about both
+    assert (search.fetched, search.similar) == (3, 1)
     assert search.journal()["query"].lower().startswith("zither")
+
+
+def test_examples_do_not_count_as_found(tmp_path: Path) -> None:
+    search = like(tmp_path, EXAMPLE, COPY)
+
+    search.add(document(EXAMPLE, QUOKKAS))
+    search.add(document(COPY, QUOKKAS))
+
+    assert (search.fetched, search.similar) == (2, 0)
 
 
 def test_an_example_that_is_a_duplicate_says_what_is_looked_for_and_is_not_counted(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from webcrawler.orderings.base import (
     number,
     whole_number,
 )
+from webcrawler.orderings.likeness import Likeness
 from webcrawler.orderings.registry import MODES, arguments_of, guarded, ordering, ordering_type, strategies
 from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for, page_score
 from webcrawler.orderings.words import is_hot_page, location, words_of
@@ -31,6 +32,7 @@ __all__ = [
     "UNKNOWN",
     "UNTOLD",
     "Known",
+    "Likeness",
     "Ordering",
     "Seen",
     "Source",

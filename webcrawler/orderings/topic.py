@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from math import log
 from typing import NamedTuple
 
@@ -67,6 +68,7 @@ class Wanted(NamedTuple):
         )
 
 
+@lru_cache(maxsize=100_000)
 def weight(stem: str) -> float:
     """How rare a stem is in general English: ln(COMMON / its share of all words), LEAST or more."""
     return max(LEAST, log(COMMON / english().frequency(stem)))

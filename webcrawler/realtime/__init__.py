@@ -3,7 +3,7 @@
 from webcrawler.realtime import journal
 from webcrawler.realtime.driver import Driver
 from webcrawler.realtime.examples import urls_of
-from webcrawler.realtime.job import ENOUGH, RealtimeJob, default_keep
+from webcrawler.realtime.job import ENOUGH, RealtimeJob
 from webcrawler.realtime.journal import KEEP, Found, Journal
 from webcrawler.realtime.search import RealtimeSearch
 
@@ -15,7 +15,6 @@ __all__ = [
     "Journal",
     "RealtimeJob",
     "RealtimeSearch",
-    "default_keep",
     "journal",
     "urls_of",
 ]

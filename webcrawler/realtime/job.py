@@ -38,9 +38,9 @@ class RealtimeJob(Job):
 
     strategy: str = "adaptive"
     enough: int = ENOUGH  # similar documents found by it; 0: any number
-    similarity: float = SIMILAR  # from which on a document is similar, 0 to 1
+    similarity: float = SIMILAR  # from which on a document is similar to query or examples, 0 to 1
     examples: tuple[str, ...] = ()  # pages to learn from, as they are fetched
-    keep: str = "similar"  # which of its finds stay in the index when it ends: one of KEEP
+    keep: str = KEEP[0]  # which of its finds stay in the index when it ends: one of KEEP
     judged: bool = False  # are the pages that people judged good for the query examples?
     name: str = ""
 
@@ -74,7 +74,7 @@ class RealtimeJob(Job):
             enough=whole_number("enough", words.get("enough", str(ENOUGH)), 0, MOST, "of at least 0"),
             similarity=number("similarity", share, lambda value: 0 < value <= 1, "above 0 and up to 1"),
             examples=examples,
-            keep=_keep(words, query),
+            keep=_keep(words),
             judged=judged,
             name=journal.check_name(words.get("job") or given.get("_job") or journal.new_job()),
         )
@@ -134,13 +134,8 @@ def _query(words: Mapping[str, str], strategy: str) -> str:
     return query
 
 
-def default_keep(query: str) -> str:
-    """What is kept where nobody says: who gives examples alone collects pages of their kind."""
-    return "similar" if query else "yes"
-
-
-def _keep(words: Mapping[str, str], query: str) -> str:
-    keep = words.get("keep") or default_keep(query)
+def _keep(words: Mapping[str, str]) -> str:
+    keep = words.get("keep") or KEEP[0]
     if keep not in KEEP:
         raise BadInput(f"keep={keep[:100]} is not known: choose one of {', '.join(KEEP)}")
     return keep

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 CHANGED = object()  # Scrapy's signal, with `journal`, on the event loop
 LOCK_TRIES = 10  # a process that tests whether a run is alive holds its lock for a moment
-KEEP = ("yes", "no", "similar")  # which finds stay in the index: all, none, the similar ones
+KEEP = ("similar", "yes", "no")  # which finds stay in the index: the similar ones (the default), all, none
 KEPT = 100  # journals of runs that are over
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed

@@ -17,7 +17,7 @@ from webcrawler.crawl import CrawledPage
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, inspect
 from webcrawler.job import seed_link
-from webcrawler.orderings import Wanted, arguments_of, ordering_type, page_score
+from webcrawler.orderings import Likeness, Wanted, arguments_of, ordering_type, page_score
 from webcrawler.realtime.examples import typical_words
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
@@ -68,6 +68,8 @@ class RealtimeSearch:
         self._loop: QueryLoop | None = None
         self._generation: object = None  # of the index that was searched last
         self._examples: list[Text] = []
+        self._example_ids: set[int] = set()  # URL ids
+        self._likeness = Likeness()
         self._texts: dict[int, Text] = {}  # by URL id
         self._similar: set[int] = set()  # URL ids
         self._urls: dict[str, int] = {}  # canonical URL -> URL id, of the documents that were fetched
@@ -78,7 +80,7 @@ class RealtimeSearch:
 
     @property
     def similar(self) -> int:
-        """How many of the documents that were fetched are similar enough."""
+        """How many of the documents that were fetched, examples left out, are similar enough."""
         return len(self._similar)
 
     def begin(self) -> str:
@@ -142,15 +144,15 @@ class RealtimeSearch:
 
     def add(self, page: CrawledPage) -> None:
         """A document that was fetched."""
-        text = page.index_text
-        if not self.job.query and self._is_example(page.fetch.lease.id):
-            self._learn_words(text)
+        text, id = page.index_text, page.fetch.lease.id
+        is_example = not self.job.query and self._is_example(id)
+        if is_example:
+            self._learn(id, text)
         if page.duplicate_of:
             return
-        id = page.fetch.lease.id
         self._urls[page.url] = id
         self.fetched += 1
-        if not page.page.noindex:
+        if not (page.page.noindex or is_example):
             if self._is_similar(text):
                 self._similar.add(id)
             if not self.job.query and len(self._texts) < JUDGED_AGAIN:
@@ -194,7 +196,7 @@ class RealtimeSearch:
         gone: set[int] = set()
         try:
             if self.job.marks_finds and self._path.exists():
-                kept = self._similar if self.job.keep == "similar" else ()
+                kept = self._similar | self._example_ids if self.job.keep == "similar" else ()
                 gone = discard_finds(self._crawl_dir, self.job.name, kept)
         except (WebcrawlerError, sqlite3.Error, OSError, ValueError) as error:
             logger.warning("what is not kept leaves with the next crawl or search: %s", error)
@@ -236,18 +238,19 @@ class RealtimeSearch:
         with closing(Catalog(self._path, readonly=True)) as catalog:
             return not self._seeds.isdisjoint(catalog.links.redirecting_to(url_id))
 
-    def _learn_words(self, example: Text) -> None:
+    def _learn(self, id: int, example: Text) -> None:
         """Learns from one more example what is looked for, and judges again what was found."""
+        self._example_ids.add(id)
         self._examples.append(example)
+        self._likeness.add(example)
         self._query = typical_words(self._examples)
-        self._wanted = Wanted.of(self._query) if self._query else None
         self._similar -= self._texts.keys()
         self._similar |= {id for id, text in self._texts.items() if self._is_similar(text)}
         self._listing.forget()
         self._generation = None  # the index is searched again, changed or not
 
     def _similarity(self, text: Text) -> float:
-        return page_score(self._wanted, text) if self._wanted else 0.0
+        return page_score(self._wanted, text) if self._wanted else self._likeness.score(text)
 
     def _is_similar(self, text: Text) -> bool:
         return self._similarity(text) >= self.job.similarity

@@ -37,7 +37,6 @@ LABELS = {
 }
 # What stays in the index, as the form offers it.
 KEEPS = {
-    "": "similar pages; with example pages and no words, all",
     "similar": "similar pages",
     "yes": "all pages",
     "no": "no page",

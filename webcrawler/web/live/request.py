@@ -15,7 +15,7 @@ from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.job import read_domains
 from webcrawler.orderings import strategies
-from webcrawler.realtime import ENOUGH, KEEP, default_keep, urls_of
+from webcrawler.realtime import ENOUGH, KEEP, urls_of
 from webcrawler.web import parameters
 from webcrawler.web.config import Config
 from webcrawler.web.parameters import MAX_FIELDS, Parameters
@@ -55,7 +55,7 @@ class LiveRequest:
     seeds: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
-    keep: str = ""
+    keep: str = KEEP[0]
 
 
 async def read_form(request: Request) -> Form:
@@ -115,7 +115,7 @@ def read_live_request(form: Form, config: Config) -> LiveRequest:
         seeds=tuple(_addresses("seeds", given.one("seeds"))),
         examples=tuple(examples),
         domains=_domains(given.one("domains")),
-        keep=given.one("keep") or default_keep(query),
+        keep=given.one("keep") or KEEP[0],
     )
     if len(made.query) > MAX_QUERY or not made.query.isprintable():
         raise BadInput(f"the query must be plain text of {MAX_QUERY:,} characters at most")
