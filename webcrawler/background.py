@@ -28,6 +28,7 @@ from webcrawler.errors import BadInput
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 POLL_SECONDS = 0.5
+KILL_SECONDS = 0.02  # between two looks whether a killed process is gone
 # Pause between rebuilds of a view: REST times the last rebuild's duration, at least LEAST_SECONDS.
 REST = 20
 LEAST_SECONDS = 60.0
@@ -40,9 +41,23 @@ def hold_crawl(crawl_dir: Path) -> IO[str]:
     return _share(crawl_dir / "crawls.lock")
 
 
-def hold_search(crawl_dir: Path) -> IO[str]:
-    """Hold the lock of a real-time search until the file is closed: the follower commits sooner for it."""
-    return _share(crawl_dir / "searches.lock")
+def hold_search(crawl_dir: Path, seq: int = 0) -> IO[str]:
+    """Hold the lock of a real-time search until the file is closed: the follower works for it first.
+
+    Args:
+        seq: the catalog's last change before the search.
+    """
+    path = crawl_dir / "searches.lock"
+    if first := try_lock(path):  # forgets when earlier ones began
+        first.close()
+    lock = _share(path)
+    print(seq, file=lock, flush=True)
+    return lock
+
+
+def searched_since(crawl_dir: Path) -> int:
+    """The catalog's last change before the real-time searches that go on, or before even earlier ones."""
+    return min(map(int, (crawl_dir / "searches.lock").read_text().split()), default=0)
 
 
 def search_lock(crawl_dir: Path, job: str) -> Path:
@@ -127,12 +142,18 @@ class Companion(NamedTuple):
             process.stdin.write(stdin)
         return process
 
-    def ensure_started(self, crawl_dir: Path, stdin: bytes = b"") -> subprocess.Popen[bytes] | None:
-        """Start one where none is at work; cheap enough to ask every few seconds."""
-        lock = self.lock(crawl_dir)
-        if lock is None:
+    def ensure_started(
+        self, crawl_dir: Path, stdin: bytes = b"", in_hurry: bool = False
+    ) -> subprocess.Popen[bytes] | None:
+        """Start one where none is at work; cheap enough to ask every few seconds.
+
+        Args:
+            in_hurry: start one also where that at work has a lower priority: `displace` is for the new one.
+        """
+        if lock := self.lock(crawl_dir):
+            lock.close()
+        elif not (in_hurry and self._below_us(crawl_dir)):
             return None
-        lock.close()
         return self.start(crawl_dir, stdin)
 
     def lock(self, crawl_dir: Path) -> IO[str] | None:
@@ -155,6 +176,24 @@ class Companion(NamedTuple):
                 os.kill(int((crawl_dir / f"{self.name}.lock").read_text()), signal.SIGTERM)
             time.sleep(POLL_SECONDS)
         return lock
+
+    def displace(self, crawl_dir: Path) -> None:
+        """Kill the one that is at work if its priority is below that of this process.
+
+        Nobody but root can raise it, and a step that it is in may take minutes where the processors are busy.
+        """
+        while is_held(crawl_dir / f"{self.name}.lock") and (process := self._below_us(crawl_dir)):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            time.sleep(KILL_SECONDS)
+
+    def _below_us(self, crawl_dir: Path) -> int:
+        """The process id of the one at work where its priority is below ours; 0 where it is not."""
+        try:
+            process = int((crawl_dir / f"{self.name}.lock").read_text())
+            return process if os.getpriority(os.PRIO_PROCESS, process) > os.nice(0) else 0
+        except (ValueError, OSError):  # it has just taken the lock, or just ended; a command says no number
+            return 0
 
 
 FOLLOWER = Companion("index", "webcrawler.index.follower")

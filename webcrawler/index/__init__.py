@@ -20,6 +20,7 @@ from webcrawler.index.whoosh import (
     Values,
     applied_seq,
     indexed_documents,
+    newest_seq,
 )
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "applied_seq",
     "follower",
     "indexed_documents",
+    "newest_seq",
     "reindex",
     "wait_until_caught_up",
 ]

@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import IO
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, is_crawling, is_searched, prepare, release_if_idle, wait_for
+from webcrawler.background import (
+    FOLLOWER,
+    is_crawling,
+    is_searched,
+    lower_priority,
+    prepare,
+    release_if_idle,
+    wait_for,
+)
 from webcrawler.index.changes import POLL_SECONDS, Follower
 from webcrawler.index.whoosh import WhooshEngine, discard
 
+LOWEST = 19  # niceness
 Progress = Callable[[int, int], None]  # applied, last seq
 _log = logging.getLogger(__name__)
 
@@ -26,9 +35,15 @@ def lag(crawl_dir: Path) -> int:
     return last - applied if applied <= last else last
 
 
-def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool:
+def follow(
+    crawl_dir: Path,
+    stopped: Callable[[], bool] = lambda: False,
+    search_ended: Callable[[], object] = lambda: None,
+) -> bool:
     """Follow in this process until all is applied and no crawl is alive.
 
+    Args:
+        search_ended: called when there is no real-time search any more.
     Returns:
         False where another follower is at work.
     """
@@ -38,7 +53,7 @@ def follow(crawl_dir: Path, stopped: Callable[[], bool] = lambda: False) -> bool
         sys.audit("webcrawler.index.locked")
         while follower := wait_for(lambda: Follower(crawl_dir), crawl_dir, stopped):
             with follower:
-                if _follow(follower, crawl_dir, lock, stopped):
+                if _follow(follower, crawl_dir, lock, stopped, search_ended):
                     break
     return True
 
@@ -87,18 +102,27 @@ def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) ->
 def main(arguments: list[str]) -> int:
     """python -m webcrawler.index.follower CRAWL_DIR [--once]; SIGTERM ends it."""
     crawl_dir = Path(arguments[0])
-    stopped = prepare("follower", below_crawl=not is_searched(crawl_dir))
+    is_for_search = is_searched(crawl_dir)
+    stopped = prepare("follower", below_crawl=not is_for_search)
+    if is_for_search:
+        FOLLOWER.displace(crawl_dir)
     if "--once" in arguments:
         wait_until_caught_up(crawl_dir)
-    elif not follow(crawl_dir, stopped):
+    elif not follow(crawl_dir, stopped, lambda: lower_priority(LOWEST if is_for_search else 0)):
         _log.info("another follower is at work")
     return 0
 
 
-def _follow(follower: Follower, crawl_dir: Path, lock: IO[str], stopped: Callable[[], bool]) -> bool:
+def _follow(
+    follower: Follower,
+    crawl_dir: Path,
+    lock: IO[str],
+    stopped: Callable[[], bool],
+    search_ended: Callable[[], object],
+) -> bool:
     """Return False where the catalog was restored from a backup, and another follower has to go on."""
     while True:
-        follower.run(lambda: is_crawling(crawl_dir), stopped)
+        follower.run(lambda: is_crawling(crawl_dir), stopped, search_ended=search_ended)
         if stopped():
             return True
         if follower.is_ahead():

@@ -15,7 +15,7 @@ from threading import Event
 from webcrawler.archive import recall, take_in
 from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import Frontier, Seen
-from webcrawler.index import applied_seq
+from webcrawler.index import newest_seq
 from webcrawler.records import Link
 from webcrawler.search import Searcher
 
@@ -107,8 +107,8 @@ class Lag:
         self._last_at_rest: int | None = None  # the last change when the crawl came to rest
 
     def applied(self) -> int:
-        """The last change that searchers can see."""
-        return applied_seq(self._crawl_dir / "index")
+        """The last change that searchers can see; the follower applies those since a search began first."""
+        return newest_seq(self._crawl_dir / "index")
 
     def covers(self, seq: int, is_at_rest: bool) -> bool:
         """Is that change as new as the last one of this crawl?
@@ -119,12 +119,12 @@ class Lag:
         if not is_at_rest:
             self._last_at_rest = None
         elif self._last_at_rest is None:
-            self._last_at_rest = self._last()
+            self._last_at_rest = self.last()
         return self._last_at_rest is not None and seq >= self._last_at_rest
 
     def wait(self, seconds: float) -> None:
         """Waits, that many seconds at most, until the index has what the catalog has now."""
-        last, deadline = self._last(), time.monotonic() + seconds
+        last, deadline = self.last(), time.monotonic() + seconds
         if self.applied() < last:
             logger.info("the last list waits for the index, up to %.0f s", seconds)
         while (
@@ -136,7 +136,8 @@ class Lag:
         """Makes `wait` return at once, now and later; for any thread."""
         self._stopped.set()
 
-    def _last(self) -> int:
+    def last(self) -> int:
+        """The catalog's last change."""
         path = self._crawl_dir / "catalog.sqlite"
         if not path.exists():
             return 0

@@ -53,10 +53,10 @@ class RealtimeSearch:
         self._writer = Writer(crawl_dir, job.name)
         self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
         self._held.enter_context(hold_crawl(crawl_dir))
-        self._held.enter_context(hold_search(crawl_dir))
+        self._lag = Lag(crawl_dir)
+        self._held.enter_context(hold_search(crawl_dir, self._lag.last()))
         self._started = time.time()
         self._searcher = Searcher(crawl_dir, job=job.marks_finds)
-        self._lag = Lag(crawl_dir)
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
         seeds = [seed_link(seed) for seed in job.seeds]

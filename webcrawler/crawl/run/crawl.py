@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from scrapy.http import Response
 
 from webcrawler import connection
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion, lower_priority
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.items import CrawledPage
@@ -83,9 +82,6 @@ class Crawl(Worker):
     def open(self, spider: Spider) -> None:
         """Opens the stores, takes the seeds in, and starts the processes beside the crawl."""
         self._loop = loop = asyncio.get_running_loop()
-        # Before there are threads and processes of ours, which are as nice as this one.
-        if not os.nice(0) and not self.job.is_search:
-            lower_priority(self.settings.getint("CRAWL_NICE"))
         self.stores = Stores(
             self.settings,
             self.job,
@@ -112,7 +108,12 @@ class Crawl(Worker):
             needed[REFRESHER] = connection.serialized(self.settings, others=REFRESHER_NEEDS)
             at_once.append(REFRESHER)
         self._watch = Watch(
-            self.folder, needed, at_once, lambda failing: loop.call_soon_threadsafe(self._give_up_on, failing)
+            self.folder,
+            needed,
+            at_once,
+            lambda failing: loop.call_soon_threadsafe(self._give_up_on, failing),
+            # A person waits for a search; the follower of a crawl is below everything else.
+            in_hurry=[FOLLOWER] if self.job.is_search else [],
         )
         if self.job.max_time:
             loop.call_later(self.job.max_time, self.stop, "max_time")

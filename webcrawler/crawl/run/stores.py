@@ -18,7 +18,7 @@ from webcrawler import connection
 from webcrawler.archive import RECALLED, Batch, Settled, learn_spellings, recall
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import hold_crawl
+from webcrawler.background import hold_crawl, lower_priority
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.membership import (
     join,
@@ -74,6 +74,9 @@ class Stores:
             _raise_file_limit()
             opened.enter_context(lock_folder(self._folder))
             self.connection = opened.enter_context(connection.from_settings(settings))
+            # Not Redis, for which searches wait, too; but all threads and processes that are started below.
+            if not os.nice(0) and not job.is_search:
+                lower_priority(settings.getint("CRAWL_NICE"))
             client, revive = self.connection.client, self.connection.revive
             retry(lambda: release_dead_workers(self.connection, job.frontier), revive)
             retry(lambda: release_dead_searches(self.connection), revive)

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
 from webcrawler.archive import discard_left_over
@@ -31,6 +31,7 @@ class Watch:
         needed: which companions, and what each reads from its standard input.
         at_once: those that the crawl depends on; the others are started when it has lasted a minute.
         failing: is called from the thread, once for each companion that ends with an error again and again.
+        in_hurry: those that are started also where one is at work at a lower priority than this process.
     """
 
     def __init__(
@@ -39,7 +40,9 @@ class Watch:
         needed: Mapping[Companion, bytes],
         at_once: Sequence[Companion],
         failing: Callable[[Companion], object],
+        in_hurry: Container[Companion] = (),
     ) -> None:
+        self._in_hurry = in_hurry
         self._folder, self._needed, self._at_once, self._failing = folder, needed, at_once, failing
         self._started: dict[Companion, subprocess.Popen[bytes]] = {}
         self._failures: Counter[Companion] = Counter()
@@ -80,7 +83,8 @@ class Watch:
                 continue
             self._note_failure(companion)
             try:
-                process = companion.ensure_started(self._folder, self._needed[companion])
+                hurry = companion in self._in_hurry
+                process = companion.ensure_started(self._folder, self._needed[companion], hurry)
             except OSError as error:  # a full disk: the crawl goes on, and this is tried again
                 logger.warning("cannot start the process %s: %s", companion.name, error)
             else:

@@ -12,6 +12,7 @@ from webcrawler.index.whoosh.folder import VIEWS, applied_seq, exchange, open_in
 from webcrawler.index.whoosh.schema import (
     Anchored,
     anchors_document,
+    early_of,
     index_document,
     make_anchors_schema,
     make_schema,
@@ -41,14 +42,31 @@ class WhooshEngine:
         self._index = open_index(crawl_dir / f"index{ending}", catalog, make_schema)
         self._anchors = open_index(crawl_dir / f"anchors{ending}", catalog, make_anchors_schema)
         self.applied = int(self._index.schema.applied_seq)  # in a durable commit of documents
+        self.early = early_of(self._index.schema)
         self.anchors_applied = int(self._anchors.schema.applied_seq)
 
-    def commit(self, gone: Collection[int], documents: Sequence[tuple[Document, Text]], seq: int) -> None:
+    @property
+    def newest(self) -> int:
+        """The last change that is applied, in turn or early."""
+        return self.early[1] if self.early else self.applied
+
+    def commit(
+        self,
+        gone: Collection[int],
+        documents: Sequence[tuple[Document, Text]],
+        seq: int,
+        early: tuple[int, int] | None = None,
+    ) -> None:
+        """Commit documents, and that all changes up to `seq` are applied, and those of `early`.
+
+        Args:
+            early: after which change, and up to which; above `seq`.
+        """
         numbers = {*gone, *(document.number for document, _ in documents)}
         made = (index_document(document, text) for document, text in documents)
-        _commit(self._index, numbers, made, seq, _MOST_MERGED)
+        _commit(self._index, numbers, made, seq, _MOST_MERGED, early)
         sys.audit("webcrawler.index.committed")
-        self.applied = seq
+        self.applied, self.early = seq, early
 
     def commit_anchors(self, gone: Collection[int], anchors: Sequence[Anchored], seq: int) -> None:
         numbers = {*gone, *(anchored.number for anchored in anchors)}
@@ -80,7 +98,12 @@ class WhooshEngine:
 
 
 def _commit(
-    index: Any, numbers: Collection[int], documents: Iterable[dict[str, Any]], seq: int, most_merged: int
+    index: Any,
+    numbers: Collection[int],
+    documents: Iterable[dict[str, Any]],
+    seq: int,
+    most_merged: int,
+    early: tuple[int, int] | None = None,
 ) -> None:
     writer = BulkWriter(index)
     try:
@@ -91,7 +114,7 @@ def _commit(
         writer.cancel()
         raise
     sys.audit("webcrawler.index.added")
-    writer.schema.applied_seq = seq
+    writer.schema.applied_seq, writer.schema.early = seq, early
     writer.commit(mergetype=tiered(most_merged))
     # Whoosh's readers stand in cycles and keep merged segments mapped: 1.3 GB after 33,000 documents.
     gc.collect()

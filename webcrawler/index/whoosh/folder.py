@@ -13,7 +13,7 @@ from whoosh.fields import Schema
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from webcrawler.index.whoosh.files import MappedSegment, SafeStorage, load, loads
-from webcrawler.index.whoosh.schema import VERSION
+from webcrawler.index.whoosh.schema import VERSION, early_of
 
 NAME = "MAIN"
 OTHER_ENGINE = "it was made by tantivy, which is no longer supported"
@@ -118,11 +118,23 @@ def applied_seq(folder: Path, catalog: str | None = None) -> int:
 
     0 without an index, and where it follows another catalog than the one of this identity.
     """
+    return _applied(folder, catalog)[0]
+
+
+def newest_seq(folder: Path) -> int:
+    """Return the last change that searchers can see, be it applied early, while others wait."""
+    return _applied(folder)[1]
+
+
+def _applied(folder: Path, catalog: str | None = None) -> tuple[int, int]:
     try:
         known = read_toc(folder).schema
-        return int(known.applied_seq) if catalog in (None, known.catalog) else 0
+        if catalog not in (None, known.catalog):
+            return 0, 0
+        early = early_of(known)
+        return int(known.applied_seq), early[1] if early else int(known.applied_seq)
     except Exception:  # none yet, or damaged: the follower says so and starts anew
-        return 0
+        return 0, 0
 
 
 def indexed_documents(folder: Path) -> int:

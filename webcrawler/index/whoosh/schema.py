@@ -113,6 +113,12 @@ def _marked(schema: Schema) -> Schema:
     return schema
 
 
+def early_of(schema: Schema) -> tuple[int, int] | None:
+    """Return after which change, and up to which, a commit has those whose turn has not come; None: none."""
+    found: tuple[int, int] | None = getattr(schema, "early", None)  # older versions have none
+    return found
+
+
 def index_document(document: Document, text: Text) -> dict[str, Any]:
     """Return the keyword arguments of the writer's `add_document`."""
     body = hit_lists((text.body, text.emphasis))

@@ -1,0 +1,178 @@
+"""A real-time search beside a crawl has its pages in the index first, whoever started the follower."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from localweb import Answer, Site, scrapy, sites
+from test_follower import found, page, urls, wait_for, write
+from test_realtime import WITH_INDEX, document, search
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.background import FOLLOWER, hold_crawl, hold_search
+from webcrawler.index import applied_seq, follower, newest_seq
+from webcrawler.index.changes import Follower
+
+BACKLOG = 1200
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    opened = Catalog(tmp_path / "catalog.sqlite")
+    yield opened
+    opened.close()
+
+
+# ---- the order of the changes
+
+
+def test_what_came_since_a_search_began_is_committed_before_what_a_crawl_left(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    write(catalog, *(page(f"page{i}", "backlog") for i in range(BACKLOG)))
+    began = catalog.last_seq()
+    write(catalog, page("find", "quokka"))
+
+    with Follower(tmp_path) as following, hold_search(tmp_path, began):
+        following.run(lambda: True, stopped=lambda: bool(found(tmp_path, "quokka")))
+
+    assert found(tmp_path, "backlog") == []
+    assert (applied_seq(tmp_path / "index"), newest_seq(tmp_path / "index")) == (0, catalog.last_seq())
+
+
+def test_what_a_crawl_left_is_committed_while_a_search_goes_on_and_has_what_it_needs(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    write(catalog, *(page(f"page{i}", "backlog") for i in range(BACKLOG)))
+
+    with Follower(tmp_path) as following, hold_search(tmp_path, catalog.last_seq()):
+        following.run(lambda: True, stopped=lambda: applied_seq(tmp_path / "index") == catalog.last_seq())
+
+    assert len(found(tmp_path, "backlog")) == BACKLOG
+
+
+@given(
+    st.lists(st.sampled_from(["page", "change", "search", "early", "backlog", "step", "die"]), max_size=40)
+)
+@settings(max_examples=30, deadline=None)
+def test_in_whatever_order_changes_are_applied_the_index_holds_what_the_catalog_holds(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str]
+) -> None:
+    folder, numbers, held = tmp_path_factory.mktemp("order"), count(), []
+    catalog = Catalog(folder / "catalog.sqlite")
+    following = Follower(folder)
+    names: set[str] = set()
+    for step in steps:
+        match step:
+            case "page":
+                names.add(name := f"page{next(numbers)}")
+                write(catalog, page(name, f"{name} first"))
+            case "change" if names:
+                write(catalog, page(min(names), f"{next(numbers)} modern", fetched=2.0 + next(numbers)))
+            case "search":
+                held.append(hold_search(folder, catalog.last_seq()))
+                following.put_newest_first()
+            case "early":
+                following.step_early()
+            case "backlog" | "step":
+                following.step(limit=1 if step == "backlog" else 500)
+            case "die":  # what was not committed is forgotten
+                following = Follower(folder)
+        assert applied_seq(folder / "index") <= newest_seq(folder / "index") <= catalog.last_seq()
+    following.catch_up()
+
+    assert urls(folder) == sorted(names)
+    changed = {name for name in names if "modern" in catalog_text(catalog, name)}
+    assert set(found(folder, "modern")) == changed
+    assert applied_seq(folder / "index") == newest_seq(folder / "index") == catalog.last_seq()
+
+
+def catalog_text(catalog: Catalog, name: str) -> str:
+    document = catalog.find(f"http://a.example/{name}")
+    assert document is not None
+    return catalog.texts([document.number])[document.number].body
+
+
+# ---- who applies them
+
+
+def holder(folder: Path) -> int:
+    lock = folder / "index.lock"
+    return int(lock.read_text() or 0) if lock.exists() else 0
+
+
+@contextmanager
+def ending(process: subprocess.Popen[bytes] | None) -> Iterator[None]:
+    assert process is not None
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_search_replaces_a_follower_of_lower_priority_and_leaves_one_of_the_lowest(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    write(catalog, page("page", "word"))
+    with hold_crawl(tmp_path), ending(of_crawl := FOLLOWER.start(tmp_path)):
+        wait_for(lambda: holder(tmp_path) == of_crawl.pid)
+        os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
+        searched = hold_search(tmp_path)
+
+        with ending(of_search := FOLLOWER.ensure_started(tmp_path, in_hurry=True)):
+            assert of_search is not None
+            wait_for(lambda: holder(tmp_path) == of_search.pid)
+            assert os.getpriority(os.PRIO_PROCESS, of_search.pid) == os.nice(0)
+            assert of_crawl.wait(30) == -signal.SIGKILL
+            assert FOLLOWER.ensure_started(tmp_path, in_hurry=True) is None
+
+            searched.close()
+            wait_for(lambda: os.getpriority(os.PRIO_PROCESS, of_search.pid) == follower.LOWEST)
+
+
+# ---- the whole
+
+
+def _endless(site: Site) -> Answer:
+    number = len(site.asked)
+    links = {f"p{number}_{i}": f"on {i}" for i in range(3)}
+    return document(f"Page {number}", f"backlog {number} " * 50, **links)
+
+
+@pytest.mark.slow
+def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alone(
+    tmp_path: Path,
+) -> None:
+    names = [f"q{i}" for i in range(30)]
+    start = document("Quokkas", "quokka", **{name: f"quokka {name}" for name in names})
+    routes = {f"/{name}": document(name, f"quokka {name} " * (i + 1)) for i, name in enumerate(names)}
+    alone, beside = tmp_path / "alone", tmp_path / "beside"
+    with sites(searched={"/": start, **routes}, crawled={"*": _endless}) as web:
+        words = ("-a", "query=quokka", "-a", f"seeds={web['searched'].url}/", "-a", "enough=0")
+        wanted = [hit["url"] for hit in search(alone, *words)[1]["hits"]]
+        local = {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": 0, "RANKER_ENABLED": "no"}
+        seeds = f"seeds={web['crawled'].url}/"
+        crawl = scrapy("crawl", "index", "-a", seeds, folder=beside, ITEM_PIPELINES=WITH_INDEX, **local)
+        try:
+            wait_for(lambda: holder(beside) > 0 and applied_seq(beside / "index") > 0)
+            os.kill(holder(beside), signal.SIGSTOP)
+            wait_for(lambda: len(web["crawled"].asked) > 200)
+            _, journal = search(beside, *words)
+            assert crawl.poll() is None
+        finally:
+            crawl.send_signal(signal.SIGINT)
+            crawl.communicate(timeout=60)
+
+    assert [hit["url"] for hit in journal["hits"]] == wanted
+    assert journal["reason"] == "nothing_left"
+    follower.wait_until_caught_up(beside)
