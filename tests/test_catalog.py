@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -617,6 +618,20 @@ def test_following_the_changes_gives_the_links(history: list[Entry]) -> None:
 
 
 @settings(max_examples=40, deadline=None)
+@given(histories, st.integers(1, 8))
+def test_the_in_links_are_the_links_turned_round(history: list[Entry], at_once: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        catalog = Catalog(Path(folder) / "catalog.sqlite")
+        for start in range(0, len(history), at_once):
+            write(catalog, *history[start : start + at_once])
+            links = [(link.source, link.target) for link in catalog.links.all()]
+
+            for number, url in catalog.urls.all():
+                assert catalog.links.sources_of(url).tolist() == [s for s, t in links if t == number]
+        catalog.close()
+
+
+@settings(max_examples=40, deadline=None)
 @given(histories)
 def test_states_add_up(history: list[Entry]) -> None:
     """The newest fetches that tell what stands there, by reason, equal the tables; all are in the history."""
@@ -654,6 +669,25 @@ def test_the_beginning_of_a_text_is_the_text_cut_somewhere(
     assert sum(len(field.encode()) for field in beginning[:5]) <= most_bytes
     if sum(len(field.encode()) for field in fields) + 26 <= most_bytes:
         assert beginning == text
+
+
+def test_a_catalog_with_an_index_of_in_links_gets_sorted_runs_and_says_what_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        write(catalog, page(A, 1, "a", [link(B), link(C)]), page(B, 2, "b", [link(C)]))
+    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as db:
+        for statement in ("DROP TABLE inlink_counts", "DROP TABLE inlinks", "PRAGMA user_version = 9"):
+            db.execute(statement)
+        db.execute("CREATE INDEX links_by_target ON links (target)")
+    monkeypatch.setattr(_database, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(_database, "STEPS", 1)
+
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        assert catalog.links.sources_of(C).tolist() == [1, 2]
+        assert catalog.links.most_linked(9) == [(C, 2), (B, 1)]
+
+    assert "catalog.sqlite up to date: 0 s so far" in caplog.text
 
 
 def test_catalog_that_another_process_holds_is_opened_when_that_lets_go(

@@ -31,7 +31,8 @@ def crawl_dir(tmp_path: Path) -> Path:
 
 
 UNDO = (
-    "DROP INDEX links_by_target",
+    "DROP TABLE inlink_counts",
+    "DROP TABLE inlinks",
     "DROP TABLE unlinked",
     "DROP INDEX fetches_by_seq",
     "DROP INDEX documents_at_risk",
@@ -68,7 +69,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     path = crawl_dir / "catalog.sqlite"
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 9, "undo the newest migration here, too"
+        assert version == 10, "undo the newest migration here, too"
         for statement in UNDO:
             db.execute(statement)
         db.execute("PRAGMA user_version = 2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import signal
 import sqlite3
 import sys
@@ -94,7 +95,8 @@ class Command(ScrapyCommand):
         try:
             if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
                 raise BadInput(f"{why}; after tantivy, `scrapy reindex` builds the index anew")
-            self.answer(self._positional(args), opts)
+            with self._catalog_heard():
+                self.answer(self._positional(args), opts)
         except BrokenPipeError:  # the reader has seen enough: `scrapy search … | head -1`
             sys.stdout = None  # else the interpreter flushes it and complains
         except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
@@ -103,6 +105,17 @@ class Command(ScrapyCommand):
         except KeyboardInterrupt:
             self.exitcode = 1
             print("interrupted", file=sys.stderr)
+
+    @contextmanager
+    def _catalog_heard(self) -> Iterator[None]:
+        """Print why the catalog makes a command wait: it is upgraded, or another process writes it."""
+        logger, handler = logging.getLogger("webcrawler.archive.catalog"), logging.StreamHandler()
+        if not self.project.getbool("LOG_ENABLED"):
+            logger.addHandler(handler)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
 
     def _positional(self, args: list[str]) -> list[str]:
         for argument in args:  # Scrapy passes unknown options on as arguments

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -29,11 +30,12 @@ SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
-WAIT_SECONDS = 10.0  # to wait until the log says which process it is, and between two such lines
+WAIT_SECONDS = 10.0  # to wait until the log says why, and between two such lines
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
 OPENING_TRIES = 100
+STEPS = 100_000  # of SQLite's virtual machine, some milliseconds
 logger = logging.getLogger(__name__)
 
 
@@ -110,9 +112,10 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
         with transaction(db):  # of several processes that open a new file, one does it
             if not _version(db) and db.execute("SELECT 1 FROM sqlite_master").fetchone():
                 raise BadInput(no_catalog)
-            for number, name in enumerate(migrations[_version(db) :], _version(db) + 1):
-                run(db, name)
-                db.execute(f"PRAGMA user_version = {number}")
+            with _saying(db, f"bringing the catalog {path} up to date"):
+                for number, name in enumerate(migrations[_version(db) :], _version(db) + 1):
+                    run(db, name)
+                    db.execute(f"PRAGMA user_version = {number}")
     if not _version(db):
         raise BadInput(no_catalog)
     if _version(db) > newest:
@@ -120,6 +123,24 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
     if _version(db) < newest:
         older = "was made by an older version: `scrapy reindex` brings it up to date."
         raise BadInput(f"The catalog {path} {older}")
+
+
+@contextmanager
+def _saying(db: sqlite3.Connection, what: str) -> Iterator[None]:
+    """Log what statements are doing for more than ten seconds, and again every ten seconds."""
+    started = told = time.monotonic()
+
+    def tell() -> None:
+        nonlocal told
+        if time.monotonic() - told >= WAIT_SECONDS:
+            told = time.monotonic()
+            logger.warning("%s: %.0f s so far; it is as before if this is interrupted", what, told - started)
+
+    db.set_progress_handler(tell, STEPS)
+    try:
+        yield
+    finally:
+        db.set_progress_handler(None, 0)
 
 
 def _version(db: sqlite3.Connection) -> int:

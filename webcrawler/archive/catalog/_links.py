@@ -10,6 +10,9 @@ from webcrawler.archive.catalog._database import LINKED, SPELLED, URL, IntArray,
 from webcrawler.archive.catalog._urls import EXPLORED
 from webcrawler.urls import url_id
 
+# Of the page ?1.
+INLINKS = """FROM inlinks i CROSS JOIN links l
+    ON i.inlinks MATCH ?1 AND l.source = i.rowid AND l.target = ?1"""
 SOURCES = 10_000  # whose links are read in one step: some 5 MB
 
 
@@ -103,15 +106,16 @@ class LinkGraph:
 
     def sources_of(self, url: str) -> IntArray:
         """The page numbers that link or redirect to a canonical URL, ascending."""
-        query = """SELECT l.source FROM links l JOIN urls u ON u.number = l.target
-            WHERE u.id = ? ORDER BY l.source"""
+        query = """SELECT rowid FROM inlinks
+            WHERE inlinks MATCH (SELECT number FROM urls WHERE id = ?) ORDER BY rowid"""
         return columns(self._db.execute(query, (url_id(url),))).ravel()
 
     def most_linked(self, n: int) -> list[tuple[str, int]]:
-        """The n URLs with the most in-links, redirects included; reads the whole table of links."""
+        """The n URLs with the most in-links, redirects included; counts all in-links."""
         query = f"""
             SELECT s.name || u.path, t.n {URL}
-            JOIN (SELECT target, count(*) AS n FROM links GROUP BY target ORDER BY n DESC, target LIMIT ?) t
+            JOIN (SELECT CAST(term AS INTEGER) AS target, doc AS n FROM inlink_counts
+                  ORDER BY n DESC, target LIMIT ?) t
             ON t.target = u.number ORDER BY t.n DESC, t.target"""
         return list(self._db.execute(query, (n,)))
 
@@ -141,8 +145,9 @@ class LinkGraph:
     def leading_to(self, number: int) -> FarLink | None:
         """The link that may have led to a page: on the one fetched first, and before it; no nofollow."""
         query = f"""
-            SELECT l.source, s.name || u.path, l.anchor, l.rel {URL} JOIN links l ON l.source = u.number
-            WHERE l.target = ?1 AND l.source <> ?1 AND l.rel <> 'nofollow'
+            SELECT l.source, s.name || u.path, l.anchor, l.rel {INLINKS}
+            JOIN urls u ON u.number = l.source JOIN servers s ON s.number = u.server
+            WHERE l.source <> ?1 AND l.rel <> 'nofollow'
               AND {_first_fetch("l.source")} <= coalesce({_first_fetch("?1")}, 9e99)
             ORDER BY {_first_fetch("l.source")} LIMIT 1"""
         row = self._db.execute(query, (number,)).fetchone()
@@ -154,7 +159,8 @@ class LinkGraph:
             WITH RECURSIVE alias (number) AS (
                 SELECT number FROM urls WHERE id = ?
                 UNION -- ends circles
-                SELECT l.source FROM alias a CROSS JOIN links l ON l.target = a.number
+                SELECT l.source FROM alias a CROSS JOIN inlinks i ON i.inlinks MATCH a.number
+                CROSS JOIN links l ON l.source = i.rowid AND l.target = a.number
                 WHERE l.rel = 'redirect')
             SELECT u.id FROM alias a JOIN urls u ON u.number = a.number WHERE u.id <> ?"""
         return {found for (found,) in self._db.execute(query, (id, id))}
@@ -195,8 +201,8 @@ class Anchors:
 
     def most_frequent(self, number: int, limit: int) -> list[str]:
         """What links to a page say most often; looks at 10,000 links."""
-        query = """SELECT anchor FROM (
-                SELECT anchor FROM links WHERE target = ? AND rel = '' AND trim(anchor) <> '' LIMIT 10000)
+        query = f"""SELECT anchor FROM (
+                SELECT l.anchor {INLINKS} WHERE l.rel = '' AND trim(l.anchor) <> '' LIMIT 10000)
             GROUP BY anchor ORDER BY count(*) DESC, anchor LIMIT ?"""
         return [anchor for (anchor,) in self._db.execute(query, (number, limit))]
 

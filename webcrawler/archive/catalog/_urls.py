@@ -26,7 +26,7 @@ HIDDEN = f"""
         OR EXISTS (SELECT 1 FROM documents d
                    WHERE d.number = u.number AND (d.noindex OR d.duplicate_of IS NOT NULL))
         OR {NONE_THERE}
-        OR NOT {DOCUMENT} AND NOT EXISTS (SELECT 1 FROM links l WHERE l.target = u.number))"""
+        OR NOT {DOCUMENT} AND NOT EXISTS (SELECT 1 FROM inlinks WHERE inlinks MATCH u.number))"""
 
 
 class Outcome(NamedTuple):

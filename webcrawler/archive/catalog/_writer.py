@@ -217,6 +217,7 @@ class Writer:
         was = [page for page, entry in zip(pages, entries, strict=True) if entry.fetch.lease.was]
         before = self._links_before(was)
         insert_many(db, "INSERT OR IGNORE INTO links", links)
+        run(db, "linked.sql")
         run(db, "gone.sql")
         run(db, "unlinked.sql")
         sys.audit("webcrawler.catalog.linked")

@@ -8,14 +8,16 @@ WITH RECURSIVE alias (number, page) AS (
     SELECT value, value FROM json_each(:numbers)
     UNION -- ends circles
     SELECT l.source, a.page
-    FROM alias a CROSS JOIN links l INDEXED BY links_by_target ON l.target = a.number
+    FROM alias a CROSS JOIN inlinks i ON i.inlinks MATCH a.number
+    CROSS JOIN links l ON l.source = i.rowid AND l.target = a.number
     WHERE l.rel = 'redirect'
     UNION
     SELECT d.number, a.page
     FROM alias a CROSS JOIN documents o ON o.number = a.number CROSS JOIN documents d ON d.digest = o.digest
     WHERE d.duplicate_of = a.number)
 SELECT a.page, l.anchor, u.server
-FROM alias a CROSS JOIN links l INDEXED BY links_by_target ON l.target = a.number
+FROM alias a CROSS JOIN inlinks i ON i.inlinks MATCH a.number
+CROSS JOIN links l ON l.source = i.rowid AND l.target = a.number
 CROSS JOIN urls u ON u.number = l.source
 WHERE l.rel = '' AND trim(l.anchor) <> ''
 ORDER BY a.page;

@@ -6,6 +6,10 @@ SELECT DISTINCT source, 'links' FROM links WHERE source IN (SELECT number FROM t
 INSERT INTO unlinked (seq, target)
 SELECT (SELECT max(seq) FROM changes), target FROM links WHERE source IN (SELECT number FROM touched);
 
+INSERT INTO inlinks (inlinks, rowid, targets)
+SELECT 'delete', source, group_concat(target, ' ') FROM links WHERE source IN (SELECT number FROM touched)
+GROUP BY source ORDER BY source;
+
 DELETE FROM links WHERE source IN (SELECT number FROM touched);
 
 UPDATE fetches SET digest = NULL, error = NULL WHERE number IN (SELECT number FROM touched);

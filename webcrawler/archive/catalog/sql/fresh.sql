@@ -8,6 +8,9 @@ WHERE fresh AND NOT found AND EXISTS (SELECT 1 FROM links l WHERE l.source = bat
 
 INSERT INTO dropped SELECT source, target FROM links WHERE source IN (SELECT number FROM batch WHERE fresh);
 
+INSERT INTO inlinks (inlinks, rowid, targets)
+SELECT 'delete', source, group_concat(target, ' ') FROM dropped GROUP BY source ORDER BY source;
+
 DELETE FROM links WHERE source IN (SELECT number FROM batch WHERE fresh);
 
 SELECT json_group_array(position) FROM batch WHERE fresh;

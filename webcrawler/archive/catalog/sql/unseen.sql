@@ -11,4 +11,4 @@ UNION
 SELECT n.number
 FROM named n
 WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = n.number)
-  AND NOT EXISTS (SELECT 1 FROM links o WHERE o.target = n.number AND o.source NOT IN (SELECT number FROM hidden));
+  AND NOT EXISTS (SELECT 1 FROM inlinks i WHERE i.inlinks MATCH n.number AND i.rowid NOT IN (SELECT number FROM hidden));
