@@ -197,6 +197,29 @@ def test_unknown_ranking_is_bad_input_that_lists_the_known(searcher: Searcher) -
         searcher.search("yeast", ranking="magic")
 
 
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("word " * 39 + "words", "word " * 39 + "words"),  # of 200 characters
+        ("word " * 2_000, "word " * 39 + "word…"),
+        ("x" * 5_000, "x" * 199 + "…"),
+        ("a " + "x" * 5_000, "a " + "x" * 197 + "…"),  # no word ends in the second half
+    ],
+)
+def test_a_long_title_is_cut_where_it_is_shown(tmp_path: Path, title: str, shown: str) -> None:
+    publish(tmp_path, [("http://a.test/", title, "quokka")])
+
+    (hit,) = Searcher(tmp_path, REFERENCE).search("quokka").hits
+
+    assert hit.title == shown
+
+
+def test_a_long_title_is_searched_as_a_whole(tmp_path: Path) -> None:
+    publish(tmp_path, [("http://a.test/", "word " * 2_000 + "quokka", "")])
+
+    assert found(Searcher(tmp_path, REFERENCE), "title:quokka") == ["a.test/"]
+
+
 def test_missing_index_gives_no_hits_and_one_line_why(tmp_path: Path) -> None:
     results = Searcher(tmp_path, REFERENCE).search("yeast")
 
@@ -468,6 +491,27 @@ def test_command_without_a_hit_has_done_its_work(tmp_path: Path, capsys: pytest.
     output = capsys.readouterr()
     assert "0 pages" in output.out
     assert "nothing is indexed" in output.err
+
+
+@pytest.mark.usefixtures("project")
+def test_right_after_a_crawl_it_is_said_how_far_the_index_is_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write([entry(row) for row in PAGES[:3]])
+    assert run(tmp_path, "yeast") == 0
+    assert "the index is still being made, 3 changes to go" in capsys.readouterr().err
+
+    publish(tmp_path, PAGES[3:4])
+    assert run(tmp_path, "yeast") == 0
+    assert capsys.readouterr().err == ""
+
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write([entry(row) for row in PAGES[4:6]])
+    assert run(tmp_path, "yeast", "--json") == 0
+    output = capsys.readouterr()
+    assert "the index is behind the crawl, 2 changes to go" in output.err
+    assert json.loads(output.out)["note"] == ""
 
 
 ASKED_WRONGLY = [

@@ -10,6 +10,7 @@ from textwrap import fill
 
 from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
+from webcrawler.index import follower
 from webcrawler.records import Hit
 from webcrawler.search import SORTS, Part, Results, as_dict, seen
 from webcrawler.search.rankings import DEFAULT, RANKINGS
@@ -47,8 +48,13 @@ class Search(Command):
         )
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
-        if results.note:
-            print(f"note: {printable(results.note)}", file=sys.stderr)
+        notes = [results.note]
+        if results.indexed and (behind := follower.lag(self.crawl_dir)):
+            notes.append(
+                f"the index is behind the crawl, {behind:,} changes to go: `scrapy report` waits for it"
+            )
+        for note in filter(None, notes):
+            print(f"note: {printable(note)}", file=sys.stderr)
         print(json.dumps(as_dict(results), indent=2) if opts.json else as_text(results))
 
 

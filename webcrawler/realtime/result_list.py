@@ -9,7 +9,7 @@ from pathlib import Path
 from webcrawler.archive.catalog import Catalog
 from webcrawler.realtime.journal import Found, Via
 from webcrawler.records import Hit, Text
-from webcrawler.search import Results, Searcher
+from webcrawler.search import Results, Searcher, cut_title
 
 SHOWN = 30
 
@@ -76,4 +76,4 @@ class Listing:
         if leading is None:
             return None
         text = catalog.texts([leading.source]).get(leading.source)
-        return Via(url=leading.url, title=text.title if text else "", anchor=leading.anchor)
+        return Via(url=leading.url, title=cut_title(text.title) if text else "", anchor=leading.anchor)

@@ -5,6 +5,7 @@
 uses alike.
 """
 
+from webcrawler.search.display import cut_title
 from webcrawler.search.engine import SORTS
 from webcrawler.search.matches import Part
 from webcrawler.search.results import Related, Results, as_dict
@@ -21,6 +22,7 @@ __all__ = [
     "Searcher",
     "Snippets",
     "as_dict",
+    "cut_title",
     "day",
     "seen",
     "span",

@@ -15,6 +15,7 @@ from webcrawler.search.snippets import Snippets
 PER_SERVER = 2  # hits of a server on a result page that keep the place of their relevance
 CROWDED = 0.7  # by which the relevance of its further hits is multiplied when others compete
 PAGES = 10  # result pages that are arranged together: no hit is put off by more than nine pages
+TITLE_CHARACTERS = 200  # of a title that are shown; all of it is searched
 _ANCHORS = 20  # of a page without a title that are looked at
 
 
@@ -104,7 +105,7 @@ def hits(shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Op
         found.append(
             Hit(
                 url=urls[page.number],
-                title=" ".join(title.split()) or next(iter(anchors), "") or urls[page.number],
+                title=cut_title(" ".join(title.split()) or next(iter(anchors), "") or urls[page.number]),
                 relevance=max(0, min(1000, relevance)),
                 server=page.server,
                 fetched=document.fetched if document else 0.0,
@@ -117,6 +118,14 @@ def hits(shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Op
             )
         )
     return found
+
+
+def cut_title(title: str) -> str:
+    """Return the beginning of a long title, to the end of a word where there is one in its second half."""
+    if len(title) <= TITLE_CHARACTERS:
+        return title
+    words = title[:TITLE_CHARACTERS].rpartition(" ")[0]
+    return f"{words if len(words) > TITLE_CHARACTERS // 2 else title[: TITLE_CHARACTERS - 1]}…"
 
 
 def _checked(known: Known | None) -> dict[str, float]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 from webcrawler.errors import BadInput
+from webcrawler.index import follower
 from webcrawler.search.display import PAGES, fold, hits, result_page, visible
 from webcrawler.search.engine import RELEVANCE, SORTS, Answer, Engine
 from webcrawler.search.matches import Part
@@ -102,8 +103,7 @@ class Searcher:
             raise BadInput(f"no order {sort[:40]!r}: sort by {' or '.join(SORTS)}")
         if self._engine.generation is None:
             query = expanded(parse(text), added_terms(add))
-            note = f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
-            asks = query.root != Nothing()
+            asks, note = query.root != Nothing(), self._not_indexed()
             return Results(query.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
         query, answer = self._read(text, add, lambda query: self._ask(query, ranking, within, started, sort))
         near, added = related(query, self._opened.vocabulary), []
@@ -146,6 +146,11 @@ class Searcher:
         """Return whole queries that begin with what a person has typed so far."""
         vocabulary = self._opened.vocabulary
         return vocabulary.completions(text, limit) if vocabulary else []
+
+    def _not_indexed(self) -> str:
+        if self._opened.catalog and (behind := follower.lag(self._crawl_dir)):
+            return f"the index is still being made, {behind:,} changes to go: `scrapy report` waits for it"
+        return f"nothing is indexed in {self._crawl_dir} yet: `scrapy crawl index` fills it"
 
     def _read(self, text: str, add: Sequence[str], ask: Callable[[Query], Answer]) -> tuple[Query, Answer]:
         """Return the query and its answer; all in capitals and without a hit, its operators are words."""
