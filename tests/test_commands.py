@@ -8,8 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from pyarrow import parquet
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands import graph
 from webcrawler.connection import connect
+from webcrawler.crawl.robots.cache import RobotsCache, judge
 from webcrawler.frontier import Frontier, Politeness, ordering
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -228,6 +231,44 @@ def test_frontier_explain_joins_what_redis_and_the_catalog_know(run: Run, filled
     assert explain(A + "x")["state"] == "queued"
     assert explain("http://z.test/")["state"] == "unseen"
     assert run("frontier", "explain", A, folder=filled).out.startswith("url ")
+
+
+def test_frontier_explain_tells_of_what_a_priority_is_made(run: Run, filled: Path) -> None:
+    found = json.loads(run("frontier", "explain", A + "x", "--json", folder=filled).out)["priority"]
+
+    assert found == {
+        "mode": "fifo",
+        "order": "by mode",
+        "value": 0,
+        "number": 4,
+        "note": 0,
+        "ahead": 0,
+        "in_links": 1,
+        "linked_from": [A],
+    }
+    assert json.loads(run("frontier", "explain", C, "--json", folder=filled).out)["priority"] == {}
+
+
+def test_frontier_explain_tells_the_line_of_robots_txt_that_decides(run: Run, tmp_path: Path) -> None:
+    def explain(url: str) -> Any:
+        return json.loads(run("frontier", "explain", url, "--json", folder=tmp_path).out)["robots"]
+
+    with connect(None, tmp_path) as connection:
+        frontier = Frontier(connection.client, ordering("fifo"))
+        cache = RobotsCache(
+            frontier.client, partial(frontier.shared_key, "robots"), "webcrawler", frontier.politeness
+        )
+        body = b"User-agent: *\nDisallow: /private/"
+        cache.put(A[:-1], judge(200, body, "webcrawler", None, time.time(), frontier.politeness), time.time())
+        cache.put(B[:-1], judge(503, b"", "webcrawler", None, time.time(), frontier.politeness), time.time())
+
+        found = explain(A + "private/page")
+        assert (found["says"], found["line"], found["status"]) == ("disallowed", "Disallow: /private/", 200)
+        assert explain(A + "page")["says"] == "allowed"
+        assert explain(B) | {"fetched": 0} == {"says": "disallowed", "line": "", "status": 503, "fetched": 0}
+        assert explain("http://nobody.test/") == {"says": "not asked yet"}
+        shown = " ".join(run("frontier", "explain", A + "private/page", folder=tmp_path).out.split())
+        assert "robots: says disallowed line Disallow: /private/ status 200" in shown
 
 
 def test_rescore_goes_on_in_another_mode(run: Run, tmp_path: Path) -> None:

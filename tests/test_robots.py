@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from protego import Protego
 from testdata import archive
 
-from webcrawler.robots import ALLOW_ALL, MAX_BYTES, Rules, product_token, verdict
+from webcrawler.robots import ALLOW_ALL, MAX_BYTES, Rules, deciding_line, product_token, verdict
 from webcrawler.robots._rules import read
 from webcrawler.urls import resolve
 
@@ -405,3 +405,45 @@ def _paths_about(patterns: list[str]) -> set[str]:
         path = pattern.rstrip("$").replace("*", "x7")
         paths |= {path, path + "a", path[:-1], path + "/index.html"}
     return paths
+
+
+# --- which line decides: for people who ask why ---
+
+
+ROBOTS = """
+User-agent: other
+Disallow: /private/
+
+User-agent: *
+Disallow: /private/   # all of it
+Allow: /private/open
+Disallow: /*.cgi$
+dissallow: /misspelt
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/", ""),
+        ("/private/page", "Disallow: /private/"),
+        ("/private/open/page", "Allow: /private/open"),  # the longer one
+        ("/run.cgi", "Disallow: /*.cgi$"),
+        ("/run.cgi?x", ""),
+        ("/misspelt", "Disallow: /misspelt"),
+    ],
+)
+def test_the_line_that_decides_is_told(path: str, line: str) -> None:
+    assert deciding_line(ROBOTS.encode(), UA, f"http://h.example{path}") == line
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), st.text("/ab*$", max_size=5))), st.text("/ab")
+)
+def test_the_line_that_decides_says_what_the_rules_say(rules: list[tuple[str, str]], path: str) -> None:
+    body = "\n".join(["User-agent: *", *(f"{name}: {pattern}" for name, pattern in rules)]).encode()
+
+    line = deciding_line(body, UA, f"http://h.example/{path}")
+
+    assert not line.startswith("Disallow" if allowed(body, f"/{path}") else "Allow")
+    assert line in ("", *(f"{name}: {pattern}" for name, pattern in rules)) or "index" in line

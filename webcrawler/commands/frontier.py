@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from scrapy.utils.conf import arglist_to_dict
@@ -19,17 +20,20 @@ from webcrawler.commands.base import Command, Option, printable, progress_bars, 
 from webcrawler.commands.freshness import LABELS
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
+from webcrawler.crawl.robots import RobotsCache
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
 from webcrawler.refresh import checks_of, outlook
+from webcrawler.robots import deciding_line
 from webcrawler.scope import Patterns, expand, read
 from webcrawler.search import span
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
 WITH_ONE = ("explain", "again", "block", "unblock")
 DAY_SECONDS = 86400.0
+SHOWN = 3  # pages that link to a URL
 REBUILT_WITH = {"mode", "query", "then", "domains"}  # arguments of a crawl
 
 MOMENTS = {  # seconds in a unit
@@ -159,12 +163,17 @@ class FrontierCommand(Command):
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
         found = inspect.explain(frontier, url)
         found["refused"] = found["refused"] or read(self.crawl_dir).refusal(found["url"])
+        found["robots"] = self._robots(frontier, found["url"])
         path = self.crawl_dir / "catalog.sqlite"
         if path.exists():
             with closing(Catalog(path, readonly=True)) as catalog:
                 fetch = catalog.fetches.last(found["url"])
                 document = catalog.find(found["url"])
                 due = catalog.checks.due([document.number]) if document else []
+                if found["priority"]:
+                    sources = catalog.links.sources_of(found["url"]).tolist()
+                    found["priority"]["in_links"] = len(sources)
+                    found["priority"]["linked_from"] = list(catalog.urls.of(sources[:SHOWN]).values())
                 found["sitemaps"] = [sitemap for sitemap, _ in catalog.signs.of(found["url"])]
                 found["refresh"] = outlook(catalog, self.crawl_dir, self.project, found["url"])
                 if found["state"] in ("queued", "leased"):
@@ -174,6 +183,20 @@ class FrontierCommand(Command):
                 if found["state"] == "decided":
                     found["state"] = due[0].was if due else f"{fetch.state}/{fetch.reason}".rstrip("/")
         return found
+
+    def _robots(self, frontier: Frontier, url: str) -> dict[str, Any]:
+        """What the robots.txt of its server says of a URL, and in which line."""
+        agent = self.project["ROBOTSTXT_USER_AGENT"] or self.project["USER_AGENT"]
+        polite = frontier.politeness
+        cache = RobotsCache(frontier.client, partial(frontier.shared_key, "robots"), agent, polite)
+        robots, _ = cache.get(urls.server(url))
+        if robots is None:
+            return {"says": "not asked yet"}
+        is_allowed = robots.rules is not None and robots.rules.allowed(url)
+        is_read = robots.status is not None and 200 <= robots.status < 300
+        line = deciding_line(robots.body, agent, url) if is_read else ""
+        says = "allowed" if is_allowed else "disallowed"
+        return {"says": says, "line": line, "status": robots.status, "fetched": robots.fetched}
 
 
 def servers_named(name: str) -> list[str]:
@@ -223,7 +246,7 @@ def readable(found: dict[str, Any]) -> dict[str, Any]:
             shown["changes"] = f"about every {middle} ({low} to {high})"
         elif isinstance(value, float) and value:
             shown[name] = f"{value:.3g}"
-        elif value or name == "waiting":
+        elif value or name in ("waiting", "ahead"):
             shown[name] = str(value) if name in ("id", "offset") else value
     return shown
 

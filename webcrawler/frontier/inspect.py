@@ -17,9 +17,12 @@ from webcrawler import urls
 from webcrawler.errors import Unavailable
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.slots import Client, Partition, now_ms
+from webcrawler.frontier.wire import PRIORITY_STEP
+from webcrawler.orderings import PRIORITY_MAX
 
-TURN = 2**40  # these two as in _1_names.lua
+TURN = 2**40  # these as in _1_names.lua
 BEHIND = 2**52
+FIRST = -PRIORITY_MAX * PRIORITY_STEP
 LOOKED_AT = 2_000  # servers in each of three places whose queues are measured: some 50 ms
 LEASES_LOOKED_AT = 10_000
 
@@ -118,6 +121,7 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
     lease = client.hget(prefix + "leases", target.url)
     retry = client.zscore(prefix + "retry", member)
     score = client.zscore(f"{prefix}queue:{server}", path)
+    ahead = client.zrank(f"{prefix}queue:{server}", path)
     shard = str(target.id)[-4:]
     state = "unseen"
     if lease:
@@ -139,8 +143,27 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
         "not_before_ms": retry,
         "tries": int((client.hget(prefix + "tries", member) or b"0 ").split()[0]),
         "behind": score is not None and score >= BEHIND,
+        "priority": {} if score is None else _priority(frontier, partition, member, score) | {"ahead": ahead},
         "server": {"name": server, "waiting": client.zcard(f"{prefix}queue:{server}"), **politeness},
         "taken": _taken(client, prefix, server, path),
+    }
+
+
+def _priority(frontier: Frontier, partition: Partition, member: str, score: float) -> dict[str, Any]:
+    """What a score in a queue is made of: as in _1_names.lua."""
+    rest, number = divmod(int(score), PRIORITY_STEP)
+    is_by_mode = FIRST <= score < BEHIND
+    note = frontier.client.hget(partition.prefix + "note", member)
+    return {
+        "mode": frontier.stored_mode(),
+        "order": "by mode"
+        if is_by_mode
+        else "check, before all others"
+        if score < 0
+        else "behind all others",
+        "value": -rest if is_by_mode else None,
+        "number": number,
+        "note": int(note or 0),
     }
 
 

@@ -20,7 +20,7 @@ _INDEX = re.compile(r"/index\.html?$")
 
 
 class _Rank(NamedTuple):
-    """The greater decides: most octets, then Allow (2.2.2)."""
+    """The greater decides: most octets, then Allow (2.2.2); of no octets where no rule matches."""
 
     octets: int
     allow: bool
@@ -81,6 +81,10 @@ class Matcher:
 
     def allows(self, path: str) -> bool:
         """Say whether a path with its query may be fetched; it may where no rule matches."""
+        return self.decision(path).allow
+
+    def decision(self, path: str) -> _Rank:
+        """Return the rank of the rule that decides."""
         path = spelling(path)
         best = _Rank(0, True)
         for length in self._lengths:
@@ -91,8 +95,8 @@ class Matcher:
             if rule.rank < best:
                 break
             if rule.matches(path):
-                return rule.rank.allow
-        return best.allow
+                return rule.rank
+        return best
 
 
 def spelling(text: str) -> str:

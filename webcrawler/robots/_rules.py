@@ -88,6 +88,19 @@ def verdict(status: int | None, body: bytes, user_agent: str) -> Rules | None:
     return ALLOW_ALL if 300 <= status < 500 else None
 
 
+def deciding_line(body: bytes, user_agent: str, url: str) -> str:
+    """Return the line of a robots.txt that decides on a resolved URL, as "Allow: /"; "" where none does.
+
+    Compares each rule with the path, so it is not for crawls.
+    """
+    path, (group, _) = urls.split(url)[1], read(body, user_agent)
+    decision = Matcher(group.rules).decision(path)
+    for allow, pattern in group.rules if decision.octets else ():
+        if Matcher([(allow, pattern)]).decision(path) == decision:
+            return f"{'Allow' if allow else 'Disallow'}: {pattern}"
+    return ""
+
+
 def product_token(user_agent: str) -> str:
     """Return the name by which robots.txt files call a crawler, lower case: "foobot" of "FooBot/1.0 (+…)".
 
