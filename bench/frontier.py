@@ -56,7 +56,7 @@ def main() -> None:
     arguments = _arguments()
     print(f"webcrawler: {Path(webcrawler.__file__).parent}, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
     if arguments.memory:
-        figures: object = memory.measure(arguments.urls)
+        figures: object = memory.measure(arguments.urls, arguments.urls_per_server)
     elif arguments.growth:
         figures = growth.measure(arguments.growth_urls, arguments.rounds)
     else:
@@ -74,6 +74,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--memory", action="store_true", help="measure memory instead")
     parser.add_argument("--urls", type=int, default=1_000_000, metavar="N", help="for --memory (1,000,000)")
+    parser.add_argument(
+        "--urls-per-server", type=int, default=memory.URLS_PER_SERVER, metavar="N", help="for --memory (100)"
+    )
     parser.add_argument("--growth", action="store_true", help="measure growth instead")
     parser.add_argument(
         "--growth-urls", type=int, default=10_000_000, metavar="N", help="for --growth (10,000,000)"

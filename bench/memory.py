@@ -23,13 +23,18 @@ KINDS = ("used_memory", "used_memory_dataset")
 Bytes = dict[str, float]
 
 
-def measure(urls: int) -> dict[str, Bytes]:
+def measure(urls: int, per_server: int) -> dict[str, Bytes]:
     """Fills a new server for each of the two, and prints a table."""
     rows: dict[str, Bytes] = {}
     for fill, number in ((_peer, min(urls, PEER_URLS)), (_ours, urls)):
         with tempfile.TemporaryDirectory() as folder, connect(None, Path(folder)) as connection:
-            rows |= fill(connection, number)
-    table = Table("bytes per URL", "used_memory", "dataset", title=f"{urls:,} URLs of 64 characters")
+            rows |= fill(connection, number, max(1, number // per_server))
+    table = Table(
+        "bytes per URL",
+        "used_memory",
+        "dataset",
+        title=f"{urls:,} URLs of 64 characters, {per_server:,} a server",
+    )
     for name, row in rows.items():
         table.add_row(name, *(f"{row[kind]:.1f}" for kind in KINDS))
     Console().print(table)
@@ -47,11 +52,11 @@ def used(client: redis.Redis) -> Bytes:
     return {kind: float(info[kind]) for kind in KINDS}
 
 
-def _ours(connection: Connection, urls: int) -> dict[str, Bytes]:
+def _ours(connection: Connection, urls: int, servers: int) -> dict[str, Bytes]:
     frontier = open_frontier(connection, "ann")
     _take_all(frontier)  # loads the scripts
     before = used(connection.client)
-    for links in numbered(urls, max(1, urls // URLS_PER_SERVER)):
+    for links in numbered(urls, servers):
         frontier.discover(links)
     waiting = used(connection.client)
     print("filled; now all are fetched", file=sys.stderr, flush=True)
@@ -68,14 +73,14 @@ def _take_all(frontier: Frontier) -> None:
         frontier.complete([Done(lease, "document", True) for lease in leases])
 
 
-def _peer(connection: Connection, urls: int) -> dict[str, Bytes]:
+def _peer(connection: Connection, urls: int, servers: int) -> dict[str, Bytes]:
     """Its commands through a pipeline, as this is not about speed."""
     peer, client = ScrapyRedis(connection.client), connection.client
     before = used(client)
-    for links in numbered(urls, max(1, urls // URLS_PER_SERVER)):
+    for links in numbered(urls, servers):
         client.sadd(peer.dupefilter.key, *(peer.dupefilter.request_fingerprint(request(of)) for of in links))
     decided = used(client)
-    for links in numbered(urls, max(1, urls // URLS_PER_SERVER)):
+    for links in numbered(urls, servers):
         client.zadd(peer.queue.key, {peer.queue._encode_request(request(of)): 0 for of in links})
     waiting = used(client)
     return {
