@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.address import IPv4Address, IPv6Address
 
-from webcrawler.crawl.resolver import GuardedResolver
+from webcrawler.crawl.resolver import KEPT_MAX, KEPT_SECONDS, GuardedResolver, RememberingResolver
 from webcrawler.errors import BadInput
 from webcrawler.settings import DOWNLOAD_HANDLERS
 from webcrawler.urls import AddressRules
@@ -270,6 +270,65 @@ def test_name_that_is_bound_anew_at_each_question_never_leads_to_a_special_addre
 
         assert dns.passed == [ip for ip in dns.answers if ip in public]
         assert guard.has_refused(f"http://h{number}.example/") is (dns.answers != [] and dns.passed == [])
+
+
+# --- how long an address holds ---
+
+
+def test_an_address_holds_for_five_minutes_and_is_asked_for_again_then() -> None:
+    dns, now = Dns(), [0.0]
+    remembering = RememberingResolver(dns, clock=lambda: now[0])
+    dns.answers = ["93.184.216.34", "93.184.216.35"]
+
+    remembering.resolveHostName(dns, "a.example", 80)
+    first, dns.answers, dns.passed = dns.passed, ["93.184.216.99"], []
+    now[0] = KEPT_SECONDS - 1
+    remembering.resolveHostName(dns, "a.example", 80)
+    assert dns.passed == first == ["93.184.216.34", "93.184.216.35"]
+
+    now[0], dns.passed = KEPT_SECONDS, []
+    remembering.resolveHostName(dns, "a.example", 80)
+    assert dns.passed == ["93.184.216.99"]
+
+
+def test_names_ports_and_failures_have_no_part_in_the_answer_of_another_question() -> None:
+    dns = Dns()
+    remembering = RememberingResolver(dns)
+
+    remembering.resolveHostName(dns, "a.example", 80)  # nothing is found
+    dns.answers = ["93.184.216.34"]
+    remembering.resolveHostName(dns, "a.example", 80)
+    dns.answers = ["93.184.216.35"]
+    remembering.resolveHostName(dns, "b.example", 80)
+    dns.answers = ["93.184.216.36"]
+    remembering.resolveHostName(dns, "a.example", 81)
+
+    assert dns.passed == ["93.184.216.34", "93.184.216.35", "93.184.216.36"]
+
+
+def test_an_address_that_is_remembered_is_guarded_like_a_new_one() -> None:
+    dns = Dns()
+    guard = GuardedResolver(RememberingResolver(dns), AddressRules())
+    dns.answers = ["127.0.0.1"]
+
+    guard.resolveHostName(dns, "a.example")
+    guard.resolveHostName(dns, "a.example")
+
+    assert dns.passed == []
+
+
+def test_the_oldest_address_is_forgotten_for_the_newest() -> None:
+    dns = Dns()
+    remembering = RememberingResolver(dns)
+    dns.answers = ["93.184.216.34"]
+    for number in range(KEPT_MAX + 1):
+        remembering.resolveHostName(dns, f"h{number}.example")
+    dns.answers, dns.passed = ["93.184.216.35"], []
+
+    for number in (KEPT_MAX, 1, 0):
+        remembering.resolveHostName(dns, f"h{number}.example")
+
+    assert dns.passed == ["93.184.216.34", "93.184.216.34", "93.184.216.35"]
 
 
 # --- schemes: S6 ---

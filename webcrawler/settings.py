@@ -196,6 +196,7 @@ COMMANDS_MODULE = "webcrawler.commands"
 DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}
 
 REACTOR_THREADPOOL_MAXSIZE = 32  # DNS
+DNSCACHE_ENABLED = False  # it never forgets: webcrawler/crawl/resolver.py has one that does
 DOWNLOAD_WARNSIZE = 0
 COOKIES_ENABLED = False
 TELNETCONSOLE_ENABLED = False

@@ -1,8 +1,10 @@
-"""The reactor's name resolver with a guard behind it: special addresses are dropped before a connection."""
+"""The reactor's name resolver, with a memory that forgets, and a guard: special addresses are dropped."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -12,6 +14,75 @@ from zope.interface import implementer
 from webcrawler.urls import AddressRules, host_and_port, is_address, server
 
 REFUSED_MAX = 100_000  # hosts that are remembered
+# How long an address holds: the system's resolver does not tell the TTL of a record, and this is a usual one.
+KEPT_SECONDS = 300.0
+KEPT_MAX = 10_000  # answers
+Answers = tuple[IAddress, ...]
+
+
+@implementer(IHostResolution)
+class _Known(NamedTuple):
+    """A resolution that was over when it began."""
+
+    name: str
+
+    def cancel(self) -> None:
+        pass
+
+
+@implementer(IHostnameResolver)
+class RememberingResolver:
+    """Asks another resolver, once in five minutes for each name. What was not found is asked for again.
+
+    In place of Scrapy's cache, which keeps an address as long as the process lives (DNSCACHE_ENABLED).
+
+    Args:
+        clock: seconds.
+    """
+
+    def __init__(self, resolver: Any, clock: Callable[[], float] = monotonic) -> None:
+        self._resolver, self._clock = resolver, clock
+        self._known: dict[str, tuple[float, Answers]] = {}  # by question, the oldest answer first
+
+    def resolveHostName(self, resolutionReceiver: Any, hostName: str, *arguments: Any, **options: Any) -> Any:
+        question = repr((hostName, arguments, options))  # types and lists among them
+        until, addresses = self._known.get(question, (0.0, ()))
+        if self._clock() >= until:
+            noting = _Noting(resolutionReceiver, lambda found: self._note(question, found))
+            return self._resolver.resolveHostName(noting, hostName, *arguments, **options)
+        resolution = _Known(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        for address in addresses:
+            resolutionReceiver.addressResolved(address)
+        resolutionReceiver.resolutionComplete()
+        return resolution
+
+    def _note(self, question: str, found: Answers) -> None:
+        self._known.pop(question, None)
+        if found:
+            self._known[question] = self._clock() + KEPT_SECONDS, found
+        if len(self._known) > KEPT_MAX:
+            del self._known[next(iter(self._known))]
+
+
+@implementer(IResolutionReceiver)
+class _Noting:
+    """Passes everything on, and notes the addresses once there are all of them."""
+
+    def __init__(self, receiver: Any, note: Callable[[Answers], object]) -> None:
+        self._receiver, self._note = receiver, note
+        self._found: list[IAddress] = []
+
+    def resolutionBegan(self, resolution: IHostResolution) -> None:
+        self._receiver.resolutionBegan(resolution)
+
+    def addressResolved(self, address: IAddress) -> None:
+        self._found.append(address)
+        self._receiver.addressResolved(address)
+
+    def resolutionComplete(self) -> None:
+        self._note(tuple(self._found))
+        self._receiver.resolutionComplete()
 
 
 @implementer(IHostnameResolver)
