@@ -1,4 +1,4 @@
-"""Marks a page whose bytes are those of an earlier one; hands on the simhash for those that nearly are."""
+"""Marks a page whose bytes are those of an earlier one; hands on what tells originals and near-duplicates."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from webcrawler.crawl import CrawledPage
 from webcrawler.crawl.run import PagePipeline
 from webcrawler.records import Entry, Original
+from webcrawler.urls import url_id
 
 
 class DuplicatesPipeline(PagePipeline):
@@ -20,4 +21,5 @@ class DuplicatesPipeline(PagePipeline):
         sys.audit("webcrawler.duplicates.hinted")
         item.duplicate_of = None if first.url == item.url else first.url
         original = first if item.duplicate_of else None
-        return replace(entry, digest=digest, original=original, simhash=item.page.simhash)
+        entry = replace(entry, digest=digest, original=original, simhash=item.page.simhash)
+        return replace(entry, canonical=url_id(item.page.canonical)) if item.page.canonical else entry

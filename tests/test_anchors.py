@@ -129,7 +129,9 @@ def test_redirects_in_a_circle_end(tmp_path: Path, catalog: Catalog) -> None:
 
 def test_what_a_duplicate_is_called_counts_for_the_original(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page(f"{B}/one", content="same"), page(f"{B}/two", content="same"))
-    write(catalog, page(f"{A}/", link(f"{B}/two", "cell")))
+    write(
+        catalog, page(f"{A}/", link(f"{B}/two", "cell")), page("http://c.example/", link(f"{B}/one", "gene"))
+    )
 
     follow(tmp_path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from hostile import VECTORS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html
+from searched import entry
 from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.parsing.page import markup
-from webcrawler.records import Entry, Fetch, Lease, Original, Text
+from webcrawler.records import Entry, Fetch, Lease, Link, Original, Text
 from webcrawler.urls import canonical, server, url_id
 from webcrawler.web import Config, make_app
 from webcrawler.web.cached.sanitiser import MAX_DEPTH, TAGS, forbids_copies, sanitised
@@ -275,6 +277,17 @@ def test_duplicate_is_shown_from_its_twins_record(client: TestClient, tmp_path: 
 
     assert "the same" in answer.text
     assert "http://b.test/x" in answer.text
+
+
+def test_original_whose_bytes_a_copy_brought_first_is_shown(client: TestClient, tmp_path: Path) -> None:
+    archive(tmp_path, PAGE, b"<p>the same")
+    second = archive(tmp_path, "http://b.test/", b"<p>the same", original=Original(PAGE, FETCHED))
+    citing = entry(("http://c.test/", "", ""), Link("http://b.test/", url_id("http://b.test/"), ""))
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.write([(citing, None)])
+        assert not catalog.documents([second])[second].duplicate_of
+
+    assert "the same" in client.get("/cached", params={"number": second}).text
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,19 @@ from hypothesis import strategies as st
 from webcrawler.archive.catalog import Catalog, Verdict, _database
 from webcrawler.archive.catalog._rows import pack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.records import Change, Entry, Fetch, Lease, Link, Original, Place, Text
+from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Original, Place, Text
 from webcrawler.urls import server, url_id
 
 A, B, C, D = "http://a.test/", "http://b.test/x?q=1", "https://c.test:8080/", "http://a.test/d"
+BEFORE_SORTED_RUNS = (
+    "DROP TABLE duplicates",
+    "ALTER TABLE servers DROP COLUMN voters",
+    "ALTER TABLE documents DROP COLUMN canonical",
+    "DROP TABLE inlink_counts",
+    "DROP TABLE inlinks",
+    "CREATE INDEX links_by_target ON links (target)",
+    "PRAGMA user_version = 9",
+)
 VIEWS = ("documents", "links", "texts", "fetches")
 
 
@@ -570,14 +579,23 @@ def test_cutting_into_batches_and_restarts_make_no_difference(
 
 
 def logical(folder: str) -> tuple[object, ...]:
-    """All that a reader sees; numbers of changes differ where a follower is repointed within a batch."""
+    """What a reader sees. Numbers of changes differ where a follower is repointed within a batch, and
+    which of equal pages is the original depends on what was known when they were compared.
+    """
     catalog = Catalog(Path(folder) / "catalog.sqlite", readonly=True)
     documents = {d.url: d._replace(number=0, duplicate_of=0) for d in catalog.documents(range(1, 9)).values()}
     urls = sorted(url for _, url in catalog.urls.all())
     bodies_by_url = {url: catalog.texts([number]).get(number) for number, url in catalog.urls.all()}
-    seen = (documents, twins(catalog), edges(catalog), urls, bodies_by_url)
+    equal = Counter(original or url for url, original in twins(catalog).items()).values()
+    seen = (documents, sorted(equal), edges(catalog), urls, bodies_by_url)
     catalog.close()
     return seen
+
+
+def shown(catalog: Catalog, numbers: Sequence[int]) -> dict[int, Document]:
+    """Whether they are duplicates, not of which page."""
+    documents = catalog.documents(numbers).items()
+    return {number: one._replace(duplicate_of=bool(one.duplicate_of)) for number, one in documents}
 
 
 @settings(max_examples=40, deadline=None)
@@ -592,9 +610,9 @@ def test_following_the_changes_gives_the_documents(history: list[Entry]) -> None
             for change in catalog.changes(seq, 100):
                 seq = change.seq
                 followed.pop(change.number, None)
-                followed.update(catalog.documents([change.number]))
+                followed.update(shown(catalog, [change.number]))
 
-            assert followed == catalog.documents(range(1, 9))
+            assert followed == shown(catalog, range(1, 9))
         catalog.close()
 
 
@@ -677,9 +695,8 @@ def test_a_catalog_with_an_index_of_in_links_gets_sorted_runs_and_says_what_take
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         write(catalog, page(A, 1, "a", [link(B), link(C)]), page(B, 2, "b", [link(C)]))
     with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as db:
-        for statement in ("DROP TABLE inlink_counts", "DROP TABLE inlinks", "PRAGMA user_version = 9"):
+        for statement in BEFORE_SORTED_RUNS:
             db.execute(statement)
-        db.execute("CREATE INDEX links_by_target ON links (target)")
     monkeypatch.setattr(_database, "WAIT_SECONDS", 0)
     monkeypatch.setattr(_database, "STEPS", 1)
 

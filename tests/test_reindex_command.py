@@ -31,6 +31,9 @@ def crawl_dir(tmp_path: Path) -> Path:
 
 
 UNDO = (
+    "DROP TABLE duplicates",
+    "ALTER TABLE servers DROP COLUMN voters",
+    "ALTER TABLE documents DROP COLUMN canonical",
     "DROP TABLE inlink_counts",
     "DROP TABLE inlinks",
     "DROP TABLE unlinked",
@@ -69,7 +72,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     path = crawl_dir / "catalog.sqlite"
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 10, "undo the newest migration here, too"
+        assert version == 11, "undo the newest migration here, too"
         for statement in UNDO:
             db.execute(statement)
         db.execute("PRAGMA user_version = 2")

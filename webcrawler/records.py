@@ -37,6 +37,7 @@ class Page(NamedTuple):
     noindex: bool = False
     nofollow: bool = False
     simhash: int = 0  # of the text, signed; 0 where that is too short
+    canonical: str = ""  # the canonical URL of what it says is its own (rel=canonical); "": it says nothing
 
 
 class Sitemap(NamedTuple):
@@ -118,6 +119,7 @@ class Entry:
     refused: dict[str, int] = field(default_factory=dict)
     archive: bool = False  # keep the response in a WARC file
     simhash: int = 0  # as the page's
+    canonical: int = 0  # id of the URL that the page says is its own; 0: it says nothing
 
 
 class Change(NamedTuple):
@@ -140,7 +142,7 @@ class Document(NamedTuple):
     content_type: str
     digest: bytes
     word_count: int
-    duplicate_of: int  # page number of the earliest twin, 0 when there is none
+    duplicate_of: int  # page number of the original, 0 for one itself
     noindex: bool
     place: Place | None
 

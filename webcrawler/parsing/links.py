@@ -35,6 +35,14 @@ def base_url(href: str, url: str) -> str:
         return href if foreign else url  # what is relative to ftp: is ftp, and refused link by link
 
 
+def canonical_url(href: str, base: str) -> str:
+    """Return the canonical URL that a page names as its own (RFC 6596), or "" where it is none."""
+    if not (href := href.partition("#")[0].strip()):
+        return ""
+    target = _target(href, base, frozenset(("http", "https")))
+    return "" if isinstance(target, str) else target.url
+
+
 def merge(
     outlinks: Iterable[Outlink], text: str, base: str, protocols: Collection[str]
 ) -> tuple[tuple[Link, ...], Counter[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from lxml import etree
 
 from webcrawler.parsing.encoding import decode
-from webcrawler.parsing.links import base_url, merge
+from webcrawler.parsing.links import base_url, canonical_url, merge
 from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page
 from webcrawler.text import simhash
@@ -51,7 +51,8 @@ def parse(
     if not reader.is_complete:  # out of memory, libxml2 stops in the middle and may not say so
         raise MemoryError
     flow, text = reader.flow, reader.flow.text
-    links, refused = merge(reader.outlinks, text, base_url(reader.base, url), protocols)
+    base = base_url(reader.base, url)
+    links, refused = merge(reader.outlinks, text, base, protocols)
     if reader.links_left_out:
         refused["too-many"] = reader.links_left_out
     return Page(
@@ -66,6 +67,7 @@ def parse(
         noindex=not reader.robots.isdisjoint(("noindex", "none")),
         nofollow=not reader.robots.isdisjoint(("nofollow", "none")),
         simhash=simhash(text),
+        canonical=canonical_url(reader.canonical, base),
     )
 
 

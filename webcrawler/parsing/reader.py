@@ -13,7 +13,7 @@ MAX_LINKS = 50_000  # different ones of a page; more is an attack: the rest is o
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
 
-_READ = frozenset(("a", "area", "base", "frame", "iframe", "img", "meta", "svg", "title"))
+_READ = frozenset(("a", "area", "base", "frame", "iframe", "img", "link", "meta", "svg", "title"))
 
 Attributes = Mapping[str, str]
 
@@ -37,7 +37,7 @@ class Reader:
 
     def __init__(self) -> None:
         self.flow = TextFlow()
-        self.title = self.description = self.keywords = self.base = ""
+        self.title = self.description = self.keywords = self.base = self.canonical = ""
         self.is_complete = False  # the end of the document was seen
         self.robots: set[str] = set()
         self.outlinks: list[Outlink] = []
@@ -99,6 +99,8 @@ class Reader:
                 self._add_here(attributes["href"], attributes.get("alt", ""), _is_nofollow(attributes))
             case "frame" | "iframe" if "src" in attributes:
                 self._add_here(attributes["src"], attributes.get("title", ""))
+            case "link" if "canonical" in attributes.get("rel", "").lower().split():
+                self.canonical = self.canonical or attributes.get("href", "")
             case "meta":
                 self._meta(attributes)
             case "base":

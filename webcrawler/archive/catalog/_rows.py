@@ -29,7 +29,7 @@ REFUSING = frozenset({401, 403})  # a login or a ban: it does not say that the d
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
-    text_digest, modified, audit, conditional, spelling, probe, words_digest, fresh"""
+    text_digest, modified, audit, conditional, spelling, canonical, probe, words_digest, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -92,6 +92,7 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         "audit" in asked,
         1 if "headers" in asked else 0 if "whole" in asked else None,
         spelling_of(fetch.lease),
+        entry.canonical or None,
         asked.get("kind") == "probe",
         sha1(" ".join(words).encode(), usedforsecurity=False).digest() if words and is_compared else None,
         found is not None,

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from webcrawler.archive.catalog._database import URL, as_json, insert_many, run, transaction
+from webcrawler.archive.catalog._originals import choose_originals
 from webcrawler.archive.catalog._rows import (
     COLUMNS,
     Arrival,
@@ -291,9 +292,10 @@ class Writer:
         self._db.execute("DELETE FROM vacated")
 
     def _apply_batch(self) -> None:
-        """Apply `batch` to documents, texts and changes, and find near-duplicates anew."""
+        """Apply `batch` to documents, texts and changes, and find originals and near-duplicates anew."""
         before = self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0]
         run(self._db, "apply.sql", lambda: sys.audit("webcrawler.catalog.statement"), before=before)
+        choose_originals(self._db, before)
         found = json.loads(run(self._db, "near.sql", before=before).fetchone()[0])
         verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)
         news = [(number, older) for number, known, older in verdicts if older != known]

@@ -32,6 +32,8 @@ DOCUMENT = """
     SELECT d.number, u.id, s.name || u.path, s.name, d.fetched, d.status, d.content_type, d.digest,
            d.word_count, d.duplicate_of, d.noindex, d.file, d."offset"
     FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server"""
+# With the same bytes as d. Its WARC record has them; that of the original may only refer to it.
+FIRST = "SELECT o.number FROM documents o WHERE o.digest = d.digest ORDER BY o.since LIMIT 1"
 NO_LIMITS: Mapping[str, float] = MappingProxyType({})
 
 
@@ -201,6 +203,11 @@ class Catalog:
             for number, packed in rows
         }
 
+    def first_with_bytes_of(self, number: int) -> int:
+        """The document that had the same bytes first, or this one: its WARC record has them."""
+        row = self._db.execute(f"SELECT ({FIRST}) FROM documents d WHERE d.number = ?", (number,)).fetchone()
+        return row[0] or number if row else number
+
     def near_duplicates(self, numbers: Sequence[int]) -> dict[int, int]:
         """Those that nearly repeat an older document, by page number: the number of the oldest."""
         query = """
@@ -235,9 +242,9 @@ class Catalog:
         return int(self._one(f"SELECT count(*) FROM documents WHERE {COLLECTED}")[0])
 
     def digests(self, limit: int) -> dict[bytes, Original]:
-        """The originals by digest, the newest `limit` of them, without finds."""
+        """By digest the first document that had it, the newest `limit` of them, without finds."""
         query = f"""SELECT d.digest, {SPELLED}, d.fetched {URL} JOIN documents d ON d.number = u.number
-            WHERE d.digest IS NOT NULL AND d.duplicate_of IS NULL AND d.{COLLECTED}
+            WHERE d.digest IS NOT NULL AND d.number = ({FIRST}) AND d.{COLLECTED}
             ORDER BY d.since DESC LIMIT ?"""
         return {digest: Original(url, fetched) for digest, url, fetched in self._db.execute(query, (limit,))}
 

@@ -107,7 +107,7 @@ def _no_copy(why: str, status: int = 404) -> HTTPException:
 
 
 def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
-    """The document, followed by the one with the body if it is a duplicate; and its title."""
+    """The document, followed by those with the same bytes that may have the body; and its title."""
     path = crawl_dir / "catalog.sqlite"
     if not path.exists():
         raise _no_copy("Nothing was crawled yet.")
@@ -119,7 +119,8 @@ def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
         own = catalog.documents([number]).get(number)
         if own is None or own.noindex:
             raise _no_copy("There is no copy of such a page.")
-        twin = catalog.documents([own.duplicate_of]) if own.duplicate_of else {}
+        twins = {own.duplicate_of, catalog.first_with_bytes_of(number)} - {0, number}
+        twin = catalog.documents(sorted(twins))
         texts = catalog.texts([number, *twin])
         title = next((text.title for text in texts.values() if text.title), "")
         return [own, *twin.values()], title

@@ -1,6 +1,7 @@
 -- Applies one batch to documents, texts, changes. Run inside the transaction, after `batch` is filled.
 -- :before  the last changes.seq of earlier transactions and batches.
--- Keeps    duplicate_of is the holder of the same digest with the least `since`, NULL for that one itself.
+-- Keeps    duplicate_of is the original of the same digest, NULL for that one itself: the one that was it before, else
+--          the holder with the least `since`, until choose_originals finds one that has more for it.
 --          near_duplicate_of follows in near.sql, the history in history.sql.
 -- Cost     a few b-tree look-ups an entry, in this order: without CROSS JOIN all documents would be read; where an original leaves its digest, all its followers are rewritten.
 
@@ -22,10 +23,10 @@ ORDER BY b.position;
 DELETE FROM documents WHERE number IN (SELECT number FROM batch WHERE fresh AND NOT found);
 
 INSERT INTO documents (number, fetched, status, content_type, digest, simhash, since, etag, last_modified, word_count,
-                       seconds, noindex, file, "offset", checked, changed, text_digest)
+                       seconds, noindex, file, "offset", checked, changed, text_digest, canonical)
 SELECT b.number, b.fetched, b.status, b.content_type, b.digest, b.simhash, c.seq, b.etag, b.last_modified,
        b.word_count, b.seconds, b.noindex, b.file, b."offset", b.fetched,
-       CASE WHEN b.changed IS 0 THEN NULL ELSE b.fetched END, b.text_digest
+       CASE WHEN b.changed IS 0 THEN NULL ELSE b.fetched END, b.text_digest, b.canonical
 FROM changes c JOIN batch b ON b.number = c.number
 WHERE c.seq > :before AND b.found
 ON CONFLICT (number) DO UPDATE SET
@@ -34,7 +35,8 @@ ON CONFLICT (number) DO UPDATE SET
     simhash = excluded.simhash, etag = excluded.etag, last_modified = excluded.last_modified,
     word_count = excluded.word_count, seconds = excluded.seconds, noindex = excluded.noindex,
     file = excluded.file, "offset" = excluded."offset", checked = excluded.checked,
-    changed = coalesce(excluded.changed, changed), text_digest = excluded.text_digest;
+    changed = coalesce(excluded.changed, changed), text_digest = excluded.text_digest,
+    canonical = excluded.canonical;
 
 INSERT INTO changes (number, kind)
 SELECT number, 'update'
@@ -44,8 +46,15 @@ WHERE digest IN (SELECT digest FROM vacated)
 
 UPDATE documents
 SET duplicate_of = nullif(
-    (SELECT o.number FROM documents o WHERE o.digest = documents.digest ORDER BY o.since LIMIT 1), number)
+    (SELECT coalesce((SELECT p.number FROM documents p -- the oldest leads to the original, unless that has just left
+                      WHERE p.number = o.duplicate_of AND p.digest = o.digest AND p.since <= :before), o.number)
+     FROM documents o WHERE o.digest = documents.digest ORDER BY o.since LIMIT 1), number)
 WHERE number IN (SELECT number FROM changes WHERE seq > :before);
+
+INSERT OR IGNORE INTO duplicates
+SELECT u.server, d.number
+FROM changes c CROSS JOIN documents d ON d.number = c.number CROSS JOIN urls u ON u.number = d.number
+WHERE c.seq > :before AND d.duplicate_of IS NOT NULL;
 
 DELETE FROM texts WHERE number IN (SELECT number FROM batch WHERE fresh);
 

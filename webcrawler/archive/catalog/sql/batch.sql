@@ -19,6 +19,7 @@ CREATE TEMP TABLE batch (
     text_digest BLOB, modified REAL, audit INTEGER NOT NULL DEFAULT 0,
     conditional INTEGER, -- as in fetches
     spelling TEXT, -- as in `urls`
+    canonical INTEGER, -- as in documents
     probe    INTEGER, -- 1: its path cannot exist
     words_digest BLOB, -- SHA-1 of the words of a probe or a check
     fresh    INTEGER NOT NULL, -- 1: it says what stands there, is not fenced off, and is not what the catalog has already

@@ -1,0 +1,85 @@
+"""Which of the pages with the same bytes is the original?"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from webcrawler.archive.catalog._database import LINKED, as_json, run, statements
+from webcrawler.archive.catalog._links import INLINKS
+from webcrawler.urls import registrable_domain, url_id
+
+RIVALS = 10_000  # duplicates that are compared in one batch: some seconds
+VOTERS = 1_000  # in-links of a page that are looked at: some milliseconds
+TIMES = (
+    2  # as many voters as the original a page needs to take its part: a few links more or less change nothing
+)
+
+
+class Rival(NamedTuple):
+    number: int
+    id: int
+    canonical: int | None
+    server: str
+    original: int | None
+
+
+def choose_originals(db: sqlite3.Connection, before: int) -> None:
+    """Let duplicates take the part of their originals where the evidence is for them.
+
+    The original stays unless the first of these that decides speaks against it: its own canonical link names
+    the duplicate; twice as many domains link to the duplicate; twice as many link to the home page of its
+    server. The domains of the two have no vote, and what the duplicate says of itself is no evidence.
+
+    Args:
+        before: the last changes.seq of earlier batches.
+    Weakness: links of whoever can make up many domains count.
+    """
+    homes, rivals = statements("rivals.sql")
+    grown = []
+    for home, server, name, voters in db.execute(homes).fetchall():
+        now = len(_voters(db, home) - {registrable_domain(name)})
+        if now >= max(1, TIMES * voters):
+            db.execute("UPDATE servers SET voters = ? WHERE number = ?", (now, server))
+            grown.append(server)
+    values = {"before": before, "servers": as_json(grown), "most": RIVALS}
+    for (number,) in db.execute(rivals, values).fetchall():
+        rival = _rival(db, number)
+        if rival.original and _prevails(db, rival, _rival(db, rival.original)):
+            run(db, "take-over.sql", before=before, new=number, old=rival.original)
+
+
+def _prevails(db: sqlite3.Connection, rival: Rival, original: Rival) -> bool:
+    is_conceded, concedes = original.canonical == rival.id, rival.canonical == original.id
+    if is_conceded != concedes:
+        return is_conceded
+    theirs = {registrable_domain(rival.server), registrable_domain(original.server)}
+    for pages in ((rival.number, original.number), (_home(db, rival), _home(db, original))):
+        votes, others = (len(_voters(db, page) - theirs) for page in pages)
+        if max(votes, others) >= max(1, TIMES * min(votes, others)):
+            return votes > others
+    return False  # the one that was known first
+
+
+def _rival(db: sqlite3.Connection, number: int) -> Rival:
+    query = """
+        SELECT d.number, u.id, d.canonical, s.name, d.duplicate_of
+        FROM documents d JOIN urls u ON u.number = d.number JOIN servers s ON s.number = u.server
+        WHERE d.number = ?"""
+    return Rival(*db.execute(query, (number,)).fetchone())
+
+
+def _home(db: sqlite3.Connection, rival: Rival) -> int:
+    """The page number of the server's home page; 0: nobody has named it."""
+    found = db.execute("SELECT number FROM urls WHERE id = ?", (url_id(rival.server + "/"),)).fetchone()
+    return int(found[0]) if found else 0
+
+
+def _voters(db: sqlite3.Connection, number: int) -> set[str]:
+    """The registrable domains that link to a page; of what is blocked or removed, and finds, none."""
+    query = f"""
+        SELECT DISTINCT s.name
+        FROM (SELECT l.source {INLINKS} WHERE l.rel = '' AND {LINKED} LIMIT ?2) f
+        JOIN urls u ON u.number = f.source JOIN servers s ON s.number = u.server
+        WHERE NOT s.blocked AND NOT u.removed"""
+    return {registrable_domain(name) for (name,) in db.execute(query, (number, VOTERS))}
