@@ -118,6 +118,14 @@ def test_the_end_is_told_where_the_last_list_cannot_be_had(tmp_path: Path) -> No
     assert not journal.is_alive(tmp_path, "one")
 
 
+def test_it_begins_where_the_catalog_cannot_be_read_yet(tmp_path: Path) -> None:
+    (tmp_path / "catalog.sqlite").write_bytes(b"of an older version " * 1000)
+
+    search = search_of(tmp_path, query="quokka")
+
+    assert search.begin() and "it begins without the index" in search.journal()["note"]
+
+
 def test_what_others_crawl_once_it_is_at_rest_is_not_waited_for(tmp_path: Path) -> None:
     crawled(tmp_path, fetched(PAGE))
     lag = Lag(tmp_path)

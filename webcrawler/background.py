@@ -191,8 +191,9 @@ class Companion(NamedTuple):
         """The process id of the one at work where its priority is below ours; 0 where it is not."""
         try:
             process = int((crawl_dir / f"{self.name}.lock").read_text())
+            os.kill(process, 0)  # may we end it?
             return process if os.getpriority(os.PRIO_PROCESS, process) > os.nice(0) else 0
-        except (ValueError, OSError):  # it has just taken the lock, or just ended; a command says no number
+        except (ValueError, OSError):  # it has just taken the lock or ended, is a command or somebody else's
             return 0
 
 

@@ -54,7 +54,7 @@ class RealtimeSearch:
         self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
         self._held.enter_context(hold_crawl(crawl_dir))
         self._lag = Lag(crawl_dir)
-        self._held.enter_context(hold_search(crawl_dir, self._lag.last()))
+        self._held.enter_context(hold_search(crawl_dir, self._last_change()))
         self._started = time.time()
         self._searcher = Searcher(crawl_dir, job=job.marks_finds)
         self._query = job.query
@@ -77,6 +77,13 @@ class RealtimeSearch:
         self._note, self._about, self.fetched, self._kept = "", "", 0, 0
         self.waiting_pages: deque[CrawledPage] = deque()
         self._waiting_urls = 0
+
+    def _last_change(self) -> int:
+        """0 where the catalog cannot be read yet: the crawl says why, or upgrades it."""
+        try:
+            return self._lag.last()
+        except (WebcrawlerError, sqlite3.Error):
+            return 0
 
     @property
     def similar(self) -> int:
