@@ -153,13 +153,13 @@ def _endless(site: Site) -> Answer:
 def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alone(
     tmp_path: Path,
 ) -> None:
-    names = [f"q{i}" for i in range(30)]
+    names = [f"q{i}" for i in range(25)]  # a list shows 30
     start = document("Quokkas", "quokka", **{name: f"quokka {name}" for name in names})
     routes = {f"/{name}": document(name, f"quokka {name} " * (i + 1)) for i, name in enumerate(names)}
     alone, beside = tmp_path / "alone", tmp_path / "beside"
     with sites(searched={"/": start, **routes}, crawled={"*": _endless}) as web:
         words = ("-a", "query=quokka", "-a", f"seeds={web['searched'].url}/", "-a", "enough=0")
-        wanted = [hit["url"] for hit in search(alone, *words)[1]["hits"]]
+        wanted = {hit["url"] for hit in search(alone, *words)[1]["hits"]}
         local = {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": 0, "RANKER_ENABLED": "no"}
         seeds = f"seeds={web['crawled'].url}/"
         crawl = scrapy("crawl", "index", "-a", seeds, folder=beside, ITEM_PIPELINES=WITH_INDEX, **local)
@@ -173,6 +173,28 @@ def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alon
             crawl.send_signal(signal.SIGINT)
             crawl.communicate(timeout=60)
 
-    assert [hit["url"] for hit in journal["hits"]] == wanted
+    assert {hit["url"] for hit in journal["hits"]} == wanted
     assert journal["reason"] == "nothing_left"
     follower.wait_until_caught_up(beside)
+
+
+@pytest.mark.slow
+def test_a_search_whose_follower_is_killed_starts_another_and_finds_the_same(tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def kill(_: Site) -> Answer:
+        wait_for(lambda: holder(tmp_path / "killed") > 0)
+        killed.append(holder(tmp_path / "killed"))
+        os.kill(killed[-1], signal.SIGKILL)
+        return document("Last", "quokka")
+
+    pages = {f"/q{i}": document(f"q{i}", f"quokka q{i} " * (i + 1), last="the last quokka") for i in range(9)}
+    start = document("Quokkas", "quokka", **{path[1:]: "quokka" for path in pages})
+    with sites(searched={"/": start, **pages, "/last": document("Last", "quokka")}) as web:
+        words = ("-a", "query=quokka", "-a", f"seeds={web['searched'].url}/", "-a", "enough=0")
+        wanted = {hit["url"] for hit in search(tmp_path / "alone", *words)[1]["hits"]}
+        web["searched"].routes["/last"] = kill
+        _, journal = search(tmp_path / "killed", *words)
+
+    assert {hit["url"] for hit in journal["hits"]} == wanted
+    assert len(killed) == 1 and holder(tmp_path / "killed") not in (0, *killed)
