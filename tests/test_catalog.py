@@ -646,6 +646,7 @@ def test_the_in_links_are_the_links_turned_round(history: list[Entry], at_once: 
 
             for number, url in catalog.urls.all():
                 assert catalog.links.sources_of(url).tolist() == [s for s, t in links if t == number]
+            assert catalog.links.sources_of("http://unknown.test/").tolist() == []
         catalog.close()
 
 

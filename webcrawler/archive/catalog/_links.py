@@ -105,9 +105,9 @@ class LinkGraph:
         return numpy.concatenate(sources), numpy.concatenate(targets)
 
     def sources_of(self, url: str) -> IntArray:
-        """The page numbers that link or redirect to a canonical URL, ascending."""
+        """The page numbers that link or redirect to a canonical URL, ascending; none to an unknown one."""
         query = """SELECT rowid FROM inlinks
-            WHERE inlinks MATCH (SELECT number FROM urls WHERE id = ?) ORDER BY rowid"""
+            WHERE inlinks MATCH coalesce((SELECT number FROM urls WHERE id = ?), 0) ORDER BY rowid"""
         return columns(self._db.execute(query, (url_id(url),))).ravel()
 
     def most_linked(self, n: int) -> list[tuple[str, int]]:
