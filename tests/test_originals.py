@@ -170,6 +170,18 @@ def test_a_new_original_is_one_change_for_each_of_the_two_and_has_the_text(catal
     assert catalog.texts([number])[number].body == "same"
 
 
+def test_the_outcome_of_a_fetch_says_that_the_bytes_were_known_and_not_whose_they_are(
+    catalog: Catalog,
+) -> None:
+    write(catalog, page(COPY, "same"), *citing(ORIGINAL))
+
+    verdict = catalog.write([(page(ORIGINAL, "same"), None)])
+
+    assert originals(catalog) == {COPY: ORIGINAL}
+    assert verdict.duplicates == {url_id(ORIGINAL)}
+    assert [catalog.fetches.last(url).reason for url in (COPY, ORIGINAL)] == ["document", "duplicate"]  # type: ignore[union-attr]
+
+
 def test_the_bodies_are_still_looked_for_where_they_came_first(catalog: Catalog) -> None:
     write(catalog, page(COPY, "same"), page(ORIGINAL, "same"), *citing(ORIGINAL))
 

@@ -53,7 +53,7 @@ class PastFetch(NamedTuple):
 class Verdict(NamedTuple):
     """What a batch told: sets of URL ids."""
 
-    duplicates: frozenset[int] = frozenset()  # documents that repeat another byte for byte
+    duplicates: frozenset[int] = frozenset()  # documents that repeat an older one byte for byte
     near: frozenset[int] = frozenset()  # documents with nearly the text of another
     unchanged: frozenset[int] = frozenset()  # checks that found nothing new
     held: frozenset[int] = frozenset()  # checks that found nothing, or failed; the document stays for now

@@ -1,10 +1,12 @@
 -- The servers with duplicates whose home pages a batch links to: number of the home page, server's number and name, and
 -- how many domains linked to it before. Run after apply.sql.
 
-SELECT DISTINCT u.number, s.number, s.name, s.voters
-FROM batch b CROSS JOIN links l ON l.source = b.number CROSS JOIN urls u ON u.number = l.target
-CROSS JOIN servers s ON s.number = u.server
-WHERE b.fresh AND l.rel = '' AND u.path = '/' AND EXISTS (SELECT 1 FROM duplicates WHERE server = s.number);
+SELECT u.number, s.number, s.name, s.voters
+FROM (SELECT DISTINCT l.target
+      FROM (SELECT 1 FROM duplicates LIMIT 1) CROSS JOIN batch b CROSS JOIN links l ON l.source = b.number
+      WHERE b.fresh AND l.rel = '') t
+CROSS JOIN urls u ON u.number = t.target CROSS JOIN servers s ON s.number = u.server
+WHERE u.path = '/' AND EXISTS (SELECT 1 FROM duplicates WHERE server = s.number);
 
 -- The duplicates for which there is new evidence: they or links to them are new, their originals have lost links, or
 -- their servers are in :servers (JSON: an array of numbers). Finds of searches never take the part of a document.
