@@ -174,6 +174,7 @@ class Keys:
         assert int(self.hash("counts").get("servers", 0)) == len(urls_of)
         turns = {server.name: str(server.turn) for server in model.servers.values() if server.turn}
         assert self.hash("turns") == turns
+        assert self.hash("repeats") == {name: str(number) for name, number in model.repeats.items()}
 
     def politeness(self, model: Model, server: Server) -> None:
         known = {name: float(value) for name, value in self.hash("server", server.name).items()}
@@ -191,12 +192,6 @@ class Keys:
         out = [u for u in own if u.state == "leased" or (u.state == "queued" and u.retry)]
         assert int(site.get("out", 0)) == len(out)
         assert ("newcomer" in site, "trying" in site) == (bool(server.newcomer), server.trying)
-        repeats = {prefix: n for prefix in server.repeats if (n := self.repeats(server, prefix))}
-        assert repeats == (+server.repeats if model.budgets.repeats else {})
-        assert {name for name, n in site.items() if name.startswith("/") and int(n) < 0} == server.behind
-
-    def repeats(self, server: Server, prefix: str) -> int:
-        return int(self.hash("repeats").get(f"{server.name} {prefix}", 0))
 
 
 def _member(url: Url) -> str:

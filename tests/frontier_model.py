@@ -33,6 +33,9 @@ class Model(Ends):
                 self._drop(server)
                 continue
             url = self.queue(server)[0]
+            if not url.repetitive and self.repeats and self.is_repetitive(url):
+                url.repetitive = True
+                continue
             if 0 < self.polite.deaths <= url.deaths:
                 self.letting_go.add(worker)
                 if self.held(worker):
@@ -52,11 +55,12 @@ class Model(Ends):
         if not self.ordering.servers_take_turns:
             return head.place
         turn = server.newcomer if self._is_new(server) else server.turn
-        return (head.behind, not self._is_new(server), turn, not server.in_time, server.name)
+        level = -1 if head.level is None else head.level
+        return (level, not self._is_new(server), turn, not server.in_time, server.name)
 
     def _is_new(self, server: Server) -> bool:
         """Does it come before all that take turns?"""
-        in_turn = self.ordering.servers_take_turns and not self.queue(server)[0].behind
+        in_turn = self.ordering.servers_take_turns and self.queue(server)[0].level is None
         return in_turn and bool(server.newcomer) and not server.trying
 
     def _hand_out(self, url: Url, worker: str) -> None:

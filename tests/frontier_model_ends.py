@@ -2,50 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from frontier_model_intake import Intake, Server, Url
+from frontier_model_intake import Intake, Url
+from frontier_shapes import shapes_of
 
 from webcrawler.frontier import Done, Failed, Source
 from webcrawler.records import Lease
-from webcrawler.urls import path_prefix, split
+from webcrawler.urls import registrable_domain, split
 
 
 class Ends(Intake):
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._to_sweep: list[tuple[Server, str]] = []  # path prefixes that are to go behind all others
-
-    def complete(self, done: Iterable[tuple[Done, Source]], watched: Container[str]) -> list[int]:
-        """Each with the page that its links stand on; `sweep` has the rest of it."""
+    def complete(self, done: Iterable[tuple[Done, Source]]) -> list[int]:
+        """Each with the page that its links stand on."""
         answers = []
         for one, source in done:
             url = self.newest(one.lease)
             if url:
                 self.refused.update(one.refused)
-                url_links = self.discover(one.links, watched, source)
+                url_links = self.discover(one.links, source)
                 self._decide(url, f"done/{one.reason}")
                 if one.is_document:
                     url.server.newcomer = 0
-                    self._judge(url, one.repeats)
+                    self._count(url, one.repeats)
             answers.append(url_links if url else -1)
         return answers
 
-    def _judge(self, url: Url, repeats: bool) -> None:
-        """Is its prefix to go behind all others?"""
-        server, prefix = url.server, path_prefix(split(url.link.url)[1])
-        server.repeats[prefix] = max(0, server.repeats[prefix] + (1 if repeats else -1))
-        if 0 < self.budgets.repeats <= server.repeats[prefix]:
-            server.behind.add(prefix)
-        if repeats and prefix in server.behind and not url.behind:
-            self._to_sweep.append((server, prefix))
+    def _count(self, url: Url, repeats: bool) -> None:
+        """As a repeat, or as fresh where its domain has given repeats."""
+        most, server = self.budgets.repeats, url.server.name
+        domain = registrable_domain(server)
+        if not most or not (repeats or domain in self.repeats):
+            return
+        narrow, wide = shapes_of(split(url.link.url)[1])
+        names = [domain, server, f"{server} {wide}", f"{server} {narrow}"]
+        if repeats and self.repeats[names[2]] + 1 >= most and names[3] not in self.repeats:
+            names.pop()
+        for name in names:
+            self.repeats[name] = max(-most, min(self.repeats[name] + (1 if repeats else -1), 5 * most))
 
-    def sweep(self) -> None:
-        for server, prefix in self._to_sweep:
-            for waiting in self.queue(server):
-                waiting.behind |= path_prefix(split(waiting.link.url)[1]) == prefix
-        self._to_sweep.clear()
+    def is_repetitive(self, url: Url) -> bool:
+        """Does the first of shape, wide shape, server and domain say so that says anything?"""
+        most, server = self.budgets.repeats, url.server
+        narrow, wide = shapes_of(split(url.link.url)[1])
+        names = {f"{server.name} {narrow}": most, f"{server.name} {wide}": most, server.name: 4 * most}
+        for name, bar in names.items():
+            number = self.repeats.get(name, 0)
+            if number < 0 or number >= bar:
+                return number > 0
+        domain = registrable_domain(server.name)
+        return server.has_domain and self.repeats.get(domain, 0) >= 4 * most
 
     def fail(self, one: Failed) -> int:
         url = self.newest(one.lease)
@@ -104,4 +110,4 @@ class Ends(Intake):
         url.server.trying &= url.state != "leased"
         url.state = state
         if not self.is_busy(url.server):
-            url.server.newcomer = 0
+            url.server.newcomer, url.server.has_domain = 0, False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from webcrawler.frontier import Budgets, Ordering, Politeness, Source
 from webcrawler.records import Lease, Link
@@ -26,8 +26,7 @@ class Server:
     turn: int = 0  # number of its last access
     newcomer: int = 0  # number of the URL that it was found by; 0 when it has a document or nothing is left
     trying: bool = False  # a newcomer with a lease out
-    repeats: Counter[str] = field(default_factory=Counter)  # by path prefix, less what was fresh
-    behind: set[str] = field(default_factory=set)  # path prefixes
+    has_domain: bool = False  # is it known that others of its domain were there before?
 
 
 @dataclass(eq=False)
@@ -37,7 +36,8 @@ class Url:
     number: int
     priority: int
     window: int  # of leases, in which it was found
-    behind: bool = False  # all others
+    repetitive: bool = False  # as its shape, server or domain is
+    late: bool = False  # only repeats have linked to it
     state: str = "queued"  # or leased, done/…, failed/…, quarantined
     retry: float = 0.0  # when; 0 when it stands in its queue
     tries: int = 0
@@ -50,12 +50,19 @@ class Url:
 
     @property
     def place(self) -> tuple[bool, int, int]:
-        return (self.behind, -self.told, self.number)
+        return (self.level is not None, -self.told, self.number)
+
+    @property
+    def level(self) -> int | None:
+        """How far behind all others it stands."""
+        if self.late:
+            return 2 if self.repetitive else 1
+        return 0 if self.repetitive else None
 
     @property
     def told(self) -> int:
         """Its priority, as leases tell it."""
-        return LOWEST if self.behind else self.priority
+        return self.priority if self.level is None else LOWEST - self.level
 
 
 class Intake:
@@ -66,6 +73,8 @@ class Intake:
         self.workers: dict[str, float] = {}  # alive until
         self.letting_go: set[str] = set()  # workers that are to hold one URL alone
         self.refused: Counter[str] = Counter()
+        self.repeats: Counter[str] = Counter()  # of shapes, servers and domains, less what was fresh
+        self.forward: set[str] = set()  # URLs that the last links have brought there
         self.raised: set[str] = set()  # names of parts of pages whose links have raised what waits
         self.now, self.number, self.turn = 1.0, 0, 0
 
@@ -100,18 +109,19 @@ class Intake:
 
     # ---- in
 
-    def discover(
-        self, links: Sequence[Link], watched: Container[str], source: Source | None = None, part: str = ""
-    ) -> int:
+    def discover(self, links: Sequence[Link], source: Source | None = None, part: str = "") -> int:
         """Server by server in the order of their first links; numbers follow the order of all links.
 
         Args:
-            watched: servers of which it is known that prefixes of theirs go behind.
             source: the page that they stand on; without one they raise nothing that waits.
             part: a name for these of its links; under one name they raise once.
         """
+        known = [link for link in links if link.url in self.urls]
+        self.forward.clear()
+        if not (source and source.repeats):
+            self._come_forward(known, source)
         if source:
-            self._raise([link for link in links if link.url in self.urls], source, part)
+            self._raise(known, source, part)
         fresh = [link for link in dict.fromkeys(links) if link.url not in self.urls]
         numbers = {link.url: number for number, link in enumerate(fresh, self.number + 1)}
         by_server = list(dict.fromkeys(split(link.url)[0] for link in links))
@@ -122,10 +132,19 @@ class Intake:
             if over := self._over_budget(link, room - taken):
                 self.refused[over] += 1
             else:
-                self._take_in(link, numbers[link.url], watched, source)
+                self._take_in(link, numbers[link.url], source)
                 taken += 1
         self.number += len(fresh)
         return taken
+
+    def _come_forward(self, links: Sequence[Link], source: Source | None) -> None:
+        """What waits since only repeats have linked to it, to the priority of its first other link."""
+        for link in links:
+            url = self.urls[link.url]
+            if url.state == "queued" and url.late:
+                url.late = url.repetitive = False
+                url.priority = self.ordering.first_priority(link, source)
+                self.forward.add(link.url)
 
     def _raise(self, links: Sequence[Link], source: Source, part: str) -> None:
         """What waits, and nothing else; what is behind stays there."""
@@ -135,7 +154,7 @@ class Intake:
             url = self.urls[link.url]
             if url.state == "queued":
                 url.note = max(url.note, self._note(link, source))
-                if how and raises and not url.behind:
+                if how and raises and url.level is None and link.url not in self.forward:
                     url.priority = self._raised(url.priority, self.ordering.first_priority(link, source))
 
     def _raised(self, old: int, new: int) -> int:
@@ -171,12 +190,14 @@ class Intake:
     def _window(self) -> int:
         return self.turn // max(1, self.budgets.share_of)
 
-    def _take_in(self, link: Link, number: int, watched: Container[str], source: Source | None) -> None:
-        name, path = split(link.url)
+    def _take_in(self, link: Link, number: int, source: Source | None) -> None:
+        name, _ = split(link.url)
         server = self.server(name)
         if not any(url.server is server for url in self.urls.values()):
             server.newcomer = number
+            domains = {registrable_domain(url.server.name) for url in self.urls.values()}
+            server.has_domain = registrable_domain(name) in domains
         url = Url(link, server, number, self.ordering.first_priority(link, source), self._window())
         url.note = self._note(link, source)
-        url.behind = name in watched and path_prefix(path) in server.behind
+        url.late = source is not None and source.repeats
         self.urls[link.url] = url

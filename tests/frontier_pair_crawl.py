@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from frontier_model import Model
 from frontier_model_intake import Server, Url
@@ -66,8 +66,7 @@ class Crawl:
         for start in range(0, len(links), intake.LINKS_PER_CALL):
             part = links[start : start + intake.LINKS_PER_CALL]
             sent = self._sent(frontier, part)
-            watched = self._watched(frontier)
-            expected = sum(model.discover(own, watched) for model, own in self.split(sent))
+            expected = sum(model.discover(own) for model, own in self.split(sent))
 
             assert frontier.discover(part) == expected
 
@@ -76,11 +75,6 @@ class Crawl:
         if frontier.ordering.on_repeat or frontier.ordering.takes_notes:
             return list(links)
         return frontier.intake.unknown(links)
-
-    def _watched(self, frontier: Frontier) -> Container[str]:
-        """With a small budget all prefixes are counted, from the first."""
-        everything = {server for model in self.models.values() for server in model.servers}
-        return everything if frontier.budgets.prefix else frontier.intake.watched.copy()
 
     def lease(self, worker: str, limit: int, doubtful: int = UNLIMITED) -> list[Lease]:
         frontier = self.frontiers[worker]

@@ -18,18 +18,13 @@ class Ends(Crawl):
         frontier = self.frontiers[worker]
         for some in intake.chunks(done):
             expected = self._decided(self._sent_before(frontier, some), frontier)
-            self._sweep()
 
             assert frontier.complete(some) == expected
 
     def complete_and_lease(self, worker: str, done: Sequence[Done], limit: int) -> list[Lease]:
-        """Of one partition: what is to go behind all others goes there after the lease."""
         frontier = self.frontiers[worker]
         expected = self._decided(self._sent_before(frontier, done), frontier)
-        if len(self.models) > 1:
-            self._sweep()
         leased = self._leased(frontier, limit, UNLIMITED)
-        self._sweep()
 
         answers, found = frontier.complete_and_lease(done, limit)
 
@@ -50,7 +45,8 @@ class Ends(Crawl):
         """
         some, left = intake.LINKS_PER_CALL, []
         for one in done:
-            source = Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id)
+            repeats = one.repeats and frontier.budgets.repeats > 0
+            source = Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id, repeats)
             links = self._sent(frontier, one.links)
             for start in range(0, len(links) - some, some):
                 part = links[start : min(start + some, len(links) - some)]
@@ -70,7 +66,7 @@ class Ends(Crawl):
         self, frontier: Frontier, split: Iterable[tuple[Model, list[Link]]], source: Source, part: str
     ) -> None:
         for model, links in split:
-            model.discover(links, self._watched(frontier), source, part)
+            model.discover(links, source, part)
 
     def _decided(self, pages: Iterable[tuple[Done, Source]], frontier: Frontier) -> list[int]:
         by_home: dict[Model, list[tuple[int, tuple[Done, Source]]]] = defaultdict(list)
@@ -78,13 +74,9 @@ class Ends(Crawl):
             by_home[self.model_of(page[0].lease.server)].append((n, page))
         answers: dict[int, int] = {}
         for model, some in by_home.items():
-            found = model.complete([page for _, page in some], self._watched(frontier))
+            found = model.complete([page for _, page in some])
             answers |= dict(zip([n for n, _ in some], found, strict=True))
         return [answers[n] for n in sorted(answers)]
-
-    def _sweep(self) -> None:
-        for model in self.models.values():
-            model.sweep()
 
     def fail(self, worker: str, failed: Failed) -> None:
         expected = self.model_of(failed.lease.server).fail(failed)

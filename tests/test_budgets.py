@@ -194,3 +194,149 @@ def test_explain_shows_what_was_taken_in(make_frontier: MakeFrontier) -> None:
     taken = inspect.explain(frontier, A + "x/1")["taken"]
 
     assert taken == {"server": 3, "domain": {"a.test": 4}, "prefix": {"/x/": 3}}
+
+
+# ---- what only repeats link to, and what is like them
+
+
+def repeat_with(lease: Lease, *urls: str) -> Done:
+    return repeat(lease)._replace(links=links(*urls))
+
+
+def test_what_only_a_repeat_links_to_goes_behind_what_others_bring(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=20))
+    frontier.discover(links(A, B))
+    frontier.complete([repeat_with(lease_one(frontier), A + "1", A + "2")])
+    frontier.complete([done(lease_one(frontier), B + "1", B + "2")])
+
+    assert visit_all(frontier) == [B + "1", B + "2", A + "1", A + "2"]
+
+
+def test_it_comes_forward_once_a_page_links_to_it_that_says_something_new(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=20))
+    frontier.discover(links(A, B))
+    frontier.complete([repeat_with(lease_one(frontier), A + "1", A + "2", A + "3")])
+    frontier.complete([done(lease_one(frontier), B + "1", A + "2")])
+
+    assert visit_all(frontier) == [A + "2", B + "1", A + "1", A + "3"]  # by their first discovery
+
+
+def test_it_comes_forward_in_another_partition_as_well(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=20), partitions=4)
+    others = [f"http://site{n}.test/" for n in range(8)]
+    frontier.discover(links(A, B))
+    first, second = sorted(frontier.lease(8).leases, key=lambda lease: lease.url)
+    frontier.complete([repeat_with(first, *others)])
+    frontier.complete([done(second, *others[:4])])
+
+    assert not any(inspect.explain(frontier, url)["behind"] for url in others[:4])
+    assert all(inspect.explain(frontier, url)["behind"] for url in others[4:])
+
+
+@pytest.mark.parametrize(
+    ("trap", "behind", "ahead"),
+    [
+        ("/cal/2024/{}", "/cal/2025/word", "/page"),  # the same directories
+        ("/{0}{0}/{0}/view", "/abc/def/view", "/page"),  # other directories, as deep
+        ("/shop?size={}&colour=red", "/shop?colour=blue", "/page"),  # other parameters
+        ("/shop?size={}", "/shop?size=x&size=y", "/item.html"),
+        ("/{}9.html", "/another1.html", "/word.html"),  # names with and without digits
+    ],
+)
+def test_a_shape_that_repeats_goes_behind(
+    make_frontier: MakeFrontier, trap: str, behind: str, ahead: str
+) -> None:
+    frontier, start = make_frontier(budgets=Budgets(repeats=3)), A.rstrip("/")
+    frontier.discover(links(*(start + trap.format(n) for n in "xyz")))
+    for _ in range(3):
+        frontier.complete([repeat(lease_one(frontier))])
+    frontier.discover(links(start + behind, start + ahead))
+
+    assert visit_all(frontier) == [start + ahead, start + behind]
+
+
+def test_a_directory_of_new_pages_stays_ahead_though_its_wide_shape_repeats(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=2))
+    frontier.discover(links(*(f"{A}trap{n}/x" for n in "wxyz"), *(f"{A}news/{c}" for c in "abc")))
+    for n in range(5):
+        lease = lease_one(frontier)
+        frontier.complete([repeat(lease) if n < 4 else done(lease)])
+    frontier.discover(links(A + "other/z", A + "news/d"))
+
+    assert visit_all(frontier)[-1] == A + "other/z"
+
+
+def test_new_servers_of_a_domain_that_gave_repeats_come_last(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("breadth", budgets=Budgets(repeats=1))
+    frontier.discover(links("http://www.a.test/", *(f"http://{name}.a.test/1/" for name in "wxz")))
+    for _ in range(4):
+        frontier.complete([repeat(lease_one(frontier))])
+    frontier.discover(links("http://y.a.test/a.html", "http://b.test/a.html"))
+
+    assert visit_all(frontier) == ["http://b.test/a.html", "http://y.a.test/a.html"]
+
+
+def test_a_server_of_such_a_domain_stays_ahead_while_its_pages_are_new(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=1))
+    traps = [f"http://{name}.a.test/" for name in "vwxyz"]
+    frontier.discover(links(*traps, "http://docs.a.test/index.html"))
+    for n in range(6):
+        lease = lease_one(frontier)
+        frontier.complete([repeat(lease) if n < 5 else done(lease)])
+    frontier.discover(links("http://other.a.test/new", "http://docs.a.test/1/2/3"))
+
+    assert visit_all(frontier) == ["http://docs.a.test/1/2/3", "http://other.a.test/new"]
+
+
+def test_what_is_behind_has_one_lease_in_so_many_while_others_are_due_soon(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=1, behind=4), server_concurrency=1)
+    frontier.discover(links(A, *pages(B, 9)))
+    frontier.complete([repeat_with(lease_one(frontier), *(f"http://s{n}.c.test/" for n in range(9)))])
+    leased = [frontier.lease(1).leases for _ in range(5)]
+
+    assert [len(some) for some in leased] == [1, 0, 0, 0, 0]  # the server is busy, and has more
+
+    frontier.complete([done(leased[0][0])])
+    assert sum(len(frontier.lease(1).leases) for _ in range(20)) > 0
+
+
+def test_what_is_behind_takes_all_leases_when_no_others_wait(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=1, behind=4))
+    frontier.discover(links(A))
+    frontier.complete([repeat_with(lease_one(frontier), *pages(A, 9))])
+
+    assert visit_all(frontier) == pages(A, 9)
+
+
+def test_a_lease_that_is_completed_twice_counts_once(
+    make_frontier: MakeFrontier, client: redis.Redis
+) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=5))
+    frontier.discover(links(A))
+    lease = lease_one(frontier)
+
+    assert frontier.complete([repeat(lease)]) == [0]
+    assert frontier.complete([repeat(lease)]) == [-1]
+
+    counted = client.hgetall(frontier.partitions[0].prefix + "repeats")
+    assert set(counted.values()) == {b"1"}
+
+
+def test_repeats_of_prefixes_that_an_older_version_counted_still_count(
+    make_frontier: MakeFrontier, client: redis.Redis
+) -> None:
+    frontier = make_frontier(budgets=Budgets(repeats=5, prefix=100))
+    prefix = frontier.partitions[0].prefix
+    frontier.discover(links(*(f"{A}cal/{n}/" for n in range(2))))
+    client.hset(prefix + "repeats", "http://a.test /cal/0/", 7)
+    client.hset(prefix + "site:http://a.test", "/cal/0/", -2)
+    frontier.discover(links(A + "cal/2/", B))
+
+    assert visit_all(frontier) == [B, *(f"{A}cal/{n}/" for n in range(3))]
+    assert inspect.explain(frontier, A + "cal/2/")["taken"]["prefix"] == {"/cal/0/": 3}

@@ -77,8 +77,9 @@ BUDGET_DOMAIN_SERVERS = given("BUDGET_DOMAIN_SERVERS", 10_000, "servers")
 BUDGET_PREFIX = given("BUDGET_PREFIX", 100_000, "URLs")
 # K new URLs of a domain in every N fetches (EW); empty: any number.
 BUDGET_DOMAIN_SHARE = given("BUDGET_DOMAIN_SHARE", "", "K/N")
-# A path prefix goes behind all others once its duplicates exceed its new pages by this many.
-BUDGET_REPEATS = given("BUDGET_REPEATS", 20, "pages")
+# A shape of URLs goes behind once its repeats exceed its new pages by this many, a server by four times this.
+# A shape takes at least as many fetches before it is known, and a site may have ten shapes of traps.
+BUDGET_REPEATS = given("BUDGET_REPEATS", 10, "pages")
 
 # ---- Checks of documents
 

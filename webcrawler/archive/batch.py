@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from redis.exceptions import RedisError
 
 from webcrawler.archive.catalog import GONE, REFUSING, Catalog, Verdict
+from webcrawler.archive.familiar import Familiar
 from webcrawler.archive.pages import PageStore
 from webcrawler.connection import FOREVER, retry
 from webcrawler.errors import Unavailable
@@ -56,6 +57,7 @@ class Batch:
         revive: called when something does not answer, before the next try.
         entries, seconds: a batch is written once it holds this many entries, or this long after the first.
         only_new: links to what the catalog has explored are not followed; counted as refused.
+        suspect: called in the thread with servers of repeats, which may answer any path with a page.
     """
 
     def __init__(
@@ -70,9 +72,11 @@ class Batch:
         entries: int = 200,
         seconds: float = 1.0,
         only_new: bool = False,
+        suspect: Callable[[Sequence[str]], object] = lambda servers: None,
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
-        self._settled, self._broken, self._revive = settled, broken, revive
+        self._settled, self._broken, self._revive, self._suspect = settled, broken, revive, suspect
+        self._familiar = Familiar()
         self._reports = reports or Reports()
         self._entries, self._seconds, self._only_new = entries, seconds, only_new
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
@@ -179,6 +183,11 @@ class Batch:
         if ordering.learns:  # what is tried again or is another worker's by now is not decided yet
             ordering.learn([Seen(one.id, one.url) for one, outcome in outcomes if outcome.startswith(LOST)])
             self._until_done(self._frontier.replan)
+        pages = (
+            (one.lease.server, one.repeats) for one in decisions if isinstance(one, Done) and one.is_document
+        )
+        if suspects := self._familiar.suspects(pages):
+            self._until_done(lambda: self._suspect(suspects))
         sys.audit("webcrawler.batch.settled")
         checks = [entry for entry in entries if entry.fetch.lease.was not in ("", SITEMAP)]
         told = {entry.fetch.lease: _told(entry, verdict) for entry in checks}
@@ -207,7 +216,9 @@ class Batch:
         is_duplicate = lease.id in verdict.duplicates
         if reason == "document":
             reason = "duplicate" if is_duplicate else "noindex" if entry.noindex else reason
-        repeats = not lease.was and (is_duplicate or lease.id in verdict.near)
+        is_known = is_duplicate or lease.id in verdict.near
+        is_page = reason in ("document", "probe")
+        repeats = not lease.was and (is_known or (is_page and self._familiar.repeats(entry)))
         note = self._frontier.ordering.page_note(entry.text, lease)
         return Done(lease, reason, f"done/{reason}" in DOCUMENTS, followed, refused, repeats, note)
 

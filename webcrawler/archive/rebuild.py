@@ -10,7 +10,7 @@ from typing import NamedTuple
 from webcrawler.archive.batch import DOCUMENTS
 from webcrawler.archive.catalog import Catalog, Outcome
 from webcrawler.archive.history import RECALLED, recall
-from webcrawler.archive.replay import Replay, as_link
+from webcrawler.archive.replay import LATE, Replay, as_link
 from webcrawler.frontier import Frontier, Ordering, Past, Source, maintenance
 from webcrawler.records import Link
 from webcrawler.urls import registrable_domain, server, url_id
@@ -129,12 +129,15 @@ def _add(
         links = {n: sitemaps.get(n) or Link(known[n], url_id(known[n]), spelled[n]) for n in some}
         decided = [link for number, link in links.items() if replay.decided[number]]
         waiting = [link for number, link in links.items() if not replay.decided[number]]
+        late = {link.id for number, link in links.items() if replay.priorities[number] == LATE}
         told.first = {link.id: replay.priorities[number] for number, link in links.items()}
         told.noted = {link.id: replay.notes[number] for number, link in links.items()}
         if ordering.learns:
             told.first |= {link.id: ordering.first_priority(link, Source()) for link in waiting}
         added += frontier.discover(decided, within_budgets=False, source=Source())
-        added += frontier.discover(waiting, source=Source())
+        for repeats in (False, True):
+            some_waiting = [link for link in waiting if (link.id in late) == repeats]
+            added += frontier.discover(some_waiting, source=Source(repeats=repeats))
     frontier.order_by(ordering)
     return added
 
@@ -146,8 +149,7 @@ def _settle(frontier: Frontier, catalog: Catalog, order: array[int], tries: int,
 
 def _past(one: Outcome, tries: int) -> Past:
     if one.document:  # though a check of it may have failed since
-        repeats = one.document == "duplicate" or bool(one.is_near)
-        return Past(one.url, f"done/{one.document}", one.fetched, is_document=True, repeats=repeats)
+        return Past(one.url, f"done/{one.document}", one.fetched, is_document=True, repeats=one.repeats)
     failed = one.tries + (one.state != "done")
     outcome = one.state if one.state == "quarantined" else f"{one.state}/{one.reason}"
     again = bool(one.retry) and failed < tries

@@ -12,6 +12,7 @@ from webcrawler.orderings import PRIORITY_MAX, UNKNOWN
 from webcrawler.records import Lease, Link, Text
 
 UNTOLD = -(2**31)  # below all priorities: no link that is followed leads there
+LATE = -(2**20) - 1  # of what only repeats have linked to so far, level 1 in the frontier
 UNTRIED, FOLLOWED, REFUSED = range(3)
 
 
@@ -49,7 +50,7 @@ class Replay:
         if not followed:
             return
         lease = Lease(page.id, page.url, page.url, urls.server(page.url), 0, priority=priority, note=note)
-        source = Source(priority, ordering.page_note(text, lease), len(followed), page.id)
+        source = Source(priority, ordering.page_note(text, lease), len(followed), page.id, page.repeats)
         for link in followed:
             if not self.decided[link.target]:
                 self._add(link.target, Link(link.url, link.id, link.url, link.anchor, rel=link.rel), source)
@@ -66,7 +67,9 @@ class Replay:
     def _add(self, target: int, link: Link, source: Source) -> None:
         ordering, known = self.ordering, self.priorities[target]
         if known == UNTOLD:
-            self._find(target, ordering.first_priority(link, source))
+            self._find(target, LATE if source.repeats else ordering.first_priority(link, source))
+        elif known == LATE:
+            self.priorities[target] = known if source.repeats else ordering.first_priority(link, source)
         elif ordering.on_repeat:
             new = ordering.first_priority(link, source)
             self.priorities[target] = raised(known, new, ordering.on_repeat, ordering.band)

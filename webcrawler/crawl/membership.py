@@ -27,6 +27,9 @@ ALIVE_SECONDS = 6.0  # a dead worker's leases are back within 10 s
 SEARCHES_EVERY = 4  # beats
 
 
+BEHIND_SHARE = 8  # one lease in so many goes to what is behind while others wait
+
+
 def join(
     opened: ExitStack,
     connection: Connection,
@@ -87,6 +90,7 @@ def read_budgets(settings: BaseSettings) -> Budgets:
         share_of=int(of or 0),
         queued=settings.getint("FRONTIER_MAX_URLS"),
         repeats=settings.getint("BUDGET_REPEATS"),
+        behind=BEHIND_SHARE,
     )
 
 

@@ -52,7 +52,7 @@ class Frontier:
         self.worker = worker or f"{socket.gethostname()}-{os.getpid()}"
         self.slots = Slots(client, name, partitions)
         self.intake = Intake(self.slots, ordering, self.budgets)
-        self.leases = Leases(self.slots, self.politeness, self.worker)
+        self.leases = Leases(self.slots, self.politeness, self.worker, self.budgets)
         self._plans = Plans(ordering)
         self._wanted = partitions
 
@@ -197,8 +197,7 @@ class Frontier:
     def complete_and_lease(self, done: Sequence[Done], limit: int) -> tuple[list[int], Leased]:
         """`complete`, then `lease`: in one round trip where there is one partition and all fits one call.
 
-        For crawls in exact order, where nothing is leased ahead; `done` is a few pages. What is to go behind
-        all others (`Budgets.repeats`) goes there only after the lease.
+        For crawls in exact order, where nothing is leased ahead; `done` is a few pages.
         """
         if len(self.partitions) > 1 or not done:
             return self.complete(done), self.lease(limit)

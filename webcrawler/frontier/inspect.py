@@ -84,7 +84,7 @@ def _next(frontier: Frontier, partition: Partition, limit: int) -> Iterator[str]
         if not in_turn:
             return head
         if head >= BEHIND:
-            return 2 * TURN + turns[server]
+            return (2 + (head - BEHIND) // PRIORITY_STEP) * TURN + turns[server]
         return newcomers[server] or TURN + turns[server]
 
     order = [(rank(server), server) for server in queues]

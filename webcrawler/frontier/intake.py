@@ -20,8 +20,6 @@ LEASES_PER_CALL = 100
 KNOWN_MAX = 1_000_000  # ids remembered in this process, about 60 MB
 WATCHED_MAX = 100_000  # servers
 COUNTED_FROM = 1_000  # URLs of a server, as WATCHED in _4_intake.lua; smaller budgets are exact
-SWEPT = 10_000  # waiting URLs of a server that are looked at when a prefix goes behind
-BEHIND = -(2**20)  # the priority of what goes behind all others
 NO_LIMITS = wire.limits(Budgets())
 
 # By partition: leases that are decided, each with its place among all and the links to send with it.
@@ -81,7 +79,7 @@ class Intake:
             lambda own: (limits, wire.pack(self.columns(own, source)), part),
         )
         for own, (new, refused, watched) in answers:
-            self.remember(own, refused, watched)
+            self.remember(own, refused or (source is not None and source.repeats), watched)
             fresh += int(new)
         return fresh
 
@@ -111,7 +109,7 @@ class Intake:
         first = (self.limits, self.budgets.repeats)
         calls = []
         for partition, own in prepared.items():
-            packed = [wire.done(one, self.columns(links, _source(one))) for _, one, links in own]
+            packed = [wire.done(one, self.columns(links, self._source(one))) for _, one, links in own]
             calls.append(Call(partition, "complete", (*first, *packed)))
         return calls
 
@@ -126,13 +124,11 @@ class Intake:
         answers = [-1] * sum(len(own) for own in prepared.values())
         taken: list[Done] = []
         for own, answer in zip(prepared.values(), found, strict=True):
-            for (n, one, links), (new, refused, watched, behind) in zip(own, answer, strict=True):
+            for (n, one, links), (new, refused, watched) in zip(own, answer, strict=True):
                 answers[n] = int(new)
                 if new >= 0:
                     taken.append(one)
-                    self.remember(links, refused, watched)
-                if behind:
-                    self._send_behind(one.lease.server, one.lease.url)
+                    self.remember(links, refused or self._source(one).repeats, watched)
         # Redis may have lost links that we skipped as known: send them again
         if self._slots.connections != before:
             self.discover(link for one in taken for link in one.links)
@@ -143,14 +139,14 @@ class Intake:
         links = self.unknown(one.links)
         for start in range(0, len(links) - LINKS_PER_CALL, LINKS_PER_CALL):
             part = links[start : min(start + LINKS_PER_CALL, len(links) - LINKS_PER_CALL)]
-            self.send(part, _source(one), f"{one.lease.id}:{start}")
+            self.send(part, self._source(one), f"{one.lease.id}:{start}")
         return links[-LINKS_PER_CALL:]
 
     def _send_abroad(self, one: Done, links: list[Link]) -> list[Link]:
         """Takes in what belongs to other partitions than the page's; returns the others."""
         split = self._slots.partitions.split(links, lambda link: urls.server(link.url))
         own = split.pop(self._slots.partitions.of_server(one.lease.server), [])
-        self.send(list(chain.from_iterable(split.values())), _source(one), str(one.lease.id))
+        self.send(list(chain.from_iterable(split.values())), self._source(one), str(one.lease.id))
         return own
 
     def settle(self, past: Sequence[Past], retry_seconds: Callable[[int], float]) -> None:
@@ -159,26 +155,12 @@ class Intake:
         Args:
             retry_seconds: the back-off after so many failed tries.
         """
-        answers = self._slots.run_split(
+        self._slots.run_split(
             "settle",
             past,
             lambda one: urls.server(one.url),
             lambda own: (self.budgets.repeats, wire.pack([wire.past(one, retry_seconds) for one in own])),
         )
-        for own, behind in answers:
-            for place in behind:
-                url = own[place - 1].url
-                self._send_behind(urls.server(url), url)
-
-    def _send_behind(self, server: str, url: str) -> None:
-        """Moves queued URLs with the path prefix of this one behind all others, unless they are there."""
-        self.watched.add(server)
-        partition = self._slots.partitions.of_server(server)
-        prefix = urls.path_prefix(url[len(server) :])
-        waiting = self._slots.client.zrange(f"{partition.prefix}queue:{server}", 0, SWEPT - 1)
-        paths = [path.decode() for path in waiting]
-        behind = [server + path for path in paths if urls.path_prefix(path) == prefix]
-        self.rescore(behind, [BEHIND] * len(behind), 0)
 
     def rescore(self, waiting: Sequence[str], priorities: Sequence[int], band: int) -> int:
         """Gives canonical URLs that still wait another priority, as `Frontier.rescore`."""
@@ -202,16 +184,24 @@ class Intake:
         known = self._known_now()
         return [link for link in links if link.id not in known]
 
-    def remember(self, links: Sequence[Link], refused: int, watched: Sequence[bytes]) -> None:
-        """Keeps what an answer said: links that are known now if none was refused, and servers to watch."""
+    def remember(self, links: Sequence[Link], unsure: int, watched: Sequence[bytes]) -> None:
+        """Keeps what an answer said: links that are known now, and servers to watch.
+
+        Args:
+            unsure: not 0 if some were refused, or are to be sent again by other pages, as they wait behind.
+        """
         known = self._known_now()
         if len(known) > KNOWN_MAX:
             known.clear()
-        if not refused:
+        if not unsure:
             known.update([link.id for link in links])
         if len(self.watched) > WATCHED_MAX:
             self.watched.clear()
         self.watched.update(server.decode() for server in watched)
+
+    def _source(self, one: Done) -> Source:
+        repeats = one.repeats and self.budgets.repeats > 0
+        return Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id, repeats)
 
     def forget(self) -> None:
         """Clears the cache of sent ids."""
@@ -222,10 +212,6 @@ class Intake:
             self._connections = self._slots.connections
             self.forget()
         return self._known
-
-
-def _source(one: Done) -> Source:
-    return Source(one.lease.priority, one.note, max(1, len(one.links)), one.lease.id)
 
 
 def chunks(done: Sequence[Done]) -> Iterable[list[Done]]:

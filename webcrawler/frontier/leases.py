@@ -11,7 +11,7 @@ import msgpack
 
 from webcrawler import urls
 from webcrawler.frontier import wire
-from webcrawler.frontier.messages import Failed, Leased, Politeness, Report
+from webcrawler.frontier.messages import Budgets, Failed, Leased, Politeness, Report
 from webcrawler.frontier.slots import Argument, Call, Partition, Slots
 from webcrawler.frontier.wire import milliseconds
 from webcrawler.records import Lease
@@ -28,11 +28,11 @@ class Leases:
         checks_only: are only checks leased, of what was decided before?
     """
 
-    def __init__(self, slots: Slots, politeness: Politeness, worker: str) -> None:
+    def __init__(self, slots: Slots, politeness: Politeness, worker: str, budgets: Budgets) -> None:
         self.politeness, self.worker = politeness, worker
         self.turn = 0
         self.checks_only = False
-        self._slots = slots
+        self._slots, self._budgets = slots, budgets
         self._alone: Partition | None = None  # where it holds a URL alone, or lets go of others for that
 
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
@@ -87,6 +87,8 @@ class Leases:
                 int(self._holds_beside(partition)),
                 milliseconds(polite.crawl_delay_max),
                 int(self.checks_only),
+                self._budgets.repeats,
+                self._budgets.behind,
             )
             calls.append(Call(partition, "lease", arguments))
         return calls

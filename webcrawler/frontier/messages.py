@@ -46,7 +46,10 @@ class Budgets:
     share: int = 0  # new URLs of one domain in every `share_of` leases (EW: k in every n)
     share_of: int = 0  # leases
     queued: int = 0  # queued URLs; beyond it each page adds at most one (EW)
-    repeats: int = 0  # a path prefix goes behind all others once its duplicates exceed its new pages by this
+    # URLs of a shape, a server or a domain go behind once its repeats exceed its new pages by this; so does
+    # what only repeats link to. One in so many leases goes to these, and all when no others are due soon.
+    repeats: int = 0
+    behind: int = 0
 
     def of_partition(self, number: int) -> Budgets:
         """The budgets of one partition: those that count over all partitions are divided by their number."""

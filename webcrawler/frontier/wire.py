@@ -15,7 +15,7 @@ from webcrawler.records import Lease, Link
 
 PRIORITY_STEP = 2**32  # as NUMBERS in _1_names.lua
 LEASE_VALUES = 10
-NO_LINKS: list[Any] = [[], [], [], [], {}, {}, {}, "", 0]
+NO_LINKS: list[Any] = [[], [], [], [], {}, {}, {}, "", 0, 0]
 
 pack = msgpack.Packer(autoreset=True).pack
 
@@ -63,6 +63,7 @@ def columns(
         notes,
         ordering.on_repeat if source and links[0].rel != "sitemap" else "",
         ordering.band,
+        int(source is not None and source.repeats),
     ]
 
 
@@ -99,8 +100,8 @@ def paths(some: Iterable[str]) -> list[list[Any]]:
 
 def done(one: Done, columns: list[Any]) -> bytes:
     """A lease that is decided, with the columns of its links, for complete-2.lua."""
-    prefix = urls.path_prefix(one.lease.url[len(one.lease.server) :])
-    told = (one.reason, one.is_document, one.repeats, prefix, dict(one.refused), columns)
+    domain = urls.registrable_domain(one.lease.server)
+    told = (one.reason, one.is_document, one.repeats, domain, dict(one.refused), columns)
     return pack([one.lease.url, one.lease.token, *told])  # type: ignore[no-any-return]
 
 
@@ -109,7 +110,7 @@ def past(one: Past, retry_seconds: Callable[[int], float]) -> list[Any]:
     server, path = urls.split(one.url)
     moment = one.fetched + (retry_seconds(one.tries) if one.retry else 0.0)
     outcome = "" if one.retry else one.outcome
-    rest = (one.is_document, one.repeats, urls.path_prefix(path))
+    rest = (one.is_document, one.repeats, urls.registrable_domain(server))
     return [server, path, outcome, one.tries, round(moment * 1000), *rest]
 
 

@@ -27,6 +27,7 @@ class Source(NamedTuple):
     note: int = 0  # what `Ordering.page_note` said of it
     links: int = 1  # different URLs that it links to
     id: int = 0  # its URL id
+    repeats: bool = False  # another page, or nearly: what only such pages link to goes behind
 
 
 # What names URLs of which no page is known that links to them: a sitemap. Of its rank they get nothing.

@@ -43,6 +43,12 @@ class Outcome(NamedTuple):
     document: str  # "document", "duplicate" or "noindex" if one is there, whatever the fetch said; else ""
     is_near: bool  # nearly repeats an older document
 
+    @property
+    def repeats(self) -> bool:
+        """Were its bytes known when it was fetched, whichever page is the original by now, or nearly?"""
+        told = self.reason if self.reason in ("document", "duplicate") else self.document
+        return told == "duplicate" or bool(self.is_near)
+
 
 class Urls:
     """All URLs that were fetched or linked to. `Catalog.urls` is one.

@@ -34,7 +34,7 @@ from webcrawler.crawl.run.lost import Begun, refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, Reports, maintenance, ordering
-from webcrawler.job import Job, seed_link, sitemap_link
+from webcrawler.job import Job, probe_link, seed_link, sitemap_link
 from webcrawler.parsing import ParserPool
 from webcrawler.scope import read
 from webcrawler.settings import words_of
@@ -206,6 +206,7 @@ class Stores:
             entries,
             seconds,
             only_new=self._job.is_search,
+            suspect=lambda servers: None if self._job.is_search else _probe(frontier, servers),
         )
 
 
@@ -220,6 +221,12 @@ def lock_folder(folder: Path) -> IO[str]:
         return hold_crawl(folder)
     except OSError as error:
         raise BadInput(f"cannot write the data folder {folder}: {error.strerror}; set CRAWL_DIR") from None
+
+
+def _probe(frontier: Frontier, servers: Sequence[str]) -> int:
+    """Asks servers for a path that cannot exist, each once; what they answer tells their soft 404s."""
+    links = map(probe_link, servers)
+    return frontier.again([Again(link.url, "", link.request) for link in links])
 
 
 def _raise_file_limit() -> None:

@@ -2,16 +2,16 @@
 -- KEYS[1] {crawl:P}:        prefix of what all frontiers share, in partition P
 --   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked
 -- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
---   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet)
+--   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs)
 --   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, window, servers
 --   seen:N      set   URL ids (integers: about 8 bytes each)
---   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + number for what goes behind, -2^52 + number for what is queued again
---   site:S      hash  out (leased, or to be tried again), newcomer (discovery number, until it has a document), trying ("1": a newcomer with a lease out); /PREFIX -> URLs so far, below 0 when it goes behind
+--   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + level * 2^32 + number for what goes behind, -2^52 + number for what is queued again
+--   site:S      hash  out (leased, or to be tried again), newcomer (discovery number, until it has a document), trying ("1": a newcomer with a lease out), domain (D, but for its first server); /PREFIX -> URLs so far
 --   taken       hash  S -> URLs so far
 --   turns       hash  S -> number of its last access
 --   domains     hash  D -> URLs so far
 --   others      hash  D -> servers so far but the first
---   repeats     hash  "S PREFIX" -> repeats less fresh documents, where there are any
+--   repeats     hash  "S SHAPE", "S *WIDE SHAPE", S, D -> repeats less fresh documents, of domains that have given repeats
 --   windows     hash  D -> URLs of it in the present window of leases, where there is a share
 --   retry       zset  "S path" -> ms when it may be tried again         (queued, too)
 --   tries       hash  "S path" -> "tries score" of what failed before   (also while leased)
@@ -38,7 +38,7 @@ local BASE, PREFIX = KEYS[1], KEYS[2]
 local call = redis.call
 local TURN = 1099511627776 -- 2^40: ranks of servers in turn stand behind those of newcomers
 local NUMBERS = 4294967296 -- 2^32
-local BEHIND = 4503599627370496 -- 2^52: behind every priority
+local BEHIND = 4503599627370496 -- 2^52: behind every priority; level 0: its shape, server or domain repeats, 1: so does what links to it, 2: both
 local AHEAD = -BEHIND -- before every priority
 local PRIORITY_MAX = 1048575 -- 2^20 - 1
 local FIRST = -PRIORITY_MAX * NUMBERS -- scores below are those of checks, which are ahead

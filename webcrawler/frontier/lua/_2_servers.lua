@@ -4,7 +4,7 @@
 local function rank(server, head, turns)
   if not turns or tonumber(head) < FIRST then return tonumber(head) end
   local turn = tonumber(call('HGET', key('turns'), server) or 0)
-  if tonumber(head) >= BEHIND then return 2 * TURN + turn end
+  if tonumber(head) >= BEHIND then return (2 + math.floor((head - BEHIND) / NUMBERS)) * TURN + turn end
   local site = call('HMGET', site_of(server), 'newcomer', 'trying')
   if site[1] and not site[2] then return tonumber(site[1]) end
   return TURN + turn

@@ -15,7 +15,7 @@ local function change_later(member, change, n)
   return 1
 end
 
--- Sets the score of each waiting URL among `paths` of a server to change(score, index in `paths`); URLs behind or before all others stay there.
+-- Sets the score of each waiting URL among `paths` of a server to change(score, index in `paths`).
 -- Returns how many of them wait.
 local function change_scores(server, paths, change, now, turns)
   local waiting, entries = 0, {}
@@ -23,11 +23,11 @@ local function change_scores(server, paths, change, now, turns)
   for n, score in ipairs(bulk('ZMSCORE', queue_of(server), paths)) do
     if score then
       local old = tonumber(score)
-      local new = is_movable(old) and change(old, n) or old
+      local new = change(old, n)
       if new ~= old then entries[#entries + 1], entries[#entries + 2] = new, paths[n] end
       waiting = waiting + 1
     elseif retries then
-      waiting = waiting + change_later(server .. ' ' .. paths[n], function(old) return is_movable(old) and change(old, n) or old end)
+      waiting = waiting + change_later(server .. ' ' .. paths[n], change, n)
     end
   end
   if entries[1] then
@@ -52,13 +52,16 @@ local function raised(old, new, how, band)
   return class + math.min(raised(old - class, new % band, how, 0), band - 1)
 end
 
--- Raises the waiting URLs of a server by the new links to them.
+-- Raises the waiting URLs of a server by the new links to them: what only repeats have linked to so far comes forward to the priority of the link.
 local function raise(server, places, links, now, turns)
   local paths, notes, how, band = {}, links[7], links[8], links[9]
   for n, i in ipairs(places) do paths[n] = links[3][i] end
-  if how ~= '' then
+  local come_forward = links[10] == 0
+  if how ~= '' or come_forward then
     change_scores(server, paths, function(score, n)
-      return with_priority(score, raised(priority_of(score), priority_of(links[4][places[n]]), how, band))
+      local priority = priority_of(links[4][places[n]])
+      if come_forward and score >= BEHIND + NUMBERS then return with_priority(score, priority) end
+      return how ~= '' and is_movable(score) and with_priority(score, raised(priority_of(score), priority, how, band)) or score
     end, now, turns)
   end
   if next(notes) then

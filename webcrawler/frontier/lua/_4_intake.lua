@@ -1,6 +1,6 @@
 -- _4_intake.lua: adds the URLs of links, each once, within the budgets.
 -- Links are {groups, ids, paths, scores less the discovery number before, {index: spelling}, {index: request}, {index: note},
--- what a link does to a URL that waits ("", "add" or "raise"), width of a class of priorities or 0};
+-- what a link does to a URL that waits ("", "add" or "raise"), width of a class of priorities or 0, 1 where the page repeats another, else 0};
 -- a group {server, domain, number of links, path prefixes or nil, its first place or nil} has the next so many places of the other lists.
 -- Limits are {URLs of a server, of a domain, servers of a domain, URLs of a prefix, URLs of a domain in every, so many leases, URLs queued}; 0: none.
 -- What is asked about all servers of a page is one command, as commands take most of a call's time.
@@ -18,7 +18,7 @@ end
 -- Ids are kept in 10,000 sets, by their last four digits.
 local function unseen(links)
   local fresh, new, old, known, ids, i = {}, {}, {}, {}, links[2], 0
-  local raises = links[8] ~= '' or next(links[7]) ~= nil
+  local raises = links[8] ~= '' or next(links[7]) ~= nil or links[10] == 0 and call('HEXISTS', key('meta'), 'late') == 1
   for _, group in ipairs(links[1]) do
     local places, others
     for _ = 1, group[3] do
@@ -81,11 +81,11 @@ local function refuse(id, reason, refused)
   refused[reason] = (refused[reason] or 0) + 1
 end
 
--- Path prefixes of a group's new links by index, and the URLs so far of each; below 0 when a prefix goes behind.
+-- Path prefixes of a group's new links by index, and the URLs so far of each.
 local function prefixes_before(group, new, first)
   local prefixes, numbers = {}, {}
   local known = bulk('HMGET', site_of(group[1]), group[4])
-  for n, name in ipairs(group[4]) do numbers[name] = tonumber(known[n] or 0) end
+  for n, name in ipairs(group[4]) do numbers[name] = math.abs(tonumber(known[n] or 0)) end -- below 0 in older frontiers
   for _, i in ipairs(new) do prefixes[i] = group[4][i - first + 1] end
   return prefixes, numbers
 end
@@ -99,25 +99,25 @@ local function within_budget(group, new, ids, before, prefixes, numbers, urls, s
     local over = before + taken >= limits[1] and 'budget-server'
       or urls + taken >= limits[2] and 'budget-domain'
       or servers >= limits[3] and 'budget-domain-servers'
-      or name and math.abs(numbers[name]) >= limits[4] and 'budget-prefix'
+      or name and numbers[name] >= limits[4] and 'budget-prefix'
       or share + taken >= limits[5] and 'budget-share'
       or taken >= room and 'full'
     if over then
       refuse(ids[i], over, refused)
     else
       kept[taken + 1] = i
-      if name then numbers[name] = numbers[name] + (numbers[name] < 0 and -1 or 1) end
+      if name then numbers[name] = numbers[name] + 1 end
     end
   end
   return kept
 end
 
--- Queues new links of a server; returns the best score.
-local function enqueue(server, new, links, start, prefixes, numbers)
+-- Queues new links of a server, those of a page that repeats another behind; returns the best score.
+local function enqueue(server, new, links, start)
   local paths, scores, entries, lowest, n = links[3], links[4], {}, math.huge, 0
   for _, i in ipairs(new) do
     local score = start + scores[i]
-    if prefixes and numbers[prefixes[i]] < 0 then score = BEHIND + score % NUMBERS end
+    if links[10] == 1 then score = BEHIND + NUMBERS + score % NUMBERS end
     if score < lowest then lowest = score end
     entries[n + 1], entries[n + 2] = score, paths[i]
     n = n + 2
@@ -128,7 +128,10 @@ end
 
 local function count_newcomer(group, number, urls)
   call('HSET', site_of(group[1]), 'newcomer', number)
-  if urls > 0 then call('HINCRBY', key('others'), group[2], 1) end
+  if urls > 0 then
+    call('HINCRBY', key('others'), group[2], 1)
+    call('HSET', site_of(group[1]), 'domain', group[2])
+  end
   count('servers', 1)
 end
 
@@ -157,7 +160,7 @@ local function take_in(links, limits, now, turns)
     local rank = tonumber(ranks[n] or nil)
     if not rank and not waits[n] then
       enter_server(servers[n], lowest, now, turns, newcomer)
-    elseif rank and (not turns and lowest < rank or turns and lowest < BEHIND and rank >= 2 * TURN) then
+    elseif rank and (not turns and lowest < rank or turns and rank >= 2 * TURN) then
       wake(servers[n], now, turns)
     end
   end
@@ -173,7 +176,8 @@ local function take_in(links, limits, now, turns)
     if number > 0 then
       local newcomer = known == 0 and (start + links[4][new[n][1]]) % NUMBERS or nil
       if newcomer then count_newcomer(group, newcomer, urls[domain]) end
-      place_again(n, enqueue(server, new[n], links, start, prefixes, numbers), newcomer)
+      local lowest = enqueue(server, new[n], links, start)
+      place_again(n, lowest, lowest < BEHIND and newcomer or nil)
       if prefixes then bulk('HSET', site_of(server), pairs_of(numbers)) end
       total, taken[server], urls[domain] = total + number, known + number, urls[domain] + number
       of_domains[domain] = urls[domain]
@@ -188,6 +192,7 @@ local function take_in(links, limits, now, turns)
     if limits[5] > 0 then
       for name in pairs(of_domains) do call('HSET', key('windows'), name, shares[name]) end
     end
+    if links[10] == 1 then call('HSET', key('meta'), 'late', 1) end
     keep_beside(links, fresh, new, 'spelling', links[5])
     keep_beside(links, fresh, new, 'request', links[6])
     keep_beside(links, fresh, new, 'note', links[7])

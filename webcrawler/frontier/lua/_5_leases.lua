@@ -62,9 +62,9 @@ local function forget(marks, member)
   end
 end
 
--- A server with no URL out (their number is given) and none waiting is no longer a newcomer.
+-- Of a server with no URL out (their number is given) and none waiting, nothing is kept.
 local function end_newcomer(server, out)
-  if out <= 0 and call('EXISTS', queue_of(server)) == 0 then call('HDEL', site_of(server), 'newcomer', 'trying', 'out') end
+  if out <= 0 and call('EXISTS', queue_of(server)) == 0 then call('HDEL', site_of(server), 'newcomer', 'trying', 'out', 'domain') end
 end
 
 -- Decides a URL for good: only its id is kept, among those seen.
@@ -118,19 +118,4 @@ end
 -- Fails up to `some` waiting URLs of a blocked server; returns how many.
 local function drop(server, some)
   return refuse(server, call('ZRANGE', queue_of(server), 0, some - 1), 'failed/blocked')
-end
-
--- Counts a page of a prefix as new or as a repeat; a prefix that mostly repeats goes behind all others.
--- Returns 1 when URLs of it still wait ahead of others.
-local function count_repeat(lease, prefix, repeats, most)
-  local site, member = site_of(lease[3]), lease[3] .. ' ' .. prefix
-  local known = call('HGET', key('repeats'), member)
-  if not (repeats or known) then return 0 end
-  local number, taken = tonumber(known or 0) + (repeats and 1 or -1), tonumber(call('HGET', site, prefix) or 0)
-  if number <= 0 then call('HDEL', key('repeats'), member) else call('HSET', key('repeats'), member, number) end
-  if number >= most and taken >= 0 then
-    taken = -math.max(1, taken) -- of a server with few URLs none were counted
-    call('HSET', site, prefix, taken)
-  end
-  return repeats and taken < 0 and tonumber(lease[5]) < BEHIND and 1 or 0
 end

@@ -3,13 +3,14 @@
 -- ARGV[1] worker   ARGV[2] limit   ARGV[3] lease, ms   ARGV[4] places of a server   ARGV[5] delay, ms
 -- ARGV[6] how many may be of doubtful servers   ARGV[7] deaths of its workers after which a URL is leased alone
 -- ARGV[8] "1" when the worker holds something in another partition   ARGV[9] cap on a Crawl-delay, ms   ARGV[10] "1" for checks only
+-- ARGV[11] repeats that put a shape, a server or a domain behind, 0: never   ARGV[12] in how many leases one may be of what is behind while others wait, 0: any
 -- Returns {queued, leased, ms until something may be due (-1: nothing waits), 1 while the worker holds a URL alone or lets go of others for it,
 --          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, score, note, what it was before or "", … ten for each lease, best first}.
 -- Keeps   a URL is queued or leased, never both; a server never has more downloads than places, a slow one never more than one (Cho 1998, 5.1).
 -- Cost    O((limit + due) * log servers); moves at most 256 waiting servers and URLs a call.
 local worker, limit_left, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local places, delay_ms, doubtful_left, deaths_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local checks_only = ARGV[10] == '1'
+local checks_only, most, one_in = ARGV[10] == '1', tonumber(ARGV[11]), tonumber(ARGV[12])
 local now, turns = now_ms(), by_turn()
 local totals = call('HMGET', key('counts'), 'token', 'turn')
 -- Tokens follow the clock: a server that lost its last writes must not give one out twice.
@@ -35,6 +36,19 @@ local function head_in(place)
   return known[known.at], tonumber(known[known.at + 1])
 end
 
+-- Is what is behind to wait, since others are due soon? Asked once there is nothing else to lease.
+local SOON_MS, is_held_back = 5000, nil
+local function others_wait()
+  if is_held_back == nil then
+    is_held_back = false
+    for _, server in ipairs(call('ZRANGEBYSCORE', key('wait'), '-inf', now + SOON_MS, 'LIMIT', 0, 100)) do
+      local head = head_of(server)
+      if head and tonumber(head) < BEHIND then is_held_back = true break end
+    end
+  end
+  return is_held_back
+end
+
 -- Removes the best server that may be leased from from its set; returns it, its rank, and whether it is doubtful.
 local function next_server()
   local best, least, name = nil, nil, nil
@@ -43,6 +57,7 @@ local function next_server()
     if server and (not least or rank < least) then best, least, name = server, rank, place end
   end
   if not best or checks_only and least >= FIRST then return nil end
+  if least >= (turns and 2 * TURN or BEHIND) and one_in > 0 and turn % one_in > 0 and others_wait() then return nil end
   heads[name].at = heads[name].at + 2
   call('ZREM', key(name), best)
   return best, least, name == 'doubtful'
@@ -93,6 +108,15 @@ local function hand_out(server, path, score, rank, doubtful)
   if turns and rank < TURN then call('HSET', site_of(server), 'trying', 1) end
 end
 
+-- Where URLs like it have only repeated what is known, the score by which it goes behind; said once of each URL.
+local any_repeats = most > 0 and call('EXISTS', key('repeats')) == 1
+local function score_behind(server, path, score)
+  local old = tonumber(score)
+  local level = math.floor((old - BEHIND) / NUMBERS)
+  if not any_repeats or old < FIRST or level == 0 or level == 2 or not is_repetitive(server, path, most) then return nil end
+  return string.format('%.0f', BEHIND + (level == 1 and 2 or 0) * NUMBERS + old % NUMBERS)
+end
+
 local function holds_more() return ARGV[8] == '1' or call('EXISTS', key('held:' .. worker)) == 1 end
 
 -- Is the URL one that has seen workers die? It waits until this worker holds nothing else.
@@ -116,6 +140,11 @@ local function lease_from(server, rank, doubtful)
   if due > now or active >= room then return put_back(server, math.max(due, now + (active < room and 0 or 1000)), pace) end
   local head = call('ZPOPMIN', queue_of(server))
   local path, score = head[1], head[2] -- as text: Lua would write a number with 14 digits
+  local behind = score_behind(server, path, score)
+  if behind then
+    call('ZADD', queue_of(server), behind, path)
+    return put_back(server, now, pace)
+  end
   if must_wait(server .. path, server .. ' ' .. path) then
     call('ZADD', queue_of(server), score, path)
     return put_back(server, now, pace)
@@ -166,5 +195,5 @@ end
 if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
 answer[4] = call('HEXISTS', key('alone'), worker)
 if answer[3] == 0 and answer[4] == 1 then answer[3] = 1000 end
-if answer[3] == 0 and checks_only and limit_left > 0 then answer[3] = 200 end
+if answer[3] == 0 and (checks_only or is_held_back) and limit_left > 0 then answer[3] = 200 end
 return answer

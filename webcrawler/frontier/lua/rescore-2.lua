@@ -6,6 +6,7 @@ local now, turns, waiting, band = now_ms(), by_turn(), 0, tonumber(ARGV[2])
 for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
   local priorities = group[3]
   waiting = waiting + change_scores(group[1], group[2], function(score, n)
+    if not is_movable(score) then return score end
     local class = band > 0 and math.floor(priority_of(score) / band) * band or 0
     return with_priority(score, class + priorities[n])
   end, now, turns)
