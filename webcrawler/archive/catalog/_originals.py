@@ -11,9 +11,7 @@ from webcrawler.urls import registrable_domain, url_id
 
 RIVALS = 10_000  # duplicates that are compared in one batch: some seconds
 VOTERS = 1_000  # in-links of a page that are looked at: some milliseconds
-TIMES = (
-    2  # as many voters as the original a page needs to take its part: a few links more or less change nothing
-)
+TIMES = 2  # as many voters as the original has: a few links more or less change nothing
 
 
 class Rival(NamedTuple):
