@@ -195,6 +195,7 @@ class Stores:
             entries, seconds = min(entries, QUICK_ENTRIES), min(seconds, QUICK_SECONDS)
         gone, lost = (self._settings.getfloat(f"REFRESH_{name}") for name in ("GONE", "LOST"))
         limits = {"missing_s": gone * 3600, "lost_s": lost * 86400}
+        orders_repeats = self._settings.getint("BUDGET_REPEATS") and not self._job.is_search
         return Batch(
             PageStore(self._folder / "pages"),
             lambda: Catalog(self._catalog, limits=limits, job=self._job.marks_finds),
@@ -206,7 +207,7 @@ class Stores:
             entries,
             seconds,
             only_new=self._job.is_search,
-            suspect=lambda servers: None if self._job.is_search else _probe(frontier, servers),
+            suspect=lambda servers: _probe(frontier, servers) if orders_repeats else None,
         )
 
 
