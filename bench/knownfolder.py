@@ -56,9 +56,9 @@ def _write(catalog: Catalog, pages: PageStore, entries: list[Entry]) -> None:
 def _entries(recording: Recording, numbers: list[int]) -> Iterator[Entry]:
     for token, number in enumerate(numbers, 1):
         document = recording.documents[number]
-        twin = recording.documents.get(document.duplicate_of, document)
-        assert document.place and twin.place, "a recorded crawl with its pages"
-        response = record_at(recording.crawl_dir / "pages", twin.place).response
+        places = [one.place for one in recording.with_bytes_of(document) if one.place]
+        found = (record_at(recording.crawl_dir / "pages", place).response for place in places)
+        response = next(one for one in found if one.body)
         yield _entry(document, tuple(response.headers), response.body, token)
 
 

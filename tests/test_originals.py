@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searched import FETCHED, entry
+from test_cached import archive
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.index.changes import Follower
 from webcrawler.parsing import parse
-from webcrawler.records import Entry, Link
+from webcrawler.records import Entry, Link, Original
 from webcrawler.search import Searcher
 from webcrawler.urls import url_id
 
@@ -243,3 +245,16 @@ def test_equal_pages_always_have_exactly_one_original(history: Sequence[Entry], 
 )
 def test_the_canonical_link_of_a_page_is_read(link: str, canonical: str) -> None:
     assert parse(f"<html><head>{link}</head><body>Text</body></html>".encode(), COPY).canonical == canonical
+
+
+def test_an_original_whose_bytes_a_copy_brought_first_is_replayed_from_them(tmp_path: Path) -> None:
+    html = f'<p>words before <a href="{THIRD}">a link</a>'
+    archive(tmp_path, COPY, html.encode())
+    archive(tmp_path, ORIGINAL, html.encode(), original=Original(COPY, FETCHED))
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        write(catalog, *citing(ORIGINAL))
+        assert originals(catalog) == {COPY: ORIGINAL}
+
+    (link,) = Recording(tmp_path).fetch(ORIGINAL).links
+
+    assert "words before" in link.context

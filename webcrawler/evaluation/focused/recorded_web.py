@@ -70,6 +70,13 @@ class Recording:
         for start in range(0, len(wanted), AT_ONCE):
             yield from self._catalog.texts(wanted[start : start + AT_ONCE]).items()
 
+    def with_bytes_of(self, document: Document) -> list[Document]:
+        """The document, and those with the same bytes whose WARC record may hold them in its place."""
+        equal = {document.duplicate_of, self._catalog.first_with_bytes_of(document.number)} - {
+            document.number
+        }
+        return [document, *(self.documents[number] for number in sorted(equal & self.documents.keys()))]
+
     @cached_property
     def _redirects(self) -> dict[str, Link]:
         rows = [(row.source, row.target) for row in self._catalog.links.all() if row.rel == "redirect"]
@@ -89,15 +96,15 @@ class Recording:
         return None if page.noindex else text, () if page.nofollow else followed(page.links, document.id)
 
     def _archived(self, document: Document) -> Page | None:
-        """The parsed page; a duplicate has the bytes of its twin, but links relative to its own URL."""
-        twin = self.documents.get(document.duplicate_of)
-        for place in (one.place for one in (document, twin) if one and one.place):
+        """The parsed page, its links relative to its own URL."""
+        same = self.with_bytes_of(document)
+        for place in (one.place for one in same if one.place):
             try:
                 response = record_at(self.crawl_dir / "pages", place).response
             except Unavailable:
                 continue
             if response.body:
-                url = document.url if twin else response.url
+                url = document.url if len(same) > 1 else response.url
                 return parse(response.body, url, document.content_type, self._protocols)
         return None
 
