@@ -25,8 +25,6 @@ logger = logging.getLogger(__name__)
 BEAT_SECONDS = 1.5
 ALIVE_SECONDS = 6.0  # a dead worker's leases are back within 10 s
 SEARCHES_EVERY = 4  # beats
-
-
 BEHIND_SHARE = 8  # one lease in so many goes to what is behind while others wait
 
 

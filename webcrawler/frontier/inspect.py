@@ -152,16 +152,14 @@ def explain(frontier: Frontier, url: str) -> dict[str, Any]:
 def _priority(frontier: Frontier, partition: Partition, member: str, score: float) -> dict[str, Any]:
     """What a score in a queue is made of: as in _1_names.lua."""
     rest, number = divmod(int(score), PRIORITY_STEP)
-    is_by_mode = FIRST <= score < BEHIND
+    order = (
+        "check, before all others" if score < FIRST else "by mode" if score < BEHIND else "behind all others"
+    )
     note = frontier.client.hget(partition.prefix + "note", member)
     return {
         "mode": frontier.stored_mode(),
-        "order": "by mode"
-        if is_by_mode
-        else "check, before all others"
-        if score < 0
-        else "behind all others",
-        "value": -rest if is_by_mode else None,
+        "order": order,
+        "value": -rest if order == "by mode" else None,
         "number": number,
         "note": int(note or 0),
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.util import find_spec
 from math import exp
 from threading import Lock
@@ -24,8 +24,9 @@ from scipy.sparse import csr_array
 from webcrawler.errors import BadInput
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source, number, whole_number
 from webcrawler.orderings.examples import Examples, ScoredPage, score_again
+from webcrawler.orderings.likeness import vector
 from webcrawler.orderings.plain import draw
-from webcrawler.orderings.topic import SIMILAR, Wanted, page_score, stems_of, weight
+from webcrawler.orderings.topic import SIMILAR, Wanted, page_score, stems_of
 from webcrawler.orderings.words import FULL, redirected
 from webcrawler.records import Lease, Link, Text
 from webcrawler.text import english, terms
@@ -55,16 +56,9 @@ def row_of(text: Text) -> Row:
 
 
 def row(counts: Mapping[str, int]) -> Row:
-    features = [_feature(stem) for stem in counts]
-    places = np.array([place for place, _ in features], np.int32)
-    weights = np.log1p(np.fromiter(counts.values(), np.float64)) * np.array([one for _, one in features])
-    length = np.linalg.norm(weights)
-    return Row(places, weights / length if length else weights)
-
-
-@lru_cache(maxsize=200_000)
-def _feature(stem: str) -> tuple[int, float]:
-    return crc32(stem.encode()) % FEATURES, weight(stem)
+    found = vector(counts)
+    places = [crc32(stem.encode()) % FEATURES for stem in found]
+    return Row(np.array(places, np.int32), np.fromiter(found.values(), np.float64, len(found)))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from math import log1p, sqrt
 
 from webcrawler.orderings.topic import SIMILAR, stems_of, weight
@@ -30,7 +31,7 @@ class Likeness:
 
     def add(self, example: Text) -> None:
         """Learn one more example; one without words says nothing."""
-        if found := vector(example):
+        if found := vector(Counter(stems_of(example))):
             self._number += 1
             for stem, part in found.items():
                 self._sum[stem] = self._sum.get(stem, 0.0) + part
@@ -39,7 +40,8 @@ class Likeness:
         """0 to 1, SIMILAR and more for pages of the examples' kind; 0 without an example."""
         if not self._number:
             return 0.0
-        mean = sum(part * self._sum.get(stem, 0.0) for stem, part in vector(text).items()) / self._number
+        found = vector(Counter(stems_of(text)))
+        mean = sum(part * self._sum.get(stem, 0.0) for stem, part in found.items()) / self._number
         enough = max(LEAST, SHARE * self._among_examples())
         if mean < enough:
             return SIMILAR * mean / enough
@@ -52,9 +54,8 @@ class Likeness:
         return (OF_A_KIND + pairs / (self._number - 1)) / (1 + self._number)
 
 
-def vector(text: Text) -> dict[str, float]:
-    """Of length 1; empty without words. Cost: about a millisecond for 5,000 words."""
-    counts = Counter(stem for stem in stems_of(text) if stem)
+def vector(counts: Mapping[str, int]) -> dict[str, float]:
+    """Of length 1, for the stems of a text and how often each occurs; empty without stems."""
     weights = {stem: log1p(number) * weight(stem) for stem, number in counts.items()}
     length = sqrt(sum(part * part for part in weights.values()))
     return {stem: part / length for stem, part in weights.items()}
