@@ -50,6 +50,7 @@ class SharedWeb:
 def crawl_together(web: SharedWeb, folder: Path, **settings: object) -> list[Crawled]:
     def work(worker: str) -> Crawled:
         options = {"USER_AGENT": worker, "CONCURRENT_REQUESTS": 2, "FRONTIER_SERVER_CONCURRENCY": 9}
+        options["BUDGET_REPEATS"] = 0  # the pages repeat each other: no server is to be asked for one more
         seeds = "seeds=" + ",".join(web.fronts)
         return crawl(folder, "index", "-a", seeds, **options, **settings)
 
