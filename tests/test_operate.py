@@ -6,15 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from localweb import PROJECT, Answer, Site, environment, page, sites
+from marked import Mark
 
-from webcrawler.background import is_held
 from webcrawler.search import Searcher
 
 TEXT = (PROJECT / "docs" / "how-to" / "operate.md").read_text("utf-8")
@@ -58,11 +57,11 @@ class Owner:
         for theirs, ours in here.items():
             written = written.replace(theirs, str(ours))
         script = f'set -e\nscrapy() {{ {sys.executable} -m scrapy "$@"; }}\n{written}'
-        environ = environment(self.folder, **FAST)
+        mark = Mark()
+        environ = environment(self.folder, **FAST, **mark.environment)
         command = ["bash", "-c", script]
         done = subprocess.run(command, cwd=PROJECT, env=environ, capture_output=True, text=True)
-        while any(map(is_held, self.folder.glob("*.lock"))):  # what works beside a crawl ends after it
-            time.sleep(0.1)
+        assert not mark.leftovers(120)  # what works beside a crawl ends after it
         assert done.returncode == 0, f"{heading}:\n{script}\n{done.stdout}\n{done.stderr[-4000:]}"
         return done.stdout
 
