@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -78,6 +79,7 @@ class Site:
     received: list[Received] = field(default_factory=list)  # the same, whole
     host: str = "127.0.0.1"
     quit: threading.Event = field(default_factory=threading.Event)
+    tls: ssl.SSLContext | None = None
 
     def start(self) -> Site:
         site = self
@@ -119,6 +121,8 @@ class Site:
                 pass  # a crawler that hangs up, on purpose
 
         self.server = Server((self.host, 0), Handler)
+        if self.tls:  # shakes hands in the thread of the connection, as it may take long or fail
+            self.server.socket = self.tls.wrap_socket(self.server.socket, True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
@@ -129,7 +133,7 @@ class Site:
 
     @property
     def url(self) -> str:
-        return f"http://{self.host}:{self.server.server_port}"
+        return f"http{'s' if self.tls else ''}://{self.host}:{self.server.server_port}"
 
     def times(self, path: str) -> int:
         return self.asked.count(path)

@@ -126,6 +126,8 @@ SITEMAPS_MAX = given("SITEMAPS_MAX", 100, "sitemaps", 1)
 USER_AGENT = given("USER_AGENT", "", "text")
 # Where people can write to you; please set it.
 USER_AGENT_CONTACT = given("USER_AGENT_CONTACT", "", "URL or e-mail")
+# Does a bad certificate fail a page? Else the fault is noted: nothing secret is sent, and the page is public.
+DOWNLOAD_VERIFY_CERTIFICATES = given("DOWNLOAD_VERIFY_CERTIFICATES", False, "yes or no")
 # Largest body, also after inflating; far above any page that people read.
 DOWNLOAD_MAXSIZE = given("DOWNLOAD_MAXSIZE", 10 * 2**20, "bytes", 1)
 # Longest duration of one download, in all.

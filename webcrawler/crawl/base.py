@@ -84,9 +84,9 @@ class Worker(ABC):
     def take_sitemaps(self, server: str, names: Sequence[str]) -> None:  # noqa: B027
         """The robots.txt of a server names these sitemaps."""
 
-    def is_refused_host(self, url: str) -> bool:
-        """Was a connection refused because all addresses of the host are special ones?"""
-        return False
+    def host_refusal(self, url: str) -> str:
+        """Why were connections to the server of this URL refused, on our side? One of the reasons, or ""."""
+        return ""
 
     # ---- what the scheduler asks
 

@@ -45,6 +45,8 @@ def record(entry: Entry) -> bytes:
     if not fetch.status:
         failure = {"url": fetch.lease.url, "state": fetch.state, "reason": fetch.reason, "error": fetch.error}
         return framed("metadata", fields, "application/json", json.dumps(failure).encode())
+    if fetch.error:
+        fields.append(("WARC-Crawl-Error", fetch.error))
     if fetch.status != 304:
         digest = b32encode(entry.digest or sha1(fetch.body).digest()).decode()
         fields.append(("WARC-Payload-Digest", f"sha1:{digest}"))
@@ -173,7 +175,8 @@ def members(file: BinaryIO, offset: int) -> Iterator[tuple[int, int, bytes]]:
 def _parsed(record: Any, place: Place) -> Record:
     field = record.rec_headers.get_header
     body = record.content_stream().read()
-    error = json.loads(body)["error"] if record.rec_type == "metadata" else ""
+    is_failure = record.rec_type == "metadata"
+    error = json.loads(body)["error"] if is_failure else field("WARC-Crawl-Error") or ""
     http = record.http_headers
     state, _, reason = field("WARC-Crawl-State").partition("/")
     return Record(

@@ -2,8 +2,8 @@
 
 Scrapy bounds a download by DOWNLOAD_TIMEOUT and its body by DOWNLOAD_MAXSIZE. Bounded here are headers,
 interim answers, the framing of chunks, and how many large bodies are received at a time. What passes a bound
-is not HTTP: its connection is closed; so is one on which more than the response has come. All that is private
-of Scrapy and Twisted is used in this file only.
+is not HTTP: its connection is closed; so is one on which more than the response has come. Certificates are
+verified. All that is private of Scrapy and Twisted is used in this file only.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from scrapy.core.downloader.contextfactory import _ScrapyCertificateOptions
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
     _LenientHTTP11ClientFactory,
@@ -21,12 +22,15 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTPClientParser,
 )
 from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.ssl import platformTrust
 from twisted.web._newclient import ParseError
 from twisted.web.client import HTTPConnectionPool
 from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
+from webcrawler.crawl.certificates import Verifying
 from webcrawler.crawl.middlewares.bodies import LARGE_BYTES, POLL_SECONDS, Room
+from webcrawler.crawl.run import Crawl
 from webcrawler.parsing import free_large_blocks
 
 if TYPE_CHECKING:
@@ -178,6 +182,10 @@ class BoundedHandler(HTTP11DownloadHandler):
         pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
         pool._factory = partial(_BoundedFactory, self._room)
         self._pool: Any = pool
+        trusted = platformTrust()  # type: ignore[no-untyped-call]
+        given: Any = self._contextFactory  # versions and ciphers of TLS, where Scrapy's settings name some
+        options = _ScrapyCertificateOptions(**given._get_cert_options_kwargs(), trustRoot=trusted)
+        self._contextFactory: Any = Verifying(Crawl.of(crawler).certificates, options.getContext)
 
     async def download_request(self, request: Request) -> Response:
         address = urlparse_cached(request)

@@ -82,6 +82,9 @@ class OutcomeMiddleware(CrawlPart):
         # Half a page has half of its links: it is asked for again. The last try takes what came.
         if reason in PARSED and "dataloss" in response.flags and lease.tries + 1 < self._tries:
             state, reason, retry = "failed", "unreachable", True
+        note = self._crawl.certificates.fault(request.url)
+        if note:
+            self._crawl.crawler.stats.inc_value(f"webcrawler/noted/{note}")
         fetch = Fetch(
             lease,
             state,
@@ -93,6 +96,7 @@ class OutcomeMiddleware(CrawlPart):
             response.body,
             retry,
             target,
+            note,
         )
         if reason in PARSED and response.status == 200:
             self._crawl.outcomes.begin(fetch)

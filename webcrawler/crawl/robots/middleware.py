@@ -85,8 +85,8 @@ class RobotsMiddleware:
             return
         robots = await self._robots(urls.server(url))
         rules = robots.rules
-        if rules is None and self._crawl.is_refused_host(request.url):
-            raise Refused("address-refused")
+        if rules is None and (refusal := self._crawl.host_refusal(request.url)):
+            raise Refused(refusal)
         if rules is None:
             raise Refused("robots-unreachable", retry=not robots.settled)
         # So many wildcards would hold up the event loop.

@@ -18,6 +18,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
+from webcrawler.crawl.certificates import Certificates
 from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.checks import ENDLESS, Waits
 from webcrawler.crawl.run.lost import LOST
@@ -47,7 +48,7 @@ REFRESHER_NEEDS = (
 class Crawl(Worker):
     """Opens and closes what the scheduler, the middlewares, the pipelines and the spider share.
 
-    `rules` is there when Scrapy makes these; `stores` and `outcomes` are from `open` on.
+    `rules` and `certificates` are there when Scrapy makes these; `stores` and `outcomes` are from `open` on.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -59,6 +60,7 @@ class Crawl(Worker):
         self.rules = LinkRules.from_settings(self.settings, self.job)
         given: Job | None = getattr(crawler.spider, "job", None)
         self.sitemaps = Sitemaps.from_settings(self.settings, given, self.rules)
+        self.certificates = Certificates(self.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"))
         self._has_checks_left = self.job.refresh == "once"
 
     @classmethod
@@ -67,6 +69,8 @@ class Crawl(Worker):
         name, contact = settings["USER_AGENT"], settings["USER_AGENT_CONTACT"]
         if contact and contact not in name:  # an honest name, and where people can write to
             settings.set("USER_AGENT", f"{name} (+{contact})", priority="cmdline")
+        verifies = is_yes(settings["DOWNLOAD_VERIFY_CERTIFICATES"])  # Scrapy does not know a "yes"
+        settings.set("DOWNLOAD_VERIFY_CERTIFICATES", verifies, priority="cmdline")
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
         logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
         crawl = cls(crawler)
@@ -211,8 +215,10 @@ class Crawl(Worker):
         self.new_links += self.sitemaps.announced(server, names)
         self.leases.changed.set()
 
-    def is_refused_host(self, url: str) -> bool:
-        return self.stores.resolver.has_refused(url)
+    def host_refusal(self, url: str) -> str:
+        if self.stores.resolver.has_refused(url):
+            return "address-refused"
+        return self.certificates.fault(url) if self.certificates.refuses else ""
 
     # ---- Scrapy's signals
 

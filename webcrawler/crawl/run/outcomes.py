@@ -124,8 +124,8 @@ class Outcomes:
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         lease: Lease = request.meta["lease"]
         reason, retry, slow_down = reason_of_error(error)
-        if reason == "unreachable" and self._stores.resolver.has_refused(request.url):
-            reason, retry = "address-refused", False
+        if reason == "unreachable" and (refusal := self._worker.host_refusal(request.url)):
+            reason, retry = refusal, False
         now = time.time()
         seconds = now - request.meta.get("started", now)
         self._leases.report(Report(lease, seconds, slow_down, downloaded="started" in request.meta))

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.crawl.certificates import KINDS
 from webcrawler.records import Fetch, Lease, Link
 
 logger = logging.getLogger(__name__)
@@ -18,6 +19,7 @@ ADVICE = {
     "robots-unreachable": "check the address, and whether the server runs and answers for its robots.txt",
     "address-refused": "private addresses and unusual ports are refused; see ADDRESSES_ALLOWED",
     "not-indexable": "it is not an HTML page; name one, or a sitemap with -a sitemaps=",
+    **dict.fromkeys(KINDS, "DOWNLOAD_VERIFY_CERTIFICATES=no fetches it all the same"),
     "blocked": "its server is blocked; `scrapy frontier unblock` permits it",
 }
 OTHERWISE = "`scrapy frontier explain` shows the answer"
@@ -34,7 +36,8 @@ class Seeds:
         """A download is over."""
         url = fetch.lease.url
         if url in self._leading_to:
-            self._answers[url] = fetch.error or f"status {fetch.status}"
+            status = f"status {fetch.status}" if fetch.status else ""
+            self._answers[url] = ", ".join(filter(None, (status, fetch.error)))
             if fetch.target:
                 self._leading_to.setdefault(fetch.target.url, []).extend(self._leading_to.pop(url))
 
