@@ -69,6 +69,8 @@ BAD = [
     ({"max_time": "nan"}, "max_time=nan"),
     ({"max_time": "inf"}, "max_time=inf"),
     ({"max_time": "soon"}, "max_time=soon"),
+    ({"agents": "0"}, "agents=0 is not a whole number from 1 to 64"),
+    ({"agents": "x"}, "agents=x is not a whole number"),
 ]
 
 

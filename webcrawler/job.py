@@ -18,6 +18,7 @@ from webcrawler.records import Lease, Link
 from webcrawler.scope import expand
 
 MOST = 10**12 - 1  # pages
+AGENTS_MAX = 64
 PROBE = "-no-such-page"  # ends the path of a URL that cannot exist
 REFRESH = ("no", "once", "yes", "only")
 
@@ -37,6 +38,7 @@ class Job:
     refresh: str = "no"  # which documents are checked: no, once, yes, only
     include: tuple[str, ...] = ()  # canonical patterns of URLs, kept with the data folder; empty: as they are
     exclude: tuple[str, ...] = ()
+    agents: int = 1  # processes
 
     is_search: ClassVar[bool] = (
         False  # a real-time search: fetches nothing that the catalog has, small batches
@@ -74,6 +76,7 @@ class Job:
             _refresh(words.get("refresh", "no")),
             read_patterns(words.get("include", "")),
             read_patterns(words.get("exclude", "")),
+            whole_number("agents", words.get("agents", "1"), 1, AGENTS_MAX),
         )
 
     @property

@@ -124,9 +124,10 @@ class Scheduler(BaseScheduler):
         if links := list(worker.new_links):
             await self._in_thread(worker.frontier.discover, links, False)
             del worker.new_links[: len(links)]
-        limit = 0
-        if not (worker.is_closing or (self._exact and worker.leases.open)):
-            limit = max(0, min(self._ahead - len(self._buffer), worker.allowance()))
+        wanted = self._ahead - len(self._buffer)
+        if worker.is_closing or (self._exact and worker.leases.open):
+            wanted = 0
+        limit = worker.allowance(max(0, wanted))
         # URLs of doubtful servers must not take all places.
         doubtful = worker.leases.downloads.doubtful_room() - sum(lease.doubtful for lease in self._buffer)
         reports = worker.take_reports()

@@ -59,9 +59,12 @@ class Crawl(Command, BaseRunSpiderCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(args, opts)
         search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(spider, RealtimeSpider) else None
+        job = Job.read(**opts.spargs) if issubclass(spider, IndexSpider) else None
+        agents = run.Agents(job.agents if job else 1)
         with ExitStack() as held:
-            if search or issubclass(spider, IndexSpider):
-                held.enter_context(self._check(opts, None if search else Job.read(**opts.spargs)))
+            if search or job:
+                held.enter_context(self._check(opts, job))
+            self._start(agents)
             self.crawler_process = AsyncCrawlerProcess(self.project)
             crawler = self._create_crawler(spider)
             if search:
@@ -70,18 +73,52 @@ class Crawl(Command, BaseRunSpiderCommand):
             self.crawler_process.start()
             with suppress(RuntimeError):  # it ended before it had extensions
                 run.Crawl.of(crawler).abandon()
-        if self.crawler_process.bootstrap_failed:
-            raise Unavailable("the crawl could not start: the log says why")
-        if crawler.stats.get_value("finish_reason") in BROKEN:
-            raise Unavailable("the crawl failed: the log says why; the same command goes on where it stood")
-        if crawler.stats.get_value("webcrawler/frontier_lost"):
-            raise Unavailable("the crawl lost its frontier: `scrapy frontier rebuild` fills it again")
-        if crawler.stats.get_value("webcrawler/nothing_crawled"):
-            raise Unavailable("nothing was crawled: the log says what became of each seed")
+        failure = self._failure(crawler)
+        if not agents.is_first:
+            sys.exit(1 if failure else 0)  # the first says it for all
+        failed = ", ".join(agents.failed())
+        if failure or failed:
+            raise Unavailable(failure or f"{failed}: the log says more; the same command goes on")
         if search:
             search.conclude()
         elif told := checks_told(crawler.stats.get_stats()):
             print(told, file=sys.stderr)
+
+    def _failure(self, crawler: Crawler) -> str:
+        """What the crawl of this process failed of, and what to do; "" where it did not."""
+        assert self.crawler_process is not None, "it has run the crawl"
+        if self.crawler_process.bootstrap_failed:
+            return "the crawl could not start: the log says why"
+        if crawler.stats.get_value("finish_reason") in BROKEN:
+            return "the crawl failed: the log says why; the same command goes on where it stood"
+        if crawler.stats.get_value("webcrawler/frontier_lost"):
+            return "the crawl lost its frontier: `scrapy frontier rebuild` fills it again"
+        if crawler.stats.get_value("webcrawler/nothing_crawled"):
+            return "nothing was crawled: the log says what became of each seed"
+        return ""
+
+    def _start(self, agents: run.Agents) -> None:
+        """Start the other agents; what each writes tells which it is.
+
+        Raises:
+            BadInput: they would write to one file.
+        """
+        settings = self.project
+        feeds = settings.getdict("FEEDS")
+        if agents.total > 1 and (shared := [str(feed) for feed in feeds if "%(agent)s" not in str(feed)]):
+            raise BadInput(
+                f"each agent writes a file of its own, not {shared[0]}: put %(agent)s into its name, "
+                "as in -O pages-%(agent)s.jsonl"
+            )
+        if agents.total > 1 and settings["LOG_FILE"] and not settings.getbool("LOG_FILE_APPEND"):
+            Path(settings["LOG_FILE"]).write_bytes(b"")  # once, not by each
+            settings.set("LOG_FILE_APPEND", True, priority="cmdline")
+        agents.start()
+        settings.set(run.AGENTS, agents)
+        own = {str(feed).replace("%(agent)s", str(agents.number)): how for feed, how in feeds.items()}
+        settings.set("FEEDS", own, priority="cmdline")
+        if agents.total > 1:
+            settings.set("LOG_FORMAT", f"agent {agents.number}: {settings['LOG_FORMAT']}", priority="cmdline")
 
     def _spider(self, args: list[str], opts: argparse.Namespace) -> type[Spider]:
         if len(args) != 1:

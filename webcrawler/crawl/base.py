@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request, Spider
 
 from webcrawler.connection import Connection, RedisError, attempt
-from webcrawler.crawl.open_leases import UNLIMITED, OpenLeases
+from webcrawler.crawl.open_leases import OpenLeases
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.records import Lease, Link
 
@@ -77,9 +77,9 @@ class Worker(ABC):
     def flush(self) -> None:  # noqa: B027
         """Nothing is left to download: decide what was fetched, as its links may lead on."""
 
-    def allowance(self) -> int:
-        """How many more URLs may be leased; none while too many are fetched and not yet decided."""
-        return UNLIMITED
+    def allowance(self, wanted: int) -> int:
+        """How many of the URLs wanted may be leased; none while too many are fetched and not yet decided."""
+        return wanted
 
     def take_sitemaps(self, server: str, names: Sequence[str]) -> None:  # noqa: B027
         """The robots.txt of a server names these sitemaps."""

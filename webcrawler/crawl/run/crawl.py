@@ -7,6 +7,7 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -20,6 +21,7 @@ from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.certificates import Certificates
 from webcrawler.crawl.items import CrawledPage
+from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import ENDLESS, Waits
 from webcrawler.crawl.run.lost import LOST
 from webcrawler.crawl.run.outcomes import Outcomes
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+AGENTS = "AGENTS"  # not one of our settings: where the command puts what it has started
 NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
 REFRESHER_NEEDS = (
     *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST"),
@@ -57,6 +60,10 @@ class Crawl(Worker):
         self.folder = Path(self.settings["CRAWL_DIR"]).absolute()
         # Other spiders have no job.
         self.job: Job = getattr(crawler.spider, "job", None) or Job("fifo")
+        self.agents: Agents = crawler.settings.get(AGENTS) or Agents()
+        if self.job.agents > self.agents.total:
+            logger.error("only the command `scrapy crawl index` starts agents: this process crawls alone")
+            self.job = replace(self.job, agents=1)
         self.rules = LinkRules.from_settings(self.settings, self.job)
         given: Job | None = getattr(crawler.spider, "job", None)
         self.sitemaps = Sitemaps.from_settings(self.settings, given, self.rules)
@@ -79,6 +86,7 @@ class Crawl(Worker):
         connect(crawl._item_scraped, signals.item_dropped)  # by a pipeline of the user's: it was fetched
         connect(crawl._failed, signals.item_error)
         connect(crawl._failed, signals.spider_error)
+        connect(crawl._watch_agents, signals.spider_opened)
         return crawl
 
     # ---- opening and closing
@@ -100,8 +108,9 @@ class Crawl(Worker):
         self._waits = Waits(self.frontier)
         self.seeds = Seeds(() if self.job.is_search else map(seed_link, self.job.seeds))
         most = 0 if self.job.is_search else self.settings.getint("COLLECTION_MAX")
-        room = most - self.stores.ask(Catalog.count_documents) if most else None
-        self.outcomes = Outcomes(self, self.stores, self.job.max_pages, self.seeds, room)
+        added = self.agents.tally.total("added")  # by other agents: they are among the documents counted
+        room = most - self.stores.ask(Catalog.count_documents) + added if most else None
+        self.outcomes = Outcomes(self, self.stores, self.job.max_pages, self.seeds, room, self.agents.tally)
         made = self.crawler.engine.scraper.itemproc.middlewares
         feeds = {pipeline.feeds for pipeline in made if isinstance(pipeline, PagePipeline)}
         needed = dict.fromkeys((FOLLOWER, VOCABULARY), b"") if "index" in feeds else {}
@@ -122,12 +131,36 @@ class Crawl(Worker):
         if self.job.max_time:
             loop.call_later(self.job.max_time, self.stop, "max_time")
 
+    def _watch_agents(self) -> None:
+        self.agents.watch(self.stop)
+
     def _give_up_on(self, companion: Companion) -> None:
         """Without the refresher, a crawl that waits for its checks would never end."""
         if companion is REFRESHER and self.job.refresh != "yes":
             self.stop("refresher_failed")
 
     def leave(self) -> None:
+        if self.agents.is_first:
+            self._count_others()
+            self._say_if_nothing()
+        attempt(self._notice_loss, self.connection.revive)
+        try:
+            lag = self._watch.close()
+            if lag is not None:
+                self.crawler.stats.set_value("webcrawler/index_lag", lag)
+        finally:
+            self.stores.close()
+        if not self.agents.is_first:
+            self.agents.close(self.crawler.stats.get_stats())
+
+    def _count_others(self) -> None:
+        """Ends the other agents, and adds what they have counted to what this one has."""
+        for counts in self.agents.close(self.crawler.stats.get_stats()):
+            for name, number in counts.items():
+                if not name.startswith("memusage/"):
+                    self.crawler.stats.inc_value(name, number)
+
+    def _say_if_nothing(self) -> None:
         if not self.outcomes.documents and self.stores.ask(self.seeds.have_failed):
             logger.error(NOTHING)
             self.crawler.stats.set_value("webcrawler/nothing_crawled", True)
@@ -137,13 +170,6 @@ class Crawl(Worker):
                 logger.warning(
                     "nothing new to fetch; %s documents can be checked: -a refresh=once", f"{waiting:,}"
                 )
-        attempt(self._notice_loss, self.connection.revive)
-        try:
-            lag = self._watch.close()
-            if lag is not None:
-                self.crawler.stats.set_value("webcrawler/index_lag", lag)
-        finally:
-            self.stores.close()
 
     def _notice_loss(self) -> None:
         """Without its keys, a frontier looks like one from which everything was fetched."""
@@ -161,6 +187,8 @@ class Crawl(Worker):
     # ---- what the scheduler asks
 
     def lease(self, limit: int, reports: Sequence[Report], doubtful: int) -> Leased:
+        if self.is_closing:
+            self.agents.end()
         is_full = self.outcomes.is_full
         self.frontier.leases.checks_only = self._has_checks_left or is_full or self.job.refresh == "only"
         found = super().lease(limit, reports, doubtful)
@@ -208,8 +236,8 @@ class Crawl(Worker):
     def flush(self) -> None:
         self.stores.batch.flush()
 
-    def allowance(self) -> int:
-        return 0 if self.stores.batch.full else self.outcomes.allowance()
+    def allowance(self, wanted: int) -> int:
+        return self.outcomes.allowance(0 if self.stores.batch.full else wanted)
 
     def take_sitemaps(self, server: str, names: Sequence[str]) -> None:
         self.new_links += self.sitemaps.announced(server, names)

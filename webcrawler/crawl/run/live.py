@@ -15,7 +15,8 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from webcrawler.connection import RedisError
-from webcrawler.crawl.run.crawl import Crawl
+from webcrawler.crawl.run.agents import Agents
+from webcrawler.crawl.run.crawl import AGENTS, Crawl
 from webcrawler.frontier import inspect
 from webcrawler.index import indexed_documents
 
@@ -36,7 +37,8 @@ class LiveLine:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LiveLine:
-        if not sys.stderr.isatty():
+        agents: Agents | None = crawler.settings.get(AGENTS)
+        if not sys.stderr.isatty() or (agents and not agents.is_first):
             raise NotConfigured
         line = cls(crawler)
         crawler.signals.connect(line._open, signals.spider_opened)

@@ -18,10 +18,10 @@ from twisted.python.failure import Failure
 from webcrawler.archive import CHECKED, DOCUMENTS, broken
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
-from webcrawler.crawl.open_leases import UNLIMITED
 from webcrawler.crawl.responses import reason_of_error
 from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
+from webcrawler.crawl.run.tally import Tally
 from webcrawler.frontier import Report
 from webcrawler.records import Entry, Fetch, Lease, Original
 
@@ -44,13 +44,19 @@ class Outcomes:
         max_pages: documents and checks of this run; None: any number.
         seeds: are told what comes of them.
         room: new documents that the collection can take; None: any number.
+        tally: `max_pages` and `room` are for all processes that it counts.
     """
 
     def __init__(
-        self, worker: Worker, stores: Stores, max_pages: int | None, seeds: Seeds, room: int | None
+        self,
+        worker: Worker,
+        stores: Stores,
+        max_pages: int | None,
+        seeds: Seeds,
+        room: int | None,
+        tally: Tally,
     ) -> None:
-        self.documents = 0  # decided in this run, with checks
-        self.fetches = 0  # decided in this run
+        self._tally = tally
         self._worker, self._leases, self._stores, self._max_pages = worker, worker.leases, stores, max_pages
         self._seeds, self._room = seeds, room
         self._tries = stores.frontier.politeness.tries
@@ -148,29 +154,50 @@ class Outcomes:
 
     def settled(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
         """The batch has written these leases and what became of them."""
-        self.fetches += len(outcomes)
+        self._tally.add("fetches", len(outcomes))
         for lease, outcome in outcomes:
             self._leases.close(lease)
             self._seeds.settled(lease, outcome)
             self._not_documents.discard(lease.url)
             self._worker.crawler.stats.inc_value(f"webcrawler/{outcome}")
-            self.documents += outcome in DOCUMENTS or outcome.startswith(CHECKED)
-            if self._room is not None:
-                self._room += (outcome == GONE) - (outcome in DOCUMENTS)
-        if self._max_pages is not None and self.documents >= self._max_pages:
-            self._worker.stop("max_pages")
+            self._tally.add("documents", outcome in DOCUMENTS or outcome.startswith(CHECKED))
+            self._tally.add("added", (outcome in DOCUMENTS) - (outcome == GONE))
+        self._stop_after_max_pages()
         self._leases.changed.set()
+
+    @property
+    def documents(self) -> int:
+        """Decided in this run, with checks."""
+        return self._tally.total("documents")
+
+    @property
+    def fetches(self) -> int:
+        """Decided in this run."""
+        return self._tally.total("fetches")
+
+    def _stop_after_max_pages(self) -> None:
+        if self._max_pages is not None and self.documents >= self._max_pages and not self._worker.is_closing:
+            self._worker.stop("max_pages")
 
     @property
     def is_full(self) -> bool:
         """Has the collection as many documents as it may? Then new ones only replace others."""
-        return self._room is not None and self._room <= 0
+        return self._room is not None and self._room <= self._tally.total("added")
 
-    def allowance(self) -> int:
-        """How many more URLs may be leased without passing max_pages or the room, should all be documents."""
-        bounds = [] if self._max_pages is None else [self._max_pages - self.documents]
-        if self._room is not None and not self.is_full:
-            bounds.append(self._room)
-        if not bounds:
-            return UNLIMITED
-        return min(bounds) - len(self._leases.open.keys() - self._not_documents)
+    def allowance(self, wanted: int) -> int:
+        """How many of the URLs wanted may be leased within max_pages and the room, should all be documents.
+
+        So many are promised to this process until it asks again.
+        """
+        self._stop_after_max_pages()  # which another process may have reached
+        with self._tally.locked():
+            bounds = [] if self._max_pages is None else [self._max_pages - self.documents]
+            if self._room is not None and not self.is_full:
+                bounds.append(self._room - self._tally.total("added"))
+            if not bounds:
+                return wanted
+            open_leases = len(self._leases.open.keys() - self._not_documents)
+            self._tally.promise(open_leases)
+            allowed = max(0, min(wanted, min(bounds) - self._tally.total("promised")))
+            self._tally.promise(open_leases + allowed)
+        return allowed

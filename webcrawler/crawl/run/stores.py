@@ -115,7 +115,7 @@ class Stores:
             retry(self._begin_refresh, revive)
             retry(self._read_misread_sitemaps, revive)
             self._recall()
-            self.parsers = _parser_pool(settings)
+            self.parsers = _parser_pool(settings, job.agents)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(self.new_frontier(opened), settled, reports, broken)
             opened.callback(self.batch.close)
@@ -239,7 +239,7 @@ def _raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _parser_pool(settings: BaseSettings) -> ParserPool:
-    """As many parsers as the machine has cores beside the crawl's own."""
-    workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) - 1)
+def _parser_pool(settings: BaseSettings, agents: int) -> ParserPool:
+    """As many parsers as the machine has cores beside the crawl's own, shared out among its agents."""
+    workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) // agents - 1)
     return ParserPool(workers, settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY"))
