@@ -1,10 +1,7 @@
-"""What is read of an answer before and between the bytes of its body has an end; so has what is inflated."""
+"""What is read of an answer before and between the bytes of its body has an end; so have large bodies."""
 
 from __future__ import annotations
 
-import asyncio
-import gzip
-from collections.abc import Coroutine
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy import Request
 from scrapy.core.downloader.handlers import http11
 from scrapy.http import Response
-from scrapy.utils.test import get_crawler
 from twisted.internet.protocol import Protocol
 from twisted.internet.testing import StringTransport
 from twisted.web._newclient import ParseError
@@ -25,11 +20,9 @@ from webcrawler.crawl.middlewares.bodies import (
     HELD_BYTES_MAX,
     LARGE_BYTES,
     PLACES,
-    CompressedMiddleware,
     Room,
 )
 from webcrawler.crawl.middlewares.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
-from webcrawler.crawl.responses import Refused
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
@@ -155,57 +148,3 @@ def test_small_bodies_need_no_room() -> None:
         room.hold(response)
 
     assert room.take()
-
-
-# ---- Content-Encoding
-
-
-def inflated(body: bytes, *codings: str, status: int = 200) -> Response:
-    response = Response("http://a.test/", status, {"Content-Encoding": list(codings)}, body)
-    inflate = CompressedMiddleware.from_crawler(get_crawler())
-    work: Coroutine[Any, Any, Response] = inflate.process_response(Request("http://a.test/"), response)
-    return asyncio.run(work)
-
-
-PACKED = gzip.compress(b"words", mtime=0)
-
-
-@pytest.mark.parametrize(
-    ("body", "codings"),
-    [
-        (PACKED, ["gzip"]),
-        (PACKED, ["X-GZIP"]),
-        (PACKED, ["identity, gzip"]),
-        (gzip.compress(PACKED, mtime=0), ["gzip, gzip"]),
-        (gzip.compress(PACKED, mtime=0), ["gzip", "gzip"]),
-        (b"words", ["identity"]),
-        (b"words", [""]),
-        (b"", ["gzip"]),  # a header without a body to go with it
-    ],
-)
-def test_what_can_be_inflated_is_and_says_no_more_that_it_is_not(body: bytes, codings: list[str]) -> None:
-    response = inflated(body, *codings)
-
-    assert response.body == (b"words" if body else b"")
-    assert "Content-Encoding" not in response.headers
-
-
-@pytest.mark.parametrize(
-    ("body", "codings", "reason"),
-    [
-        (b"words", "snappy", "not-indexable"),
-        (b"words", "gzip, snappy", "not-indexable"),
-        (PACKED, "gzip, gzip, gzip, gzip", "not-indexable"),  # more than anybody means
-        (b"words", "gzip", "unparsable"),
-        (b"words", "br", "unparsable"),
-        (b"words", "zstd", "unparsable"),
-        (b"words", "deflate", "unparsable"),
-    ],
-)
-def test_what_cannot_be_inflated_is_no_page(body: bytes, codings: str, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
-        inflated(body, codings)
-
-
-def test_of_a_redirect_or_an_error_the_body_does_not_matter() -> None:
-    assert inflated(b"words", "gzip", status=301).body == b""

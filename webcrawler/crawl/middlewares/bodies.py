@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
 CODINGS_MAX = 3  # applied one after the other; real servers use one
+# Gzip members or Zstandard frames, one behind the other: an empty one takes 5 and 15 µs, and inflated from
+# another coding, a million of them come in 20 KB. Real servers send one.
+MEMBERS_MAX = 1_000
+_BEGINNINGS = {  # of a member, a frame, and a frame to be skipped (RFC 1952, 2.3; RFC 8878, 3.1)
+    b"gzip": (b"\x1f\x8b\x08",),
+    b"x-gzip": (b"\x1f\x8b\x08",),
+    b"zstd": (b"\xb5\x2f\xfd", b"\x2a\x4d\x18"),
+}
 WAIT_SECONDS = 30.0  # for room, where a request has no deadline
 SMALL_BODY_BYTES = 64 * 1024  # inflated within milliseconds, up to DOWNLOAD_MAXSIZE
 
@@ -71,7 +79,9 @@ class CompressedMiddleware(HttpCompressionMiddleware):
         refused, cause = Refused("not-indexable"), None
         if len(codings) <= CODINGS_MAX and KNOWN.issuperset(codings):
             try:
-                return await self._inflated(request, _plain(response, codings, response.body))
+                return await self._inflated(request, response, codings)
+            except Refused as error:
+                refused = error
             except (IgnoreRequest, DownloadTimeoutError):  # past DOWNLOAD_MAXSIZE, or no room in time
                 raise
             except Exception as error:  # each decoder has errors of its own
@@ -80,7 +90,7 @@ class CompressedMiddleware(HttpCompressionMiddleware):
             raise refused from cause
         return _plain(response, [], b"")  # of a redirect or an error the body does not matter
 
-    async def _inflated(self, request: Request, response: Response) -> Response:
+    async def _inflated(self, request: Request, response: Response, codings: list[bytes]) -> Response:
         bounds = (self._max_size, request.meta.get("download_maxsize", self._max_size))
         request.meta["download_maxsize"] = min(bounds)  # of a robots.txt more is read than is inflated
         deadline = request.meta.get("deadline", time.time() + WAIT_SECONDS)
@@ -89,17 +99,22 @@ class CompressedMiddleware(HttpCompressionMiddleware):
                 raise DownloadTimeoutError(f"no room to inflate {request.url}")
             await asyncio.sleep(POLL_SECONDS)
         try:
-            inflated = await self._inflate(request, response)
+            for coding in reversed(codings):
+                response = await self._inflate(request, response, coding)
         finally:
             self._room.give()
-        self._room.hold(inflated)
-        return inflated
+        self._room.hold(response)
+        return response
 
-    async def _inflate(self, request: Request, response: Response) -> Response:
+    async def _inflate(self, request: Request, response: Response, coding: bytes) -> Response:
+        """Undoes one coding, the last one."""
+        if sum(map(response.body.count, _BEGINNINGS.get(coding, ()))) > MEMBERS_MAX:
+            raise Refused("not-indexable")
         inflate: Callable[[Request, Response], Response] = super().process_response  # type: ignore[assignment]
-        if len(response.body) > SMALL_BODY_BYTES:
-            return await asyncio.to_thread(inflate, request, response)
-        return inflate(request, response)
+        coded = _plain(response, [coding], response.body)
+        if len(coded.body) > SMALL_BODY_BYTES:
+            return await asyncio.to_thread(inflate, request, coded)
+        return inflate(request, coded)
 
 
 def _plain(response: Response, codings: list[bytes], body: bytes) -> Response:

@@ -1,0 +1,154 @@
+"""Content-Encoding: gzip, deflate, Brotli and Zstandard are decoded, within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import struct
+import zlib
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+from backports import zstd
+from localweb import Answer, Site, crawl, page
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+
+from webcrawler.crawl.middlewares.bodies import MEMBERS_MAX, CompressedMiddleware
+from webcrawler.crawl.responses import Refused
+
+
+def deflated(body: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
+    packer = zlib.compressobj(wbits=wbits)
+    return packer.compress(body) + packer.flush()
+
+
+CODED: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": deflated,
+    "br": brotli.compress,
+    "zstd": zstd.compress,
+}
+MAX_BYTES = 1_000_000
+
+
+def inflated(body: bytes, *codings: str, status: int = 200) -> Response:
+    response = Response("http://a.test/", status, {"Content-Encoding": list(codings)}, body)
+    inflate = CompressedMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": MAX_BYTES}))
+    work: Coroutine[Any, Any, Response] = inflate.process_response(Request("http://a.test/"), response)
+    return asyncio.run(work)
+
+
+PACKED = gzip.compress(b"words", mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("body", "codings"),
+    [
+        (PACKED, ["gzip"]),
+        (PACKED, ["X-GZIP"]),
+        (PACKED, ["identity, gzip"]),
+        (deflated(b"words"), ["deflate"]),
+        (deflated(b"words", -zlib.MAX_WBITS), ["deflate"]),  # without its header, as some send it
+        (brotli.compress(b"words"), ["br"]),
+        (zstd.compress(b"words"), ["zstd"]),
+        (zstd.compress(b"wo") + zstd.compress(b"rds"), ["zstd"]),
+        (brotli.compress(zstd.compress(PACKED)), ["gzip, zstd, br"]),
+        (gzip.compress(PACKED, mtime=0), ["gzip, gzip"]),
+        (gzip.compress(PACKED, mtime=0), ["gzip", "gzip"]),
+        (b"words", ["identity"]),
+        (b"words", [""]),
+        (b"", ["gzip"]),  # a header without a body to go with it
+    ],
+)
+def test_what_can_be_inflated_is_and_says_no_more_that_it_is_not(body: bytes, codings: list[str]) -> None:
+    response = inflated(body, *codings)
+
+    assert response.body == (b"words" if body else b"")
+    assert "Content-Encoding" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("body", "codings", "reason"),
+    [
+        (b"words", "snappy", "not-indexable"),
+        (b"words", "gzip, snappy", "not-indexable"),
+        (PACKED, "gzip, gzip, gzip, gzip", "not-indexable"),  # more than anybody means
+        (b"words", "gzip", "unparsable"),
+        (b"words", "br", "unparsable"),
+        (b"words", "zstd", "unparsable"),
+        (b"words", "deflate", "unparsable"),
+    ],
+)
+def test_what_cannot_be_inflated_is_no_page(body: bytes, codings: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        inflated(body, codings)
+
+
+def test_of_a_redirect_or_an_error_the_body_does_not_matter() -> None:
+    assert inflated(b"words", "gzip", status=301).body == b""
+
+
+# ---- bounds
+
+
+@pytest.mark.parametrize("coding", CODED)
+def test_body_is_inflated_up_to_the_largest_size_and_no_byte_further(coding: str) -> None:
+    assert len(inflated(CODED[coding](bytes(MAX_BYTES)), coding).body) == MAX_BYTES
+
+    with pytest.raises(IgnoreRequest) as larger:
+        inflated(CODED[coding](bytes(MAX_BYTES + 1)), coding)
+    assert not isinstance(larger.value, Refused)  # it is too large, and nothing else is wrong
+
+
+@pytest.mark.parametrize("outer", CODED)
+@pytest.mark.parametrize("inner", CODED)
+def test_bound_holds_for_each_of_two_codings(inner: str, outer: str) -> None:
+    bomb = CODED[outer](CODED[inner](bytes(50 * MAX_BYTES)))
+    assert len(bomb) < MAX_BYTES
+
+    with pytest.raises(IgnoreRequest):
+        inflated(bomb, inner, outer)
+
+
+SKIPPED = struct.pack("<II", 0x184D2A50, 0)  # a frame that holds nothing of the text (RFC 8878, 3.1.2)
+EMPTY = {"gzip": gzip.compress(b""), "x-gzip": gzip.compress(b""), "zstd": zstd.compress(b"")}
+
+
+@pytest.mark.parametrize(("coding", "member"), [*EMPTY.items(), ("zstd", SKIPPED)])
+def test_members_one_behind_the_other_are_read_up_to_a_number(coding: str, member: bytes) -> None:
+    """A million of them are 20 KB under another coding, and took twenty seconds on the event loop."""
+    last = gzip.compress(b"words") if "gzip" in coding else zstd.compress(b"words")
+    body = member * (MEMBERS_MAX - 1) + last
+
+    assert inflated(body, coding).body == b"words"
+    with pytest.raises(Refused, match="not-indexable"):
+        inflated(member + body, coding)
+    with pytest.raises(Refused, match="not-indexable"):
+        inflated(brotli.compress(member + body), coding, "br")
+
+
+# ---- in a crawl
+
+
+def coded(coding: str, *links: str) -> Answer:
+    plain = page(*links).body
+    assert isinstance(plain, str)
+    return Answer(CODED[coding](plain.encode()), headers={"Content-Encoding": coding})
+
+
+def test_crawl_asks_for_all_codings_and_follows_the_links_of_each(tmp_path: Path) -> None:
+    site = Site({"/": page(*CODED)} | {f"/{coding}": coded(coding, f"from-{coding}") for coding in CODED})
+    site.routes |= {f"/from-{coding}": page() for coding in CODED}
+    site.start()
+
+    crawled = crawl(tmp_path, "index", "-a", f"seeds={site.url}/")
+
+    assert {one.headers["Accept-Encoding"] for one in site.received} == {"gzip, deflate, br, zstd"}
+    assert {crawled.reason(f"{site.url}/from-{coding}") for coding in CODED} == {"done/document"}
+    site.stop()
