@@ -22,4 +22,5 @@ class DuplicatesPipeline(PagePipeline):
         item.duplicate_of = None if first.url == item.url else first.url
         original = first if item.duplicate_of else None
         entry = replace(entry, digest=digest, original=original, simhash=item.page.simhash)
-        return replace(entry, canonical=url_id(item.page.canonical)) if item.page.canonical else entry
+        own = self._crawl.rules.mirrors.original(item.page.canonical) if item.page.canonical else ""
+        return replace(entry, canonical=url_id(own)) if own else entry

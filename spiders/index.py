@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Spider
 from scrapy.http import Response
@@ -15,6 +15,10 @@ from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.job import Job
+from webcrawler.urls import Mirrors
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 
 class IndexSpider(Spider):
@@ -29,6 +33,12 @@ class IndexSpider(Spider):
         self.job = self.job_type.read(**arguments)
         self._last = asyncio.Event()  # set when the page fetched last has been handed on
         self._last.set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **arguments)
+        spider.job = spider.job.of_originals(Mirrors.read(crawler.settings["MIRRORS"]))
+        return spider
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: seeds go straight into the frontier, by the scheduler."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 from urllib.parse import urlencode, urlsplit
 
 from webcrawler import urls
@@ -88,6 +88,11 @@ class Job:
     def marks_finds(self) -> str:
         """The search of the web in whose name documents are marked as finds; "": they are there for all."""
         return ""
+
+    def of_originals(self, mirrors: urls.Mirrors) -> Self:
+        """The same job, with what seeds and sitemaps in a mirror are copies of."""
+        seeds, sitemaps = (tuple(map(mirrors.original, some)) for some in (self.seeds, self.sitemaps))
+        return replace(self, seeds=seeds, sitemaps=sitemaps)
 
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""

@@ -116,6 +116,8 @@ PROTOCOLS = given("PROTOCOLS", "http,https", "schemes")
 ADDRESSES_ALLOWED = given("ADDRESSES_ALLOWED", "", "networks")
 # Links whose path contains one of these texts are refused, as /cgi-bin/ always is.
 TRAP_PATHS = given("TRAP_PATHS", "", "texts")
+# Prefixes of URLs, and what each is a copy of: a link to the copy is one to that (EW). Only people know them.
+MIRRORS = given("MIRRORS", "", "table")
 # Is robots.txt obeyed? RFC 9309.
 ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
 # Which crawls read the sitemaps that robots.txt names: a broad one would find far more URLs than it visits.

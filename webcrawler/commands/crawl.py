@@ -29,7 +29,7 @@ from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
 from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.settings import SETTINGS, complaint, words_of
-from webcrawler.urls import AddressRules
+from webcrawler.urls import AddressRules, Mirrors
 
 BROKEN = ("batch_failed", "refresher_failed", "scheduler_failed")
 STDOUT = "-"
@@ -59,7 +59,8 @@ class Crawl(Command, BaseRunSpiderCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(args, opts)
         search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(spider, RealtimeSpider) else None
-        job = Job.read(**opts.spargs) if issubclass(spider, IndexSpider) else None
+        mirrors = Mirrors.read(self.project["MIRRORS"])
+        job = Job.read(**opts.spargs).of_originals(mirrors) if issubclass(spider, IndexSpider) else None
         agents = run.Agents(job.agents if job else 1)
         with ExitStack() as held:
             if search or job:

@@ -151,7 +151,8 @@ class FrontierCommand(Command):
 
     def _again(self, frontier: Frontier, what: str) -> dict[str, int]:
         """Queue decided URLs before all others: one, those of a server, or those that a pattern means."""
-        named = Patterns(expand(what))
+        mirrors = urls.Mirrors.read(self.project["MIRRORS"])
+        named = Patterns(map(mirrors.original, expand(what)))
         with closing(self.catalog()) as catalog:
             numbers = [number for number, url in catalog.urls.all() if named.match(url)]
             due = catalog.checks.due(numbers) + catalog.checks.due(numbers, documents=False)
@@ -161,7 +162,8 @@ class FrontierCommand(Command):
 
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
-        found = inspect.explain(frontier, url)
+        mirrors = urls.Mirrors.read(self.project["MIRRORS"])
+        found = inspect.explain(frontier, mirrors.original(urls.canonical(url)))
         found["refused"] = found["refused"] or read(self.crawl_dir).refusal(found["url"])
         found["robots"] = self._robots(frontier, found["url"])
         path = self.crawl_dir / "catalog.sqlite"

@@ -6,6 +6,7 @@ these?), `reader` (which text, headings and links are there?), `links` (where do
 Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds, and never raise.
 """
 
+from webcrawler.parsing.links import joined
 from webcrawler.parsing.page import feed, flatten, markup, parse
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
 from webcrawler.parsing.sitemap import begins_as_sitemap, parse_sitemap
@@ -16,6 +17,7 @@ __all__ = [
     "feed",
     "flatten",
     "free_large_blocks",
+    "joined",
     "markup",
     "parse",
     "parse_sitemap",

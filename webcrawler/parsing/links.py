@@ -69,6 +69,17 @@ def merge(
     return tuple(_link(draft, text) for draft in drafts.values()), refused
 
 
+def joined(links: Iterable[Link]) -> tuple[Link, ...]:
+    """One link for each target again, after targets have become the same: a mirror and its original."""
+    found: dict[int, Link] = {}
+    for link in links:
+        if first := found.get(link.id):
+            anchor = " · ".join(dict.fromkeys(filter(None, (first.anchor, link.anchor))))
+            link = first._replace(anchor=anchor[:ANCHOR_CHARACTERS].rstrip(), rel=first.rel and link.rel)
+        found[link.id] = link
+    return tuple(found.values())
+
+
 def _target(href: str, base: str, protocols: Collection[str]) -> Target | str:
     try:
         return outlink(href, base, protocols)

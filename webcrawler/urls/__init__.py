@@ -3,11 +3,13 @@
 `resolve` turns what a page or a person wrote into the spelling that is fetched, `canonical` turns that into
 the one form by which a URL is known, `url_id` into 64 bits. `outlink` does all of it for a parser.
 `registrable_domain` and `path_prefix` name the groups that budgets are kept for, `AddressRules` says which
-addresses may be connected to. Check and fetch both use these functions, so they cannot disagree about a host.
+addresses may be connected to, `Mirrors` what is a copy of what. Check and fetch both use these functions, so
+they cannot disagree about a host.
 """
 
 from webcrawler.urls._canonical import canonical, url_id
 from webcrawler.urls._groups import path_prefix, registrable_domain
+from webcrawler.urls._mirrors import Mirrors
 from webcrawler.urls._outlink import MAX_LENGTH, Target, is_at, outlink
 from webcrawler.urls._resolve import UnfetchableUrl, host_and_port, resolve, server, split
 from webcrawler.urls.addresses import AddressRules, is_address
@@ -15,6 +17,7 @@ from webcrawler.urls.addresses import AddressRules, is_address
 __all__ = [
     "MAX_LENGTH",
     "AddressRules",
+    "Mirrors",
     "Target",
     "UnfetchableUrl",
     "canonical",

@@ -1,7 +1,8 @@
 """The one form by which a URL is known.
 
 Source: Mengozzi (EW), the list of canonicalisation rules. Departures: paths keep their case, the size is
-limited by `refusal`, and a port is left out only where it is the scheme's own. What is known of the web's
+limited by `refusal`, known mirrors are a table of their own (`Mirrors`), and a port is left out only where it
+is the scheme's own. What is known of the web's
 oddities stands first, as data.
 """
 
@@ -46,10 +47,6 @@ PATH_SESSIONS = (
     re.compile(r"/\([AFS]\([0-9A-Za-z]{24}\)\)(?=/|$)", re.IGNORECASE),
 )
 
-# Known mirrors: server -> the server that it copies ("http://www.example.org": "http://example.org").
-# No target may be a key. Empty until a crawl shows one that matters.
-MIRRORS: dict[str, str] = {}
-
 # Neither percent-encoded nor one of these: nothing to do. `;` and `(` may open a session id.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~!$&'*+,:=@-]*").fullmatch
 _SPELLED = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9/._~!$&'()*+,:;=?@-]")
@@ -77,7 +74,7 @@ def canonical_of(url: str) -> str:
         path = _canonical_path(path)
     if path.endswith(_INDEX):
         path = path[: path.rindex("/") + 1]
-    url = MIRRORS.get(server, server) + path
+    url = server + path
     if query:
         if not query.isalnum():
             query = _SPELLED.sub(lambda spelled: _respell(spelled[0], QUERY_SPELLINGS), query)

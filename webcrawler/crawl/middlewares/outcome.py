@@ -127,7 +127,7 @@ class OutcomeMiddleware(CrawlPart):
         lease: Lease | None = request.meta.get("lease")
         if lease and is_sitemap(lease):
             return self._crawl.sitemaps.moved(lease, link)
-        return self._crawl.rules.apply(link)
+        return self._crawl.rules.apply_redirect(lease, link) if lease else self._crawl.rules.apply(link)
 
 
 class PagesWithoutItemsMiddleware(CrawlPart):

@@ -229,7 +229,7 @@ class Crawl(Worker):
             logger.error("dropped %s: this crawl keeps URLs only; see webcrawler.addon for more", request)
             return False
         else:
-            self.new_links.append(link)
+            self.new_links.append(self.rules.mirrors.link(link, self.rules.protocols))
         self.leases.changed.set()
         return True
 

@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.job import Job, is_sitemap, seed_link
+from webcrawler.parsing import joined
 from webcrawler.records import Lease, Link
 from webcrawler.scope import ALL, NAME, Scope, Watched, change, read
 from webcrawler.settings import words_of
@@ -42,7 +43,7 @@ def keep_scope(folder: Path, job: Job) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """The bounds of a job, of the data folder's scope, and of the settings PROTOCOLS and TRAP_PATHS.
+    """The bounds of a job, of the data folder's scope, and of the settings PROTOCOLS, TRAP_PATHS and MIRRORS.
 
     What is removed while the crawl goes on is refused from then on.
     """
@@ -51,19 +52,33 @@ class LinkRules:
     scope: Watched
     protocols: frozenset[str]
     trap_paths: tuple[str, ...]
+    mirrors: urls.Mirrors
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, job: Job) -> Self:
         scope = Watched(Path(settings["CRAWL_DIR"]))
         protocols, trap_paths = words_of(settings["PROTOCOLS"]), words_of(settings["TRAP_PATHS"])
-        return cls(job, scope, frozenset(protocols), tuple(trap_paths))
+        mirrors = urls.Mirrors.read(settings["MIRRORS"])
+        return cls(job, scope, frozenset(protocols), tuple(trap_paths), mirrors)
 
     def apply(self, link: Link) -> Link:
-        """The link, with a reason in `refused` when it leads out of these bounds."""
-        return self._apply(link, self.scope.now())
+        """The link, with a reason in `refused` when it leads out of these bounds.
+
+        One to a mirror becomes one to its original.
+        """
+        return self._apply(self.mirrors.link(link, self.protocols), self.scope.now())
+
+    def apply_redirect(self, lease: Lease, link: Link) -> Link:
+        """The same for where a page redirects to. From an original to its mirror, the mirror has the page."""
+        found = self.apply(link)
+        is_loop = found.id == lease.id != link.id
+        return self._apply(link, self.scope.now()) if is_loop else found
 
     def apply_to_all(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        """The same for the links of a page, of which there is still one to each target."""
         scope = self.scope.now()
+        if self.mirrors.table:
+            links = joined(self.mirrors.link(link, self.protocols) for link in links)
         if not (self.job.domains or self.trap_paths or any(astuple(scope))):
             return links
         return tuple(self._apply(link, scope) for link in links)

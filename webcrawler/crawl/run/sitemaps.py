@@ -53,7 +53,7 @@ class Sitemaps:
         found: list[Link] = []
         for name in names[: self._most] if self._follows_robots else ():
             with suppress(UnfetchableUrl):
-                link = self._judged(sitemap_link(urls.resolve(name, server + "/"), server))
+                link = self._judged(self._sitemap(urls.resolve(name, server + "/"), server))
                 if not link.refused and self._take(server, link.id):
                     found.append(link)
         return found
@@ -75,7 +75,7 @@ class Sitemaps:
         by = announced_by(lease)
         links = []
         for link in sorted(index.links, key=lambda link: -link.modified):
-            child = self._judged(sitemap_link(link.spelling, by))
+            child = self._judged(self._sitemap(link.spelling, by))
             if not (child.refused or self._take(by or lease.server, child.id)):
                 child = child._replace(refused="too-many")
             links.append(child._replace(modified=link.modified))
@@ -87,11 +87,15 @@ class Sitemaps:
         domains = {urls.registrable_domain(server) for server in (lease.server, by) if by}
 
         def judged(link: Link) -> Link:
+            link = self._rules.mirrors.link(link, self._rules.protocols)
             if domains and urls.registrable_domain(urls.server(link.url)) not in domains:
                 return link._replace(refused=link.refused or "foreign")
             return self._rules.apply(link)
 
         return tuple(map(judged, sitemap.links))
+
+    def _sitemap(self, url: str, of: str) -> Link:
+        return sitemap_link(self._rules.mirrors.original(url), of)
 
     def _judged(self, sitemap: Link) -> Link:
         """With a reason not to fetch it; as it is no document, only domains and protocols hold for it."""
