@@ -60,8 +60,9 @@ FRONTIER_TRIES = given("FRONTIER_TRIES", 3, "fetches", 1)
 FRONTIER_DEATHS = given("FRONTIER_DEATHS", 3, "workers")
 # Pause before the first retry; it doubles with each.
 FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds")
-# Partitions of a new frontier: one keeps an exact global order, more are for Redis Cluster.
-FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 1, "partitions", 1)
+# Partitions of a new frontier: one keeps an exact global order, more give domains a home among workers.
+# 0: as it was made; a new one has one, or more for agents.
+FRONTIER_PARTITIONS = given("FRONTIER_PARTITIONS", 0, "partitions")
 
 # ---- Budgets; 0: any number
 

@@ -144,6 +144,9 @@ class Crawl(Command, BaseRunSpiderCommand):
             if job:
                 mode = maintenance.mode_of(held.client, job.mode)
                 partitions = self.project.getint("FRONTIER_PARTITIONS")
+                if not partitions:
+                    unmade = Frontier(held.client, ordering(mode))
+                    partitions = maintenance.partitions_for(unmade, job.agents)
                 frontier = Frontier(held.client, ordering(mode), partitions=partitions)
                 run.refuse_if_lost(self.crawl_dir, frontier)
                 run.refuse_other_checks(held, frontier, job.refresh)

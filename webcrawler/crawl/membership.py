@@ -10,7 +10,9 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from hashlib import blake2b
 from itertools import count
+from pathlib import Path
 
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
@@ -43,8 +45,7 @@ def join(
     Raises:
         BadInput: there is no such mode, or the frontier was filled with another one.
     """
-    # Of this process and no other: a restarted container has the host and process id of the one before.
-    worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    worker = new_name(Path(settings["CRAWL_DIR"]))
     client = new_client(opened, connection)
     budgets, partitions = read_budgets(settings), settings.getint("FRONTIER_PARTITIONS")
     frontier = Frontier(client, guarded(mode), name, politeness, worker, budgets, partitions)
@@ -56,6 +57,16 @@ def join(
     opened.callback(sys.audit, "webcrawler.leave.before")
     opened.callback(heartbeat.stop)
     return frontier
+
+
+def new_name(folder: Path) -> str:
+    """A name for this process as a worker, FOLDER@HOST-PROCESS-TOKEN.
+
+    A restarted container has the host and process id of the one before, and so does not share the token.
+    """
+    host = socket.gethostname()
+    home = blake2b(f"{host}:{folder.absolute()}".encode(), digest_size=4).hexdigest()
+    return f"{home}@{host}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def new_client(opened: ExitStack, connection: Connection) -> Client:
@@ -124,6 +135,7 @@ class Heartbeat:
     def _beat(self) -> None:
         sys.audit("webcrawler.heartbeat.before")
         expired = self._frontier.expire(ALIVE_SECONDS)
+        self._frontier.meet()
         if next(self._beats) % SEARCHES_EVERY == 0:
             maintenance.look_after_searches(self._frontier.client)
         sys.audit("webcrawler.heartbeat.after")
@@ -145,7 +157,7 @@ def release_dead_searches(connection: Connection) -> None:
 
 def is_dead_process(worker: str) -> bool:
     """Has the process of a worker of this machine ended? False where that cannot be told."""
-    host, _, rest = worker.rpartition("-")[0].rpartition("-")
+    host, _, rest = worker.rpartition("@")[2].rpartition("-")[0].rpartition("-")
     if host != socket.gethostname() or not rest.isdecimal():
         return False
     try:

@@ -61,7 +61,7 @@ class Frontier:
         other = type(self)(
             *(client, self.ordering, self.name, self.politeness, self.worker, self.budgets, self._wanted)
         )
-        other._plans = self._plans
+        other._plans, other.leases.homes = self._plans, self.leases.homes
         return other
 
     # ---- opening
@@ -169,8 +169,7 @@ class Frontier:
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
         """Leases URLs, best first, from servers that are due and have a place free.
 
-        Partitions are leased from in turn; when none of those asked has anything, the others are asked, one
-        after the other.
+        Partitions are leased from in turn; when none of those asked has anything, the others are asked.
 
         Args:
             limit: URLs at most.
@@ -308,6 +307,13 @@ class Frontier:
     def leave(self) -> None:
         """Ends this worker in good order: its leases go back, and nobody counts it as dead."""
         self.leases.leave()
+
+    def meet(self) -> int:
+        """Asks who is alive, and so which partitions are this worker's own; returns how many are alive.
+
+        From then on it leases from those first, and from others where more is due than their owners take.
+        """
+        return self.leases.meet()
 
     def workers(self) -> list[str]:
         """Those that are alive, or were until a few seconds ago."""

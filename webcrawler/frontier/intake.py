@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import chain
 from threading import Lock
 from typing import Any
 
@@ -22,8 +21,8 @@ WATCHED_MAX = 100_000  # servers
 COUNTED_FROM = 1_000  # URLs of a server, as WATCHED in _4_intake.lua; smaller budgets are exact
 NO_LIMITS = wire.limits(Budgets())
 
-# By partition: leases that are decided, each with its place among all and the links to send with it.
-Prepared = dict[Partition, list[tuple[int, Done, list[Link]]]]
+Numbered = tuple[int, Done, list[Link]]  # a decided lease, its place among all, and links to send with it
+Prepared = dict[Partition, list[Numbered]]
 
 
 class Intake:
@@ -102,7 +101,7 @@ class Intake:
         """
         numbered = [(n, one, self._last_of(one)) for n, one in enumerate(done)]
         if len(self._slots.partitions) > 1:
-            numbered = [(n, one, self._send_abroad(one, links)) for n, one, links in numbered]
+            numbered = self._send_abroad(numbered)
         return self._slots.partitions.split(numbered, lambda some: some[1].lease.server)
 
     def calls(self, prepared: Prepared) -> list[Call]:
@@ -142,12 +141,22 @@ class Intake:
             self.send(part, self._source(one), f"{one.lease.id}:{start}")
         return links[-LINKS_PER_CALL:]
 
-    def _send_abroad(self, one: Done, links: list[Link]) -> list[Link]:
-        """Takes in what belongs to other partitions than the page's; returns the others."""
-        split = self._slots.partitions.split(links, lambda link: urls.server(link.url))
-        own = split.pop(self._slots.partitions.of_server(one.lease.server), [])
-        self.send(list(chain.from_iterable(split.values())), self._source(one), str(one.lease.id))
-        return own
+    def _send_abroad(self, numbered: list[Numbered]) -> list[Numbered]:
+        """Takes in what belongs to other partitions than its page, in one round trip; returns the rest."""
+        partitions, rest = self._slots.partitions, []
+        calls: list[Call] = []
+        sent: list[tuple[Source, list[Link]]] = []
+        for n, one, links in numbered:
+            split = partitions.split(links, lambda link: urls.server(link.url))
+            rest.append((n, one, split.pop(partitions.of_server(one.lease.server), [])))
+            source = self._source(one)
+            for partition, abroad in split.items():
+                packed = wire.pack(self.columns(abroad, source))
+                calls.append(Call(partition, "discover", (self.limits, packed, str(one.lease.id))))
+                sent.append((source, abroad))
+        for (source, abroad), (_, refused, watched) in zip(sent, self._slots.run(calls), strict=True):
+            self.remember(abroad, refused or source.repeats, watched)
+        return rest
 
     def settle(self, past: Sequence[Past], retry_seconds: Callable[[int], float]) -> None:
         """As `Frontier.settle`.

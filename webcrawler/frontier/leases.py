@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container, Sequence
+import time
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -11,6 +13,7 @@ import msgpack
 
 from webcrawler import urls
 from webcrawler.frontier import wire
+from webcrawler.frontier.homes import Homes
 from webcrawler.frontier.messages import Budgets, Failed, Leased, Politeness, Report
 from webcrawler.frontier.slots import Argument, Call, Partition, Slots
 from webcrawler.frontier.wire import milliseconds
@@ -18,6 +21,8 @@ from webcrawler.records import Lease
 
 UNLIMITED = 2**31
 HEADER = 4  # values of an answer of `lease` before those of leases
+QUIET_SECONDS = 0.25  # for which a partition is not asked again that had nothing due, while others have
+PATIENCE_SECONDS = 1.0  # for which a partition has more due than its owner takes, until others take it
 
 
 class Leases:
@@ -25,6 +30,7 @@ class Leases:
 
     Attributes:
         turn: the partition that is leased from next.
+        homes: which partitions belong to this worker; others are leased from where their owner falls behind.
         checks_only: are only checks leased, of what was decided before?
     """
 
@@ -34,18 +40,36 @@ class Leases:
         self.checks_only = False
         self._slots, self._budgets = slots, budgets
         self._alone: Partition | None = None  # where it holds a URL alone, or lets go of others for that
+        self._quiet_until: dict[Partition, float] = {}
 
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
         asked, others = self._in_turn(limit)
-        before = self._fetched(reports)
-        answers = self._slots.run([*before, *self.calls(asked, limit, doubtful)])[len(before) :]
-        for partition in others:
-            if any(len(answer) > HEADER for answer in answers):
-                break
-            answers += self._slots.run(self.calls([partition], 0 if self._alone else limit, doubtful))
-        alone = [one for one, answer in zip([*asked, *others], answers, strict=False) if answer[3]]
+        answers = self._ask(asked, limit, doubtful, self._fetched(reports))
+        left = 0 if self._alone else limit
+        for some in [others] if self.homes.are_known else ([one] for one in others):
+            if some and not self._suffices(answers, limit):
+                answers |= self._ask(some, left, doubtful)
+        due = [one for one in others[left:] if one in answers and not answers[one][2]]
+        if left and due and not self._suffices(answers, limit):  # more were asked than URLs wanted
+            answers |= self._ask(due[:limit], limit, doubtful)
+        alone = [one for one, answer in answers.items() if answer[3]]
         self._alone = alone[0] if alone else None
-        return self.leased(answers)
+        return self.leased(list(answers.values()))
+
+    def _ask(
+        self, asked: Sequence[Partition], limit: int, doubtful: int, before: Sequence[Call] = ()
+    ) -> dict[Partition, Any]:
+        """Leases from these partitions in one round trip, with what is to be said before."""
+        found = self._slots.run([*before, *self.calls(asked, limit, doubtful)])[len(before) :]
+        now = time.monotonic()
+        for one, answer in zip(asked, found, strict=True):
+            seconds = answer[2] / 1000 if answer[2] >= 0 else QUIET_SECONDS
+            self._quiet_until[one] = now + min(seconds, QUIET_SECONDS)
+        return dict(zip(asked, found, strict=True))
+
+    def _suffices(self, answers: Mapping[Partition, Any], limit: int) -> bool:
+        """Was anything leased? Or is something queued, where nothing was to be leased?"""
+        return any(len(answer) > HEADER or (answer[0] and not limit) for answer in answers.values())
 
     def leased(self, answers: Sequence[Any]) -> Leased:
         """Reads the answers to `calls`."""
@@ -58,17 +82,25 @@ class Leases:
         )
 
     def _in_turn(self, limit: int) -> tuple[list[Partition], list[Partition]]:
-        """The partitions whose turn it is, one for each URL, and the others.
+        """The partitions whose turn it is, one for each URL, and the others, this worker's own first.
 
         While a URL is held alone, or is going to be, it is the turn of its partition alone.
         """
-        if self._alone:
-            return [self._alone], [one for one in self._slots.partitions if one != self._alone]
         number = len(self._slots.partitions)
-        asked = min(limit, number) or number
         order = [self._slots.partitions[(self.turn + n) % number] for n in range(number)]
-        self.turn = (self.turn + asked) % number
-        return order[:asked], order[asked:]
+        order.sort(key=lambda one: self.homes.is_foreign(one.prefix))
+        if self._alone:
+            asked = [self._alone]
+        else:
+            asked = self._busy(order)[: limit or 1] if self.homes.are_known else order[: limit or number]
+            self.turn = (self._slots.partitions.index(asked[-1]) + 1) % number
+        return asked, [one for one in order if one not in asked]
+
+    def _busy(self, order: list[Partition]) -> list[Partition]:
+        """Those of this worker where something may be due, else those of others, else all."""
+        now = time.monotonic()
+        busy = [one for one in order if self._quiet_until.get(one, 0.0) <= now]
+        return [one for one in busy if not self.homes.is_foreign(one.prefix)] or busy or order
 
     def calls(self, asked: Sequence[Partition], limit: int, doubtful: int) -> list[Call]:
         polite, calls = self.politeness, []
@@ -89,9 +121,15 @@ class Leases:
                 int(self.checks_only),
                 self._budgets.repeats,
                 self._budgets.behind,
+                *self._home(partition),
             )
             calls.append(Call(partition, "lease", arguments))
         return calls
+
+    def _home(self, partition: Partition) -> tuple[Argument, ...]:
+        if not self.homes.are_known:
+            return ()
+        return ("other" if self.homes.is_foreign(partition.prefix) else "own", milliseconds(PATIENCE_SECONDS))
 
     def _holds_beside(self, partition: Partition) -> bool:
         """May this worker hold anything in other partitions? Looked up only if a URL is to be held alone."""
@@ -99,6 +137,10 @@ class Leases:
             return len(self._slots.partitions) > 1  # then it is asked again, by the next call
         held = (f"{other.prefix}held:{self.worker}" for other in self._slots.partitions if other != partition)
         return any(self._slots.client.exists(key) for key in held)
+
+    @cached_property
+    def homes(self) -> Homes:
+        return Homes((one.prefix for one in self._slots.partitions), self.worker)
 
     def fetched(self, reports: Sequence[Report]) -> None:
         self._slots.run(self._fetched(reports))
@@ -142,9 +184,10 @@ class Leases:
         return sum(number for _, number in released)
 
     def reclaim(self, known: Container[str]) -> int:
-        lost = []
+        lost, pipe = [], self._slots.client.pipeline(transaction=False)
         for partition in self._slots.partitions:
-            held = self._slots.client.smembers(f"{partition.prefix}held:{self.worker}")
+            pipe.smembers(f"{partition.prefix}held:{self.worker}")
+        for partition, held in zip(self._slots.partitions, pipe.execute(), strict=True):
             foreign = [url for url in (url.decode() for url in held) if url not in known]
             packed = self._slots.client.hmget(partition.prefix + "leases", foreign) if foreign else []
             for url, lease in zip(foreign, packed, strict=True):
@@ -154,7 +197,14 @@ class Leases:
 
     def expire(self, alive_seconds: float) -> int:
         arguments = (self.worker if alive_seconds else "", milliseconds(alive_seconds))
-        return sum(self._slots.run(Call(p, "expire", arguments) for p in self._slots.partitions))
+        expired: int = sum(self._slots.run(Call(p, "expire", arguments) for p in self._slots.partitions))
+        return expired
+
+    def meet(self) -> int:
+        """Learn who is alive, and so which partitions are its own; returns how many are."""
+        found: list[bytes] = self._slots.client.zrange(self._slots.partitions[0].prefix + "workers", 0, -1)
+        self.homes.learn(name.decode() for name in found)
+        return len(found)
 
     def expire_dead(self, is_dead: Callable[[str], bool]) -> int:
         dead = dict.fromkeys(filter(is_dead, self.workers()), 0)

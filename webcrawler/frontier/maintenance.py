@@ -17,7 +17,7 @@ from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import stats
-from webcrawler.frontier.slots import Client, Partition, now_ms
+from webcrawler.frontier.slots import Client, Partition, Partitions, now_ms
 from webcrawler.orderings import Source, ordering
 from webcrawler.records import Link
 
@@ -25,6 +25,7 @@ SEARCHES_BASE = "{crawl:0}:"
 SEARCHES = f"{SEARCHES_BASE}searches"  # zset: name of a search's frontier -> ms when a worker was last alive
 MISSING_MS = 60_000  # for which a worker may be silent, as when its machine slept, before its frontier goes
 BATCH = 1_000  # keys or URLs a call
+PARTITIONS_LEAST, PARTITIONS_EACH = 16, 4  # of a frontier for several workers
 NAMED = frozenset({"queue", "site", "seen", "held", "raised"})  # kinds of many keys; others have one key
 
 
@@ -53,6 +54,18 @@ def mode_of(client: Client, asked: str, name: str = "index", otherwise: str = ""
                 f"the frontier was filled with mode={stored}: add -a mode={quote(stored)}"
             ) from None
     return asked or stored or "breadth"
+
+
+def partitions_for(frontier: Frontier, workers: int) -> int:
+    """The number of partitions for so many workers: enough for a fair share of them to each.
+
+    As it is for one worker, where it was made already, or where Redis knows servers already: how these are
+    treated, and whether they are blocked, is kept in their partition.
+    """
+    known = frontier.keys_of(Partitions.of(frontier.name, 1)[0].base + "server:")
+    if workers == 1 or frontier.stored_partitions() or any(True for _ in known):
+        return 0
+    return max(PARTITIONS_LEAST, PARTITIONS_EACH * workers)
 
 
 def clear(frontier: Frontier, with_servers: bool = True) -> int:

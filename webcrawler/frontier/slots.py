@@ -72,7 +72,8 @@ class Slots:
 
     Args:
         client: answers in bytes; for this frontier alone, as its new connections are counted.
-        partitions: their number if the frontier is still empty; 0: as it was made, else one.
+        partitions: their number if the frontier is still empty; 0: as it was made, else as for index crawls,
+            since how servers are treated is kept in partitions, too; else one.
     Attributes:
         connections: made so far, not counting those made before this object was. After each, Redis may have
             come back without its last writes.
@@ -103,15 +104,16 @@ class Slots:
 
     @cached_property
     def partitions(self) -> Partitions:
-        return Partitions.of(self.name, self._wanted or self.stored_partitions() or 1)
+        number = self._wanted or self.stored_partitions() or int(self.stored("partitions", "index") or 1)
+        return Partitions.of(self.name, number)
 
     def stored_partitions(self) -> int:
         """The number of partitions that it was made with; 0: it was not made yet."""
         return int(self.stored("partitions") or 0)
 
-    def stored(self, field: str) -> str:
-        """What the frontier was made with: `mode`, `partitions` or `turns`; "": it was not made yet."""
-        first = Partitions.of(self.name, 1)[0]
+    def stored(self, field: str, name: str = "") -> str:
+        """What this frontier, or another, was made with: `mode`, `partitions` or `turns`; "": it was not."""
+        first = Partitions.of(name or self.name, 1)[0]
         return (self.client.hget(first.prefix + "meta", field) or b"").decode(errors="replace")
 
     def run(self, calls: Iterable[Call]) -> list[Any]:

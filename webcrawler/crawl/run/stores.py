@@ -6,6 +6,7 @@ import logging
 import os
 import resource
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -45,6 +46,7 @@ T = TypeVar("T")
 
 DIGEST_HINTS = 200_000  # about 40 MB
 OPEN_FILES = 65_536
+AGENTS_SECONDS = 10.0  # to wait for other agents; one may have died
 # Of a batch, where a person waits for it or what is learnt from it decides what comes next: with 1 s a crawl
 # of 70 pages/s found 3 wanted pages on one subject, with 0.05 s it found 85.
 QUICK_ENTRIES, QUICK_SECONDS = 10, 0.05
@@ -98,6 +100,7 @@ class Stores:
             polite = read_politeness(settings, no_delay=self.demo is not None)
             mode = maintenance.mode_of(client, job.mode, job.frontier)
             self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
+            retry(lambda: self._await_agents(time.monotonic() + AGENTS_SECONDS), revive)
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
             else:
@@ -133,6 +136,11 @@ class Stores:
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
         return self.frontier.on(new_client(opened, self.connection))
+
+    def _await_agents(self, until: float) -> None:
+        """Agents begin together, so that each domain has its home from its first page on."""
+        while self.frontier.meet() < self._job.agents and time.monotonic() < until:
+            time.sleep(0.05)
 
     def _forget_search(self) -> None:
         """Removes the frontier of a search."""

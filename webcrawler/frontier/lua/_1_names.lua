@@ -2,7 +2,7 @@
 -- KEYS[1] {crawl:P}:        prefix of what all frontiers share, in partition P
 --   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked
 -- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
---   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs)
+--   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs), caught_up (ms when its owner last left nothing due)
 --   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, window, servers
 --   seen:N      set   URL ids (integers: about 8 bytes each)
 --   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + level * 2^32 + number for what goes behind, -2^52 + number for what is queued again

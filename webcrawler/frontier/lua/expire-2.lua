@@ -4,7 +4,9 @@
 -- Returns how many leases were taken back. It does not count as a try; a URL that was leased alone when its worker died is quarantined.
 -- Cost    O(leases taken back * log queue); at most 1,000 a call.
 local now, turns, expired = now_ms(), by_turn(), 0
-if ARGV[1] ~= '' then call('ZADD', key('workers'), now + tonumber(ARGV[2]), ARGV[1]) end
+-- When a worker comes or goes, partitions get new owners, who have not fallen behind yet.
+local function begin_anew() call('HSET', key('meta'), 'caught_up', now) end
+if ARGV[1] ~= '' and call('ZADD', key('workers'), now + tonumber(ARGV[2]), ARGV[1]) == 1 then begin_anew() end
 
 local function take_back(lease, died, alone)
   local url, member = lease[3] .. lease[4], lease[3] .. ' ' .. lease[4]
@@ -33,6 +35,7 @@ for _, worker in ipairs(call('ZRANGEBYSCORE', key('workers'), '-inf', now, 'LIMI
   take_all_back(call('SRANDMEMBER', key('held:' .. worker), 500), true, alone)
   if call('EXISTS', key('held:' .. worker)) == 0 then
     call('ZREM', key('workers'), worker)
+    begin_anew()
     call('HDEL', key('alone'), worker)
   end
 end

@@ -4,6 +4,7 @@
 -- ARGV[6] how many may be of doubtful servers   ARGV[7] deaths of its workers after which a URL is leased alone
 -- ARGV[8] "1" when the worker holds something in another partition   ARGV[9] cap on a Crawl-delay, ms   ARGV[10] "1" for checks only
 -- ARGV[11] repeats that put a shape, a server or a domain behind, 0: never   ARGV[12] in how many leases one may be of what is behind while others wait, 0: any
+-- ARGV[13] "own" when the partition belongs to this worker, "other" to another; none: to nobody   ARGV[14] ms after which another leases what the owner leaves due
 -- Returns {queued, leased, ms until something may be due (-1: nothing waits), 1 while the worker holds a URL alone or lets go of others for it,
 --          url, server, spelling or "", request or "", token, tries, "1" of a doubtful server, score, note, what it was before or "", … ten for each lease, best first}.
 -- Keeps   a URL is queued or leased, never both; a server never has more downloads than places, a slow one never more than one (Cho 1998, 5.1).
@@ -11,6 +12,7 @@
 local worker, limit_left, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local places, delay_ms, doubtful_left, deaths_max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local checks_only, most, one_in = ARGV[10] == '1', tonumber(ARGV[11]), tonumber(ARGV[12])
+local home, patience_ms = ARGV[13], tonumber(ARGV[14] or 0)
 local now, turns = now_ms(), by_turn()
 local totals = call('HMGET', key('counts'), 'token', 'turn')
 -- Tokens follow the clock: a server that lost its last writes must not give one out twice.
@@ -157,6 +159,13 @@ local function lease_from(server, rank, doubtful)
   put_back(server, active < room and due or math.max(due, now + 1000), pace)
 end
 
+-- For how long what is due is still left to the owner.
+local left_to_owner_ms = 0
+if home == 'other' then
+  left_to_owner_ms = math.max(0, patience_ms - (now - tonumber(call('HGET', key('meta'), 'caught_up') or 0)))
+  if left_to_owner_ms > 0 then limit_left = 0 end
+end
+
 local alone = call('HGET', key('alone'), worker)
 if alone and holds_more() then
   limit_left = 0
@@ -193,6 +202,9 @@ for _, name in ipairs({'wait', 'retry'}) do
   end
 end
 if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
+local leaves_doubtful = doubtful_left <= 0 and call('EXISTS', key('doubtful')) == 1
+if home == 'own' and limit_left > 0 and not leaves_doubtful and (answer[3] ~= 0 or checks_only or is_held_back) then call('HSET', key('meta'), 'caught_up', now) end
+if answer[3] == 0 and left_to_owner_ms > 0 then answer[3] = left_to_owner_ms end
 answer[4] = call('HEXISTS', key('alone'), worker)
 if answer[3] == 0 and answer[4] == 1 then answer[3] = 1000 end
 if answer[3] == 0 and (checks_only or is_held_back) and limit_left > 0 then answer[3] = 200 end
