@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,7 +17,7 @@ from localweb import Answer, Crawled, Site, crawl, page, redirect, robots
 from webcrawler.errors import BadInput
 from webcrawler.parsing import joined, parse
 from webcrawler.records import Link
-from webcrawler.urls import Mirrors, canonical
+from webcrawler.urls import Mirrors, canonical, url_id
 
 MIRROR, MAIN = "http://mirror.test/py/", "https://docs.test/"
 TABLE = {
@@ -216,6 +218,13 @@ def test_link_to_the_mirror_is_an_in_link_of_the_original(web: Web) -> None:
 
     assert web.crawled.edges()[home, f"{home}a", ""] == 1
     assert web.crawled.edges()[f"{home}moved", f"{home}b", "redirect"] == 1
+
+
+def test_page_that_names_its_mirror_as_canonical_means_itself(web: Web) -> None:
+    with closing(sqlite3.connect(web.crawled.folder / "catalog.sqlite")) as catalog:
+        [(canonical_id,)] = catalog.execute("SELECT canonical FROM documents WHERE canonical IS NOT NULL")
+
+    assert canonical_id == url_id(f"{web.main.url}/a")
 
 
 def test_commands_take_a_url_of_the_mirror_for_the_original(web: Web, run: Run) -> None:
