@@ -88,6 +88,7 @@ def test_each_section_does_what_it_says(tmp_path: Path, site: Site) -> None:
     assert owner.finds("aardvark") == ["Second news"]
 
     owner.run("When Redis has lost its data")
+    owner.run("When the catalog is lost or damaged")
     owner.run("Upgrade")
     assert Counter(site.pages) == asked  # nothing was fetched again, and what was removed stays out
 

@@ -1,7 +1,8 @@
 """What becomes of the finds of a search of the web when it has ended, or has died.
 
 Until then they are marked in the catalog, and nobody else sees them. What is not kept leaves catalog and
-index; its WARC records and the history stay.
+index; its WARC records and the history stay. What is kept gets a record that says so: the others are no part
+of a catalog that is rebuilt from the records.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore
 from webcrawler.background import search_lock, try_lock
 from webcrawler.errors import WebcrawlerError
 from webcrawler.urls import url_id
@@ -32,7 +34,12 @@ def discard_finds(crawl_dir: Path, job: str, kept: Collection[int] = ()) -> set[
         OSError, ValueError: the judgments cannot be read.
     """
     with closing(Catalog(crawl_dir / "catalog.sqlite", job=job)) as catalog:
-        return catalog.discard_finds({*kept, *_judged_good(crawl_dir / "feedback" / "qrels.txt")})
+        kept = {*kept, *_judged_good(crawl_dir / "feedback" / "qrels.txt")}
+        with closing(PageStore(crawl_dir / "pages", search=job)) as pages:
+            for id, url in catalog.finds().items():
+                if id in kept:
+                    pages.keep(url)
+        return catalog.discard_finds(kept)
 
 
 def discard_left_over(crawl_dir: Path) -> None:

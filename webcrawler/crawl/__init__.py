@@ -7,5 +7,6 @@
 
 from webcrawler.crawl import wiring
 from webcrawler.crawl.items import CrawledPage
+from webcrawler.crawl.responses import PARSED, redirect_target
 
-__all__ = ["CrawledPage", "wiring"]
+__all__ = ["PARSED", "CrawledPage", "redirect_target", "wiring"]

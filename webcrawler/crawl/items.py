@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from webcrawler.parsing import index_text
 from webcrawler.records import Fetch, Page, Text
 
 
@@ -36,9 +37,7 @@ class CrawledPage:
     @property
     def index_text(self) -> Text:
         """What of the page is searched."""
-        page = self.page
-        headings = "\n".join(page.headings)
-        return Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
+        return index_text(self.page)
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.url}>"

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Collection
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
+from webcrawler import urls
+from webcrawler.errors import BadUrl
 from webcrawler.frontier import Report
 from webcrawler.job import is_probe, is_sitemap
 from webcrawler.parsing import begins_as_sitemap
 from webcrawler.records import Lease, Link
 
 SLOW_DOWN = frozenset({429, 503})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PARSED = frozenset({"document", "sitemap", "probe"})  # reasons of answers that are read
 WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 507, 509, *range(520, 528)})
 RETRY_AFTER_MAX_SECONDS = 24 * 3600.0
 _RETRY_AFTER_BYTES = 64  # twice what a date takes; the rest of a longer one is garbage or more digits
@@ -74,6 +79,17 @@ def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[st
     if 400 <= status < 500:
         return "failed", "not-found", False
     return "failed", "not-indexable" if 200 <= status < 300 else "server-error", False
+
+
+def redirect_target(status: int, location: bytes | None, url: str, protocols: Collection[str]) -> Link | None:
+    """Where the answer to a request of this URL leads; None where it is no redirect, or to no URL."""
+    if status not in REDIRECTS or location is None:
+        return None
+    try:
+        found = urls.outlink(location.decode("utf-8", "replace"), url, protocols)
+    except BadUrl:
+        return None
+    return Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)
 
 
 def reason_of_error(error: BaseException) -> tuple[str, bool, bool]:

@@ -7,7 +7,7 @@ Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds
 """
 
 from webcrawler.parsing.links import joined
-from webcrawler.parsing.page import feed, flatten, markup, parse
+from webcrawler.parsing.page import feed, flatten, index_text, markup, parse
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
 from webcrawler.parsing.sitemap import begins_as_sitemap, parse_sitemap
 
@@ -17,6 +17,7 @@ __all__ = [
     "feed",
     "flatten",
     "free_large_blocks",
+    "index_text",
     "joined",
     "markup",
     "parse",

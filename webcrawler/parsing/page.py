@@ -13,7 +13,7 @@ from lxml import etree
 from webcrawler.parsing.encoding import decode
 from webcrawler.parsing.links import base_url, canonical_url, merge
 from webcrawler.parsing.reader import Reader
-from webcrawler.records import Page
+from webcrawler.records import Page, Text
 from webcrawler.text import simhash
 
 MAX_DEPTH = 1_000
@@ -69,6 +69,12 @@ def parse(
         simhash=simhash(text),
         canonical=canonical_url(reader.canonical, base),
     )
+
+
+def index_text(page: Page) -> Text:
+    """What of a page is searched."""
+    headings = "\n".join(page.headings)
+    return Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
 
 
 def markup(body: bytes, content_type: str = "") -> str:

@@ -4,7 +4,7 @@ Documents, the history of fetches, links, texts, and the changes that views foll
 """
 
 from webcrawler.archive.catalog._checks import Due, Known, Told
-from webcrawler.archive.catalog._database import compact
+from webcrawler.archive.catalog._database import compact, take_place
 from webcrawler.archive.catalog._links import LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
@@ -25,4 +25,5 @@ __all__ = [
     "Told",
     "Verdict",
     "compact",
+    "take_place",
 ]

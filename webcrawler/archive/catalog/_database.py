@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webcrawler.connection import FOREVER, retry
+from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
@@ -190,6 +191,28 @@ def compact(path: Path) -> None:
         raise Unavailable(
             "The catalog cannot be compacted while it is read: end `scrapy serve`, then try again."
         )
+
+
+def take_place(new: Path, old: Path) -> None:
+    """Let one catalog take the place of another one, or of none; both are closed. Durable on return.
+
+    Raises:
+        Unavailable: another process has the old one open.
+    """
+    log = old.with_name(f"{old.name}-wal")
+    try:
+        with closing(sqlite3.connect(old, BUSY_SECONDS, isolation_level=None)) as db:
+            # Its log would be taken for that of the new one: SQLite writes it into the file, and deletes it.
+            db.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.OperationalError as error:
+        raise Unavailable(
+            "The catalog cannot be replaced while it is read: end `scrapy serve`, then try again."
+        ) from error
+    except sqlite3.DatabaseError:  # damaged: nothing to be kept
+        log.unlink(missing_ok=True)
+        old.with_name(f"{old.name}-shm").unlink(missing_ok=True)
+    new.replace(old)
+    sync_folder(old.parent)
 
 
 def _is_busy(error: Exception) -> bool:

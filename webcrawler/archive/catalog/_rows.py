@@ -77,9 +77,10 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
     asked = json.loads(fetch.lease.request or "{}")
     is_compared = fetch.lease.was or fetch.reason == "probe"
     words = entry.text.body.split() if entry.text and (text or is_compared) else []
+    fetched, seconds = round(fetch.fetched, 6), round(fetch.seconds, 6)  # as a WARC record keeps them
     return (
-        *(fetch.lease.token, fetch.fetched, fetch.status, fetch.state, fetch.reason, fetch.retry),
-        *(fetch.lease.tries, found, fetch.seconds, entry.digest or None, entry.simhash or None),
+        *(fetch.lease.token, fetched, fetch.status, fetch.state, fetch.reason, fetch.retry),
+        *(fetch.lease.tries, found, seconds, entry.digest or None, entry.simhash or None),
         *(fetch.error or None, *(place or (None, None))),
         headers.get("content-type", "").partition(";")[0].strip().lower(),
         headers.get("etag"),
@@ -150,7 +151,7 @@ def sitemap_row(entry: Entry) -> dict[str, object]:
     fetch = entry.fetch
     headers = {name.lower(): value for name, value in fetch.headers}
     etag, last_modified = headers.get("etag"), headers.get("last-modified")
-    values = {"fetched": fetch.fetched, "digest": entry.digest or None, "etag": etag}
+    values = {"fetched": round(fetch.fetched, 6), "digest": entry.digest or None, "etag": etag}
     return {"of": _of(fetch.lease.request), **values, "last_modified": last_modified}
 
 

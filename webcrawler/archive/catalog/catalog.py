@@ -144,6 +144,11 @@ class Catalog:
         """
         return self._for_writing.discard_finds(kept)
 
+    def finds(self) -> dict[int, str]:
+        """The finds of this search: by URL id, the URL as it was fetched."""
+        query = f"SELECT u.id, {SPELLED} {URL} JOIN finds f ON f.number = u.number WHERE f.job = ?"
+        return dict(self._db.execute(query, (self._job,)))
+
     def jobs_with_finds(self) -> list[str]:
         """The names of the searches whose finds are here: those that run, or have died."""
         return [name for (name,) in self._db.execute("SELECT DISTINCT job FROM finds")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from base64 import b32encode
+from base64 import b32decode, b32encode
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -26,27 +26,33 @@ from webcrawler.records import Entry, Fetch, Place
 
 CHUNK_BYTES = 65_536
 REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
+KEPT = "find/kept"  # state of records made by `kept`
 # They describe the bytes on the wire; kept under another name, as other archives do.
 OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 Fields = list[tuple[str, str]]
 
 
-def record(entry: Entry) -> bytes:
-    fetch = entry.fetch
+def record(entry: Entry, search: str = "") -> bytes:
+    """Args:
+    search: the search of the web that made the fetch.
+    """
+    fetch, lease = entry.fetch, entry.fetch.lease
     fields = [
         ("WARC-Date", _date(fetch.fetched)),
-        ("WARC-Target-URI", fetch.lease.spelling),
+        ("WARC-Target-URI", lease.spelling),
         ("WARC-Crawl-State", f"{fetch.state}/{fetch.reason}"),
-        ("WARC-Crawl-Tries", str(fetch.lease.tries)),
+        ("WARC-Crawl-Tries", str(lease.tries)),
         ("WARC-Crawl-Retry", "yes" if fetch.retry else "no"),
         ("WARC-Crawl-Seconds", f"{fetch.seconds:.6f}"),
+        ("WARC-Crawl-Token", str(lease.token)),
     ]
+    error = fetch.error.encode("utf-8", "replace").decode() if fetch.status else ""  # else it is in the block
+    sometimes = {"Was": lease.was, "Request": lease.request, "Search": search, "Error": error}
+    fields += [(f"WARC-Crawl-{name}", value) for name, value in sometimes.items() if value]
     if not fetch.status:
-        failure = {"url": fetch.lease.url, "state": fetch.state, "reason": fetch.reason, "error": fetch.error}
+        failure = {"url": lease.url, "state": fetch.state, "reason": fetch.reason, "error": fetch.error}
         return framed("metadata", fields, "application/json", json.dumps(failure).encode())
-    if fetch.error:
-        fields.append(("WARC-Crawl-Error", fetch.error))
     if fetch.status != 304:
         digest = b32encode(entry.digest or sha1(fetch.body).digest()).decode()
         fields.append(("WARC-Payload-Digest", f"sha1:{digest}"))
@@ -60,6 +66,21 @@ def record(entry: Entry) -> bytes:
         ("WARC-Refers-To-Date", _date(entry.original.fetched)),
     ]
     return framed("revisit", fields, content_type, _http_head(fetch))
+
+
+def kept(url: str, search: str) -> bytes:
+    """The record that says: this find of a search of the web is in the collection from now on.
+
+    Args:
+        url: as it was fetched.
+    """
+    fields = [
+        ("WARC-Date", _date(datetime.now(UTC).timestamp())),
+        ("WARC-Target-URI", url),
+        ("WARC-Crawl-State", KEPT),
+        ("WARC-Crawl-Search", search),
+    ]
+    return framed("metadata", fields, "application/json", b"{}")
 
 
 def warcinfo(name: str) -> bytes:
@@ -95,7 +116,7 @@ def _date(time: float) -> str:
 
 
 class Response(NamedTuple):
-    """A kept response; both are empty in a metadata record, the body also in a revisit record."""
+    """A kept response; headers and body are empty in a metadata record, the body also in a revisit record."""
 
     headers: list[tuple[str, str]]
     body: bytes
@@ -117,6 +138,12 @@ class Record(NamedTuple):
     response: Response
     refers_to: str  # of a revisit: the URL that had this body
     error: str
+    digest: bytes  # SHA-1 of the body, also of that which a revisit record leaves out
+    # Empty or 0 also in records of versions that did not keep them:
+    token: int  # of the lease
+    was: str  # as the lease's
+    request: str  # as the lease's
+    search: str  # the search of the web that made the fetch
 
 
 def records(folder: Path) -> Iterator[Record]:
@@ -175,9 +202,9 @@ def members(file: BinaryIO, offset: int) -> Iterator[tuple[int, int, bytes]]:
 def _parsed(record: Any, place: Place) -> Record:
     field = record.rec_headers.get_header
     body = record.content_stream().read()
-    is_failure = record.rec_type == "metadata"
-    error = json.loads(body)["error"] if is_failure else field("WARC-Crawl-Error") or ""
+    error = json.loads(body).get("error", "") if record.rec_type == "metadata" else field("WARC-Crawl-Error")
     http = record.http_headers
+    digest = field("WARC-Payload-Digest") or ""
     state, _, reason = field("WARC-Crawl-State").partition("/")
     return Record(
         place,
@@ -185,11 +212,16 @@ def _parsed(record: Any, place: Place) -> Record:
         fetched=datetime.fromisoformat(field("WARC-Date")).timestamp(),
         state=state,
         reason=reason,
-        tries=int(field("WARC-Crawl-Tries")),
+        tries=int(field("WARC-Crawl-Tries") or 0),
         retry=field("WARC-Crawl-Retry") == "yes",
-        seconds=float(field("WARC-Crawl-Seconds")),
+        seconds=float(field("WARC-Crawl-Seconds") or 0),
         status=int(http.get_statuscode()) if http else 0,
         response=Response(http.headers if http else [], body if http else b"", field("WARC-Target-URI")),
         refers_to=field("WARC-Refers-To-Target-URI") or "",
-        error=error,
+        error=error or "",
+        digest=b32decode(digest.removeprefix("sha1:")) if digest.startswith("sha1:") else b"",
+        token=int(field("WARC-Crawl-Token") or 0),
+        was=field("WARC-Crawl-Was") or "",
+        request=field("WARC-Crawl-Request") or "",
+        search=field("WARC-Crawl-Search") or "",
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from webcrawler.archive.pages._records import record, warcinfo
+from webcrawler.archive.pages._records import kept, record, warcinfo
 from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.records import Entry, Place
@@ -22,12 +22,16 @@ MAX_FILE_BYTES = 1_000_000_000
 class PageStore:
     """Appends to a file of its own in `folder`; not for two threads at the same time.
 
+    Args:
+        search: the search of the web whose fetches it stores.
     Raises:
         BadInput: the folder cannot be written.
     """
 
-    def __init__(self, folder: Path, gzip_level: int = 1, max_file_bytes: int = MAX_FILE_BYTES) -> None:
-        self.folder = folder
+    def __init__(
+        self, folder: Path, gzip_level: int = 1, max_file_bytes: int = MAX_FILE_BYTES, search: str = ""
+    ) -> None:
+        self.folder, self._search = folder, search
         self._level = gzip_level
         self._max_file_bytes = max_file_bytes
         self._file: BinaryIO | None = None
@@ -47,15 +51,14 @@ class PageStore:
         Raises:
             Unavailable: as `sync`.
         """
-        if self._end >= self._max_file_bytes:
-            self.close()
-        if self._file is None:
-            self._start_file()
-        place = Place(self._name, self._end)
         sys.audit("webcrawler.pages.before-append")
-        self._put(record(entry))
+        place = self._append(record(entry, self._search))
         sys.audit("webcrawler.pages.after-append")
         return place
+
+    def keep(self, url: str) -> None:
+        """Take in the record that says that a find of the search, fetched by this URL, is kept."""
+        self._append(kept(url, self._search))
 
     def sync(self) -> None:
         """Write what was appended and wait for the disk.
@@ -80,6 +83,15 @@ class PageStore:
     def close(self) -> None:
         self.sync()
         self._leave_file()
+
+    def _append(self, record: bytes) -> Place:
+        if self._end >= self._max_file_bytes:
+            self.close()
+        if self._file is None:
+            self._start_file()
+        place = Place(self._name, self._end)
+        self._put(record)
+        return place
 
     def _start_file(self) -> None:
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"

@@ -15,15 +15,19 @@ from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
-from webcrawler import urls
-from webcrawler.crawl.responses import Refused, headers_of, is_other_type, reason_of, report_of
+from webcrawler.crawl.responses import (
+    PARSED,
+    Refused,
+    headers_of,
+    is_other_type,
+    reason_of,
+    redirect_target,
+    report_of,
+)
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
-from webcrawler.errors import BadUrl
 from webcrawler.job import is_sitemap
 from webcrawler.records import Entry, Fetch, Lease, Link
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-PARSED = frozenset({"document", "sitemap", "probe"})  # by the spider
 SMALL_BODY_BYTES = 64 * 1024
 RESPELLINGS = 5  # redirects between spellings of one canonical URL, within one lease
 
@@ -115,16 +119,11 @@ class OutcomeMiddleware(CrawlPart):
 
     def _target(self, request: Request, response: Response) -> Link | None:
         """Where a redirect leads, as the frontier takes it in."""
-        location = response.headers.get("Location")
-        if response.status not in REDIRECTS or location is None:
-            return None
-        try:
-            href = location.decode("utf-8", "replace")
-            found = urls.outlink(href, request.url, self._crawl.rules.protocols)
-        except BadUrl:
-            return None
-        link = Link(found.url, found.id, found.spelling, rel="redirect", refused=found.refused)
+        location, protocols = response.headers.get("Location"), self._crawl.rules.protocols
+        link = redirect_target(response.status, location, request.url, protocols)
         lease: Lease | None = request.meta.get("lease")
+        if link is None:
+            return None
         if lease and is_sitemap(lease):
             return self._crawl.sitemaps.moved(lease, link)
         return self._crawl.rules.apply_redirect(lease, link) if lease else self._crawl.rules.apply(link)

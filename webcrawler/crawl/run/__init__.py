@@ -3,10 +3,11 @@
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import refuse_other_checks
 from webcrawler.crawl.run.crawl import AGENTS, Crawl, CrawlPart, PagePipeline
-from webcrawler.crawl.run.lost import LOST, fill_again, forget, refuse_if_lost
+from webcrawler.crawl.run.lost import LOST, fill_again, forget, newest_job, refuse_if_lost
 from webcrawler.crawl.run.outcomes import Decided
-from webcrawler.crawl.run.rules import keep_scope
-from webcrawler.crawl.run.stores import lock_folder
+from webcrawler.crawl.run.rules import LinkRules, keep_scope
+from webcrawler.crawl.run.sitemaps import Sitemaps
+from webcrawler.crawl.run.stores import lock_folder, parser_pool, removal_limits
 
 __all__ = [
     "AGENTS",
@@ -15,11 +16,16 @@ __all__ = [
     "Crawl",
     "CrawlPart",
     "Decided",
+    "LinkRules",
     "PagePipeline",
+    "Sitemaps",
     "fill_again",
     "forget",
     "keep_scope",
     "lock_folder",
+    "newest_job",
+    "parser_pool",
     "refuse_if_lost",
     "refuse_other_checks",
+    "removal_limits",
 ]

@@ -56,6 +56,11 @@ def read(folder: Path) -> Begun | None:
         raise BadInput(f"{folder / FILE} is damaged: delete it") from None
 
 
+def newest_job(folder: Path) -> Job:
+    """The domains of the newest crawl, by which it judged links."""
+    return Job(domains=(read(folder) or Begun("")).domains)
+
+
 def forget(folder: Path) -> None:
     """The frontier is cleared on purpose."""
     (folder / FILE).unlink(missing_ok=True)

@@ -118,7 +118,7 @@ class Stores:
             retry(self._begin_refresh, revive)
             retry(self._read_misread_sitemaps, revive)
             self._recall()
-            self.parsers = _parser_pool(settings, job.agents)
+            self.parsers = parser_pool(settings, job.agents)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(self.new_frontier(opened), settled, reports, broken)
             opened.callback(self.batch.close)
@@ -201,11 +201,10 @@ class Stores:
         seconds = self._settings.getfloat("BATCH_SECONDS")
         if self._job.is_search or self.frontier.ordering.learns:
             entries, seconds = min(entries, QUICK_ENTRIES), min(seconds, QUICK_SECONDS)
-        gone, lost = (self._settings.getfloat(f"REFRESH_{name}") for name in ("GONE", "LOST"))
-        limits = {"missing_s": gone * 3600, "lost_s": lost * 86400}
+        limits = removal_limits(self._settings)
         orders_repeats = self._settings.getint("BUDGET_REPEATS") and not self._job.is_search
         return Batch(
-            PageStore(self._folder / "pages"),
+            PageStore(self._folder / "pages", search=self._job.marks_finds),
             lambda: Catalog(self._catalog, limits=limits, job=self._job.marks_finds),
             frontier,
             settled,
@@ -217,6 +216,12 @@ class Stores:
             only_new=self._job.is_search,
             suspect=lambda servers: _probe(frontier, servers) if orders_repeats else None,
         )
+
+
+def removal_limits(settings: BaseSettings) -> dict[str, float]:
+    """When a check removes a document, as `Catalog` takes it."""
+    gone, lost = (settings.getfloat(f"REFRESH_{name}") for name in ("GONE", "LOST"))
+    return {"missing_s": gone * 3600, "lost_s": lost * 86400}
 
 
 def lock_folder(folder: Path) -> IO[str]:
@@ -247,7 +252,12 @@ def _raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _parser_pool(settings: BaseSettings, agents: int) -> ParserPool:
-    """As many parsers as the machine has cores beside the crawl's own, shared out among its agents."""
-    workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) // agents - 1)
+def parser_pool(settings: BaseSettings, agents: int = 1, spare: int = 1) -> ParserPool:
+    """As many parsers as PARSER_WORKERS says, or as the machine has cores.
+
+    Args:
+        agents: that share the cores.
+        spare: cores that are left to each of them for the crawl itself.
+    """
+    workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) // agents - spare)
     return ParserPool(workers, settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY"))

@@ -1,0 +1,188 @@
+"""`scrapy rebuild`: WARC files and scope alone bring back what the catalog said of every URL."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from dumped import differences, dumped
+from localweb import Answer, Route, Site, copy_at_rest, crawl, page, redirect, robots, scrapy, sites
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages._records import members
+from webcrawler.background import hold_crawl
+from webcrawler.search import Searcher
+
+WITH_INDEX = json.dumps(
+    {f"pipelines.{name}": 100 + n for n, name in enumerate((
+        "duplicates.DuplicatesPipeline", "pages.PagesPipeline", "linkgraph.LinkGraphPipeline",
+        "fulltext.FullTextPipeline",
+    ))}
+)  # fmt: skip
+NEWER = re.compile(rb"WARC-Crawl-(?:Token|Was|Error): [^\r]*\r\n")
+SITEMAP = (
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>/only-here</loc>'
+    "<lastmod>2026-01-02</lastmod></url><url><loc>http://foreign.test/</loc></url></urlset>"
+)
+LINKS = (
+    "/a /same /copy /changes /leaves /noindex /nofollow /moved /loop /missing /forbidden /broken /failing "
+    "/image /own/index.html /steady /removed mailto:a@b.test //[bad"
+)
+
+
+def _steady(site: Site) -> Answer:
+    headers = {"ETag": '"of all time"'}
+    is_known = site.received[-1].headers.get("If-None-Match") == headers["ETag"]
+    return Answer(status=304, headers=headers) if is_known else Answer("steady", headers=headers)
+
+
+ROUTES: dict[str, Route] = {
+    "/robots.txt": robots("User-agent: *", "Disallow: /forbidden", "Sitemap: /sitemap.xml"),
+    "/sitemap.xml": Answer(SITEMAP, kind="text/xml"),
+    "/": page(*LINKS.split()),
+    "/a": page("/", "/a?session=1#part"),
+    "/same": Answer("<title>The same</title><p>word for word <a href='/from-same'>on</a>"),
+    "/copy": Answer("<title>The same</title><p>word for word <a href='/from-same'>on</a>"),
+    "/noindex": Answer("<meta name=robots content=noindex>hidden <a href='/from-noindex'>x</a>"),
+    "/nofollow": Answer("<meta name=robots content=nofollow>shy <a href='/from-nofollow'>x</a>"),
+    "/steady": _steady,
+    "/moved": redirect("/a", 302),
+    "/loop": redirect("/loop"),
+    "/broken": Answer("<title>\x00\xe9".encode("latin-1") + b"\xff<p>not UTF-8", headers={"X-Odd": "\xe9"}),
+    "/failing": Answer("try later", 503),
+    "/image": Answer(b"\x89PNG....", kind="image/png"),
+    "/own/index.html": Answer("<link rel=canonical href='/own/'><title>Own</title>the words of its own"),
+    "/removed": page("/from-removed"),
+    "/only-here": page("/a"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Crawled, checked after some pages have changed, and searched beyond; one page was removed."""
+    folder = tmp_path_factory.mktemp("crawled") / "crawl"
+    go = partial(
+        crawl, folder, ITEM_PIPELINES=WITH_INDEX, REFRESH_GONE=0, FRONTIER_TRIES=2, RANKER_ENABLED="yes"
+    )
+    changing = {
+        "/changes": Answer("<title>Before</title><a href='/from-before'>x</a>", headers={"ETag": '"1"'}),
+        "/leaves": page("/a"),
+    }
+    away = {f"/{n}": Answer(f"<title>Aardvark {n}</title>{'aardvarks dig ' * n}") for n in range(1, 6)}
+    away["/"] = Answer(f"<title>Aardvarks</title>aardvark {' '.join(f'<a href={n}>{n}</a>' for n in away)}")
+    with sites(site={**ROUTES, **changing}, away={**away, "/6": page()}) as web:
+        site = web["site"]
+        first = go(
+            "index", "-a", f"seeds={site.url}/", "-a", f"sitemaps={site.url}/sitemap.xml", SITEMAPS="all"
+        )
+        assert first.status == 0, first.log
+        site.routes["/changes"] = Answer("<title>After</title><a href='/from-after'>x</a>")
+        site.routes["/leaves"] = Answer("gone", 410)
+        assert go("index", "-a", "refresh=once").status == 0
+        assert go("realtime", "-a", "query=aardvark", "-a", f"seeds={web['away'].url}/").status == 0
+        removing = scrapy("remove", f"{site.url}/removed", folder=folder)
+        assert removing.wait() == 0
+    yield copy_at_rest(folder, folder.with_name("at-rest"))
+
+
+@pytest.fixture
+def folder(crawled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(crawled, tmp_path / "crawl", symlinks=True))
+
+
+@pytest.mark.slow
+def test_the_catalog_says_the_same_of_every_url(folder: Path, run: Run) -> None:
+    before = dumped(folder)
+    for view in ("index", "anchors", "ranks", "vocabulary"):
+        shutil.rmtree(folder / view, ignore_errors=True)
+    for file in folder.glob("catalog.sqlite*"):
+        file.unlink()
+
+    told = json.loads(run("rebuild", "--json", folder=folder).out)
+
+    assert differences(before, dumped(folder)) == {}
+    assert told["documents"] == len(before["documents"]) and told["unreadable"] == 0
+    assert {row[3] for row in before["fetches"]} == {"done", "failed"}
+    assert before["signs"] and before["finds"] == []
+
+
+def test_what_the_crawl_met_is_what_makes_rebuilding_hard(crawled: Path) -> None:
+    reasons = {f"{row[3]}/{row[4]}" for row in dumped(crawled)["fetches"]}
+
+    assert reasons >= {
+        *("done/document", "done/duplicate", "done/redirect", "done/sitemap", "failed/not-found"),
+        *("failed/redirect-loop", "failed/robots-disallowed", "failed/server-error", "failed/not-indexable"),
+        "done/not-modified",
+    }
+
+
+@pytest.mark.slow
+def test_what_was_there_stays_while_a_crawl_is_alive_or_the_catalog_is_read(folder: Path, run: Run) -> None:
+    before = dumped(folder)
+
+    with hold_crawl(folder):
+        assert "a crawl or a search of the web is running" in run("rebuild", folder=folder).err
+    with closing(sqlite3.connect(folder / "catalog.sqlite")) as reader:
+        reader.execute("BEGIN").execute("SELECT * FROM urls").fetchone()
+        assert "end `scrapy serve`" in run("rebuild", folder=folder).err
+
+    assert dumped(folder) == before and not (folder / "rebuilt").exists()
+
+
+@pytest.mark.slow
+def test_searches_find_the_same_and_removals_and_blocks_are_obeyed(folder: Path, run: Run) -> None:
+    def hits(words: str) -> list[tuple[str, int, str]]:
+        return [(hit.url, hit.relevance, hit.snippet) for hit in Searcher(folder).search(words).hits]
+
+    with closing(Catalog(folder / "catalog.sqlite")) as catalog:
+        blocked = catalog.find(hits("aardvark dig")[0][0])
+        assert blocked
+        catalog.block(blocked.server)
+    run("reindex", folder=folder)
+    expected = {words: hits(words) for words in ("page", "same", "to moved", "aardvark", "from-removed")}
+
+    run("rebuild", folder=folder)
+
+    assert expected == {words: hits(words) for words in expected}
+    assert expected["page"] and not expected["aardvark"]
+
+
+@pytest.mark.slow
+def test_a_damaged_catalog_is_replaced(folder: Path, run: Run) -> None:
+    before = dumped(folder)
+    for file in folder.glob("catalog.sqlite*"):
+        file.write_bytes(b"damaged" * 999)
+
+    run("rebuild", folder=folder)
+
+    assert differences(before, dumped(folder)) == {}
+
+
+@pytest.mark.slow
+def test_records_of_older_versions_bring_back_documents_and_links(folder: Path, run: Run) -> None:
+    """They do not say which lease they are of, nor what it was before."""
+    before = dumped(folder)
+    for path in (folder / "pages").glob("*.warc.gz"):
+        with path.open("rb") as file:
+            kept = [NEWER.sub(b"", member) for _, _, member in members(file, 0)]
+        path.write_bytes(b"".join(zlib.compress(member, wbits=31) for member in kept))
+
+    run("rebuild", folder=folder)
+
+    after = dumped(folder)
+    assert all(after[table] == before[table] for table in ("urls", "links", "texts"))
+    places = -2  # the last columns, file and offset
+    assert [row[:places] for row in after["documents"]] == [row[:places] for row in before["documents"]]
+
+
+def test_without_warc_files_it_says_so(tmp_path: Path, run: Run) -> None:
+    assert "there are no WARC files" in run("rebuild", folder=tmp_path).err

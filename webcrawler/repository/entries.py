@@ -1,0 +1,169 @@
+"""From records back to what the batch once wrote: each fetch, and what the parsers say of its page."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from webcrawler import urls
+from webcrawler.archive import broken
+from webcrawler.archive.pages import Record, record_at
+from webcrawler.crawl import PARSED, redirect_target
+from webcrawler.crawl.run import LinkRules, Sitemaps
+from webcrawler.errors import BadUrl, ParserKilled, Unavailable
+from webcrawler.job import is_sitemap
+from webcrawler.parsing import ParserPool, index_text
+from webcrawler.records import Entry, Fetch, Lease, Link, Page, Place, Sitemap
+
+WINDOW = 64  # records at the parsers at a time
+LOST_BODY = "the bytes that it repeats are in no file"
+
+
+class Stored(NamedTuple):
+    """A fetch, and where its record stands."""
+
+    entry: Entry
+    place: Place
+    search: str  # the search of the web that made it; "": a crawl
+
+
+class Parsed(NamedTuple):
+    """A fetch whose page is at the parsers."""
+
+    fetch: Fetch
+    answer: Future[Page] | Future[Sitemap | None] | None  # None: there is nothing to be read
+
+
+class EntryReader:
+    """Makes entries of fetches as spider and pipelines do, and keeps their order.
+
+    Args:
+        rules, sitemaps: judge the links, and what sitemaps name.
+    """
+
+    def __init__(self, parsers: ParserPool, rules: LinkRules, sitemaps: Sitemaps) -> None:
+        self._parsers, self._rules, self._sitemaps = parsers, rules, sitemaps
+
+    def stored(self, records: Iterable[Record], folder: Path) -> Iterator[Stored]:
+        """The entries of our own records; those of which no URL can be made are left out.
+
+        Args:
+            folder: where the records stand, for bodies that others of them leave out.
+        """
+        bodies: dict[bytes, Place] = {}
+        waiting: deque[tuple[Parsed, Record]] = deque()
+        for record in records:
+            if record.kind == "response" and record.digest:
+                bodies.setdefault(record.digest, record.place)
+            with suppress(BadUrl):
+                waiting.append((self.begin(self._fetch(record, folder, bodies)), record))
+            if len(waiting) > WINDOW:
+                yield self._stored(*waiting.popleft())
+        while waiting:
+            yield self._stored(*waiting.popleft())
+
+    def begin(self, fetch: Fetch) -> Parsed:
+        """Hand a fetch to the parsers, if there is a page or a sitemap to be read."""
+        if fetch.state != "done" or fetch.reason not in PARSED or fetch.status != 200:
+            return Parsed(fetch, None)
+        content_type = dict(fetch.headers).get("Content-Type", "")
+        url, protocols = fetch.lease.spelling, self._rules.protocols
+        if fetch.reason == "sitemap":
+            parse = self._parsers.parse_sitemap
+            return Parsed(fetch, parse(fetch.body, url, content_type, fetch.fetched, protocols))
+        return Parsed(fetch, self._parsers.parse(fetch.body, url, content_type, protocols))
+
+    def end(self, parsed: Parsed) -> Entry:
+        """Wait for the parsers.
+
+        Raises:
+            Unavailable: they were stopped from outside.
+        """
+        fetch = parsed.fetch
+        try:
+            found = parsed.answer.result() if parsed.answer else None
+        except ParserKilled as error:
+            return Entry(broken(fetch, str(error)), archive=True)
+        if isinstance(found, Page):
+            return self._entry(fetch, found)
+        if fetch.reason == "sitemap" and parsed.answer:
+            return self._sitemaps.entry(fetch, found)
+        return Entry(fetch, archive=True)
+
+    def _stored(self, parsed: Parsed, record: Record) -> Stored:
+        return Stored(self.end(parsed), record.place, record.search)
+
+    def _fetch(self, record: Record, folder: Path, bodies: dict[bytes, Place]) -> Fetch:
+        lease = lease_of(record.response.url, record.token, record.tries, record.was, record.request)
+        target = self.target(record.status, record.response.headers, lease)
+        fetch = Fetch(
+            lease,
+            record.state,
+            record.reason,
+            record.fetched,
+            record.seconds,
+            record.status,
+            tuple(record.response.headers),
+            record.response.body,
+            record.retry,
+            target,
+            record.error,
+        )
+        if record.kind == "revisit" and record.status == 200:
+            return _with_body(fetch, folder, bodies.get(record.digest))
+        return fetch
+
+    def target(self, status: int, headers: Iterable[tuple[str, str]], lease: Lease) -> Link | None:
+        """Where an answer with these headers leads."""
+        location = next((value for name, value in headers if name.lower() == "location"), None)
+        href = None if location is None else location.encode("latin-1", "replace")
+        found = redirect_target(status, href, lease.spelling, self._rules.protocols)
+        if found is None:
+            return None
+        is_moved = is_sitemap(lease)
+        return self._sitemaps.moved(lease, found) if is_moved else self._rules.apply_redirect(lease, found)
+
+    def _entry(self, fetch: Fetch, page: Page) -> Entry:
+        """As the spider and the pipelines make it."""
+        if fetch.reason == "probe":
+            return Entry(fetch, text=index_text(page), simhash=page.simhash, archive=True)
+        links = self._rules.apply_to_all(page.links)
+        if page.nofollow:
+            links = tuple(link._replace(rel="nofollow") for link in links)
+        return Entry(
+            fetch,
+            hashlib.sha1(fetch.body, usedforsecurity=False).digest(),
+            links=links,
+            text=None if page.noindex else index_text(page),
+            noindex=page.noindex,
+            refused=page.refused,
+            archive=True,
+            simhash=page.simhash,
+            canonical=urls.url_id(page.canonical) if page.canonical else 0,
+        )
+
+
+def lease_of(url: str, token: int = 0, tries: int = 0, was: str = "", request: str = "") -> Lease:
+    """Raises BadUrl: it is no URL.
+
+    Args:
+        url: as it was fetched.
+    """
+    found = urls.outlink(url, url)
+    server = urls.server(found.url)
+    return Lease(found.id, found.url, found.spelling, server, token, tries, request, was=was)
+
+
+def _with_body(fetch: Fetch, folder: Path, place: Place | None) -> Fetch:
+    try:
+        return (
+            replace(fetch, body=record_at(folder, place).response.body) if place else broken(fetch, LOST_BODY)
+        )
+    except Unavailable as error:
+        return broken(fetch, str(error))

@@ -1,0 +1,171 @@
+"""Catalog, ranks, index and vocabulary, made again of a data folder's WARC files and scope (GO 4.2.2)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, suppress
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from scrapy.settings import BaseSettings
+
+from webcrawler.archive.catalog import Catalog, take_place
+from webcrawler.archive.pages import KEPT, Record, in_order
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, try_lock
+from webcrawler.crawl.run import LinkRules, Sitemaps, newest_job, parser_pool, removal_limits
+from webcrawler.errors import BadInput
+from webcrawler.index import reindex
+from webcrawler.linkgraph import stored
+from webcrawler.repository.entries import EntryReader, Stored
+from webcrawler.scope import NAME as SCOPE
+from webcrawler.search.vocabulary import remake
+from webcrawler.urls import canonical, url_id
+
+ASIDE = "rebuilt"  # folder in which all is made before it takes the place of what is there
+VIEWS = ("index", "anchors", "ranks", "vocabulary")
+SOME = 500  # entries in one transaction
+BUSY = "a crawl or a search of the web is running on this data folder: end it first"
+Progress = Callable[[str, int, int | None], None]
+
+
+class Rebuilt(NamedTuple):
+    """What a catalog has that was made of WARC files."""
+
+    records: int
+    documents: int
+    duplicates: int
+    urls: int
+    waiting: int  # URLs that were linked to and never fetched; which of them wait, only Redis knows
+    blocked_servers: list[str]  # known from the catalog that was there
+    unreadable: int  # records of which no URL could be made
+
+
+def rebuild(crawl_dir: Path, settings: BaseSettings, progress: Progress) -> Rebuilt:
+    """Make all that can be made of the WARC files, then let it take the place of what is there.
+
+    Killed at any moment, it leaves what was there, or a catalog that is whole; it may be repeated. What was
+    removed stays out. Redis is neither asked nor changed.
+
+    Raises:
+        BadInput: there are no WARC files, or a crawl is alive.
+        Unavailable: somebody is reading the catalog, or the disk is full.
+    """
+    pages = crawl_dir / "pages"
+    if not any(pages.glob("*.warc.gz")):
+        raise BadInput(f"there are no WARC files in {pages}: nothing can be rebuilt")
+    with ExitStack() as held:
+        alone = try_lock(crawl_dir / "crawls.lock")
+        if alone is None:
+            raise BadInput(BUSY)
+        held.enter_context(alone)
+        aside = crawl_dir / ASIDE
+        shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
+        held.callback(shutil.rmtree, aside, ignore_errors=True)
+        aside.mkdir()
+        blocked = _blocked(crawl_dir / "catalog.sqlite")
+        work = _Work(crawl_dir, aside, settings, progress)
+        work.write_catalog(blocked)
+        found = work.result(blocked)
+        work.make_views()
+        for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
+            held.enter_context(companion.take_over(crawl_dir))
+        _exchange(crawl_dir, aside)
+    return found
+
+
+def _blocked(path: Path) -> list[str]:
+    """The servers that the catalog knows as blocked; no WARC record says it."""
+    with suppress(BadInput), closing(Catalog(path, readonly=True)) as catalog:
+        return catalog.urls.blocked_servers()
+    return []
+
+
+def _exchange(crawl_dir: Path, aside: Path) -> None:
+    """Views know their catalog: where this is killed, those of the old one are made anew."""
+    take_place(aside / "catalog.sqlite", crawl_dir / "catalog.sqlite")
+    for name in (*VIEWS, "refresh"):  # what the refresher learnt is a view as well, and it learns it again
+        shutil.rmtree(crawl_dir / name, ignore_errors=True)
+        if (aside / name).exists():
+            (aside / name).rename(crawl_dir / name)
+
+
+class _Work:
+    """What is made aside."""
+
+    def __init__(self, crawl_dir: Path, aside: Path, settings: BaseSettings, progress: Progress) -> None:
+        self._crawl_dir, self._aside = crawl_dir, aside
+        self._settings, self._progress = settings, progress
+        self._limits = removal_limits(settings)
+        self._records = self._read = 0
+        self._kept: dict[str, set[int]] = {}  # ids of the finds that are kept, by search
+
+    def write_catalog(self, blocked: Iterable[str]) -> None:
+        job = newest_job(self._crawl_dir)
+        rules = LinkRules.from_settings(self._settings, job)
+        sitemaps = Sitemaps.from_settings(self._settings, job, rules)
+        with ExitStack() as opened:
+            parsers = parser_pool(self._settings, spare=0)
+            opened.callback(parsers.kill)
+            reader = EntryReader(parsers, rules, sitemaps)
+            catalogs: dict[str, Catalog] = {}
+            for search, some in _batches(reader.stored(self._fetches(), self._crawl_dir / "pages")):
+                if search not in catalogs:
+                    path = self._aside / "catalog.sqlite"
+                    catalogs[search] = Catalog(path, job=search, limits=self._limits)
+                    opened.enter_context(closing(catalogs[search]))
+                catalogs[search].write([(one.entry, one.place) for one in some])
+                self._read += len(some)
+            for search, catalog in catalogs.items():
+                if search:
+                    catalog.discard_finds(self._kept.get(search, ()))
+        with suppress(FileNotFoundError):  # at last, as it was removed: the links of such pages stay
+            shutil.copy(self._crawl_dir / SCOPE, self._aside)
+        with closing(Catalog(self._aside / "catalog.sqlite")) as obeying:
+            for name in blocked:
+                obeying.block(name)
+
+    def _fetches(self) -> Iterator[Record]:
+        """The records that tell a fetch."""
+        folder, ends = self._crawl_dir / "pages", dict[str, int]()
+        total = sum(path.stat().st_size for path in folder.glob("*.warc.gz"))
+        for record in in_order(folder):
+            ends[record.place.file] = record.place.offset
+            if f"{record.state}/{record.reason}" == KEPT:
+                self._kept.setdefault(record.search, set()).add(url_id(canonical(record.response.url)))
+                continue
+            self._records += 1
+            if self._records % SOME == 0:
+                self._progress("pages", sum(ends.values()), total)
+            yield record
+
+    def make_views(self) -> None:
+        aside, progress = self._aside, self._progress
+        progress("ranks", 0, None)
+        with closing(Catalog(aside / "catalog.sqlite", readonly=True)) as catalog:
+            stored.RankRenewal(catalog, aside / "ranks").renew()
+        reindex(aside, lambda applied, last: progress("index", applied, last))
+        progress("words", 0, None)
+        remake(aside)
+
+    def result(self, blocked: list[str]) -> Rebuilt:
+        with closing(Catalog(self._aside / "catalog.sqlite", readonly=True)) as catalog:
+            stats = catalog.stats()
+            documents, duplicates = stats["documents"], stats["duplicates"]
+            known, waiting = catalog.urls.count(), len(catalog.urls.unexplored())
+        unreadable = self._records - self._read
+        return Rebuilt(self._records, documents, duplicates, known, waiting, blocked, unreadable)
+
+
+def _batches(stored: Iterable[Stored]) -> Iterator[tuple[str, list[Stored]]]:
+    """Entries one after the other of the same search, some hundred at a time."""
+    for search, group in groupby(stored, lambda one: one.search):
+        some: list[Stored] = []
+        for one in group:
+            some.append(one)
+            if len(some) == SOME:
+                yield search, some
+                some = []
+        if some:
+            yield search, some
