@@ -59,8 +59,9 @@ class Crawl(Command, BaseRunSpiderCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(args, opts)
         search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(spider, RealtimeSpider) else None
+        is_index = issubclass(spider, IndexSpider) and not search
         mirrors = Mirrors.read(self.project["MIRRORS"])
-        job = Job.read(**opts.spargs).of_originals(mirrors) if issubclass(spider, IndexSpider) else None
+        job = Job.read(**opts.spargs).of_originals(mirrors) if is_index else None
         agents = run.Agents(job.agents if job else 1)
         with ExitStack() as held:
             if search or job:
