@@ -35,26 +35,29 @@ SITEMAP = (
 )
 LINKS = (
     "/a /same /copy /changes /leaves /noindex /nofollow /moved /loop /missing /forbidden /broken /failing "
-    "/image /own/index.html /steady /removed mailto:a@b.test //[bad"
+    "/image /own/index.html /removed mailto:a@b.test //[bad"
 )
+
+
+STEADY = [f"/steady/{n}" for n in range(9)]  # some are asked without their ETag, as an audit
 
 
 def _steady(site: Site) -> Answer:
     headers = {"ETag": '"of all time"'}
     is_known = site.received[-1].headers.get("If-None-Match") == headers["ETag"]
-    return Answer(status=304, headers=headers) if is_known else Answer("steady", headers=headers)
+    return Answer(status=304, headers=headers) if is_known else Answer(site.asked[-1], headers=headers)
 
 
 ROUTES: dict[str, Route] = {
     "/robots.txt": robots("User-agent: *", "Disallow: /forbidden", "Sitemap: /sitemap.xml"),
     "/sitemap.xml": Answer(SITEMAP, kind="text/xml"),
-    "/": page(*LINKS.split()),
+    "/": page(*LINKS.split(), *STEADY),
     "/a": page("/", "/a?session=1#part"),
     "/same": Answer("<title>The same</title><p>word for word <a href='/from-same'>on</a>"),
     "/copy": Answer("<title>The same</title><p>word for word <a href='/from-same'>on</a>"),
     "/noindex": Answer("<meta name=robots content=noindex>hidden <a href='/from-noindex'>x</a>"),
     "/nofollow": Answer("<meta name=robots content=nofollow>shy <a href='/from-nofollow'>x</a>"),
-    "/steady": _steady,
+    **dict.fromkeys(STEADY, _steady),
     "/moved": redirect("/a", 302),
     "/loop": redirect("/loop"),
     "/broken": Answer("<title>\x00\xe9".encode("latin-1") + b"\xff<p>not UTF-8", headers={"X-Odd": "\xe9"}),

@@ -7,6 +7,6 @@
 
 from webcrawler.crawl import wiring
 from webcrawler.crawl.items import CrawledPage
-from webcrawler.crawl.responses import PARSED, redirect_target
+from webcrawler.crawl.responses import PARSED, headers_of, reason_of, redirect_target
 
-__all__ = ["PARSED", "CrawledPage", "redirect_target", "wiring"]
+__all__ = ["PARSED", "CrawledPage", "headers_of", "reason_of", "redirect_target", "wiring"]

@@ -6,16 +6,18 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+from scrapy.settings import BaseSettings
 
 from webcrawler import urls
 from webcrawler.archive import broken
 from webcrawler.archive.pages import Record, record_at
 from webcrawler.crawl import PARSED, redirect_target
-from webcrawler.crawl.run import LinkRules, Sitemaps
+from webcrawler.crawl.run import LinkRules, Sitemaps, newest_job, parser_pool
 from webcrawler.errors import BadUrl, ParserKilled, Unavailable
 from webcrawler.job import is_sitemap
 from webcrawler.parsing import ParserPool, index_text
@@ -119,6 +121,13 @@ class EntryReader:
             return _with_body(fetch, folder, bodies.get(record.digest))
         return fetch
 
+    def refusal(self, lease: Lease) -> str:
+        """Why this URL would not be fetched today: protocol, domain, removed, scope …; "" where it would."""
+        link = Link(lease.url, lease.id, lease.spelling)
+        if lease.url.partition(":")[0] not in self._rules.protocols:
+            return "scheme"
+        return self._rules.apply(link).refused
+
     def target(self, status: int, headers: Iterable[tuple[str, str]], lease: Lease) -> Link | None:
         """Where an answer with these headers leads."""
         location = next((value for name, value in headers if name.lower() == "location"), None)
@@ -147,6 +156,18 @@ class EntryReader:
             simhash=page.simhash,
             canonical=urls.url_id(page.canonical) if page.canonical else 0,
         )
+
+
+@contextmanager
+def entry_reader(crawl_dir: Path, settings: BaseSettings) -> Iterator[EntryReader]:
+    """A reader for a data folder, with parsers on all cores, and the rules of its newest crawl."""
+    job = newest_job(crawl_dir)
+    rules = LinkRules.from_settings(settings, job)
+    parsers = parser_pool(settings, spare=0)
+    try:
+        yield EntryReader(parsers, rules, Sitemaps.from_settings(settings, job, rules))
+    finally:
+        parsers.kill()
 
 
 def lease_of(url: str, token: int = 0, tries: int = 0, was: str = "", request: str = "") -> Lease:

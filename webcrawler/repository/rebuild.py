@@ -14,11 +14,11 @@ from scrapy.settings import BaseSettings
 from webcrawler.archive.catalog import Catalog, take_place
 from webcrawler.archive.pages import KEPT, Record, in_order
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, try_lock
-from webcrawler.crawl.run import LinkRules, Sitemaps, newest_job, parser_pool, removal_limits
+from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput
 from webcrawler.index import reindex
 from webcrawler.linkgraph import stored
-from webcrawler.repository.entries import EntryReader, Stored
+from webcrawler.repository.entries import Stored, entry_reader
 from webcrawler.scope import NAME as SCOPE
 from webcrawler.search.vocabulary import remake
 from webcrawler.urls import canonical, url_id
@@ -68,7 +68,7 @@ def rebuild(crawl_dir: Path, settings: BaseSettings, progress: Progress) -> Rebu
         work = _Work(crawl_dir, aside, settings, progress)
         work.write_catalog(blocked)
         found = work.result(blocked)
-        work.make_views()
+        make_views(aside, progress)
         for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
             held.enter_context(companion.take_over(crawl_dir))
         _exchange(crawl_dir, aside)
@@ -91,6 +91,16 @@ def _exchange(crawl_dir: Path, aside: Path) -> None:
             (aside / name).rename(crawl_dir / name)
 
 
+def make_views(crawl_dir: Path, progress: Progress) -> None:
+    """Make ranks, index and vocabulary of the whole catalog, in this process."""
+    progress("ranks", 0, None)
+    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+        stored.RankRenewal(catalog, crawl_dir / "ranks").renew()
+    reindex(crawl_dir, lambda applied, last: progress("index", applied, last))
+    progress("words", 0, None)
+    remake(crawl_dir)
+
+
 class _Work:
     """What is made aside."""
 
@@ -102,14 +112,9 @@ class _Work:
         self._kept: dict[str, set[int]] = {}  # ids of the finds that are kept, by search
 
     def write_catalog(self, blocked: Iterable[str]) -> None:
-        job = newest_job(self._crawl_dir)
-        rules = LinkRules.from_settings(self._settings, job)
-        sitemaps = Sitemaps.from_settings(self._settings, job, rules)
+        catalogs: dict[str, Catalog] = {}
         with ExitStack() as opened:
-            parsers = parser_pool(self._settings, spare=0)
-            opened.callback(parsers.kill)
-            reader = EntryReader(parsers, rules, sitemaps)
-            catalogs: dict[str, Catalog] = {}
+            reader = opened.enter_context(entry_reader(self._crawl_dir, self._settings))
             for search, some in _batches(reader.stored(self._fetches(), self._crawl_dir / "pages")):
                 if search not in catalogs:
                     path = self._aside / "catalog.sqlite"
@@ -139,15 +144,6 @@ class _Work:
             if self._records % SOME == 0:
                 self._progress("pages", sum(ends.values()), total)
             yield record
-
-    def make_views(self) -> None:
-        aside, progress = self._aside, self._progress
-        progress("ranks", 0, None)
-        with closing(Catalog(aside / "catalog.sqlite", readonly=True)) as catalog:
-            stored.RankRenewal(catalog, aside / "ranks").renew()
-        reindex(aside, lambda applied, last: progress("index", applied, last))
-        progress("words", 0, None)
-        remake(aside)
 
     def result(self, blocked: list[str]) -> Rebuilt:
         with closing(Catalog(self._aside / "catalog.sqlite", readonly=True)) as catalog:

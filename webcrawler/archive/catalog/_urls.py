@@ -133,6 +133,12 @@ class Fetches:
         row = self._db.execute(query, (url_id(url),)).fetchone()
         return past_fetch(row) if row else None
 
+    def made(self, ids: Collection[int]) -> set[tuple[int, float]]:
+        """When these URLs were fetched: pairs of a URL id and a time."""
+        query = """SELECT u.id, f.fetched FROM urls u JOIN fetches f ON f.number = u.number
+            WHERE u.id IN (SELECT value FROM json_each(?))"""
+        return set(self._db.execute(query, (as_json(ids),)))
+
     def outcomes_of(self, numbers: Sequence[int]) -> dict[int, str]:
         """What each of these pages that was fetched was decided as: "done/document", "failed/timeout".
 

@@ -56,6 +56,11 @@ def read(folder: Path) -> Begun | None:
         raise BadInput(f"{folder / FILE} is damaged: delete it") from None
 
 
+def has_begun(folder: Path) -> bool:
+    """Is there a frontier of this data folder, or should there be one?"""
+    return read(folder) is not None
+
+
 def newest_job(folder: Path) -> Job:
     """The domains of the newest crawl, by which it judged links."""
     return Job(domains=(read(folder) or Begun("")).domains)

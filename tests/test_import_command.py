@@ -1,0 +1,229 @@
+"""`scrapy import`: pages that other crawlers have stored, taken in as if they had been crawled."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import shutil
+import subprocess
+from base64 import b32encode
+from collections.abc import Iterable
+from hashlib import sha1
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest import Run
+from dumped import dumped
+from localweb import crawl, page, sites
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from webcrawler.background import hold_crawl
+from webcrawler.search import Searcher
+
+A = "http://a.test"
+HTML = {"Content-Type": "text/html"}
+
+
+class Kept(NamedTuple):
+    """A record as another crawler may write it."""
+
+    path: str
+    body: bytes = b""
+    status: str = "200 OK"
+    headers: dict[str, str] = HTML
+    kind: str = "response"
+    date: str = "2026-01-02T03:04:05Z"
+    server: str = A
+    fields: dict[str, str] = {}
+
+
+def chunked(body: bytes) -> bytes:
+    return b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
+def warc(path: Path, records: Iterable[Kept], version: str = "WARC/1.0", gzipped: bool = True) -> Path:
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=gzipped, warc_version=version)
+        writer.write_record(writer.create_warcinfo_record(path.name, {"software": "another crawler"}))
+        for one in records:
+            http = StatusAndHeaders(one.status, list(one.headers.items()), protocol="HTTP/1.1")
+            writer.write_record(
+                writer.create_warc_record(
+                    one.server + one.path,
+                    one.kind,
+                    payload=io.BytesIO(one.body),
+                    http_headers=http if one.kind != "resource" else None,
+                    warc_content_type="text/html" if one.kind == "resource" else "",
+                    warc_headers_dict={"WARC-Date": one.date, **one.fields},
+                )
+            )
+    return path
+
+
+DIGEST = "sha1:" + b32encode(sha1(b"<title>Same quokka</title>").digest()).decode()
+PACKED = gzip.compress(b"<title>Packed quokka</title><a href=/next>next</a>")
+TAKEN = [
+    Kept("/", b"<title>Plain quokka</title><a href=/packed>packed</a>"),
+    Kept(
+        "/packed",
+        chunked(PACKED),
+        headers={**HTML, "Content-Encoding": "gzip", "Transfer-Encoding": "chunked"},
+    ),
+    Kept("/dom", b"<title>Quokka of a browser</title>", kind="resource"),
+    Kept("/moved", status="301 Moved", headers={"Location": "/packed"}),
+    Kept("/gone", b"not here", "404 Not Found"),
+    Kept("/again", b"<title>Same quokka</title>"),
+    Kept("/twin", kind="revisit", fields={"WARC-Payload-Digest": DIGEST}, date="2026-01-02T03:04:06Z"),
+]
+LEFT = {
+    "not-indexable": Kept("/image", b"\x89PNG", headers={"Content-Type": "image/png"}),
+    "server-error": Kept("/busy", b"", "503 Busy"),
+    "too-large": Kept("/large", b"<p>" + b"x" * 100_000),
+    "body elsewhere": Kept("/lost", kind="revisit", fields={"WARC-Payload-Digest": "sha1:ELSEWHERE"}),
+    "not a URL": Kept("/", b"<p>", server="http://[broken"),
+    "malformed": Kept("/", b"<p>", date="yesterday"),
+    "removed": Kept("/removed", b"<p>"),
+}
+IGNORED = [
+    Kept("/", b"", kind="request", status="GET / HTTP/1.1"),
+    Kept("", b"20260102030405\na.test. 300 IN A 192.0.2.1", server="dns:a.test", kind="resource"),
+    Kept("/", b"{}", server="urn:pageinfo:http://a.test", kind="resource"),
+]
+
+
+@pytest.mark.parametrize("version", ["WARC/1.0", "WARC/1.1"])
+@pytest.mark.parametrize("gzipped", [True, False])
+def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
+    tmp_path: Path, run: Run, version: str, gzipped: bool
+) -> None:
+    folder = tmp_path / "crawl"
+    file = warc(tmp_path / "theirs.warc", [*TAKEN, *LEFT.values(), *IGNORED], version, gzipped)
+    run("remove", f"{A}/removed")
+
+    told = json.loads(run("import", str(file), "--json", "-s", "DOWNLOAD_MAXSIZE=50000").out)
+
+    assert told == {
+        "fetches": len(TAKEN),
+        "documents": 5,
+        "known": 0,
+        "left_out": dict.fromkeys(LEFT, 1),
+        "frontier": None,
+    }
+    rows = {row[0].removeprefix(A): f"{row[3]}/{row[4]}" for row in dumped(folder)["fetches"]}
+    assert rows == {
+        **dict.fromkeys(("/", "/packed", "/dom", "/again"), "done/document"),
+        "/twin": "done/duplicate",
+        "/moved": "done/redirect",
+        "/gone": "failed/not-found",
+    }
+    links = {(source, target, rel) for source, target, _, rel in dumped(folder)["links"]}
+    assert links == {
+        (f"{A}/", f"{A}/packed", ""),
+        (f"{A}/packed", f"{A}/next", ""),
+        (f"{A}/moved", f"{A}/packed", "redirect"),
+    }
+    titles = {hit.title for hit in Searcher(folder).search("quokka").hits}
+    assert titles == {"Plain quokka", "Packed quokka", "Quokka of a browser", "Same quokka"}
+
+
+def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pages(
+    tmp_path: Path, run: Run
+) -> None:
+    folder, file = tmp_path / "crawl", warc(tmp_path / "theirs.warc.gz", TAKEN)
+    run("import", str(file))
+    before = dumped(folder)
+
+    assert json.loads(run("import", str(file), "--json").out)["known"] == len(TAKEN)
+    assert dumped(folder) == before
+    run("rebuild")
+    assert dumped(folder) == before
+
+
+def test_arc_files_are_read_as_well(tmp_path: Path, run: Run) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>Old quokka</title>"
+    about = b"1 0 crawler\nURL IP-address Archive-date Content-type Archive-length\n"
+    file = tmp_path / "old.arc"
+    file.write_bytes(
+        b"filedesc://old.arc 0.0.0.0 20010203040506 text/plain %d\n%b\n" % (len(about), about)
+        + b"http://a.test/ 192.0.2.1 20010203040506 text/html %d\n%b\n" % (len(answer), answer)
+    )
+
+    run("import", str(file))
+
+    (hit,) = Searcher(tmp_path / "crawl").search("quokka").hits
+    assert (hit.title, hit.fetched) == ("Old quokka", 981173106.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no archive at all", "cannot be read"),
+        (b"", "cannot be read"),
+        (
+            gzip.compress(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n" * 2),
+            "warcio recompress",
+        ),
+    ],
+)
+def test_what_is_no_warc_file_is_refused_in_one_line(
+    tmp_path: Path, run: Run, content: bytes, message: str
+) -> None:
+    (tmp_path / "file").write_bytes(content)
+
+    answered = run("import", str(tmp_path / "file"))
+
+    (line,) = [line for line in answered.err.splitlines() if line.startswith("error:")]
+    assert message in line and answered.status == 2
+
+
+def test_what_stands_before_a_torn_record_is_taken_in(tmp_path: Path, run: Run) -> None:
+    file = warc(tmp_path / "theirs.warc.gz", TAKEN[:2])
+    file.write_bytes(file.read_bytes()[:-20])
+
+    run("import", str(file))
+
+    assert {row[0] for row in dumped(tmp_path / "crawl")["documents"]} >= {f"{A}/"}
+
+
+def test_without_files_or_beside_a_crawl_it_says_what_to_do(tmp_path: Path, run: Run) -> None:
+    file = warc(tmp_path / "theirs.warc.gz", TAKEN)
+
+    assert "name the files" in run("import").err
+    assert "there is no file" in run("import", "missing.warc").err
+    (tmp_path / "crawl").mkdir(exist_ok=True)
+    with hold_crawl(tmp_path / "crawl"):
+        assert "end it first" in run("import", str(file)).err
+
+
+@pytest.mark.slow
+def test_a_crawl_that_goes_on_fetches_nothing_that_was_imported_and_follows_its_links(
+    tmp_path: Path, run: Run
+) -> None:
+    folder = tmp_path / "crawl"
+    with sites(
+        site={"/": page("/kept", "/other"), "/kept": page(), "/other": page(), "/next": page()}
+    ) as web:
+        site = web["site"]
+        crawl(folder, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=1")
+        kept = Kept("/kept", b"<title>Kept</title><a href=/next>next</a>", server=site.url)
+
+        told = json.loads(run("import", str(warc(tmp_path / "theirs.warc.gz", [kept])), "--json").out)
+        crawl(folder, "index")
+
+    assert told["frontier"]["queued"] == 2
+    assert sorted(site.pages) == ["/", "/next", "/other"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("wget"), reason="the test takes wget's files")
+def test_all_html_that_wget_has_stored_is_taken_in(tmp_path: Path, run: Run) -> None:
+    with sites(site={"/": page("/a", "/b", "/missing"), "/a": page("/"), "/b": page("/a")}) as web:
+        asked = ["wget", "-q", "-r", "-e", "robots=off", "--warc-file=theirs", f"{web['site'].url}/"]
+        subprocess.run(asked, cwd=tmp_path, check=False)
+
+    told = json.loads(run("import", str(tmp_path / "theirs.warc.gz"), "--json").out)
+
+    assert (told["documents"], told["fetches"], told["left_out"]) == (3, 4, {})

@@ -1,0 +1,125 @@
+"""Takes the pages of other crawlers' WARC files into a data folder, as if they had been crawled into it."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from scrapy.settings import BaseSettings
+
+from webcrawler import connection
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore
+from webcrawler.background import try_lock
+from webcrawler.crawl.run import fill_again, has_begun, removal_limits
+from webcrawler.errors import BadInput
+from webcrawler.job import Job
+from webcrawler.records import Entry, Fetch
+from webcrawler.repository.entries import WINDOW, EntryReader, Parsed, entry_reader
+from webcrawler.repository.foreign import ForeignFile
+from webcrawler.repository.rebuild import BUSY, make_views
+
+SOME = 200  # entries in one transaction
+Progress = Callable[[str, int, int | None], None]
+T = TypeVar("T")
+
+
+class Imported(NamedTuple):
+    """What an import has done."""
+
+    fetches: int  # new ones, taken in
+    documents: int  # of them
+    known: int  # fetches that had been taken in before
+    left_out: dict[str, int]  # answers that are not taken, by reason
+    frontier: dict[str, int] | None  # URLs by state; None where no crawl has begun
+
+
+def import_files(
+    crawl_dir: Path, paths: Sequence[Path], settings: BaseSettings, progress: Progress
+) -> Imported:
+    """Copy the answers that are pages, redirects or "not found", and make views and frontier know them.
+
+    May be repeated: what was taken in is known. Killed, it leaves what was taken in so far.
+
+    Raises:
+        BadInput: a file cannot be read, or a crawl is alive.
+        Unavailable: the disk is full.
+    """
+    for path in paths:
+        if not path.is_file():
+            raise BadInput(f"there is no file {path}")
+    crawl_dir.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        alone = try_lock(crawl_dir / "crawls.lock")
+        if alone is None:
+            raise BadInput(BUSY)
+        held.enter_context(alone)
+        catalog_file = crawl_dir / "catalog.sqlite"
+        catalog = held.enter_context(closing(Catalog(catalog_file, limits=removal_limits(settings))))
+        pages = held.enter_context(closing(PageStore(crawl_dir / "pages")))
+        reader = held.enter_context(entry_reader(crawl_dir, settings))
+        work = _Work(catalog, pages, reader)
+        most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
+        work.take_in(paths, most_bytes, progress)
+        make_views(crawl_dir, progress)
+    frontier = None
+    if has_begun(crawl_dir):
+        with connection.from_settings(settings) as connected:
+            frontier = fill_again(settings, connected, Job(), progress)["frontier"]
+    return Imported(work.fetches, work.documents, work.known, dict(work.left_out), frontier)
+
+
+def _in_batches(things: Iterator[T], most: int = SOME) -> Iterator[list[T]]:
+    while some := list(islice(things, most)):
+        yield some
+
+
+class _Work:
+    """On one data folder."""
+
+    def __init__(self, catalog: Catalog, pages: PageStore, reader: EntryReader) -> None:
+        self._catalog, self._pages, self._reader = catalog, pages, reader
+        self.fetches = self.documents = self.known = 0
+        self.left_out: Counter[str] = Counter()
+
+    def take_in(self, paths: Sequence[Path], most_bytes: int, progress: Progress) -> None:
+        for some in _in_batches(self._entries(paths, most_bytes, progress)):
+            places = [self._pages.append(entry) for entry in some]
+            self._pages.sync()
+            self._catalog.write(list(zip(some, places, strict=True)))
+            self.fetches += len(some)
+            self.documents += sum(entry.fetch.reason == "document" for entry in some)
+
+    def _entries(self, paths: Sequence[Path], most_bytes: int, progress: Progress) -> Iterator[Entry]:
+        waiting: deque[Parsed] = deque()
+        for fetch in self._new(self._fetches(paths, most_bytes, progress)):
+            waiting.append(self._reader.begin(fetch))
+            if len(waiting) > WINDOW:
+                yield self._reader.end(waiting.popleft())
+        while waiting:
+            yield self._reader.end(waiting.popleft())
+
+    def _new(self, fetches: Iterator[Fetch]) -> Iterator[Fetch]:
+        """Those that the catalog does not have."""
+        for some in _in_batches(fetches, WINDOW):
+            made = self._catalog.fetches.made([fetch.lease.id for fetch in some])
+            for fetch in some:
+                if (fetch.lease.id, fetch.fetched) in made:
+                    self.known += 1
+                else:
+                    made.add((fetch.lease.id, fetch.fetched))
+                    yield fetch
+
+    def _fetches(self, paths: Sequence[Path], most_bytes: int, progress: Progress) -> Iterator[Fetch]:
+        total, done = sum(path.stat().st_size for path in paths), 0
+        bodies: dict[str, tuple[Path, int]] = {}
+        for path in paths:
+            file = ForeignFile(path, self._reader, bodies, self.left_out, most_bytes)
+            for fetch in file.fetches():
+                progress("pages", done + file.offset, total)
+                yield fetch
+            done += path.stat().st_size
