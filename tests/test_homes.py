@@ -151,6 +151,20 @@ def test_who_has_something_due_at_home_leases_that_first(ann: Frontier, bob: Fro
     assert leased(ann, 5) <= of(ann)
 
 
+@pytest.mark.parametrize("url", URLS[::4])
+def test_few_places_for_doubtful_servers_are_enough_wherever_one_of_them_is(
+    make_frontier: MakeFrontier, url: str
+) -> None:
+    ann, bob = (make_frontier(worker=worker, partitions=16) for worker in ("ann", "bob"))
+    for worker in (ann, bob, ann):
+        worker.expire(alive_seconds=60)
+        worker.meet()
+    ann.discover(links(url))
+
+    found = [lease.url for worker in (ann, bob) for lease in worker.lease(2, doubtful=1).leases]
+    assert found == [url]
+
+
 def test_what_belonged_to_a_worker_that_has_gone_belongs_to_those_that_stay(
     ann: Frontier, bob: Frontier
 ) -> None:

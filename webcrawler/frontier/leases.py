@@ -46,15 +46,22 @@ class Leases:
         asked, others = self._in_turn(limit)
         answers = self._ask(asked, limit, doubtful, self._fetched(reports))
         left = 0 if self._alone else limit
-        for some in [others] if self.homes.are_known else ([one] for one in others):
-            if some and not self._suffices(answers, limit):
-                answers |= self._ask(some, left, doubtful)
-        due = [one for one in others[left:] if one in answers and not answers[one][2]]
-        if left and due and not self._suffices(answers, limit):  # more were asked than URLs wanted
-            answers |= self._ask(due[:limit], limit, doubtful)
+        if self.homes.are_known and not self._suffices(answers, limit):
+            answers |= self._ask_where_due([*asked, *others], left, doubtful)
+        elif not self.homes.are_known:
+            for one in others:
+                if not self._suffices(answers, limit):
+                    answers |= self._ask([one], left, doubtful)
         alone = [one for one, answer in answers.items() if answer[3]]
         self._alone = alone[0] if alone else None
         return self.leased(list(answers.values()))
+
+    def _ask_where_due(self, asked: list[Partition], limit: int, doubtful: int) -> dict[Partition, Any]:
+        """Leases from those of these partitions where anything is due, this worker's own first."""
+        asked.sort(key=lambda one: self.homes.is_foreign(one.prefix))
+        answers = self._ask(asked, 0, doubtful)
+        due = [one for one in asked if answers[one][2] == 0][:limit]
+        return answers | self._ask(due, limit, doubtful) if due else answers
 
     def _ask(
         self, asked: Sequence[Partition], limit: int, doubtful: int, before: Sequence[Call] = ()
@@ -108,6 +115,8 @@ class Leases:
             share, doubtful_share = (
                 (total + len(asked) - 1 - n) // len(asked) for total in (limit, doubtful)
             )
+            if not limit:  # it is asked what is due
+                doubtful_share = doubtful
             arguments = (  # in the order of lease-2.lua
                 self.worker,
                 share,
