@@ -44,12 +44,12 @@ def main() -> None:
     found: dict[str, list[dict[str, float]]] = {mode: [] for mode in asked.modes.split(",")}
     with tempfile.TemporaryDirectory() as temporary, proxy(asked.docweb, asked.proxy) as url:
         whole = asked.whole or _crawl(Path(temporary) / "whole", url, "breadth")
-        ranks = _ranks(whole)
+        ranks = ranks_of(whole)
         for number in range(asked.rounds):
             for mode, runs in found.items():
                 folder = Path(temporary) / f"{len(runs)}-{mode.partition('?')[0]}-{number}"
                 order = _order(_crawl(folder, url, mode, asked.documents))
-                runs.append(_figures(order, ranks, asked.documents))
+                runs.append(figures_of(order, ranks, asked.documents))
                 print(f"{mode}: {runs[-1]}", file=sys.stderr, flush=True)
     _print(found, len(ranks))
     if asked.json:
@@ -80,7 +80,7 @@ def _crawl(folder: Path, proxy_url: str, mode: str, documents: int = 0) -> Path:
     return folder / "crawl"
 
 
-def _ranks(folder: Path) -> dict[str, float]:
+def ranks_of(folder: Path) -> dict[str, float]:
     """IR of each document, by URL; mean 1 over all URLs known."""
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
         ranks = pagerank(catalog_graph(catalog), damping=0.9)
@@ -94,7 +94,7 @@ def _order(folder: Path) -> list[str]:
         return [url for (url,) in catalog.execute(FETCHED)]
 
 
-def _figures(order: list[str], ranks: dict[str, float], documents: int) -> dict[str, float]:
+def figures_of(order: list[str], ranks: dict[str, float], documents: int) -> dict[str, float]:
     """Percent of the hot pages found, and area under that curve over the documents fetched, in percent."""
     figures: dict[str, float] = {}
     best = sorted(ranks, key=lambda url: -ranks[url])
