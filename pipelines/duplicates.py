@@ -9,7 +9,6 @@ from dataclasses import replace
 from webcrawler.crawl import CrawledPage
 from webcrawler.crawl.run import PagePipeline
 from webcrawler.records import Entry, Original
-from webcrawler.urls import url_id
 
 
 class DuplicatesPipeline(PagePipeline):
@@ -21,6 +20,5 @@ class DuplicatesPipeline(PagePipeline):
         sys.audit("webcrawler.duplicates.hinted")
         item.duplicate_of = None if first.url == item.url else first.url
         original = first if item.duplicate_of else None
-        entry = replace(entry, digest=digest, original=original, simhash=item.page.simhash)
-        own = self._crawl.rules.mirrors.original(item.page.canonical) if item.page.canonical else ""
-        return replace(entry, canonical=url_id(own)) if own else entry
+        own = self._crawl.rules.canonical_id(item.page)
+        return replace(entry, digest=digest, original=original, simhash=item.page.simhash, canonical=own)

@@ -154,7 +154,7 @@ class EntryReader:
             refused=page.refused,
             archive=True,
             simhash=page.simhash,
-            canonical=urls.url_id(page.canonical) if page.canonical else 0,
+            canonical=self._rules.canonical_id(page),
         )
 
 

@@ -12,7 +12,7 @@ from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.job import Job, is_sitemap, seed_link
 from webcrawler.parsing import joined
-from webcrawler.records import Lease, Link
+from webcrawler.records import Lease, Link, Page
 from webcrawler.scope import ALL, NAME, Scope, Watched, change, read
 from webcrawler.settings import words_of
 
@@ -82,6 +82,10 @@ class LinkRules:
         if not (self.job.domains or self.trap_paths or any(astuple(scope))):
             return links
         return tuple(self._apply(link, scope) for link in links)
+
+    def canonical_id(self, page: Page) -> int:
+        """Id of the URL that a page says is its own, or of that one's original; 0: it says nothing."""
+        return urls.url_id(self.mirrors.original(page.canonical)) if page.canonical else 0
 
     def _apply(self, link: Link, scope: Scope) -> Link:
         if link.refused:
