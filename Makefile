@@ -44,7 +44,7 @@ endif
 ifdef UV
 	uv sync --frozen --all-extras --inexact
 else
-	$(BIN)/pip install -qq --editable ".[plots,parquet,judge,classifier]" --group dev
+	$(BIN)/pip install -qq --editable ".[plots,parquet,judge,classifier,documents]" --group dev
 endif
 	@touch $@
 

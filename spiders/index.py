@@ -13,7 +13,7 @@ from scrapy.http import Response
 
 from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
-from webcrawler.errors import ParserKilled, Unavailable
+from webcrawler.errors import ParserKilled, Unavailable, Unreadable
 from webcrawler.job import Job
 from webcrawler.urls import Mirrors
 
@@ -74,6 +74,8 @@ class IndexSpider(Spider):
             yield item
         except ParserKilled as error:
             outcomes.quarantine(response, str(error))
+        except Unreadable as error:
+            outcomes.refuse(response, str(error))
         except Unavailable:  # its parser was stopped from outside
             await outcomes.give_back(response)
         finally:

@@ -184,7 +184,7 @@ def archive(crawl_dir: Path, url: str, body: bytes, **more: Any) -> int:
         fetch,
         hashlib.sha1(body).digest(),
         original=more.get("original"),
-        text=Text("The title", "", "", "", "body"),
+        text=Text("The title", "", "", "", more.get("text", "body")),
         noindex=more.get("noindex", False),
     )
     store = PageStore(crawl_dir / "pages")
@@ -245,6 +245,16 @@ def test_bytes_are_read_as_the_parser_read_them(
     number = archive(tmp_path, PAGE, body, headers=(("Content-Type", content_type),))
 
     assert "Grüße" in client.get("/cached", params={"number": number}).text
+
+
+def test_copy_of_another_document_is_its_text(client: TestClient, tmp_path: Path) -> None:
+    headers = (("Content-Type", "application/pdf"),)
+    number = archive(tmp_path, PAGE, b"%PDF-1.7 bytes", headers=headers, text="one <b>\ntwo words")
+
+    answer = client.get("/cached", params={"number": number, "q": "words"}).text
+
+    assert "<p>one &lt;b&gt;</p><p>two <mark>words</mark></p>" in answer
+    assert "bytes" not in answer.partition("<article")[2]
 
 
 def test_of_a_long_page_a_megabyte_is_read_up_to_a_whole_character(

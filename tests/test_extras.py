@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
-IMPORTED_AS = {"scikit-learn": "sklearn", "ir-measures": "ir_measures"}
+IMPORTED_AS = {"scikit-learn": "sklearn", "ir-measures": "ir_measures", "markdown-it-py": "markdown_it"}
 COMMANDS = """
 import pkgutil, sys
 from importlib import import_module

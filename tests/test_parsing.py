@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from webcrawler.parsing import parse
 from webcrawler.parsing.encoding import declared_encoding, decode
-from webcrawler.parsing.page import flatten
+from webcrawler.parsing.markup import flatten
 from webcrawler.parsing.reader import MAX_LINKS
 from webcrawler.records import Link, Page
 

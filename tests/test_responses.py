@@ -23,13 +23,13 @@ from webcrawler.crawl.responses import (
     RETRY_AFTER_MAX_SECONDS,
     Refused,
     headers_of,
-    is_document,
-    is_other_type,
     reason_of,
     reason_of_error,
     retry_after_seconds,
 )
 from webcrawler.job import seed_link, sitemap_link
+from webcrawler.parsing import HTML as HTML_KIND
+from webcrawler.parsing import declared_kind, kind_of
 from webcrawler.records import Lease
 
 HTML = b"<!doctype html><title>x</title>"
@@ -240,18 +240,17 @@ OTHERS = [
 
 @pytest.mark.parametrize(("kind", "body"), DOCUMENTS)
 def test_html_is_a_document_by_name_or_by_looks(kind: str, body: bytes) -> None:
-    assert is_document(kind, body)
-    assert not is_other_type(kind)
+    assert kind_of(kind, body, A.url) == HTML_KIND == declared_kind(kind, A.url)
 
 
 @pytest.mark.parametrize(("kind", "body"), OTHERS)
-def test_anything_else_is_no_document(kind: str, body: bytes) -> None:
-    assert not is_document(kind, body)
+def test_nothing_else_is_html(kind: str, body: bytes) -> None:
+    assert kind_of(kind, body, A.url) != HTML_KIND
 
 
 @given(st.text(max_size=40), st.binary(max_size=40))
-def test_what_is_called_another_type_is_no_document_whatever_it_holds(kind: str, body: bytes) -> None:
-    assert not (is_other_type(kind) and is_document(kind, body))
+def test_what_is_called_another_type_is_not_html_whatever_it_holds(kind: str, body: bytes) -> None:
+    assert declared_kind(kind, A.url) == HTML_KIND or kind_of(kind, body, A.url) != HTML_KIND
 
 
 XML, URLSET = "application/xml", b"<?xml version='1.0'?><urlset>"

@@ -100,7 +100,7 @@ ROUTES: dict[str, Route] = {
     "/unlabelled": Answer("<html><a href=/from-unlabelled>x</a>", kind=""),
     "/picture": Answer(b"\x89PNG\r\n\x1a\n"),
     "/hangs": lambda site: None,
-    "/links": page("/a.zip", "/b.pdf", "mailto:x@a.test", "http://[", "/links", "/links#top"),
+    "/links": page("/a.zip", "/b.tar", "mailto:x@a.test", "http://[", "/links", "/links#top"),
     "/nofollow": Answer("<title>n</title><a href=/secret rel=nofollow>s</a>"),
     "/noindex": Answer("<title>i</title><meta name=robots content=noindex><a href=/from-noindex>x</a>"),
     "/twin-a": Answer("<title>twins</title>"),
@@ -246,7 +246,7 @@ def test_links_that_are_not_fetched_are_recorded(web: Web) -> None:
 
     for path, to, rel in [
         ("/links", "/a.zip", ""),
-        ("/links", "/b.pdf", ""),
+        ("/links", "/b.tar", ""),
         ("/nofollow", "/secret", "nofollow"),
     ]:
         assert (web.url(path), web.url(to), rel) in edges

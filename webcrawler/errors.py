@@ -4,6 +4,7 @@ WebcrawlerError
 ├── BadInput            invalid request: say so in one line, exit 2, never retry
 │   └── BadUrl          no URL that could be fetched
 ├── Unavailable         a passing fault: back off and try again
+├── Unreadable          a document that is encrypted or damaged
 └── ParserKilled        a page that its parser did not survive
 """
 
@@ -22,6 +23,10 @@ class BadUrl(BadInput):
 
 class Unavailable(WebcrawlerError):
     """Raised when Redis or a disk does not answer now but may later."""
+
+
+class Unreadable(WebcrawlerError):
+    """Raised when a document cannot be read, by anybody or by what is installed here; never retry."""
 
 
 class ParserKilled(WebcrawlerError):

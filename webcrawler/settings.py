@@ -119,6 +119,9 @@ ADDRESSES_ALLOWED = given("ADDRESSES_ALLOWED", "", "networks")
 TRAP_PATHS = given("TRAP_PATHS", "", "texts")
 # Prefixes of URLs, and what each is a copy of: a link to the copy is one to that (EW). Only people know them.
 MIRRORS = given("MIRRORS", "", "table")
+# Kinds of documents read beside HTML, as far as their readers are installed. Not `text`: on the sites of
+# documentation and software that have it, most is the source of pages, and fills the index a second time.
+DOCUMENT_TYPES = given("DOCUMENT_TYPES", "pdf,doc,docx,odt,rtf,epub,markdown", "kinds")
 # Is robots.txt obeyed? RFC 9309.
 ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
 # Which crawls read the sitemaps that robots.txt names: a broad one would find far more URLs than it visits.
@@ -218,7 +221,10 @@ REMOVED = {
     "FRONTIER_SLOW": "a download that takes 3 seconds is slow",
     "SERVE_SCRAPYD_PROJECT": "the project is called webcrawler in a Scrapyd, too",
 }
-SCHEMES = {"http", "https"}
+WORDS = {  # of settings that are lists
+    "PROTOCOLS": {"http", "https"},
+    "DOCUMENT_TYPES": {"pdf", "doc", "docx", "odt", "rtf", "epub", "markdown", "text"},
+}
 CHOICES = {
     "INDEX_ENGINE": ("whoosh",),
     "SERVE_LIVE": ("loopback", "all", "off"),
@@ -254,8 +260,8 @@ def complaint(name: str, value: object) -> str:
         return f"{name}={value} is not valid: choose one of {', '.join(CHOICES[name])}"
     if name == "REFRESH_SHARE" and str(value).replace(".", "", 1).isdecimal() and float(str(value)) > 1:
         return f"REFRESH_SHARE={value} is not valid: a share, from 0 to 1"
-    if name == "PROTOCOLS" and not {word.strip().lower() for word in str(value).split(",")} <= SCHEMES:
-        return f"PROTOCOLS={value}: there are {', '.join(sorted(SCHEMES))}"
+    if name in WORDS and not WORDS[name].issuperset(words_of(str(value))):
+        return f"{name}={value}: there are {', '.join(sorted(WORDS[name]))}"
     if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):
         return f"{name}={value} is not valid: K/N, such as 10/1000"
     try:

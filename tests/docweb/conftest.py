@@ -20,12 +20,13 @@ from testdata import absent
 from warcio.archiveiterator import ArchiveIterator
 
 from webcrawler.urls import canonical
-from webcrawler.urls._outlink import UNINDEXABLE
+from webcrawler.urls._outlink import DOCUMENTS, UNINDEXABLE
 
 from .truth import SEED, Truth
 
 PROJECT = Path(__file__).parents[2]
 SETTINGS = {"PROTOCOLS": "http", "FRONTIER_DELAY": "0", "CRAWL_DELAY_MAX": "0", "FRONTIER_BACKOFF": "0.2"}
+SETTINGS |= {"DOCUMENT_TYPES": ""}  # the truth is worked out from the HTML alone
 
 
 class Docweb(NamedTuple):
@@ -128,7 +129,7 @@ def docweb() -> Docweb:
 
 @pytest.fixture(scope="session")
 def truth(docweb: Docweb) -> Truth:
-    return Truth(docweb.folder, UNINDEXABLE)
+    return Truth(docweb.folder, UNINDEXABLE | DOCUMENTS)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from localweb import WITHOUT_INDEX, Crawled, scrapy
 
 from webcrawler.connection import connect
 from webcrawler.crawl import wiring
-from zoo import content, encodings, framing, redirects, sizes, slow, tls, traps
+from zoo import content, documents, encodings, framing, redirects, sizes, slow, tls, traps
 from zoo.server import NETWORK, Behaviour, Zoo
 from zoo.watch import watched
 
@@ -33,6 +33,7 @@ KINDS = {
     "redirects": redirects.hostile,
     "content, odd": content.hostile[::2],  # in two: one parser has to read them all
     "content, even": content.hostile[1::2],
+    "documents": documents.hostile,
     "tls": tls.hostile,
     "traps": traps.hostile,
 }

@@ -3,7 +3,7 @@
 `Batch` writes WARC files, then the catalog, then tells the frontier. `rebuild` fills a lost frontier.
 """
 
-from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken
+from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken, unread
 from webcrawler.archive.finds import discard_finds, discard_left_over
 from webcrawler.archive.history import RECALLED, recall, take_in
 from webcrawler.archive.purge import purge
@@ -24,4 +24,5 @@ __all__ = [
     "rebuild",
     "recall",
     "take_in",
+    "unread",
 ]

@@ -275,6 +275,11 @@ def broken(fetch: Fetch, error: str) -> Fetch:
     return replace(fetch, state="failed", reason="unparsable", retry=True, target=None, error=error)
 
 
+def unread(fetch: Fetch, error: str) -> Fetch:
+    """The same fetch, failed as not indexable: a document that cannot be read."""
+    return replace(fetch, state="failed", reason="not-indexable", target=None, error=error)
+
+
 def _is_done(entry: Entry) -> bool:
     return entry.fetch.state == "done"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Collection
 from datetime import UTC
@@ -15,7 +14,7 @@ from webcrawler import urls
 from webcrawler.errors import BadUrl
 from webcrawler.frontier import Report
 from webcrawler.job import is_probe, is_sitemap
-from webcrawler.parsing import begins_as_sitemap
+from webcrawler.parsing import HTML, begins_as_sitemap, kind_of
 from webcrawler.records import Lease, Link
 
 SLOW_DOWN = frozenset({429, 503})
@@ -24,27 +23,6 @@ PARSED = frozenset({"document", "sitemap", "probe"})  # reasons of answers that 
 WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 507, 509, *range(520, 528)})
 RETRY_AFTER_MAX_SECONDS = 24 * 3600.0
 _RETRY_AFTER_BYTES = 64  # twice what a date takes; the rest of a longer one is garbage or more digits
-
-DOCUMENT_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
-
-# WHATWG MIME Sniffing, 7.1: tags by which an unlabelled body is known as HTML, after white space.
-_HTML = re.compile(
-    rb"[\t\n\x0c\r ]*"
-    rb"<(?:!--|(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P)"
-    rb"[\t\n\x0c\r >])",
-    re.IGNORECASE,
-)
-# Binary data under the name of HTML: the signatures of 6.1, 6.2 and 7.1 that the web really mislabels.
-_BINARY = re.compile(
-    rb"\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF....WEBP|BM....\0{4}|%PDF-|%!PS-Adobe|PK\x03\x04|\x1f\x8b\x08"
-    rb"|Rar!\x1a|\x7fELF",
-    re.DOTALL,
-)
-# WHATWG MIME Sniffing, 3: "binary data bytes". Without NUL, of which UTF-16 is full.
-_BINARY_BYTES = bytes([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
-_BINARY_SHARE = 0.03  # of the first bytes; noise has 0.1, pages none, or a few by mistake
-_SNIFFED_BYTES = 1_445  # the standard's resource header
 
 
 class Refused(IgnoreRequest):
@@ -55,19 +33,25 @@ class Refused(IgnoreRequest):
         self.reason, self.retry = reason, retry
 
 
-def reason_of(response: Response, target: Link | None, lease: Lease) -> tuple[str, str, bool]:
+def reason_of(
+    response: Response, target: Link | None, lease: Lease, kinds: Collection[str] = (HTML,)
+) -> tuple[str, str, bool]:
     """(state, reason, worth a retry) of an answer; reasons are those of the table of states.
 
     "not-found" are all 4xx but 408, 425 and 429; those three are "server-error", as they may pass.
+
+    Args:
+        kinds: of documents that are read.
     """
     status = response.status
     if target is not None:
         return ("failed", "redirect-loop", False) if target.id == lease.id else ("done", "redirect", False)
     if status == 200:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        good = is_document(content_type, response.body)
+        kind = kind_of(content_type, response.body, response.url)
+        good = kind in kinds
         # In place of a sitemap HTML is a page like any other, unless only its type says that it is HTML.
-        if is_sitemap(lease) and (not good or begins_as_sitemap(response.body, content_type)):
+        if is_sitemap(lease) and (kind != HTML or begins_as_sitemap(response.body, content_type)):
             return "done", "sitemap", False
         if good and is_probe(lease):
             return "done", "probe", False
@@ -139,19 +123,3 @@ def retry_after_seconds(value: bytes | None, now: float) -> float:
     except (ValueError, TypeError, OverflowError):
         return 0.0
     return min(max(seconds, 0.0), RETRY_AFTER_MAX_SECONDS)
-
-
-def is_other_type(content_type: str) -> bool:
-    """Does this Content-Type name what is never a document, whatever the body looks like?"""
-    kind = content_type.partition(";")[0].strip().lower()
-    return kind not in DOCUMENT_TYPES and kind not in UNKNOWN_TYPES
-
-
-def is_document(content_type: str, body: bytes) -> bool:
-    """Is this body a document? By its Content-Type; without one by its first bytes. Never binary data."""
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind in DOCUMENT_TYPES:
-        start = body[:_SNIFFED_BYTES]
-        binary_bytes = len(start) - len(start.translate(None, _BINARY_BYTES))
-        return not (_BINARY.match(body) or binary_bytes > _BINARY_SHARE * len(start))
-    return kind in UNKNOWN_TYPES and bool(_HTML.match(body[:_SNIFFED_BYTES].lstrip(b"\xef\xbb\xbf")))

@@ -1,25 +1,33 @@
-"""What does this HTML say and link to? And what does a sitemap name?
+"""What does this document say and link to? And what does a sitemap name?
 
-`parse` turns bytes into a `records.Page` in three steps, a file each: `encoding` (which characters are
-these?), `reader` (which text, headings and links are there?), `links` (where do they lead?).
-`parse_sitemap` reads sitemaps and feeds.
-Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds, and never raise.
+`parse` turns bytes into a `records.Page` in three steps: `encoding` and `markup` (which characters and
+elements are these?), `reader` (which text, headings and links are there?), `links` (where do they lead?).
+PDF, office documents and others become elements in `documents`. `parse_sitemap` reads sitemaps and feeds.
+Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds, and never raise more than
+`Unreadable`.
 """
 
+from webcrawler.parsing.documents import HTML, declared_kind, endings, kind_of, readable
 from webcrawler.parsing.links import joined
-from webcrawler.parsing.page import feed, flatten, index_text, markup, parse
+from webcrawler.parsing.markup import feed, flatten, markup
+from webcrawler.parsing.page import index_text, parse
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
 from webcrawler.parsing.sitemap import begins_as_sitemap, parse_sitemap
 
 __all__ = [
+    "HTML",
     "ParserPool",
     "begins_as_sitemap",
+    "declared_kind",
+    "endings",
     "feed",
     "flatten",
     "free_large_blocks",
     "index_text",
     "joined",
+    "kind_of",
     "markup",
     "parse",
     "parse_sitemap",
+    "readable",
 ]

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections import Counter
 from collections.abc import Collection
-from typing import Any
 
-from lxml import etree
-
-from webcrawler.parsing.encoding import decode
+from webcrawler.parsing import documents
 from webcrawler.parsing.links import base_url, canonical_url, merge
+from webcrawler.parsing.markup import feed, markup
 from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page, Text
 from webcrawler.text import simhash
-
-MAX_DEPTH = 1_000
-_FEW_TAGS = 50_000  # a page with fewer costs libxml2 1.5 s at worst, and flattening is not free
-
-_TAG_NAME = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
-# Void elements, raw text (ends by itself), and what has a meaning of its own and is closed by its own kind.
-_NEVER_DEEP = """area base br col embed frame hr img input link meta param source track wbr
-    a body head html iframe noembed noframes plaintext script style textarea title xmp"""
-_KEPT = frozenset(_NEVER_DEEP.split())
-
-
-# In XHTML these may be empty elements; read as HTML they would swallow the rest of the page.
-_EMPTY_XHTML = re.compile(r"<(script|style|title|textarea|iframe|noscript|a)\b([^<>]*)/>", re.IGNORECASE)
 
 
 def parse(
@@ -35,19 +17,25 @@ def parse(
 ) -> Page:
     """Return what a document says and links to.
 
-    Never raises, whatever the bytes; time and memory grow with their number, about 2 ms for 60 KB.
+    HTML takes about 2 ms for 60 KB, a PDF about 1 ms a page. Time and memory grow with the number of bytes.
+    What is no kind of document (`documents.kind_of`) is read as HTML.
 
     Args:
         url: where it was fetched, canonical or not: what relative links are relative to.
         content_type: the HTTP header.
         protocols: links to others of http and https are kept, marked as refused.
     Raises:
+        Unreadable: it is not HTML, and is encrypted or damaged, or its reader is not installed.
         MemoryError: the process met its memory limit.
 
-    Weakness: all is read as HTML; CDATA sections of XHTML are taken for comments, as browsers do in HTML.
+    Weakness: CDATA sections of XHTML are taken for comments, as browsers do in HTML.
     """
     reader = Reader()
-    feed(markup(body, content_type), reader)
+    kind = documents.kind_of(content_type, body, url) or documents.HTML
+    if kind == documents.HTML:
+        feed(markup(body, content_type), reader)
+    else:
+        documents.read(kind, body, content_type, reader)
     if not reader.is_complete:  # out of memory, libxml2 stops in the middle and may not say so
         raise MemoryError
     flow, text = reader.flow, reader.flow.text
@@ -75,56 +63,3 @@ def index_text(page: Page) -> Text:
     """What of a page is searched."""
     headings = "\n".join(page.headings)
     return Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
-
-
-def markup(body: bytes, content_type: str = "") -> str:
-    """Return the characters of a document as they are parsed: as HTML, and not nested too deep."""
-    html = decode(body, content_type)
-    if "xhtml" in content_type.lower():
-        html = _EMPTY_XHTML.sub(r"<\1\2></\1>", html)
-    return flatten(html)
-
-
-def flatten(html: str, few_tags: int = _FEW_TAGS) -> str:
-    """Return a page that reads the same, with no more than about `MAX_DEPTH` elements open at a time.
-
-    For every end tag libxml2 searches all open elements: quadratic where many are open and none fits. So a
-    start tag that is too deep becomes `<br>`, and an end tag without a start becomes a comment. Only names
-    are changed, so that comments, scripts and attributes end where they did. A page with fewer than
-    `few_tags` tags is returned unchanged.
-    """
-    if html.count("<") < few_tags:
-        return html
-    opened: Counter[str] = Counter()
-    depth = 0
-
-    def rename(tag: re.Match[str]) -> str:
-        nonlocal depth
-        slash, name = tag[1], tag[2].lower()
-        if name in _KEPT:
-            return tag[0]
-        if slash:
-            if not opened[name]:
-                return f"<!{name}"
-            opened[name] -= 1
-            depth -= 1
-            return tag[0]
-        if depth >= MAX_DEPTH:
-            return "<br"
-        opened[name] += 1
-        depth += 1
-        return tag[0]
-
-    return _TAG_NAME.sub(rename, html)
-
-
-def feed(html: str, target: Any) -> None:
-    """Call the target for each element and text of what `markup` returned; the elements nest properly.
-
-    Args:
-        target: lxml calls its start(tag, attributes), end(tag), data(chunk) and close().
-    """
-    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
-    with contextlib.suppress(etree.LxmlError):
-        parser.feed(b"<html>" + html.encode("utf-8", "replace"))
-        parser.close()

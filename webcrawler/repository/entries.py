@@ -14,11 +14,11 @@ from typing import NamedTuple
 from scrapy.settings import BaseSettings
 
 from webcrawler import urls
-from webcrawler.archive import broken
+from webcrawler.archive import broken, unread
 from webcrawler.archive.pages import Record, record_at
 from webcrawler.crawl import PARSED, redirect_target
 from webcrawler.crawl.run import LinkRules, Sitemaps, newest_job, parser_pool
-from webcrawler.errors import BadUrl, ParserKilled, Unavailable
+from webcrawler.errors import BadUrl, ParserKilled, Unavailable, Unreadable
 from webcrawler.job import is_sitemap
 from webcrawler.parsing import ParserPool, index_text
 from webcrawler.records import Entry, Fetch, Lease, Link, Page, Place, Sitemap
@@ -51,6 +51,7 @@ class EntryReader:
 
     def __init__(self, parsers: ParserPool, rules: LinkRules, sitemaps: Sitemaps) -> None:
         self._parsers, self._rules, self._sitemaps = parsers, rules, sitemaps
+        self.kinds = rules.kinds  # of documents that are read
 
     def stored(self, records: Iterable[Record], folder: Path) -> Iterator[Stored]:
         """The entries of our own records; those of which no URL can be made are left out.
@@ -92,6 +93,8 @@ class EntryReader:
             found = parsed.answer.result() if parsed.answer else None
         except ParserKilled as error:
             return Entry(broken(fetch, str(error)), archive=True)
+        except Unreadable as error:
+            return Entry(unread(fetch, str(error)), archive=True)
         if isinstance(found, Page):
             return self._entry(fetch, found)
         if fetch.reason == "sitemap" and parsed.answer:

@@ -92,7 +92,7 @@ class ForeignFile:
             return None, "too-large"
         headers = headers_of(response)
         target = self._reader.target(response.status, headers, lease)
-        state, reason, retry = reason_of(response, target, lease)
+        state, reason, retry = reason_of(response, target, lease, self._reader.kinds)
         if retry or reason not in TAKEN:
             return None, reason
         fetched = datetime.fromisoformat(record.rec_headers.get_header("WARC-Date")).timestamp()

@@ -10,17 +10,19 @@ they cannot disagree about a host.
 from webcrawler.urls._canonical import canonical, url_id
 from webcrawler.urls._groups import path_prefix, registrable_domain
 from webcrawler.urls._mirrors import Mirrors
-from webcrawler.urls._outlink import MAX_LENGTH, Target, is_at, outlink
+from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, Target, ending, is_at, outlink
 from webcrawler.urls._resolve import UnfetchableUrl, host_and_port, resolve, server, split
 from webcrawler.urls.addresses import AddressRules, is_address
 
 __all__ = [
+    "DOCUMENTS",
     "MAX_LENGTH",
     "AddressRules",
     "Mirrors",
     "Target",
     "UnfetchableUrl",
     "canonical",
+    "ending",
     "host_and_port",
     "is_address",
     "is_at",

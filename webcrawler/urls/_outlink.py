@@ -29,8 +29,10 @@ _NESTED = re.compile(r"(?::|%3A)(?:/|%2F){1,2}")
 PROTOCOLS = frozenset({"http", "https"})
 MAX_LENGTH = 2_083  # characters; what browsers once took, and the issue's cap
 
-# Endings of files that cannot be indexed: only HTML and XHTML are documents. Any other ending is fetched and
-# judged by its type. Left out because pages have them: php, asp, cgi, jsp, pl, xml, md, com, and numbers.
+# Endings of documents that a crawl reads or not (DOCUMENT_TYPES): left to its rules.
+DOCUMENTS = frozenset(("pdf", "doc", "dot", "docx", "dotx", "odt", "ott", "rtf", "epub", "txt", "text"))
+# Endings of files that cannot be indexed. Any other ending is fetched and judged by its type. Left out
+# because pages have them: php, asp, cgi, jsp, pl, xml, md, com, and numbers.
 _ENDINGS = {
     "pictures": """png apng jpg jpeg jpe jfif gif svg svgz bmp ico tif tiff webp avif heic psd ai
         xcf xpm xbm pnm pbm pgm ppm""",
@@ -39,9 +41,9 @@ _ENDINGS = {
     "archives and programs": """zip gz tgz tar bz2 tbz tbz2 xz txz lz lzma zst z 7z rar jar war
         ear cab arj lha lzh cpio iso img dmg deb rpm apk msi exe dll so
         dylib bin pkg whl egg gem class pyc o a wasm torrent""",
-    "paper and office": """pdf ps eps dvi djvu doc docx dot dotx rtf xls xlsx xlsm ppt pptx pps
-        ppsx odt ods odp odg sxw epub mobi azw azw3 chm vsd mdb""",
-    "text that is no HTML": """txt text csv tsv json jsonl geojson rss atom rdf xsl xslt xsd dtd
+    "paper and office": """ps eps dvi djvu xls xlsx xlsm ppt pptx pps ppsx ods odp odg sxw mobi azw azw3
+        chm vsd mdb""",
+    "text that is no prose": """csv tsv json jsonl geojson rss atom rdf xsl xslt xsd dtd
         wsdl tex bib ics vcf diff patch css js mjs map h c py""",
     "fonts and data": """ttf otf woff woff2 eot asc sig gpg pgp md5 sha1 sha256 sqlite db dat dmp
         pcap""",
@@ -86,10 +88,14 @@ def refusal(url: str, protocols: Collection[str]) -> str:
         return "scheme"
     if len(url) > MAX_LENGTH:
         return "length"
+    return "extension" if ending(url) in UNINDEXABLE else trap(url)
+
+
+def ending(url: str) -> str:
+    """Return how the name of the file at a resolved URL ends, lower case; "" for none, also of `.zip`."""
     path = url.partition("?")[0]
     stem, _, extension = path[path.rindex("/") + 1 :].rpartition(".")
-    is_unindexable = stem and extension.lower() in UNINDEXABLE  # `.zip` is a name without an ending
-    return "extension" if is_unindexable else trap(url)
+    return extension.lower() if stem else ""
 
 
 def is_at(url: str, locations: Collection[str]) -> bool:

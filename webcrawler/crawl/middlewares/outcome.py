@@ -15,17 +15,10 @@ from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
-from webcrawler.crawl.responses import (
-    PARSED,
-    Refused,
-    headers_of,
-    is_other_type,
-    reason_of,
-    redirect_target,
-    report_of,
-)
+from webcrawler.crawl.responses import PARSED, Refused, headers_of, reason_of, redirect_target, report_of
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
 from webcrawler.job import is_sitemap
+from webcrawler.parsing import declared_kind
 from webcrawler.records import Entry, Fetch, Lease, Link
 
 SMALL_BODY_BYTES = 64 * 1024
@@ -82,7 +75,7 @@ class OutcomeMiddleware(CrawlPart):
         now = time.time()
         seconds = now - request.meta["started"]
         self._crawl.leases.report(report_of(lease, seconds, response))
-        state, reason, retry = reason_of(response, target, lease)
+        state, reason, retry = reason_of(response, target, lease, self._crawl.rules.kinds)
         # Half a page has half of its links: it is asked for again. The last try takes what came.
         if reason in PARSED and "dataloss" in response.flags and lease.tries + 1 < self._tries:
             state, reason, retry = "failed", "unreachable", True
@@ -114,7 +107,8 @@ class OutcomeMiddleware(CrawlPart):
         # Twisted's UNKNOWN_LENGTH is not a number.
         is_large = not isinstance(body_length, int) or body_length > SMALL_BODY_BYTES
         lease: Lease | None = request.meta.get("lease")
-        if lease and is_large and is_other_type(kind) and not is_sitemap(lease):
+        is_read = declared_kind(kind, request.url) in self._crawl.rules.kinds
+        if lease and is_large and not is_read and not is_sitemap(lease):
             raise StopDownload(fail=False)
 
     def _target(self, request: Request, response: Response) -> Link | None:

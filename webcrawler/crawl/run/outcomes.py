@@ -15,7 +15,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from webcrawler.archive import CHECKED, DOCUMENTS, broken
+from webcrawler.archive import CHECKED, DOCUMENTS, broken, unread
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.responses import reason_of_error
@@ -23,6 +23,7 @@ from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
 from webcrawler.crawl.run.tally import Tally
 from webcrawler.frontier import Report
+from webcrawler.parsing import declared_kind
 from webcrawler.records import Entry, Fetch, Lease, Original
 
 logger = logging.getLogger(__name__)
@@ -104,6 +105,11 @@ class Outcomes:
             poison = replace(entry.fetch, state="quarantined", reason="", retry=True, error=error)
             self.decide(Entry(poison, archive=True))
 
+    def refuse(self, response: Response, error: str) -> None:
+        """A document that nobody can read."""
+        if entry := self._taken(response):
+            self.decide(Entry(unread(entry.fetch, error), archive=True))
+
     async def give_back(self, response: Response) -> None:
         """The lease came to nothing through no fault of the URL: it goes back into the queue."""
         if entry := self._taken(response):
@@ -144,6 +150,8 @@ class Outcomes:
         lease = entry.fetch.lease
         if entry.fetch.retry and lease.tries + 1 >= self._tries:  # no tries are left
             entry = replace(entry, fetch=replace(entry.fetch, retry=False))
+        if entry.fetch.reason == "not-indexable" and (kind := _kind_of(entry.fetch)):
+            self._worker.crawler.stats.inc_value(f"webcrawler/unread/{kind}")
         self._entries.pop(lease, None)
         self._seeds.fetched(entry.fetch)
         self._leases.end_download(lease.url)
@@ -201,3 +209,8 @@ class Outcomes:
             allowed = max(0, min(wanted, min(bounds) - self._tally.total("promised")))
             self._tally.promise(open_leases + allowed)
         return allowed
+
+
+def _kind_of(fetch: Fetch) -> str:
+    """Which kind of document its server says that it is; "": none that could be read."""
+    return declared_kind(dict(fetch.headers).get("Content-Type", ""), fetch.lease.spelling)

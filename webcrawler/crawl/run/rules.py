@@ -11,7 +11,7 @@ from scrapy.settings import BaseSettings
 from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.job import Job, is_sitemap, seed_link
-from webcrawler.parsing import joined
+from webcrawler.parsing import endings, joined, readable
 from webcrawler.records import Lease, Link, Page
 from webcrawler.scope import ALL, NAME, Scope, Watched, change, read
 from webcrawler.settings import words_of
@@ -43,7 +43,8 @@ def keep_scope(folder: Path, job: Job) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """The bounds of a job, of the data folder's scope, and of the settings PROTOCOLS, TRAP_PATHS and MIRRORS.
+    """The bounds of a job, of the data folder's scope, and of the settings PROTOCOLS, TRAP_PATHS, MIRRORS and
+    DOCUMENT_TYPES.
 
     What is removed while the crawl goes on is refused from then on.
     """
@@ -53,13 +54,17 @@ class LinkRules:
     protocols: frozenset[str]
     trap_paths: tuple[str, ...]
     mirrors: urls.Mirrors
+    kinds: frozenset[str]  # of documents that are read
+    unread: frozenset[str]  # endings of those that are not
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, job: Job) -> Self:
         scope = Watched(Path(settings["CRAWL_DIR"]))
         protocols, trap_paths = words_of(settings["PROTOCOLS"]), words_of(settings["TRAP_PATHS"])
         mirrors = urls.Mirrors.read(settings["MIRRORS"])
-        return cls(job, scope, frozenset(protocols), tuple(trap_paths), mirrors)
+        kinds = readable(words_of(settings["DOCUMENT_TYPES"]))
+        unread = urls.DOCUMENTS - endings(kinds)
+        return cls(job, scope, frozenset(protocols), tuple(trap_paths), mirrors, kinds, unread)
 
     def apply(self, link: Link) -> Link:
         """The link, with a reason in `refused` when it leads out of these bounds.
@@ -79,7 +84,7 @@ class LinkRules:
         scope = self.scope.now()
         if self.mirrors.table:
             links = joined(self.mirrors.link(link, self.protocols) for link in links)
-        if not (self.job.domains or self.trap_paths or any(astuple(scope))):
+        if not (self.job.domains or self.trap_paths or self.unread or any(astuple(scope))):
             return links
         return tuple(self._apply(link, scope) for link in links)
 
@@ -90,6 +95,8 @@ class LinkRules:
     def _apply(self, link: Link, scope: Scope) -> Link:
         if link.refused:
             return link
+        if urls.ending(link.url) in self.unread:
+            return link._replace(refused="extension")
         if not self.job.admits(urls.server(link.url)):
             return link._replace(refused="domain")
         if refusal := scope.refusal(link.url):

@@ -18,7 +18,7 @@ ADVICE = {
     "robots-disallowed": "its robots.txt forbids it; name another page, or ask the owner",
     "robots-unreachable": "check the address, and whether the server runs and answers for its robots.txt",
     "address-refused": "private addresses and unusual ports are refused; see ADDRESSES_ALLOWED",
-    "not-indexable": "it is not an HTML page; name one, or a sitemap with -a sitemaps=",
+    "not-indexable": "it is no page or document that is read; name one, or a sitemap with -a sitemaps=",
     **dict.fromkeys(KINDS, "DOWNLOAD_VERIFY_CERTIFICATES=no fetches it all the same"),
     "blocked": "its server is blocked; `scrapy frontier unblock` permits it",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from webcrawler import urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import BadInput, Unavailable, Unreadable
 from webcrawler.evaluation.recorded import documents
 from webcrawler.parsing import parse
 from webcrawler.records import Document, Link, Page, Text
@@ -105,7 +106,8 @@ class Recording:
                 continue
             if response.body:
                 url = document.url if len(same) > 1 else response.url
-                return parse(response.body, url, document.content_type, self._protocols)
+                with suppress(Unreadable):  # its reader is not installed any more
+                    return parse(response.body, url, document.content_type, self._protocols)
         return None
 
     @cached_property

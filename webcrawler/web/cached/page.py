@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,8 +17,8 @@ from starlette.routing import Route
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import Record, record_at
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.parsing import markup
-from webcrawler.records import Document
+from webcrawler.parsing import HTML, kind_of, markup
+from webcrawler.records import Document, Text
 from webcrawler.search import Snippets
 from webcrawler.text.query import parse
 from webcrawler.web.cached.sanitiser import MAX_CHARACTERS, Copy, forbids_copies, sanitised
@@ -79,7 +80,7 @@ def archived(crawl_dir: Path, number: int, query: str = "") -> ArchivedPage:
         HTTPException: there is none that may be shown: 404, or 410 where there was one once.
         Unavailable: the catalog cannot be read now.
     """
-    documents, title = _documents(crawl_dir, number)
+    documents, texts = _documents(crawl_dir, number)
     places = [document.place for document in documents if document.place]
     if not places:
         raise _no_copy("No copy of that page was kept.")
@@ -94,20 +95,24 @@ def archived(crawl_dir: Path, number: int, query: str = "") -> ArchivedPage:
     own, body = documents[0], _beginning(record.response.body)
     url = record.response.url if len(documents) == 1 else own.url
     words = [one.term for one in parse(query).terms] if query.strip() else []
-    copy = sanitised(markup(body, own.content_type), url, Snippets(words).mark if words else None)
-    copy = copy._replace(cut=copy.cut or len(body) < len(record.response.body))
+    # Other documents are read in the parser's sandbox only: their text is in the catalog.
+    is_html = kind_of(own.content_type, body, url) in (HTML, "")
+    html = markup(body, own.content_type) if is_html else _paragraphs(texts)
+    copy = sanitised(html, url, Snippets(words).mark if words else None)
+    copy = copy._replace(cut=copy.cut or (is_html and len(body) < len(record.response.body)))
     headers = [header for record in records for header in record.response.headers]
     if copy.noarchive or any(name.lower() == "x-robots-tag" and forbids_copies(v) for name, v in headers):
         raise _no_copy("The authors of that page want no copies of it shown.")
-    return ArchivedPage(own.url, title or own.url, own.fetched, copy)
+    title = next((text.title for text in texts if text.title), own.url)
+    return ArchivedPage(own.url, title, own.fetched, copy)
 
 
 def _no_copy(why: str, status: int = 404) -> HTTPException:
     return HTTPException(status, why, HEADERS)
 
 
-def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
-    """The document, followed by those with the same bytes that may have the body; and its title."""
+def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], list[Text]]:
+    """The document, followed by those with the same bytes that may have the body; and their texts."""
     path = crawl_dir / "catalog.sqlite"
     if not path.exists():
         raise _no_copy("Nothing was crawled yet.")
@@ -122,8 +127,13 @@ def _documents(crawl_dir: Path, number: int) -> tuple[list[Document], str]:
         twins = {own.duplicate_of, catalog.first_with_bytes_of(number)} - {0, number}
         twin = catalog.documents(sorted(twins))
         texts = catalog.texts([number, *twin])
-        title = next((text.title for text in texts.values() if text.title), "")
-        return [own, *twin.values()], title
+        return [own, *twin.values()], list(texts.values())
+
+
+def _paragraphs(texts: list[Text]) -> str:
+    """The text of a document, as HTML with a paragraph for each of its lines."""
+    body = next((text.body for text in texts), "")
+    return "".join(f"<p>{escape(line)}</p>" for line in body.splitlines())
 
 
 def _beginning(body: bytes) -> bytes:

@@ -1,0 +1,63 @@
+"""A crawl reads the documents that its settings name, and says what it did not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from localweb import Answer, Crawled, Route, Site, crawl, page
+from papers import TYPES, owls, pdf, pdf_page
+
+KINDS = ("pdf", "docx", "odt", "rtf", "epub", "md")
+LINKED = [f"/owls.{ending}" for ending in KINDS] + ["/owls.txt", "/scan.pdf", "/download", "/large.pdf"]
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[Site]:
+    words = pdf_page("BT /F 12 Tf 50 700 Td (words) Tj ET")
+    routes: dict[str, Route] = {
+        "/": page(*LINKED),
+        **{f"/owls.{ending}": Answer(owls(ending), kind=TYPES[ending]) for ending in KINDS},
+        "/owls.txt": Answer("words", kind="text/plain"),
+        "/scan.pdf": Answer(owls("pdf")[:500], kind="application/pdf"),
+        "/download": Answer(pdf(*words), kind="application/octet-stream"),
+        "/large.pdf": Answer(pdf(*words, "x" * 100_000), kind="application/octet-stream"),
+    }
+    site = Site(routes).start()
+    yield site
+    site.stop()
+
+
+def crawled(web: Site, folder: Path, **settings: object) -> Crawled:
+    web.asked.clear()
+    return crawl(folder, "index", "-a", f"seeds={web.url}/", "-a", "mode=fifo", LOG_LEVEL="INFO", **settings)
+
+
+@pytest.fixture(scope="module")
+def reading_all(web: Site, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    return crawled(web, tmp_path_factory.mktemp("all"))
+
+
+def test_documents_are_documents_like_pages(web: Site, reading_all: Crawled) -> None:
+    read = [*(f"/owls.{ending}" for ending in KINDS), "/download", "/large.pdf", "/"]
+
+    assert reading_all.status == 0, reading_all.log
+    assert reading_all.documents() == {web.url + path for path in read}
+
+
+def test_what_cannot_be_read_is_not_indexable_and_is_counted_by_its_kind(
+    web: Site, reading_all: Crawled
+) -> None:
+    assert reading_all.reason(f"{web.url}/scan.pdf") == "failed/not-indexable"
+    assert "damaged" in reading_all.fetch(f"{web.url}/scan.pdf").error
+    assert web.times("/scan.pdf") == 1
+    assert "'webcrawler/unread/pdf': 1" in reading_all.log
+
+
+def test_plain_text_is_read_where_it_is_asked_for(web: Site, reading_all: Crawled, tmp_path: Path) -> None:
+    assert reading_all.frontier["states"]["refused"]["extension"] == 1  # /owls.txt
+
+    asked = crawled(web, tmp_path, DOCUMENT_TYPES="text")
+
+    assert asked.documents() == {f"{web.url}/", f"{web.url}/owls.txt"}
