@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from localweb import Answer, Crawled, Route, Site, crawl, page
+from localweb import Answer, Crawled, Route, Site, crawl, page, scrapy
 from papers import TYPES, owls, pdf, pdf_page
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.crawl import wiring
 
 KINDS = ("pdf", "docx", "odt", "rtf", "epub", "md")
 LINKED = [f"/owls.{ending}" for ending in KINDS] + ["/owls.txt", "/scan.pdf", "/download", "/large.pdf"]
@@ -61,3 +66,24 @@ def test_plain_text_is_read_where_it_is_asked_for(web: Site, reading_all: Crawle
     asked = crawled(web, tmp_path, DOCUMENT_TYPES="text")
 
     assert asked.documents() == {f"{web.url}/", f"{web.url}/owls.txt"}
+
+
+@pytest.mark.slow
+def test_a_rebuild_reads_the_documents_again(web: Site, tmp_path: Path) -> None:
+    before = crawled(web, tmp_path, ITEM_PIPELINES=json.dumps(wiring.SETTINGS["ITEM_PIPELINES"]))
+    texts = words(before)
+
+    process = scrapy("rebuild", folder=tmp_path)
+    said = process.communicate(timeout=120)[1]
+
+    assert process.returncode == 0, said
+    again = Crawled(tmp_path, 0, "")
+    assert words(again) == texts
+    assert again.reason(f"{web.url}/scan.pdf") == "failed/not-indexable"
+
+
+def words(crawled: Crawled) -> dict[str, int]:
+    """How many words each document has."""
+    with closing(Catalog(crawled.folder / "catalog.sqlite", readonly=True)) as catalog:
+        numbers = [number for number, _ in catalog.urls.all()]
+        return {one.url: one.word_count for one in catalog.documents(numbers).values()}
