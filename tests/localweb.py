@@ -11,18 +11,18 @@ import ssl
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from marked import until
+
 from webcrawler.archive.catalog import Catalog, PastFetch
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, inspect, ordering
 
@@ -276,10 +276,13 @@ def crawl(
 
 
 def copy_at_rest(folder: Path, to: Path) -> Path:
-    """A copy of what a crawl has left, made while no process beside it is at work."""
-    with ExitStack() as held:
-        for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
-            while (lock := companion.lock(folder)) is None:
-                time.sleep(0.02)
-            held.enter_context(lock)
-        return Path(shutil.copytree(folder, to))
+    """A copy of what a crawl has left, made when no process beside it is at work or about to begin."""
+    until(lambda: not any(map(partial(_works_in, folder), Path("/proc").glob("[0-9]*"))), seconds=120)
+    return Path(shutil.copytree(folder, to))
+
+
+def _works_in(folder: Path, process: Path) -> bool:
+    try:
+        return f"CRAWL_DIR={folder}\0".encode() in (process / "environ").read_bytes()
+    except OSError:  # it has ended
+        return False

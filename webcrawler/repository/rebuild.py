@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scrapy.settings import BaseSettings
 
-from webcrawler.archive.catalog import Catalog, take_place
+from webcrawler.archive.catalog import Catalog, blocked_servers, take_place
 from webcrawler.archive.pages import KEPT, Record, in_order
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, try_lock
 from webcrawler.crawl.run import removal_limits
@@ -42,12 +42,16 @@ class Rebuilt(NamedTuple):
     unreadable: int  # records of which no URL could be made
 
 
-def rebuild(crawl_dir: Path, settings: BaseSettings, progress: Progress) -> Rebuilt:
+def rebuild(
+    crawl_dir: Path, settings: BaseSettings, progress: Progress, blocked: Sequence[str] = ()
+) -> Rebuilt:
     """Make all that can be made of the WARC files, then let it take the place of what is there.
 
     Killed at any moment, it leaves what was there, or a catalog that is whole; it may be repeated. What was
     removed stays out. Redis is neither asked nor changed.
 
+    Args:
+        blocked: servers to be blocked, beside those that the catalog knows as blocked; no record says it.
     Raises:
         BadInput: there are no WARC files, or a crawl is alive.
         Unavailable: somebody is reading the catalog, or the disk is full.
@@ -64,7 +68,7 @@ def rebuild(crawl_dir: Path, settings: BaseSettings, progress: Progress) -> Rebu
         shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
         held.callback(shutil.rmtree, aside, ignore_errors=True)
         aside.mkdir()
-        blocked = _blocked(crawl_dir / "catalog.sqlite")
+        blocked = [*blocked, *blocked_servers(crawl_dir / "catalog.sqlite")]
         work = _Work(crawl_dir, aside, settings, progress)
         work.write_catalog(blocked)
         found = work.result(blocked)
@@ -73,13 +77,6 @@ def rebuild(crawl_dir: Path, settings: BaseSettings, progress: Progress) -> Rebu
             held.enter_context(companion.take_over(crawl_dir))
         _exchange(crawl_dir, aside)
     return found
-
-
-def _blocked(path: Path) -> list[str]:
-    """The servers that the catalog knows as blocked; no WARC record says it."""
-    with suppress(BadInput), closing(Catalog(path, readonly=True)) as catalog:
-        return catalog.urls.blocked_servers()
-    return []
 
 
 def _exchange(crawl_dir: Path, aside: Path) -> None:

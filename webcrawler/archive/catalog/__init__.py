@@ -9,7 +9,7 @@ from webcrawler.archive.catalog._links import LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
 from webcrawler.archive.catalog._urls import Outcome
-from webcrawler.archive.catalog.catalog import Catalog
+from webcrawler.archive.catalog.catalog import Catalog, blocked_servers
 
 __all__ = [
     "GONE",
@@ -24,6 +24,7 @@ __all__ = [
     "PastFetch",
     "Told",
     "Verdict",
+    "blocked_servers",
     "compact",
     "take_place",
 ]

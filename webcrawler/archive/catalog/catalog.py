@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +25,7 @@ from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack,
 from webcrawler.archive.catalog._signs import Signs
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.archive.catalog._writer import Writer
+from webcrawler.errors import BadInput
 from webcrawler.records import Change, Document, Original, Place, Text
 from webcrawler.scope import Patterns, Watched
 from webcrawler.urls import url_id
@@ -35,6 +37,13 @@ DOCUMENT = """
 # With the same bytes as d. Its WARC record has them; that of the original may only refer to it.
 FIRST = "SELECT o.number FROM documents o WHERE o.digest = d.digest ORDER BY o.since LIMIT 1"
 NO_LIMITS: Mapping[str, float] = MappingProxyType({})
+
+
+def blocked_servers(path: Path) -> list[str]:
+    """Those that the catalog at this path knows as blocked; none where there is none that can be read."""
+    with suppress(BadInput), closing(Catalog(path, readonly=True)) as catalog:
+        return catalog.urls.blocked_servers()
+    return []
 
 
 class Catalog:

@@ -3,7 +3,15 @@
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import refuse_other_checks
 from webcrawler.crawl.run.crawl import AGENTS, Crawl, CrawlPart, PagePipeline
-from webcrawler.crawl.run.lost import LOST, fill_again, forget, has_begun, newest_job, refuse_if_lost
+from webcrawler.crawl.run.lost import (
+    LOST,
+    fill_again,
+    forget,
+    has_begun,
+    keep_begun,
+    newest_job,
+    refuse_if_lost,
+)
 from webcrawler.crawl.run.outcomes import Decided
 from webcrawler.crawl.run.rules import LinkRules, keep_scope
 from webcrawler.crawl.run.sitemaps import Sitemaps
@@ -22,6 +30,7 @@ __all__ = [
     "fill_again",
     "forget",
     "has_begun",
+    "keep_begun",
     "keep_scope",
     "lock_folder",
     "newest_job",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -59,6 +59,13 @@ def read(folder: Path) -> Begun | None:
 def has_begun(folder: Path) -> bool:
     """Is there a frontier of this data folder, or should there be one?"""
     return read(folder) is not None
+
+
+def keep_begun(folders: Sequence[Path], into: Path) -> None:
+    """Keep for another data folder how the newest crawls of these were begun, where all say the same."""
+    first, *others = (read(folder) for folder in folders)
+    if first and all(other == first for other in others):
+        first.keep(into)
 
 
 def newest_job(folder: Path) -> Job:
