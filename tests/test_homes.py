@@ -151,6 +151,14 @@ def test_who_has_something_due_at_home_leases_that_first(ann: Frontier, bob: Fro
     assert leased(ann, 5) <= of(ann)
 
 
+def test_who_has_no_place_for_doubtful_servers_of_its_own_takes_none_of_others(
+    ann: Frontier, bob: Frontier
+) -> None:
+    fall_behind(ann)
+
+    assert not ann.lease(5, doubtful=0).leases
+
+
 @pytest.mark.parametrize("url", URLS[::4])
 def test_few_places_for_doubtful_servers_are_enough_wherever_one_of_them_is(
     make_frontier: MakeFrontier, url: str

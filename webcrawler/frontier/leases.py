@@ -22,7 +22,7 @@ from webcrawler.records import Lease
 UNLIMITED = 2**31
 HEADER = 4  # values of an answer of `lease` before those of leases
 QUIET_SECONDS = 0.25  # for which a partition is not asked again that had nothing due, while others have
-PATIENCE_SECONDS = 1.0  # for which a partition has more due than its owner takes, until others take it
+PATIENCE_SECONDS = 3.0  # for which a partition has more due than its owner takes, until others take it
 
 
 class Leases:
@@ -43,7 +43,7 @@ class Leases:
         self._quiet_until: dict[Partition, float] = {}
 
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
-        asked, others = self._in_turn(limit)
+        asked, others = self._in_turn(limit, doubtful)
         answers = self._ask(asked, limit, doubtful, self._fetched(reports))
         left = 0 if self._alone else limit
         if self.homes.are_known and not self._suffices(answers, limit):
@@ -57,11 +57,19 @@ class Leases:
         return self.leased(list(answers.values()))
 
     def _ask_where_due(self, asked: list[Partition], limit: int, doubtful: int) -> dict[Partition, Any]:
-        """Leases from those of these partitions where anything is due, this worker's own first."""
-        asked.sort(key=lambda one: self.homes.is_foreign(one.prefix))
+        """Leases from those of these partitions where anything is due, others' only if none is of its own.
+
+        Without a place for doubtful servers, nobody can tell whether its own have any: then from those only.
+        """
         answers = self._ask(asked, 0, doubtful)
-        due = [one for one in asked if answers[one][2] == 0][:limit]
-        return answers | self._ask(due, limit, doubtful) if due else answers
+        due = [one for one in asked if answers[one][2] == 0]
+        own = [one for one in due if not self.homes.is_foreign(one.prefix)]
+        if own or not doubtful:
+            for one in due:
+                if one not in own:
+                    answers[one][2] = -1
+            due = own
+        return answers | self._ask(due[:limit], limit, doubtful) if limit and due else answers
 
     def _ask(
         self, asked: Sequence[Partition], limit: int, doubtful: int, before: Sequence[Call] = ()
@@ -88,7 +96,7 @@ class Leases:
             min(waits) / 1000 if waits else None,
         )
 
-    def _in_turn(self, limit: int) -> tuple[list[Partition], list[Partition]]:
+    def _in_turn(self, limit: int, doubtful: int) -> tuple[list[Partition], list[Partition]]:
         """The partitions whose turn it is, one for each URL, and the others, this worker's own first.
 
         While a URL is held alone, or is going to be, it is the turn of its partition alone.
@@ -99,15 +107,20 @@ class Leases:
         if self._alone:
             asked = [self._alone]
         else:
-            asked = self._busy(order)[: limit or 1] if self.homes.are_known else order[: limit or number]
+            asked = (
+                self._busy(order, doubtful)[: limit or 1]
+                if self.homes.are_known
+                else order[: limit or number]
+            )
             self.turn = (self._slots.partitions.index(asked[-1]) + 1) % number
         return asked, [one for one in order if one not in asked]
 
-    def _busy(self, order: list[Partition]) -> list[Partition]:
+    def _busy(self, order: list[Partition], doubtful: int) -> list[Partition]:
         """Those of this worker where something may be due, else those of others, else all."""
         now = time.monotonic()
         busy = [one for one in order if self._quiet_until.get(one, 0.0) <= now]
-        return [one for one in busy if not self.homes.is_foreign(one.prefix)] or busy or order
+        own = [one for one in busy if not self.homes.is_foreign(one.prefix)]
+        return own or (busy if doubtful else []) or order
 
     def calls(self, asked: Sequence[Partition], limit: int, doubtful: int) -> list[Call]:
         polite, calls = self.politeness, []
