@@ -1,4 +1,7 @@
-"""Documents beyond HTML that are hard to read."""
+"""Documents beyond HTML that are hard to read.
+
+All are below a MiB, as larger bodies wait for each other (`crawl/middlewares/bodies.py`).
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ async def a_zip_that_grows_a_thousand_times(it: Exchange) -> None:
 
 
 @hostile("C12", READ)
-async def a_book_of_ten_thousand_chapters(it: Exchange) -> None:
-    await it.answer(epub(*["<p>a chapter</p>"] * 10_000), kind=TYPES["epub"])
+async def a_book_of_six_thousand_chapters(it: Exchange) -> None:
+    await it.answer(epub(*["<p>a chapter</p>"] * 6_000), kind=TYPES["epub"])
 
 
 @hostile("C12", READ)
-async def an_archive_of_sixty_thousand_files(it: Exchange) -> None:
-    files = {f"f{number}": "" for number in range(60_000)}
+async def an_archive_of_ten_thousand_files(it: Exchange) -> None:
+    files = {f"f{number}": "" for number in range(10_000)}
     await it.answer(docx("<w:p><w:r><w:t>one of many</w:t></w:r></w:p>", **files), kind=TYPES["docx"])
 
 
@@ -57,7 +60,7 @@ async def a_pdf_that_is_cut(it: Exchange) -> None:
 
 @hostile("C13", UNREADABLE)
 async def a_pdf_of_noise(it: Exchange) -> None:
-    await it.answer(b"%PDF-1.7\n" + random.Random(1).randbytes(MIB), kind=TYPES["pdf"])
+    await it.answer(b"%PDF-1.7\n" + random.Random(1).randbytes(MIB // 2), kind=TYPES["pdf"])
 
 
 @hostile("C13", UNREADABLE)
@@ -108,10 +111,10 @@ async def a_pdf_that_grows_three_hundred_times(it: Exchange) -> None:
 
 
 @hostile("C14", READ, KILLED)
-async def markdown_of_nine_megabytes(it: Exchange) -> None:
-    await it.answer(b"*a [b](c `d` _e\n\n" * (9 * MIB // 17), kind=TYPES["md"])
+async def a_hundred_kilobytes_of_markdown(it: Exchange) -> None:
+    await it.answer(b"*a [b](c `d` _e\n\n" * (MIB // 8 // 17), kind=TYPES["md"])
 
 
 @hostile("C14", READ, KILLED)
-async def a_million_groups_of_rtf(it: Exchange) -> None:
-    await it.answer(b"{\\rtf1 " + b"{\\b x" * 1_500_000, kind=TYPES["rtf"])
+async def a_hundred_thousand_groups_of_rtf(it: Exchange) -> None:
+    await it.answer(b"{\\rtf1 " + b"{\\b x" * 100_000, kind=TYPES["rtf"])
