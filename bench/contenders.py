@@ -70,7 +70,7 @@ def ours(web: Web, folder: Path) -> Result:
     """Everything on: frontier, parser pool, duplicates, WARC, catalog, index follower."""
     command, environment = our_crawl(web, folder)
     measured = _run(command, environment, folder, ROOT)
-    return _result(measured, folder, _catch_up(folder / "crawl"))
+    return _result(measured, folder, catch_up(folder / "crawl"))
 
 
 def plain(web: Web, folder: Path) -> Result:
@@ -170,7 +170,7 @@ def _result(measured: Measured, folder: Path, catch_up_seconds: float | None = N
     return Result(wall, cpu, others, counts["requests"], counts["documents"], catch_up_seconds)
 
 
-def _catch_up(crawl_dir: Path) -> float:
+def catch_up(crawl_dir: Path) -> float:
     """Seconds until the follower, which goes on by itself, has applied all that the catalog holds."""
     started = time.perf_counter()
     catalog = Catalog(crawl_dir / "catalog.sqlite", readonly=True)

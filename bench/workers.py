@@ -1,12 +1,19 @@
-"""Two workers on one crawl beside one worker: a frontier and a data folder, two `scrapy crawl index`.
+"""One, two and four workers on one crawl (`-a agents=N`): what they gain, and what they cost each other.
 
-    python bench/workers.py --docweb DIR [--rounds 3] [--concurrency 2] [--json FILE]
+    python bench/workers.py (--docweb DIR | --domains 200) [--workers 1,2,4] [--rounds 3] [--json FILE]
 
-docweb answers after 50 ms, as a server far away does. A worker has few downloads at once, so that they and
-nothing else bound it: no delays, no limit for a server. Then two workers have twice as many, and the ratio
-says what they cost each other. Everything is on: parsers, WARC, catalog, index. Redis is a server at a
-REDIS_URL. Wall time is from the start of the first to the exit of the last; rounds are interleaved, the
-table shows medians. `twice` counts fetches of a URL that was fetched before.
+The web answers after 50 ms, as servers far away do. A worker has few downloads at once, so that they and
+nothing else bound it. Everything is on: parsers, WARC, catalog, index. Rounds are interleaved, the table
+shows medians.
+
+    pages/s   documents by wall time, from the start of the first process to the exit of the last
+    ms/page   processor time of all processes, Redis included     own  that of the workers alone
+    trips     reads of Redis by page, KB what went over its lines by page
+    overlap   share of the hosts that two workers fetched from   twice  fetches of a URL fetched before
+    order     share of all links that lead to the first half of the documents: the more, the better
+
+With --bad-line, one segment in twenty between workers and Redis is held back 200 ms, and all lines are cut
+every five seconds.
 """
 
 from __future__ import annotations
@@ -17,110 +24,187 @@ import os
 import sqlite3
 import sys
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from contenders import Web, our_crawl
-from processes import Measured, measure
+from contenders import Web, catch_up, our_crawl
+from domains import many_domains
+from processes import measure
 from rich.console import Console
 from rich.table import Table
 from serving import ROOT, proxy
 
-from webcrawler.connection import connect
+from webcrawler.archive.catalog import Catalog
 
-GOAL = 1.6
+sys.path.insert(0, str(Path(__file__).parent / "faults"))
+from marked import Mark
+from redisserver import RedisServer
+from toxics import Toxics
+
 TWICE = "SELECT count(*) - count(DISTINCT number) FROM fetches"
+ORDER = "SELECT number FROM fetches GROUP BY number ORDER BY min(fetched)"
+CUT_SECONDS = 5.0
+HELD_BACK = (0.05, 0.2)  # share of the segments, seconds
 
 
 class Run(NamedTuple):
-    """One crawl by some workers."""
+    """One crawl by some workers; its fields are the columns of the table."""
 
-    wall_seconds: float
-    requests: int
-    documents: int
-    twice: int
-    cpu_seconds: float  # of the workers
-    others_cpu_seconds: float  # of what they started: parsers, follower
-    redis_cpu_seconds: float
-    requests_by_worker: list[int]
+    pages_s: float
+    wall_s: float
+    documents: float
+    ms_page: float
+    own: float
+    redis_ms: float
+    trips: float
+    kb: float
+    overlap: float
+    twice: float
+    order: float
 
 
 def main() -> None:
     arguments = _arguments()
-    runs: dict[int, list[Run]] = {1: [], arguments.workers: []}
-    with proxy(arguments.docweb, "", arguments.delay_ms) as url:
+    runs: dict[int, list[Run]] = {workers: [] for workers in arguments.workers}
+    with _web(arguments) as url:
         for _ in range(arguments.rounds):
             for workers, done in runs.items():
-                done.append(_crawl(Web(url, Path(), "breadth"), workers, arguments.concurrency))
+                done.append(_crawl(Web(url, Path(), arguments.mode), workers, arguments))
                 print(f"{workers}: {done[-1]}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
-    ratio = _wall(runs[1]) / _wall(runs[arguments.workers])
-    _print(runs, ratio)
+    medians = {workers: Run._make(map(median, zip(*done, strict=True))) for workers, done in runs.items()}
+    _print(medians)
     if arguments.json:
         rows = {str(workers): [run._asdict() for run in done] for workers, done in runs.items()}
-        arguments.json.write_text(json.dumps({"runs": rows, "ratio": ratio, "goal": GOAL}, indent=2))
+        arguments.json.write_text(json.dumps(rows, indent=2))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--docweb", type=Path, metavar="DIR", required=True, help="made by `docweb.py build`")
+    parser.add_argument("--docweb", type=Path, metavar="DIR", help="made by `docweb.py build`")
+    parser.add_argument("--domains", type=int, default=0, metavar="N", help="instead, of ten pages each")
     parser.add_argument("--delay-ms", type=int, default=50, metavar="MS", help="before each answer (50)")
-    parser.add_argument("--workers", type=int, default=2, metavar="N", help="beside one (2)")
+    parser.add_argument("--workers", type=_numbers, default=[1, 2, 4], metavar="N,N", help="(1,2,4)")
     parser.add_argument("--concurrency", type=int, default=2, metavar="N", help="downloads of a worker (2)")
-    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of both (1)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="every run and the ratio")
+    parser.add_argument("--pause", type=float, default=0.0, metavar="S", help="FRONTIER_DELAY (0)")
+    parser.add_argument("--max-pages", type=int, default=0, metavar="N")
+    parser.add_argument("--mode", default="breadth", help="(breadth)")
+    parser.add_argument("--partitions", type=int, default=0, metavar="N", help="(as agents have them)")
+    parser.add_argument("--bad-line", action="store_true", help="between the workers and Redis")
+    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of all (1)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="every run")
     return parser.parse_args()
 
 
-def _crawl(web: Web, workers: int, concurrency: int) -> Run:
-    """By workers that are started at the same time, on a new data folder and an empty Redis."""
-    with tempfile.TemporaryDirectory() as name, connect(None, Path(name) / "redis") as connection:
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+@contextmanager
+def _web(arguments: argparse.Namespace) -> Iterator[str]:
+    made = many_domains(arguments.domains, 10, arguments.delay_ms) if arguments.domains else None
+    with made or proxy(arguments.docweb, "", arguments.delay_ms) as url:
+        yield url
+
+
+@contextmanager
+def _redis(folder: Path, is_bad: bool) -> Iterator[tuple[RedisServer, int]]:
+    """A server, and the port to reach it by."""
+    with ExitStack() as opened:
+        server = RedisServer(folder / "redis", Mark())
+        opened.callback(server.stop)
+        if is_bad:
+            line = Toxics(server.port)
+            opened.callback(line.stop)
+            line.held_back, line.latency_seconds = HELD_BACK
+            ended = threading.Event()
+            opened.callback(ended.set)
+            threading.Thread(target=_cut, args=(line, ended), daemon=True).start()
+        yield server, line.port if is_bad else server.port
+
+
+def _cut(line: Toxics, ended: threading.Event) -> None:
+    while not ended.wait(CUT_SECONDS):
+        line.cut()
+
+
+def _crawl(web: Web, workers: int, arguments: argparse.Namespace) -> Run:
+    """On a new data folder and an empty Redis."""
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
+        _redis(Path(name), arguments.bad_line) as (server, port),
+    ):
         folder = Path(name)
-        socket = connection.client.connection_pool.connection_kwargs["path"]
-        settings = {"REDIS_URL": f"unix://{socket}", "CONCURRENT_REQUESTS": str(concurrency)}
-        own = [folder / str(worker) for worker in range(workers)]
-        started = time.perf_counter()
-        with ThreadPoolExecutor(workers) as pool:
-            measured = list(pool.map(lambda each: _work(web, folder, each, settings), own))
-        wall = time.perf_counter() - started
-        counts = [json.loads((each / "counts.json").read_text()) for each in own]
-        used = connection.client.info("cpu")
-        with closing(sqlite3.connect(folder / "crawl" / "catalog.sqlite")) as catalog:
-            (twice,) = catalog.execute(TWICE).fetchone()
-    requests = [count["requests"] for count in counts]
-    documents = sum(count["documents"] for count in counts)
-    cpu, others = (sum(times) for times in zip(*(one[2:] for one in measured), strict=True))
-    redis = used["used_cpu_user"] + used["used_cpu_sys"]
-    return Run(wall, sum(requests), documents, twice, cpu, others, redis, requests)
+        command, environment = our_crawl(web, folder)
+        settings = {"REDIS_URL": f"redis://127.0.0.1:{port}", "FRONTIER_DELAY": arguments.pause}
+        settings |= {
+            "CONCURRENT_REQUESTS": arguments.concurrency,
+            "FRONTIER_PARTITIONS": arguments.partitions,
+        }
+        settings |= {"FRONTIER_SLOWNESS": 0, "FRONTIER_TRIES": 3} if arguments.pause else {}
+        settings |= {"FRONTIER_SERVER_CONCURRENCY": 1} if arguments.pause else {}
+        environment |= {name: str(value) for name, value in settings.items()}
+        command += ["-a", f"agents={workers}"]
+        command += ["-a", f"max_pages={arguments.max_pages}"] if arguments.max_pages else []
+        before = server.client.info()
+        measured = measure(command, environment, ROOT, folder / "log")
+        if measured.status:
+            sys.exit(
+                f"bench: the crawl ended with {measured.status}:\n{(folder / 'log').read_text()[-3000:]}"
+            )
+        after = server.client.info()
+        catch_up(folder / "crawl")  # the next run shall have the machine
+        return _run(
+            folder, measured.wall_seconds, measured.cpu_seconds, measured.others_cpu_seconds, before, after
+        )
 
 
-def _work(web: Web, folder: Path, own: Path, settings: dict[str, str]) -> Measured:
-    """One worker; its log and counts go into a folder of its own."""
-    own.mkdir()
-    command, environment = our_crawl(web, own)
-    environment |= {"CRAWL_DIR": str(folder / "crawl"), **settings}
-    measured = measure(command, environment, ROOT, own / "log")
-    if measured.status:
-        sys.exit(f"bench: a worker ended with {measured.status}:\n{(own / 'log').read_text()[-3000:]}")
-    return measured
+def _run(
+    folder: Path, wall: float, cpu: float, others: float, before: dict[str, float], after: dict[str, float]
+) -> Run:
+    def used(*names: str) -> float:
+        return sum(after[name] - before[name] for name in names)
+
+    counts = [json.loads(file.read_text()) for file in folder.glob("counts.json*")]
+    documents = max(count["documents"] for count in counts)  # the first has counted all
+    own = max(cpu, sum(count["cpu_seconds"] for count in counts))
+    domains = Counter(domain for count in counts for domain in count["domains"])
+    redis = used("used_cpu_user", "used_cpu_sys")
+    kb = used("total_net_input_bytes", "total_net_output_bytes") / 1000
+    with closing(sqlite3.connect(folder / "crawl" / "catalog.sqlite")) as catalog:
+        (twice,) = catalog.execute(TWICE).fetchone()
+        fetched = [number for (number,) in catalog.execute(ORDER)]
+    return Run(
+        documents / wall,
+        wall,
+        documents,
+        1000 * (cpu + others + redis) / documents,
+        1000 * own / documents,
+        1000 * redis / documents,
+        used("total_reads_processed") / documents,
+        kb / documents,
+        sum(number > 1 for number in domains.values()) / len(domains),
+        twice,
+        _order(folder, fetched),
+    )
 
 
-def _wall(runs: list[Run]) -> float:
-    return median(run.wall_seconds for run in runs)
+def _order(folder: Path, fetched: list[int]) -> float:
+    with closing(Catalog(folder / "crawl" / "catalog.sqlite", readonly=True)) as catalog:
+        links = Counter(link.target for link in catalog.links.all())
+    return sum(links[number] for number in fetched[: len(fetched) // 2]) / sum(links[n] for n in fetched)
 
 
-def _print(runs: dict[int, list[Run]], ratio: float) -> None:
-    columns = ("workers", "wall s", "requests", "documents", "twice", "CPU s", "others", "Redis", "of each")
-    table = Table(*columns, title=f"ratio {ratio:.2f} (goal {GOAL})")
-    for workers, done in runs.items():
-        run = sorted(done)[len(done) // 2]
-        *numbers, by_worker = run
-        cells = (f"{number:,.1f}" if isinstance(number, float) else f"{number:,}" for number in numbers)
-        table.add_row(str(workers), *cells, " + ".join(map(str, by_worker)))
-    Console().print(table)
+def _print(medians: dict[int, Run]) -> None:
+    first = next(iter(medians.values()))
+    table = Table("workers", "x", *(field.replace("_", "/") for field in Run._fields))
+    for workers, run in medians.items():
+        table.add_row(str(workers), f"{run.pages_s / first.pages_s:.2f}", *(f"{value:.3g}" for value in run))
+    Console(width=120).print(table)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,13 +15,14 @@ class Toxics:
     """Listens on a free port of loopback, in a thread of its own; the rest may be set at any time.
 
     Attributes:
-        latency_seconds: how late each piece of an answer is.
+        latency_seconds: how late pieces of an answer are.
+        held_back: the share of the pieces that are late.
         says: what is answered to each call in place of Redis, such as b"-LOADING …"; empty: Redis answers.
     """
 
     def __init__(self, port_of_redis: int) -> None:
         self._to = port_of_redis
-        self.latency_seconds = 0.0
+        self.latency_seconds, self.held_back = 0.0, 1.0
         self.says = b""
         self._silent = asyncio.Event()
         self._lines: set[asyncio.StreamWriter] = set()
@@ -112,7 +114,7 @@ class Toxics:
                     calls, unanswered = _calls(unanswered + piece)
                     asker.write((self.says or b"-LOADING until now\r\n") * calls)
                     continue
-                if not asker and self.latency_seconds:
+                if not asker and self.latency_seconds and random.random() < self.held_back:
                     await asyncio.sleep(self.latency_seconds)
                 writer.write(piece)
                 await writer.drain()
