@@ -62,6 +62,9 @@ def test_what_cannot_be_read_is_not_indexable_and_is_counted_by_its_kind(
 
 def test_plain_text_is_read_where_it_is_asked_for(web: Site, reading_all: Crawled, tmp_path: Path) -> None:
     assert reading_all.frontier["states"]["refused"]["extension"] == 1  # /owls.txt
+    explain = ("frontier", "explain", f"{web.url}/owls.txt", "--json")
+    told = scrapy(*explain, folder=reading_all.folder).communicate(timeout=60)[0]
+    assert json.loads(told)["refused"] == "extension"
 
     asked = crawled(web, tmp_path, DOCUMENT_TYPES="text")
 

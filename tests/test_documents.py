@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from papers import TYPES, docx, epub, owls, pdf, pdf_page, zipped
 
 from webcrawler.errors import Unreadable
-from webcrawler.parsing import declared_kind, endings, kind_of, parse, readable
+from webcrawler.parsing import declared_kind, kind_of, parse, readable_kinds, unread_endings
 from webcrawler.parsing.documents import KINDS
 from webcrawler.parsing.documents import pdf as pdf_reader
 from webcrawler.parsing.documents import zipped as zipped_reader
@@ -248,9 +248,10 @@ def test_what_has_no_reader_here_is_not_read(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("webcrawler.parsing.documents.kinds.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
 
-    assert readable(["pdf", "doc", "docx", "text"]) == {"html", "docx", "text"}
+    assert readable_kinds(["pdf", "doc", "docx", "text"]) == {"html", "docx", "text"}
 
 
 def test_settings_know_the_kinds() -> None:
     assert WORDS["DOCUMENT_TYPES"] == KINDS.keys()
-    assert endings(["markdown", "doc"]) == {"md", "markdown", "doc", "dot"}
+    assert unread_endings(KINDS) == frozenset()
+    assert unread_endings([*KINDS.keys() - {"doc", "markdown"}]) == {"doc", "dot"}  # pages may be called x.md

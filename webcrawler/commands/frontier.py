@@ -25,10 +25,12 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
+from webcrawler.parsing import readable_kinds, unread_endings
 from webcrawler.refresh import checks_of, outlook
 from webcrawler.robots import deciding_line
 from webcrawler.scope import Patterns, expand, read
 from webcrawler.search import span
+from webcrawler.settings import words_of
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
 WITH_ONE = ("explain", "again", "block", "unblock")
@@ -164,6 +166,9 @@ class FrontierCommand(Command):
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
         mirrors = urls.Mirrors.read(self.project["MIRRORS"])
         found = inspect.explain(frontier, mirrors.original(urls.canonical(url)))
+        unread = unread_endings(readable_kinds(words_of(self.project["DOCUMENT_TYPES"])))
+        if urls.ending(found["url"]) in unread:
+            found["refused"] = found["refused"] or "extension"
         found["refused"] = found["refused"] or read(self.crawl_dir).refusal(found["url"])
         found["robots"] = self._robots(frontier, found["url"])
         path = self.crawl_dir / "catalog.sqlite"

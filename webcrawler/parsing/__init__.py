@@ -7,7 +7,7 @@ Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds
 `Unreadable`.
 """
 
-from webcrawler.parsing.documents import HTML, declared_kind, endings, kind_of, readable
+from webcrawler.parsing.documents import HTML, declared_kind, kind_of, readable_kinds, unread_endings
 from webcrawler.parsing.links import joined
 from webcrawler.parsing.markup import feed, flatten, markup
 from webcrawler.parsing.page import index_text, parse
@@ -19,7 +19,6 @@ __all__ = [
     "ParserPool",
     "begins_as_sitemap",
     "declared_kind",
-    "endings",
     "feed",
     "flatten",
     "free_large_blocks",
@@ -29,5 +28,6 @@ __all__ = [
     "markup",
     "parse",
     "parse_sitemap",
-    "readable",
+    "readable_kinds",
+    "unread_endings",
 ]

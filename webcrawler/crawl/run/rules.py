@@ -11,7 +11,7 @@ from scrapy.settings import BaseSettings
 from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.job import Job, is_sitemap, seed_link
-from webcrawler.parsing import endings, joined, readable
+from webcrawler.parsing import joined, readable_kinds, unread_endings
 from webcrawler.records import Lease, Link, Page
 from webcrawler.scope import ALL, NAME, Scope, Watched, change, read
 from webcrawler.settings import words_of
@@ -62,8 +62,8 @@ class LinkRules:
         scope = Watched(Path(settings["CRAWL_DIR"]))
         protocols, trap_paths = words_of(settings["PROTOCOLS"]), words_of(settings["TRAP_PATHS"])
         mirrors = urls.Mirrors.read(settings["MIRRORS"])
-        kinds = readable(words_of(settings["DOCUMENT_TYPES"]))
-        unread = urls.DOCUMENTS - endings(kinds)
+        kinds = readable_kinds(words_of(settings["DOCUMENT_TYPES"]))
+        unread = unread_endings(kinds)
         return cls(job, scope, frozenset(protocols), tuple(trap_paths), mirrors, kinds, unread)
 
     def apply(self, link: Link) -> Link:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -55,6 +55,8 @@ class Recording:
         self.number_of = {document.url: number for number, document in self.documents.items()}
         # Links to a protocol that the crawl did not follow lead nowhere.
         self._protocols = {document.url.partition(":")[0] for document in self.documents.values()}
+        # So do links to a kind of document that it did not read.
+        self._unread = urls.DOCUMENTS - {urls.ending(document.url) for document in self.documents.values()}
         self._parsed: Callable[[int], tuple[Text | None, tuple[Link, ...]]] = lru_cache(KEPT)(self._parse)
 
     def fetch(self, url: str) -> Fetched:
@@ -89,12 +91,19 @@ class Recording:
         page = self._archived(document)
         if page is None:
             self.not_archived.add(number)
-            links = (link(url, anchor) for url, anchor in self._links.get(number, ()))
-            return self._catalog.texts([number]).get(number), followed(links, document.id)
+            known = (link(url, anchor) for url, anchor in self._links.get(number, ()))
+            return self._catalog.texts([number]).get(number), self._followed(known, document.id)
         text = Text(
             page.title, "\n".join(page.headings), page.description, page.keywords, page.text, page.emphasis
         )
-        return None if page.noindex else text, () if page.nofollow else followed(page.links, document.id)
+        return None if page.noindex else text, () if page.nofollow else self._followed(
+            page.links, document.id
+        )
+
+    def _followed(self, links: Iterable[Link], own: int) -> tuple[Link, ...]:
+        """The links that a crawl follows."""
+        allowed = (one for one in links if not one.refused and one.rel != "nofollow" and one.id != own)
+        return tuple(one for one in allowed if urls.ending(one.url) not in self._unread)
 
     def _archived(self, document: Document) -> Page | None:
         """The parsed page, its links relative to its own URL."""
@@ -118,11 +127,6 @@ class Recording:
             if rel == "":
                 found.setdefault(source, []).append((url, anchor))
         return found
-
-
-def followed(links: Collection[Link] | Iterator[Link], own: int) -> tuple[Link, ...]:
-    """The links that a crawl follows."""
-    return tuple(one for one in links if not one.refused and one.rel != "nofollow" and one.id != own)
 
 
 def link(url: str, anchor: str = "", rel: str = "") -> Link:

@@ -6,7 +6,14 @@ events of an HTML parser, so that headings, emphasis and links are those of a pa
 library is imported by the first document that needs it.
 """
 
-from webcrawler.parsing.documents.kinds import HTML, KINDS, declared_kind, endings, kind_of, readable
+from webcrawler.parsing.documents.kinds import (
+    HTML,
+    KINDS,
+    declared_kind,
+    kind_of,
+    readable_kinds,
+    unread_endings,
+)
 from webcrawler.parsing.documents.reading import read
 
-__all__ = ["HTML", "KINDS", "declared_kind", "endings", "kind_of", "read", "readable"]
+__all__ = ["HTML", "KINDS", "declared_kind", "kind_of", "read", "readable_kinds", "unread_endings"]

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from webcrawler import urls
+
 HTML = "html"
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
@@ -69,7 +71,7 @@ _SNIFFED_BYTES = 1_445  # the standard's resource header
 _PDF_BYTES = 1_024  # in which readers look for the mark of a PDF
 
 
-def readable(names: Iterable[str]) -> frozenset[str]:
+def readable_kinds(names: Iterable[str]) -> frozenset[str]:
     """Return those of these kinds whose reader is installed here, and HTML."""
     return frozenset({HTML, *(name for name in names if _is_installed(KINDS[name]))})
 
@@ -80,9 +82,9 @@ def _is_installed(kind: Kind) -> bool:
     return not kind.needs or find_spec(kind.needs) is not None
 
 
-def endings(kinds: Collection[str]) -> frozenset[str]:
-    """Return the endings of files of these kinds."""
-    return frozenset(ending for ending, name in _BY_ENDING.items() if name in kinds)
+def unread_endings(kinds: Collection[str]) -> frozenset[str]:
+    """Return the endings of documents that are of none of these kinds."""
+    return urls.DOCUMENTS - {ending for ending, name in _BY_ENDING.items() if name in kinds}
 
 
 def declared_kind(content_type: str, url: str) -> str:
