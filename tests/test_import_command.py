@@ -167,6 +167,7 @@ def test_arc_files_are_read_as_well(tmp_path: Path, run: Run) -> None:
             "warcio recompress",
         ),
     ],
+    ids=["text", "nothing", "compressed as a whole"],
 )
 def test_what_is_no_warc_file_is_refused_in_one_line(
     tmp_path: Path, run: Run, content: bytes, message: str

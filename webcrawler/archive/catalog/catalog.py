@@ -245,6 +245,12 @@ class Catalog:
         query = f"SELECT number FROM ({last}) ORDER BY fetched"
         return [number for (number,) in self._db.execute(query, (limit,))]
 
+    def documents_fetched(self, since: float, until: float) -> list[int]:
+        """The page numbers of those that were fetched from one time on and before another, oldest first."""
+        within = f"fetched >= ? AND fetched < ? AND {COLLECTED}"
+        query = f"SELECT number FROM documents WHERE {within} ORDER BY fetched"
+        return [number for (number,) in self._db.execute(query, (since, until))]
+
     def has_documents_beside(self, beginning: str) -> bool:
         """Is there a document of a server whose name does not begin so?"""
         query = f"""SELECT EXISTS (SELECT 1 {URL} JOIN documents d ON d.number = u.number

@@ -7,9 +7,12 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from webcrawler.archive.pages._records import framed, members, warcinfo
 from webcrawler.durable import replaced
+from webcrawler.errors import Unavailable
+from webcrawler.records import Place
 
 LEVEL = 1  # as `PageStore`
 _OF_A_REVISIT = ("WARC-Profile", "WARC-Refers-To")
@@ -20,7 +23,7 @@ class Raw:
     """A record as its bytes, for those who copy it: reading a header field costs a microsecond."""
 
     def __init__(self, offset: int, member: bytes) -> None:
-        self.offset, self._member = offset, member
+        self.offset, self.content = offset, member
         head = member[: member.index(b"\r\n\r\n")].decode("utf-8", "replace")
         self._fields = [line.partition(": ")[::2] for line in head.split("\r\n")[1:]]
 
@@ -31,8 +34,38 @@ class Raw:
         """This revisit record as the response that it stands for."""
         left_out = (*_OF_A_REVISIT, *_FRAME)
         fields = [(name, value) for name, value in self._fields if not name.startswith(left_out)]
-        http = self._member.split(b"\r\n\r\n", 1)[1].removesuffix(b"\r\n\r\n")
+        http = self.content.split(b"\r\n\r\n", 1)[1].removesuffix(b"\r\n\r\n")
         return framed("response", fields, "application/http; msgtype=response", http, body)
+
+
+class WarcFile:
+    """Writes records to an open file, gzip member by gzip member."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self.write(warcinfo(name))
+
+    def write(self, record: bytes) -> None:
+        self._file.write(zlib.compress(record, LEVEL, wbits=31))
+
+    def copy(self, record: Raw) -> None:
+        self.write(record.content)
+
+
+def raw_at(folder: Path, place: Place) -> Raw:
+    """The record at a place.
+
+    Raises:
+        Unavailable: the file is missing, or the record is torn.
+    """
+    path = folder / place.file
+    try:
+        with path.open("rb") as file:
+            for offset, _, member in members(file, place.offset):
+                return Raw(offset, member)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error}.") from error
+    raise Unavailable(f"{path} has no whole record at {place.offset}.")
 
 
 def raw_records(path: Path) -> Iterator[Raw]:
