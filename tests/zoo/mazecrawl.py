@@ -60,7 +60,7 @@ class Proxy:
         writer.close()
 
 
-def crawl_maze(folder: Path, maze: Maze, mode: str, fetches: int) -> Figures:
+def crawl_maze(folder: Path, maze: Maze, mode: str, fetches: int, **more: object) -> Figures:
     """A crawl of a maze and its neighbours in a process of its own, of so many pages."""
     with Proxy(maze) as proxy:
         settings = {
@@ -68,6 +68,7 @@ def crawl_maze(folder: Path, maze: Maze, mode: str, fetches: int) -> Figures:
             "ITEM_PIPELINES": WITHOUT_INDEX,
             "PARSER_WORKERS": 1,
             "LOG_LEVEL": "WARNING",
+            **more,
         }
         options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         asked = ["-a", f"mode={mode}", "-a", f"max_pages={fetches}", "-a", f"seeds={','.join(maze.seeds)}"]
