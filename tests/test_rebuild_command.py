@@ -16,8 +16,9 @@ import pytest
 from conftest import Run
 from dumped import differences, dumped
 from localweb import Answer, Route, Site, copy_at_rest, crawl, page, redirect, robots, scrapy, sites
+from marked import until
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import Catalog, take_place
 from webcrawler.archive.pages._records import members
 from webcrawler.background import hold_crawl
 from webcrawler.search import Searcher
@@ -160,6 +161,20 @@ def test_searches_find_the_same_and_removals_and_blocks_are_obeyed(folder: Path,
 
 
 @pytest.mark.slow
+def test_killed_it_leaves_what_was_there_and_may_be_repeated(folder: Path, run: Run) -> None:
+    before = dumped(folder)
+    process = scrapy("rebuild", folder=folder)
+    until(lambda: (folder / "rebuilt" / "catalog.sqlite").exists() or process.poll() is not None, seconds=60)
+    process.kill()
+    process.communicate()
+    assert dumped(folder) == before
+
+    run("rebuild", folder=folder)
+
+    assert differences(before, dumped(folder)) == {} and not (folder / "rebuilt").exists()
+
+
+@pytest.mark.slow
 def test_a_damaged_catalog_is_replaced(folder: Path, run: Run) -> None:
     before = dumped(folder)
     for file in folder.glob("catalog.sqlite*"):
@@ -185,6 +200,22 @@ def test_records_of_older_versions_bring_back_documents_and_links(folder: Path, 
     assert all(after[table] == before[table] for table in ("urls", "links", "texts"))
     places = -2  # the last columns, file and offset
     assert [row[:places] for row in after["documents"]] == [row[:places] for row in before["documents"]]
+
+
+def test_a_catalog_takes_the_place_of_another_with_all_that_is_in_its_log(tmp_path: Path) -> None:
+    for folder, word in ((tmp_path / "new", "kept"), (tmp_path / "old", "gone")):
+        folder.mkdir()
+        path = folder / "catalog.sqlite"
+        Catalog(path).close()
+        with closing(sqlite3.connect(path)) as writer, closing(Catalog(path, readonly=True)):
+            writer.execute("INSERT INTO meta VALUES ('word', ?)", (word,))
+            writer.commit()
+            writer.close()  # the reader is the last to close it, and cannot write the log back
+
+    take_place(tmp_path / "new" / "catalog.sqlite", tmp_path / "old" / "catalog.sqlite")
+
+    with closing(sqlite3.connect(tmp_path / "old" / "catalog.sqlite")) as db:
+        assert db.execute("SELECT value FROM meta WHERE key = 'word'").fetchone() == ("kept",)
 
 
 def test_without_warc_files_it_says_so(tmp_path: Path, run: Run) -> None:

@@ -17,11 +17,12 @@ from webcrawler.archive.pages import PageStore
 from webcrawler.background import try_lock
 from webcrawler.crawl.run import fill_again, has_begun, removal_limits
 from webcrawler.errors import BadInput
+from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
 from webcrawler.records import Entry, Fetch
 from webcrawler.repository.entries import WINDOW, EntryReader, Parsed, entry_reader
 from webcrawler.repository.foreign import ForeignFile
-from webcrawler.repository.rebuild import BUSY, make_views
+from webcrawler.repository.rebuild import BUSY, make_ranks_and_vocabulary
 
 SOME = 200  # entries in one transaction
 Progress = Callable[[str, int, int | None], None]
@@ -65,7 +66,8 @@ def import_files(
         work = _Work(catalog, pages, reader)
         most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         work.take_in(paths, most_bytes, progress)
-        make_views(crawl_dir, progress)
+    make_ranks_and_vocabulary(crawl_dir, progress)
+    wait_until_caught_up(crawl_dir, lambda applied, last: progress("index", applied, last))
     frontier = None
     if has_begun(crawl_dir):
         with connection.from_settings(settings) as connected:

@@ -13,10 +13,10 @@ from scrapy.settings import BaseSettings
 
 from webcrawler.archive.catalog import Catalog, blocked_servers, take_place
 from webcrawler.archive.pages import KEPT, Record, in_order
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, try_lock
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, hold_crawl, try_lock
 from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput
-from webcrawler.index import reindex
+from webcrawler.index import wait_until_caught_up
 from webcrawler.linkgraph import stored
 from webcrawler.repository.entries import Stored, entry_reader
 from webcrawler.scope import NAME as SCOPE
@@ -65,14 +65,19 @@ def rebuild(
             raise BadInput(BUSY)
         held.enter_context(alone)
         aside = crawl_dir / ASIDE
-        shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
-        held.callback(shutil.rmtree, aside, ignore_errors=True)
+        _discard(aside)  # of a run that was killed
+        held.callback(_discard, aside)
         aside.mkdir()
         blocked = [*blocked, *blocked_servers(crawl_dir / "catalog.sqlite")]
         work = _Work(crawl_dir, aside, settings, progress)
-        work.write_catalog(blocked)
+        with hold_crawl(aside):  # the index follows, as it follows a crawl
+            follower = FOLLOWER.start(aside)
+            work.write_catalog(blocked)
         found = work.result(blocked)
-        make_views(aside, progress)
+        make_ranks_and_vocabulary(aside, progress)
+        progress("index", 0, None)
+        follower.wait()
+        wait_until_caught_up(aside)
         for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
             held.enter_context(companion.take_over(crawl_dir))
         _exchange(crawl_dir, aside)
@@ -88,12 +93,17 @@ def _exchange(crawl_dir: Path, aside: Path) -> None:
             (aside / name).rename(crawl_dir / name)
 
 
-def make_views(crawl_dir: Path, progress: Progress) -> None:
-    """Make ranks, index and vocabulary of the whole catalog, in this process."""
+def _discard(aside: Path) -> None:
+    if aside.exists():
+        FOLLOWER.take_over(aside).close()
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def make_ranks_and_vocabulary(crawl_dir: Path, progress: Progress) -> None:
+    """Make both of the whole catalog, in this process."""
     progress("ranks", 0, None)
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         stored.RankRenewal(catalog, crawl_dir / "ranks").renew()
-    reindex(crawl_dir, lambda applied, last: progress("index", applied, last))
     progress("words", 0, None)
     remake(crawl_dir)
 

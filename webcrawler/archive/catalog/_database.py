@@ -194,25 +194,30 @@ def compact(path: Path) -> None:
 
 
 def take_place(new: Path, old: Path) -> None:
-    """Let one catalog take the place of another one, or of none; both are closed. Durable on return.
+    """Let one catalog take the place of another one, or of none. Durable on return.
 
     Raises:
-        Unavailable: another process has the old one open.
+        Unavailable: another process has one of them open.
     """
-    log = old.with_name(f"{old.name}-wal")
+    _end_log(new)
     try:
-        with closing(sqlite3.connect(old, BUSY_SECONDS, isolation_level=None)) as db:
-            # Its log would be taken for that of the new one: SQLite writes it into the file, and deletes it.
+        _end_log(old)
+    except sqlite3.DatabaseError:  # damaged: nothing to be kept
+        for suffix in ("-wal", "-shm"):
+            old.with_name(old.name + suffix).unlink(missing_ok=True)
+    new.replace(old)
+    sync_folder(old.parent)
+
+
+def _end_log(path: Path) -> None:
+    """Have all of a catalog in one file: the log beside it would stay behind, or be taken for another's."""
+    try:
+        with closing(sqlite3.connect(path, BUSY_SECONDS, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.OperationalError as error:
         raise Unavailable(
             "The catalog cannot be replaced while it is read: end `scrapy serve`, then try again."
         ) from error
-    except sqlite3.DatabaseError:  # damaged: nothing to be kept
-        log.unlink(missing_ok=True)
-        old.with_name(f"{old.name}-shm").unlink(missing_ok=True)
-    new.replace(old)
-    sync_folder(old.parent)
 
 
 def _is_busy(error: Exception) -> bool:
