@@ -15,6 +15,7 @@ from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.errors import ParserKilled, Unavailable, Unreadable
 from webcrawler.job import Job
+from webcrawler.parsing import obeying
 from webcrawler.urls import Mirrors
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class IndexSpider(Spider):
                 await before.wait()
                 outcomes.extend(fetch.lease, lambda _: entry)
                 return
-            page = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols))
+            parsed = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols))
+            page = obeying(parsed, fetch.headers)
             sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching
             item = CrawledPage.of(fetch, page)

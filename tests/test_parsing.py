@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.parsing import parse
+from webcrawler.parsing import obeying, parse
 from webcrawler.parsing.encoding import declared_encoding, decode
 from webcrawler.parsing.markup import flatten
 from webcrawler.parsing.reader import MAX_LINKS
@@ -494,3 +494,26 @@ def test_text_in_utf_8_is_read_as_written(text: str) -> None:
 @given(st.binary(max_size=100))
 def test_url_that_is_none_does_not_harm_the_page(url: bytes) -> None:
     holds(parse(b"<a href=x>1</a><a href=http://h/>2</a>", url.decode("latin-1")))
+
+
+@pytest.mark.parametrize(
+    ("values", "noindex", "nofollow"),
+    [
+        (["noindex"], True, False),
+        (["NoIndex, nofollow"], True, True),
+        (["none"], True, True),
+        (["nofollow", "noindex"], True, True),
+        (["max-snippet: 20, noindex"], True, False),
+        (["unavailable_after: 25 Jun 2030 15:00:00 GMT, nofollow"], False, True),
+        (["noarchive, index, follow"], False, False),
+        (["examplebot: noindex, nofollow"], False, False),
+        (["nofollow, examplebot: noindex"], False, True),
+        ([""], False, False),
+    ],
+)
+def test_x_robots_tag_headers_ask_what_meta_robots_asks(
+    values: list[str], noindex: bool, nofollow: bool
+) -> None:
+    page = obeying(parse(b"<p>words", "http://a.test/"), [("x-robots-tag", value) for value in values])
+
+    assert (page.noindex, page.nofollow) == (noindex, nofollow)

@@ -35,8 +35,8 @@ SITEMAP = (
     "<lastmod>2026-01-02</lastmod></url><url><loc>http://foreign.test/</loc></url></urlset>"
 )
 LINKS = (
-    "/a /same /copy /changes /leaves /noindex /nofollow /moved /loop /missing /forbidden /broken /failing "
-    "/image /own/index.html /removed mailto:a@b.test //[bad"
+    "/a /same /copy /changes /leaves /noindex /header /nofollow /moved /loop /missing /forbidden /broken "
+    "/failing /image /own/index.html /removed mailto:a@b.test //[bad"
 )
 
 
@@ -57,6 +57,7 @@ ROUTES: dict[str, Route] = {
     "/same": Answer("<title>The same</title><p>word for word <a href='/from-same'>on</a>"),
     "/copy": Answer("<title>The same</title><p>word for word <a href='/from-same'>on</a>"),
     "/noindex": Answer("<meta name=robots content=noindex>hidden <a href='/from-noindex'>x</a>"),
+    "/header": Answer("hidden by a header", headers={"X-Robots-Tag": "noindex"}),
     "/nofollow": Answer("<meta name=robots content=nofollow>shy <a href='/from-nofollow'>x</a>"),
     **dict.fromkeys(STEADY, _steady),
     "/moved": redirect("/a", 302),
@@ -122,6 +123,8 @@ def test_the_catalog_says_the_same_of_every_url(folder: Path, run: Run) -> None:
 def test_what_the_crawl_met_is_what_makes_rebuilding_hard(crawled: Path) -> None:
     reasons = {f"{row[3]}/{row[4]}" for row in dumped(crawled)["fetches"]}
 
+    hidden = {row[0].rpartition("/")[2] for row in dumped(crawled)["documents"] if row[10]}
+    assert hidden == {"noindex", "header"}
     assert reasons >= {
         *("done/document", "done/duplicate", "done/redirect", "done/sitemap", "failed/not-found"),
         *("failed/redirect-loop", "failed/robots-disallowed", "failed/server-error", "failed/not-indexable"),

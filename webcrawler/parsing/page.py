@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 
 from webcrawler.parsing import documents
 from webcrawler.parsing.links import base_url, canonical_url, merge
@@ -10,6 +10,8 @@ from webcrawler.parsing.markup import feed, markup
 from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page, Text
 from webcrawler.text import simhash
+
+WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
 def parse(
@@ -57,6 +59,23 @@ def parse(
         simhash=simhash(text),
         canonical=canonical_url(reader.canonical, base),
     )
+
+
+def obeying(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
+    """The page with what X-Robots-Tag headers ask of all robots; all that a PDF can say is said by these."""
+    values = [value for name, value in headers if name.lower() == "x-robots-tag"]
+    words = {word for value in values for word in _of_all_robots(value)}
+    noindex, nofollow = ({word, "none"} & words for word in ("noindex", "nofollow"))
+    return page._replace(noindex=page.noindex or bool(noindex), nofollow=page.nofollow or bool(nofollow))
+
+
+def _of_all_robots(value: str) -> Iterator[str]:
+    """The directives up to the first that is for a robot with a name, as `examplebot: noindex, nofollow`."""
+    for part in value.lower().split(","):
+        name, colon, _ = part.partition(":")
+        if colon and name.strip() not in WITH_VALUES:
+            return
+        yield part.strip()
 
 
 def index_text(page: Page) -> Text:
