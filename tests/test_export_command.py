@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from shutil import copytree
 
@@ -71,6 +73,17 @@ class _Asked:
 
     def __init__(self, file: Path) -> None:
         self.inputs, self.verbose = [str(file)], False
+
+
+@pytest.mark.slow
+def test_a_duplicate_whose_bytes_are_kept_nowhere_is_counted_as_missing(folder: Path, run: Run) -> None:
+    with closing(sqlite3.connect(folder / "catalog.sqlite")) as db, db:
+        url = "SELECT number FROM urls WHERE path = '/twin/%d'"
+        db.execute(f"UPDATE documents SET digest = x'00' WHERE number = ({url % 1})")
+
+    told = json.loads(run("export", str(folder / "out.warc.gz"), "--json", folder=folder).out)
+
+    assert told["missing"] == 1 and b"" not in pages_in(folder / "out.warc.gz").values()
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from frontiers import done, fetch, links
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.frontier import Frontier, maintenance, ordering
+from webcrawler.frontier import Frontier, leases, maintenance, ordering
 from webcrawler.frontier.homes import Homes, home_of
 from webcrawler.urls import registrable_domain
 
@@ -71,6 +71,12 @@ def test_a_partition_alone_and_those_of_a_worker_alone_are_nobody_elses() -> Non
 
 
 # ---- what is leased
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody falls behind because the machine is busy."""
+    monkeypatch.setattr(leases, "PATIENCE_SECONDS", 3600.0)
 
 
 @pytest.fixture
@@ -143,6 +149,17 @@ def test_nothing_is_taken_from_an_owner_that_keeps_up(ann: Frontier, bob: Fronti
 
     assert leased(ann) == {f"{url}/more" for url in of(ann)}
     assert not leased(ann)
+
+
+def test_new_urls_are_not_left_to_an_owner_that_leases_checks_only(ann: Frontier, bob: Frontier) -> None:
+    fall_behind(ann)
+    ann.leases.checks_only = True
+    assert not leased(ann)
+
+    found: set[str] = set()
+    while more := leased(bob):
+        found |= more
+    assert found == set(URLS)
 
 
 def test_who_has_something_due_at_home_leases_that_first(ann: Frontier, bob: Frontier) -> None:

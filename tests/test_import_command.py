@@ -13,6 +13,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
+import brotli
 import pytest
 from conftest import Run
 from dumped import dumped
@@ -64,6 +65,7 @@ def warc(path: Path, records: Iterable[Kept], version: str = "WARC/1.0", gzipped
 
 
 DIGEST = "sha1:" + b32encode(sha1(b"<title>Same quokka</title>").digest()).decode()
+BROTLI = brotli.compress(b"<title>Brotli quokka</title>")
 PACKED = gzip.compress(b"<title>Packed quokka</title><a href=/next>next</a>")
 TAKEN = [
     Kept("/", b"<title>Plain quokka</title><a href=/packed>packed</a>"),
@@ -75,6 +77,12 @@ TAKEN = [
     Kept("/dom", b"<title>Quokka of a browser</title>", kind="resource"),
     Kept("/moved", status="301 Moved", headers={"Location": "/packed"}),
     Kept("/gone", b"not here", "404 Not Found"),
+    Kept(
+        "/brotli",
+        brotli.compress(b"<title>Brotli quokka</title>"),
+        headers={**HTML, "Content-Encoding": "br"},
+    ),
+    Kept("/home", b"<title>Home quokka</title>"),
     Kept("/again", b"<title>Same quokka</title>"),
     Kept("/twin", kind="revisit", fields={"WARC-Payload-Digest": DIGEST}, date="2026-01-02T03:04:06Z"),
 ]
@@ -83,11 +91,13 @@ LEFT = {
     "server-error": Kept("/busy", b"", "503 Busy"),
     "too-large": Kept("/large", b"<p>" + b"x" * 100_000),
     "body elsewhere": Kept("/lost", kind="revisit", fields={"WARC-Payload-Digest": "sha1:ELSEWHERE"}),
-    "not a URL": Kept("/", b"<p>", server="http://[broken"),
+    "redirect-loop": Kept("/home", status="301 Moved", headers={"Location": "/home#top"}),
+    "no date of the past": Kept("/future", b"<p>", date="9999-12-31T23:59:59-23:59"),
     "malformed": Kept("/", b"<p>", date="yesterday"),
     "removed": Kept("/removed", b"<p>"),
 }
 IGNORED = [
+    Kept("/", b"<p>", server="gopher://a.test"),
     Kept("/", b"", kind="request", status="GET / HTTP/1.1"),
     Kept("", b"20260102030405\na.test. 300 IN A 192.0.2.1", server="dns:a.test", kind="resource"),
     Kept("/", b"{}", server="urn:pageinfo:http://a.test", kind="resource"),
@@ -100,21 +110,21 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
     tmp_path: Path, run: Run, version: str, gzipped: bool
 ) -> None:
     folder = tmp_path / "crawl"
-    file = warc(tmp_path / "theirs.warc", [*TAKEN, *LEFT.values(), *IGNORED], version, gzipped)
+    file = warc(tmp_path / "theirs.warc", [*LEFT.values(), *TAKEN, *IGNORED], version, gzipped)
     run("remove", f"{A}/removed")
 
     told = json.loads(run("import", str(file), "--json", "-s", "DOWNLOAD_MAXSIZE=50000").out)
 
     assert told == {
         "fetches": len(TAKEN),
-        "documents": 5,
+        "documents": 7,
         "known": 0,
         "left_out": dict.fromkeys(LEFT, 1),
         "frontier": None,
     }
     rows = {row[0].removeprefix(A): f"{row[3]}/{row[4]}" for row in dumped(folder)["fetches"]}
     assert rows == {
-        **dict.fromkeys(("/", "/packed", "/dom", "/again"), "done/document"),
+        **dict.fromkeys(("/", "/packed", "/dom", "/again", "/brotli", "/home"), "done/document"),
         "/twin": "done/duplicate",
         "/moved": "done/redirect",
         "/gone": "failed/not-found",
@@ -126,7 +136,8 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
         (f"{A}/moved", f"{A}/packed", "redirect"),
     }
     titles = {hit.title for hit in Searcher(folder).search("quokka").hits}
-    assert titles == {"Plain quokka", "Packed quokka", "Quokka of a browser", "Same quokka"}
+    words = ("Plain", "Packed", "Same", "Brotli", "Home")
+    assert titles == {*(f"{word} quokka" for word in words), "Quokka of a browser"}
 
 
 def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pages(
@@ -162,12 +173,13 @@ def test_arc_files_are_read_as_well(tmp_path: Path, run: Run) -> None:
     [
         (b"no archive at all", "cannot be read"),
         (b"", "cannot be read"),
+        (b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 9\r\n\r\nHTTP/1.1\n\r\n\r\n", "cannot be read"),
         (
             gzip.compress(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n" * 2),
             "warcio recompress",
         ),
     ],
-    ids=["text", "nothing", "compressed as a whole"],
+    ids=["text", "nothing", "no URL", "compressed as a whole"],
 )
 def test_what_is_no_warc_file_is_refused_in_one_line(
     tmp_path: Path, run: Run, content: bytes, message: str
@@ -197,6 +209,14 @@ def test_without_files_or_beside_a_crawl_it_says_what_to_do(tmp_path: Path, run:
     (tmp_path / "crawl").mkdir(exist_ok=True)
     with hold_crawl(tmp_path / "crawl"):
         assert "end it first" in run("import", str(file)).err
+
+
+def test_of_two_answers_the_later_one_counts_whoever_fetched_it(tmp_path: Path, run: Run) -> None:
+    for year, title in ((2025, "Middle"), (2026, "New"), (2024, "Old")):
+        kept = Kept("/", f"<title>{title} quokka</title>".encode(), date=f"{year}-01-02T03:04:05Z")
+        run("import", str(warc(tmp_path / f"{year}.warc.gz", [kept])))
+
+    assert [hit.title for hit in Searcher(tmp_path / "crawl").search("quokka").hits] == ["New quokka"]
 
 
 @pytest.mark.slow

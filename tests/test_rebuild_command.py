@@ -189,6 +189,38 @@ def test_a_damaged_catalog_is_replaced(folder: Path, run: Run) -> None:
 
 
 @pytest.mark.slow
+def test_a_damaged_record_is_named_and_costs_no_other(folder: Path, run: Run) -> None:
+    before = {row[0] for row in dumped(folder)["documents"]}
+    path = max((folder / "pages").glob("*.warc.gz"), key=lambda path: path.stat().st_size)
+    with path.open("rb") as file:
+        begin, end, _ = list(members(file, 0))[4]
+    content = bytearray(path.read_bytes())
+    content[(begin + end) // 2] ^= 0xFF
+    path.write_bytes(content + b"\x1f\x8b\x08 no record")
+
+    told = json.loads(run("rebuild", "--json", folder=folder).out)
+
+    assert told["unreadable"] == 1
+    assert len(before - {row[0] for row in dumped(folder)["documents"]}) <= 1
+
+
+@pytest.mark.slow
+def test_a_body_may_stand_behind_the_record_that_repeats_it(folder: Path, run: Run) -> None:
+    before = {(row[0], row[4]) for row in dumped(folder)["documents"]}
+    for number, path in enumerate(sorted((folder / "pages").glob("*.warc.gz"))):
+        with path.open("rb") as file:
+            kept = [member for _, _, member in members(file, 0)]
+        path.unlink()
+        content = b"".join(zlib.compress(member, wbits=31) for member in reversed(kept))
+        path.with_name(f"no-time-{number}.warc.gz").write_bytes(content)
+
+    run("rebuild", folder=folder)
+
+    after = {(row[0], row[4]) for row in dumped(folder)["documents"]}
+    assert {url for url, _ in after} == {url for url, _ in before}
+
+
+@pytest.mark.slow
 def test_records_of_older_versions_bring_back_documents_and_links(folder: Path, run: Run) -> None:
     """They do not say which lease they are of, nor what it was before."""
     before = dumped(folder)

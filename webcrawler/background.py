@@ -4,7 +4,7 @@ The kernel frees a lock however its holder ends. NAME.lock belongs to a companio
 in it; `crawls.lock` is shared by all crawls, `searches.lock` by real-time searches, each of which has a lock
 of its own as well. A companion ends while it holds its own lock and that of the crawls. A crawl that starts
 meanwhile waits in `hold_crawl` for some milliseconds, and then finds no companion, never one that is about to
-end.
+end. Commands that no crawl may disturb, as `scrapy rebuild`, hold that lock until they are done.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from webcrawler.errors import BadInput
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 POLL_SECONDS = 0.5
+SHARE_SECONDS = 0.01  # between two tries to share a lock
+TELL_SECONDS = 5.0  # between two lines that say what is waited for
 KILL_SECONDS = 0.02  # between two looks whether a killed process is gone
 # Pause between rebuilds of a view: REST times the last rebuild's duration, at least LEAST_SECONDS.
 REST = 20
@@ -67,8 +69,17 @@ def search_lock(crawl_dir: Path, job: str) -> Path:
 
 def _share(path: Path) -> IO[str]:
     lock = path.open("a+")
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    return lock
+    begun = told = time.monotonic()
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return lock
+        except BlockingIOError:
+            time.sleep(SHARE_SECONDS)
+        if (now := time.monotonic()) - told > TELL_SECONDS:
+            told = now
+            busy = "waiting for %s, where a command such as rebuild or import is at work: %.0f s so far"
+            logger.warning(busy, path.parent, now - begun)
 
 
 def is_searched(crawl_dir: Path) -> bool:

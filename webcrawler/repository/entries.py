@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from scrapy.settings import BaseSettings
 
@@ -24,6 +25,7 @@ from webcrawler.parsing import ParserPool, index_text, obeying
 from webcrawler.records import Entry, Fetch, Lease, Link, Page, Place, Sitemap
 
 WINDOW = 64  # records at the parsers at a time
+T = TypeVar("T")
 LOST_BODY = "the bytes that it repeats are in no file"
 
 
@@ -61,9 +63,7 @@ class EntryReader:
         """
         bodies: dict[bytes, Place] = {}
         waiting: deque[tuple[Parsed, Record]] = deque()
-        for record in records:
-            if record.kind == "response" and record.digest:
-                bodies.setdefault(record.digest, record.place)
+        for record in _in_turn(records, bodies):
             with suppress(BadUrl):
                 waiting.append((self.begin(self._fetch(record, folder, bodies)), record))
             if len(waiting) > WINDOW:
@@ -105,7 +105,8 @@ class EntryReader:
         return Stored(self.end(parsed), record.place, record.search)
 
     def _fetch(self, record: Record, folder: Path, bodies: dict[bytes, Place]) -> Fetch:
-        lease = lease_of(record.response.url, record.token, record.tries, record.was, record.request)
+        token = record.token or token_at(record.fetched)
+        lease = lease_of(record.response.url, token, record.tries, record.was, record.request)
         target = self.target(record.status, record.response.headers, lease)
         fetch = Fetch(
             lease,
@@ -161,6 +162,19 @@ class EntryReader:
         )
 
 
+def _in_turn(records: Iterable[Record], bodies: dict[bytes, Place]) -> Iterator[Record]:
+    """The records, and where bodies stand; those whose body is not known yet come last, as clocks err."""
+    late: list[Record] = []
+    for record in records:
+        if record.kind == "response" and record.digest:
+            bodies.setdefault(record.digest, record.place)
+        if record.kind == "revisit" and record.status == 200 and record.digest not in bodies:
+            late.append(record)
+        else:
+            yield record
+    yield from late
+
+
 @contextmanager
 def entry_reader(crawl_dir: Path, settings: BaseSettings) -> Iterator[EntryReader]:
     """A reader for a data folder, with parsers on all cores, and the rules of its newest crawl."""
@@ -171,6 +185,16 @@ def entry_reader(crawl_dir: Path, settings: BaseSettings) -> Iterator[EntryReade
         yield EntryReader(parsers, rules, Sitemaps.from_settings(settings, job, rules))
     finally:
         parsers.kill()
+
+
+def in_batches(things: Iterator[T], most: int) -> Iterator[list[T]]:
+    while some := list(islice(things, most)):
+        yield some
+
+
+def token_at(fetched: float) -> int:
+    """That of a lease given at this time, for fetches whose lease is not known: tokens follow the clock."""
+    return int(fetched * 1_000_000)
 
 
 def lease_of(url: str, token: int = 0, tries: int = 0, was: str = "", request: str = "") -> Lease:

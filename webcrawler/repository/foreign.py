@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-import zlib
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from scrapy.http import Response
+from scrapy.utils._compression import _DecompressionMaxSizeExceeded, _inflate, _unbrotli, _unzstd
+from scrapy.utils.gz import gunzip
 from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
 from webcrawler.crawl import headers_of, reason_of
-from webcrawler.errors import BadInput, BadUrl
+from webcrawler.errors import BadInput
 from webcrawler.records import Fetch
-from webcrawler.repository.entries import EntryReader, lease_of
+from webcrawler.repository.entries import EntryReader, lease_of, token_at
 
-TAKEN = frozenset({"document", "redirect", "redirect-loop", "not-found"})
+TAKEN = frozenset({"document", "redirect", "not-found"})
 CHUNK_BYTES = 65_536
+CLOCK_SECONDS = 86_400.0  # by which another machine's clock may be ahead
+# As Scrapy undoes them; zlib and raw deflate both go by the name of deflate.
+INFLATES: dict[str, Callable[..., bytes]] = {
+    **dict.fromkeys(("gzip", "x-gzip"), gunzip),
+    "deflate": _inflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}
 WEB = ("http://", "https://")
 
 
@@ -52,58 +63,64 @@ class ForeignFile:
             BadInput: it is no WARC or ARC file, is damaged, or was compressed as a whole.
         """
         is_empty = True
-        try:
-            with self._path.open("rb") as file:
-                records = ArchiveIterator(file, arc2warc=True)
-                for record in records:
-                    self.offset, is_empty = records.offset, False
-                    if fetch := self._fetch(record):
-                        yield fetch
-        except (ArchiveLoadFailed, EOFError, OSError) as error:
-            why = f"beyond byte {self.offset:,}: {_plain(error)}"
-            raise BadInput(f"{self._path} cannot be read {why}") from None
+        with self._path.open("rb") as file:
+            records = ArchiveIterator(file, arc2warc=True)
+            while (record := self._next(records)) is not None:
+                self.offset, is_empty = records.offset, False
+                if fetch := self._fetch(record):
+                    yield fetch
         if is_empty:
             raise BadInput(f"{self._path} cannot be read: it has no records")
+
+    def _next(self, records: Any) -> Any:
+        try:
+            return next(iter(records), None)
+        except Exception as error:  # whatever warcio makes of what is no record
+            why = f"beyond byte {self.offset:,}: {_plain(error)}"
+            raise BadInput(f"{self._path} cannot be read {why}") from None
 
     def _fetch(self, record: Any) -> Fetch | None:
         url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<>")
         if record.rec_type not in ("response", "resource", "revisit") or not url.startswith(WEB):
             return None
-        why = ""
+        fetch: Fetch | None = None
         try:
             fetch, why = self._judged(record, url)
-        except BadUrl:
-            fetch, why = None, "not a URL"
-        except (ValueError, TypeError, LookupError, AttributeError, zlib.error):  # as warcio fails
-            fetch, why = None, "malformed"
+        except Exception:  # there is no end to what a record may lack
+            why = "malformed"
         if why:
             self._left_out[why] += 1
         return fetch
 
     def _judged(self, record: Any, url: str) -> tuple[Fetch | None, str]:
         """The fetch, or why it is not taken."""
-        lease = lease_of(url)
+        digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""
+        if record.rec_type == "response" and digest:
+            self._bodies.setdefault(digest, (self._path, self.offset))
+        when = datetime.fromisoformat(record.rec_headers.get_header("WARC-Date"))
+        fetched = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        if not 0 < fetched < time.time() + CLOCK_SECONDS:
+            return None, "no date of the past"
+        lease = lease_of(url, token_at(fetched))
         if refusal := self._reader.refusal(lease):
             return None, refusal
-        response = self._response(record, url)
+        response = self._response(record, url, digest)
         if response is None:
             return None, "body elsewhere"
         if len(response.body) > self._most_bytes:
             return None, "too-large"
         headers = headers_of(response)
         target = self._reader.target(response.status, headers, lease)
-        state, reason, retry = reason_of(response, target, lease, self._reader.kinds)
+        state, reason, retry = reason_of(response, target, lease)
         if retry or reason not in TAKEN:
             return None, reason
-        fetched = datetime.fromisoformat(record.rec_headers.get_header("WARC-Date")).timestamp()
         body = response.body
         return Fetch(lease, state, reason, fetched, 0.0, response.status, headers, body, target=target), ""
 
-    def _response(self, record: Any, url: str) -> Response | None:
-        digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""
+    def _response(self, record: Any, url: str, digest: str) -> Response | None:
         if record.rec_type == "resource":  # the bytes alone, without an answer
             kind = record.rec_headers.get_header("Content-Type") or ""
-            return Response(url, 200, {"Content-Type": kind}, self._body(record))
+            return Response(url, 200, {"Content-Type": kind}, record.raw_stream.read(self._most_bytes + 1))
         status = int(record.http_headers.get_statuscode())
         headers: dict[str, list[str]] = {}
         for name, value in record.http_headers.headers:
@@ -112,16 +129,31 @@ class ForeignFile:
             body = self._body_at(*self._bodies[digest]) if digest in self._bodies else None
         else:
             body = self._body(record)
-            if digest:
-                self._bodies.setdefault(digest, (self._path, self.offset))
         return None if body is None else Response(url, status, headers, body)
 
     def _body(self, record: Any) -> bytes:
-        """Without transfer and content encodings; a little more than `most_bytes` of what is longer."""
-        stream, body = record.content_stream(), bytearray()
+        """Without transfer and content codings; about `most_bytes` of what is longer."""
+        stream, body = record.raw_stream, bytearray()
+        if (record.http_headers.get_header("Transfer-Encoding") or "").lower() == "chunked":
+            stream = ChunkedDataReader(stream)
         while len(body) <= self._most_bytes and (part := stream.read(CHUNK_BYTES)):
             body += part
-        return bytes(body)
+        coded = bytes(body)
+        codings = (record.http_headers.get_header("Content-Encoding") or "").lower().split(",")
+        for coding in reversed([coding.strip() for coding in codings]):
+            coded = self._inflated(coded, coding)
+        return coded
+
+    def _inflated(self, body: bytes, coding: str) -> bytes:
+        """Some archives keep the header and not the coding: then the body is as it is."""
+        if (inflate := INFLATES.get(coding)) is None:
+            return body
+        try:
+            return inflate(body, max_size=self._most_bytes)
+        except _DecompressionMaxSizeExceeded:
+            return bytes(self._most_bytes + 1)  # too large, whatever is in it
+        except Exception:  # each decoder has errors of its own
+            return body
 
     def _body_at(self, path: Path, offset: int) -> bytes | None:
         with path.open("rb") as file, suppress(ArchiveLoadFailed):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from scrapy.settings import BaseSettings
 
@@ -20,13 +19,12 @@ from webcrawler.errors import BadInput
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
 from webcrawler.records import Entry, Fetch
-from webcrawler.repository.entries import WINDOW, EntryReader, Parsed, entry_reader
+from webcrawler.repository.entries import WINDOW, EntryReader, Parsed, entry_reader, in_batches
 from webcrawler.repository.foreign import ForeignFile
 from webcrawler.repository.rebuild import BUSY, make_ranks_and_vocabulary
 
 SOME = 200  # entries in one transaction
 Progress = Callable[[str, int, int | None], None]
-T = TypeVar("T")
 
 
 class Imported(NamedTuple):
@@ -75,11 +73,6 @@ def import_files(
     return Imported(work.fetches, work.documents, work.known, dict(work.left_out), frontier)
 
 
-def _in_batches(things: Iterator[T], most: int = SOME) -> Iterator[list[T]]:
-    while some := list(islice(things, most)):
-        yield some
-
-
 class _Work:
     """On one data folder."""
 
@@ -89,7 +82,7 @@ class _Work:
         self.left_out: Counter[str] = Counter()
 
     def take_in(self, paths: Sequence[Path], most_bytes: int, progress: Progress) -> None:
-        for some in _in_batches(self._entries(paths, most_bytes, progress)):
+        for some in in_batches(self._entries(paths, most_bytes, progress), SOME):
             places = [self._pages.append(entry) for entry in some]
             self._pages.sync()
             self._catalog.write(list(zip(some, places, strict=True)))
@@ -107,7 +100,7 @@ class _Work:
 
     def _new(self, fetches: Iterator[Fetch]) -> Iterator[Fetch]:
         """Those that the catalog does not have."""
-        for some in _in_batches(fetches, WINDOW):
+        for some in in_batches(fetches, WINDOW):
             made = self._catalog.fetches.made([fetch.lease.id for fetch in some])
             for fetch in some:
                 if (fetch.lease.id, fetch.fetched) in made:

@@ -18,7 +18,7 @@ from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput
 from webcrawler.index import wait_until_caught_up
 from webcrawler.linkgraph import stored
-from webcrawler.repository.entries import Stored, entry_reader
+from webcrawler.repository.entries import entry_reader, in_batches
 from webcrawler.scope import NAME as SCOPE
 from webcrawler.search.vocabulary import remake
 from webcrawler.urls import canonical, url_id
@@ -39,7 +39,7 @@ class Rebuilt(NamedTuple):
     urls: int
     waiting: int  # URLs that were linked to and never fetched; which of them wait, only Redis knows
     blocked_servers: list[str]  # known from the catalog that was there
-    unreadable: int  # records of which no URL could be made
+    unreadable: int  # records that are damaged, or of which no URL can be made
 
 
 def rebuild(
@@ -119,18 +119,17 @@ class _Work:
         self._kept: dict[str, set[int]] = {}  # ids of the finds that are kept, by search
 
     def write_catalog(self, blocked: Iterable[str]) -> None:
-        catalogs: dict[str, Catalog] = {}
-        with ExitStack() as opened:
-            reader = opened.enter_context(entry_reader(self._crawl_dir, self._settings))
-            for search, some in _batches(reader.stored(self._fetches(), self._crawl_dir / "pages")):
-                if search not in catalogs:
-                    path = self._aside / "catalog.sqlite"
-                    catalogs[search] = Catalog(path, job=search, limits=self._limits)
-                    opened.enter_context(closing(catalogs[search]))
-                catalogs[search].write([(one.entry, one.place) for one in some])
-                self._read += len(some)
-            for search, catalog in catalogs.items():
-                if search:
+        path, searches = self._aside / "catalog.sqlite", set[str]()
+        with entry_reader(self._crawl_dir, self._settings) as reader:
+            stored = reader.stored(self._fetches(), self._crawl_dir / "pages")
+            for search, group in groupby(stored, lambda one: one.search):
+                searches.add(search)
+                with closing(Catalog(path, job=search, limits=self._limits)) as catalog:
+                    for some in in_batches(group, SOME):
+                        catalog.write([(one.entry, one.place) for one in some])
+                        self._read += len(some)
+            for search in sorted(searches - {""}):
+                with closing(Catalog(path, job=search)) as catalog:
                     catalog.discard_finds(self._kept.get(search, ()))
         with suppress(FileNotFoundError):  # at last, as it was removed: the links of such pages stay
             shutil.copy(self._crawl_dir / SCOPE, self._aside)
@@ -142,7 +141,7 @@ class _Work:
         """The records that tell a fetch."""
         folder, ends = self._crawl_dir / "pages", dict[str, int]()
         total = sum(path.stat().st_size for path in folder.glob("*.warc.gz"))
-        for record in in_order(folder):
+        for record in in_order(folder, self._note_unreadable):
             ends[record.place.file] = record.place.offset
             if f"{record.state}/{record.reason}" == KEPT:
                 self._kept.setdefault(record.search, set()).add(url_id(canonical(record.response.url)))
@@ -152,6 +151,9 @@ class _Work:
                 self._progress("pages", sum(ends.values()), total)
             yield record
 
+    def _note_unreadable(self, offset: int) -> None:
+        self._records += 1
+
     def result(self, blocked: list[str]) -> Rebuilt:
         with closing(Catalog(self._aside / "catalog.sqlite", readonly=True)) as catalog:
             stats = catalog.stats()
@@ -159,16 +161,3 @@ class _Work:
             known, waiting = catalog.urls.count(), len(catalog.urls.unexplored())
         unreadable = self._records - self._read
         return Rebuilt(self._records, documents, duplicates, known, waiting, blocked, unreadable)
-
-
-def _batches(stored: Iterable[Stored]) -> Iterator[tuple[str, list[Stored]]]:
-    """Entries one after the other of the same search, some hundred at a time."""
-    for search, group in groupby(stored, lambda one: one.search):
-        some: list[Stored] = []
-        for one in group:
-            some.append(one)
-            if len(some) == SOME:
-                yield search, some
-                some = []
-        if some:
-            yield search, some

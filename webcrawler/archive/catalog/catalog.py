@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -41,7 +42,7 @@ NO_LIMITS: Mapping[str, float] = MappingProxyType({})
 
 def blocked_servers(path: Path) -> list[str]:
     """Those that the catalog at this path knows as blocked; none where there is none that can be read."""
-    with suppress(BadInput), closing(Catalog(path, readonly=True)) as catalog:
+    with suppress(BadInput, sqlite3.DatabaseError), closing(Catalog(path, readonly=True)) as catalog:
         return catalog.urls.blocked_servers()
     return []
 

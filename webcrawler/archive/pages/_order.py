@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from heapq import heappop, heappush
 from pathlib import Path
@@ -15,11 +15,14 @@ EARLY_SECONDS = 3600.0  # by which the first fetch of a file may be older than t
 _NAME = re.compile(r"(\d{8}T\d{6})-")
 
 
-def in_order(folder: Path) -> Iterator[Record]:
+def in_order(folder: Path, unreadable: Callable[[int], object] = lambda offset: None) -> Iterator[Record]:
     """All records of all files: those of one file as they stand, files merged by the times of the fetches.
 
     Several workers write at the same time, each to a file of its own. A file is opened when its time comes,
-    as after years of nightly crawls there are more than a process may open. A torn record ends its file.
+    as after years of nightly crawls there are more than a process may open.
+
+    Args:
+        unreadable: is told of each record that is damaged, or none of ours; a torn one ends its file.
     """
     waiting = deque(sorted(folder.glob("*.warc.gz"), key=_begun))
     # Time up to now, number of the file, record, the rest of the file.
@@ -28,7 +31,7 @@ def in_order(folder: Path) -> Iterator[Record]:
     while heap or waiting:
         while waiting and (not heap or _begun(waiting[0]) - EARLY_SECONDS <= heap[0][0]):
             opened += 1
-            _push(heap, 0.0, opened, _records(waiting.popleft()))
+            _push(heap, 0.0, opened, _records(waiting.popleft(), unreadable))
         if heap:
             time, number, record, rest = heappop(heap)
             yield record
@@ -42,9 +45,9 @@ def _push(
         heappush(heap, (max(time, record.fetched), number, record, rest))
 
 
-def _records(path: Path) -> Iterator[Record]:
+def _records(path: Path, unreadable: Callable[[int], object]) -> Iterator[Record]:
     with path.open("rb") as file:
-        yield from records_from(file, path.name, 0)
+        yield from records_from(file, path.name, 0, unreadable)
 
 
 def _begun(path: Path) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b32decode, b32encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha1
@@ -25,6 +25,8 @@ from webcrawler.errors import Unavailable
 from webcrawler.records import Entry, Fetch, Place
 
 CHUNK_BYTES = 65_536
+HEAD_BYTES = 1_024
+_MEMBER = b"\x1f\x8b\x08"  # its first bytes (RFC 1952, 2.3)
 REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 KEPT = "find/kept"  # state of records made by `kept`
 # They describe the bytes on the wire; kept under another name, as other archives do.
@@ -147,7 +149,7 @@ class Record(NamedTuple):
 
 
 def records(folder: Path) -> Iterator[Record]:
-    """All records of all files, oldest file first; a torn one (kill -9) ends its file."""
+    """All records of all files, oldest file first; what is damaged is left out."""
     for path in sorted(folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             yield from records_from(file, path.name, 0)
@@ -162,41 +164,84 @@ def record_at(folder: Path, place: Place) -> Record:
     path = folder / place.file
     try:
         with path.open("rb") as file:
-            for found in records_from(file, place.file, place.offset):
+            found = next(records_from(file, place.file, place.offset), None)
+            if found and found.place == place:
                 return found
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error}.") from error
-    except Exception as error:  # whole, and none of ours: warcio and its fields fail in any way
-        raise Unavailable(f"{path} has no record of ours at {place.offset}: {error!r}.") from error
-    raise Unavailable(f"{path} has no whole record at {place.offset}.")
+    raise Unavailable(f"{path} has no whole record of ours at {place.offset}.")
 
 
-def records_from(file: BinaryIO, name: str, start: int) -> Iterator[Record]:
-    for offset, _, member in members(file, start):
-        record = next(iter(ArchiveIterator(BytesIO(member))))
-        if record.rec_type != "warcinfo":
-            yield _parsed(record, Place(name, offset))
+def records_from(
+    file: BinaryIO, name: str, start: int, unreadable: Callable[[int], object] = lambda offset: None
+) -> Iterator[Record]:
+    """The records of a file from an offset on.
+
+    Args:
+        unreadable: is told the offset of each that is damaged, or none of ours.
+    """
+    for offset, _, member in members(file, start, unreadable):
+        try:
+            record = next(iter(ArchiveIterator(BytesIO(member))))
+            found = _parsed(record, Place(name, offset)) if record.rec_type != "warcinfo" else None
+        except Exception:  # of others: warcio and its fields fail in any way
+            unreadable(offset)
+            continue
+        if found:
+            yield found
 
 
-def members(file: BinaryIO, offset: int) -> Iterator[tuple[int, int, bytes]]:
+def members(
+    file: BinaryIO, offset: int, damaged: Callable[[int], object] = lambda offset: None
+) -> Iterator[tuple[int, int, bytes]]:
     """Begin, end and content of the gzip members from an offset on.
 
-    Up to the first that is torn or has a wrong checksum.
+    What is damaged is passed over, up to the next record that begins; a torn one (kill -9) ends the file.
+
+    Args:
+        damaged: is told where each damaged part begins.
     """
-    file.seek(offset)
-    chunk = file.read(CHUNK_BYTES)
-    while chunk:
-        inflate = zlib.decompressobj(wbits=31)
-        parts = []
-        with suppress(zlib.error):
-            while chunk and not inflate.eof:
-                parts.append(inflate.decompress(chunk))
-                chunk = inflate.unused_data or file.read(CHUNK_BYTES)
-        if not inflate.eof:
-            return
-        end = file.tell() - len(chunk)
-        yield offset, end, b"".join(parts)
+    while True:
+        end, member = _member(file, offset)
+        if not end:
+            following = _next_record(file, offset + 1)
+            if not following:
+                return
+            damaged(offset)
+            offset = following
+            continue
+        yield offset, end, member
         offset = end
+
+
+def _member(file: BinaryIO, offset: int) -> tuple[int, bytes]:
+    """End and content of the gzip member at an offset; 0 where none is whole."""
+    file.seek(offset)
+    inflate, parts = zlib.decompressobj(wbits=31), []
+    chunk = file.read(CHUNK_BYTES)
+    with suppress(zlib.error):
+        while chunk and not inflate.eof:
+            parts.append(inflate.decompress(chunk))
+            chunk = inflate.unused_data or file.read(CHUNK_BYTES)
+    return (file.tell() - len(chunk), b"".join(parts)) if inflate.eof else (0, b"")
+
+
+def _next_record(file: BinaryIO, offset: int) -> int:
+    """Where the next member begins that looks like a record; 0: nowhere."""
+    file.seek(offset)
+    while chunk := file.read(CHUNK_BYTES):
+        at = chunk.find(_MEMBER)
+        while at >= 0:
+            file.seek(offset + at)
+            with suppress(zlib.error):
+                if zlib.decompressobj(wbits=31).decompress(file.read(HEAD_BYTES), 5) == b"WARC/":
+                    return offset + at
+            at = chunk.find(_MEMBER, at + 1)
+        offset += len(chunk) - len(_MEMBER) + 1 if len(chunk) >= len(_MEMBER) else len(chunk)
+        file.seek(offset)
+        if len(chunk) < CHUNK_BYTES:
+            break
+    return 0
 
 
 def _parsed(record: Any, place: Place) -> Record:

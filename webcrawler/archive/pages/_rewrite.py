@@ -62,7 +62,9 @@ def raw_at(folder: Path, place: Place) -> Raw:
     try:
         with path.open("rb") as file:
             for offset, _, member in members(file, place.offset):
-                return Raw(offset, member)
+                if offset == place.offset:
+                    return Raw(offset, member)
+                break
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error}.") from error
     raise Unavailable(f"{path} has no whole record at {place.offset}.")

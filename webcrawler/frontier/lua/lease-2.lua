@@ -203,7 +203,7 @@ for _, name in ipairs({'wait', 'retry'}) do
 end
 if call('EXISTS', key('ready')) == 1 or doubtful_left > 0 and call('EXISTS', key('doubtful')) == 1 then answer[3] = 0 end
 local leaves_doubtful = doubtful_left <= 0 and call('EXISTS', key('doubtful')) == 1
-if home == 'own' and not leaves_doubtful and (answer[3] ~= 0 or checks_only or is_held_back) then call('HSET', key('meta'), 'caught_up', now) end
+if home == 'own' and not leaves_doubtful and (answer[3] ~= 0 or is_held_back) then call('HSET', key('meta'), 'caught_up', now) end
 if answer[3] == 0 and left_to_owner_ms > 0 then answer[3] = left_to_owner_ms end
 answer[4] = call('HEXISTS', key('alone'), worker)
 if answer[3] == 0 and answer[4] == 1 then answer[3] = 1000 end
