@@ -231,6 +231,18 @@ def test_while_a_whole_server_is_missing_none_of_its_documents_is_removed_for_a_
     assert catalog.count_documents() == 0
 
 
+def test_a_few_pages_that_are_gone_leave_even_if_they_are_checked_first(catalog: Catalog) -> None:
+    write(catalog, *[page(url, T, url) for url in SITE])
+    gone = SITE[:5]
+
+    write(catalog, *[failure(url, T + HOUR, "not-found", status=410) for url in gone[:4]])
+    write(catalog, *[page(url, T + HOUR, url) for url in SITE[5:11]])
+    write(catalog, failure(gone[4], T + HOUR, "not-found", status=410))  # the fifth of eleven
+    write(catalog, *[page(url, T + HOUR, url) for url in SITE[11:]])
+
+    assert catalog.count_documents() == len(SITE) - len(gone)
+
+
 def test_a_second_mass_404_long_after_the_first_removes_nothing_either(catalog: Catalog) -> None:
     write(catalog, *[page(url, T, url) for url in SITE])
     write(catalog, *all_missing(T + HOUR))

@@ -3,8 +3,9 @@
 --               308 at once
 -- :moved_s      the same for redirects that may pass (302, 303, 307)
 -- :lost_s       a document is removed when it could not be fetched for so long
--- :incident_s   for so long no document of a server is removed once more than :incident_share of at least :incident_checks
---               checks of this hour and the last found nothing
+-- :incident_s   for so long no document of a server is removed once clearly more than :incident_share of at least
+--               :incident_checks checks of this hour and the last found nothing: by two standard deviations, since the few
+--               pages that are really gone may be the first to be checked
 
 -- A later lease fences off an earlier one, whatever either has found and whatever the workers' clocks say.
 UPDATE batch SET fenced = 1, fresh = 0
@@ -57,7 +58,9 @@ ON CONFLICT DO UPDATE SET checks = checks + excluded.checks, missing = missing +
 DELETE FROM checks WHERE hour < (SELECT max(fetched) / 3600 - 2 FROM batch);
 
 UPDATE servers SET incident_since = CASE
-    WHEN (SELECT total(missing) > :incident_share * total(checks) FROM checks WHERE server = servers.number)
+    WHEN (SELECT excess > 0 AND excess * excess > 4 * checked * :incident_share * (1 - :incident_share)
+          FROM (SELECT total(checks) AS checked, total(missing) - :incident_share * total(checks) AS excess
+                FROM checks WHERE server = servers.number))
     THEN (SELECT CASE WHEN incident_since > max(fetched) - 2 * :incident_s THEN incident_since ELSE max(fetched) END
           FROM batch) END
 WHERE number IN (SELECT u.server FROM batch b JOIN urls u ON u.number = b.number WHERE b.checked IS NOT NULL)
