@@ -19,8 +19,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webcrawler.crawl.middlewares.bodies import MEMBERS_MAX, CompressedMiddleware
-from webcrawler.crawl.responses import Refused
+from webcrawler.crawl.middlewares.bodies import CompressedMiddleware
+from webcrawler.crawl.responses import MEMBERS_MAX, Refused
 
 
 def deflated(body: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:

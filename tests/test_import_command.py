@@ -153,6 +153,16 @@ def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pag
     assert dumped(folder) == before
 
 
+def test_documents_of_other_kinds_are_taken_in_as_a_crawl_would(tmp_path: Path, run: Run) -> None:
+    notes = Kept("/notes.md", b"# Notes on a quokka", headers={"Content-Type": "text/markdown"})
+    file = warc(tmp_path / "theirs.warc.gz", [notes])
+
+    assert json.loads(run("import", str(file), "--json", "-s", "DOCUMENT_TYPES=pdf").out)["documents"] == 0
+    run("import", str(file))
+
+    assert [hit.title for hit in Searcher(tmp_path / "crawl").search("quokka").hits] == ["Notes on a quokka"]
+
+
 def test_arc_files_are_read_as_well(tmp_path: Path, run: Run) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>Old quokka</title>"
     about = b"1 0 crawler\nURL IP-address Archive-date Content-type Archive-length\n"

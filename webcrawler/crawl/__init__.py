@@ -7,6 +7,22 @@
 
 from webcrawler.crawl import wiring
 from webcrawler.crawl.items import CrawledPage
-from webcrawler.crawl.responses import PARSED, headers_of, reason_of, redirect_target
+from webcrawler.crawl.responses import (
+    CODINGS_MAX,
+    PARSED,
+    has_many_members,
+    headers_of,
+    reason_of,
+    redirect_target,
+)
 
-__all__ = ["PARSED", "CrawledPage", "headers_of", "reason_of", "redirect_target", "wiring"]
+__all__ = [
+    "CODINGS_MAX",
+    "PARSED",
+    "CrawledPage",
+    "has_many_members",
+    "headers_of",
+    "reason_of",
+    "redirect_target",
+    "wiring",
+]

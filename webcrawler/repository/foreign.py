@@ -17,7 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
-from webcrawler.crawl import headers_of, reason_of
+from webcrawler.crawl import CODINGS_MAX, has_many_members, headers_of, reason_of
 from webcrawler.errors import BadInput
 from webcrawler.records import Fetch
 from webcrawler.repository.entries import EntryReader, lease_of, token_at
@@ -111,7 +111,7 @@ class ForeignFile:
             return None, "too-large"
         headers = headers_of(response)
         target = self._reader.target(response.status, headers, lease)
-        state, reason, retry = reason_of(response, target, lease)
+        state, reason, retry = reason_of(response, target, lease, self._reader.kinds)
         if retry or reason not in TAKEN:
             return None, reason
         body = response.body
@@ -140,7 +140,11 @@ class ForeignFile:
             body += part
         coded = bytes(body)
         codings = (record.http_headers.get_header("Content-Encoding") or "").lower().split(",")
+        if len(codings) > CODINGS_MAX:
+            raise ValueError(f"{len(codings)} content codings")
         for coding in reversed([coding.strip() for coding in codings]):
+            if has_many_members(coded, coding.encode()):
+                raise ValueError(f"too many parts, each compressed by {coding}")
             coded = self._inflated(coded, coding)
         return coded
 

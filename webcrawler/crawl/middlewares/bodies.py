@@ -16,21 +16,12 @@ from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, Htt
 from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
-from webcrawler.crawl.responses import Refused, codings_of
+from webcrawler.crawl.responses import CODINGS_MAX, Refused, codings_of, has_many_members
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
-CODINGS_MAX = 3  # applied one after the other; real servers use one
-# Gzip members or Zstandard frames, one behind the other: an empty one takes 5 and 15 µs, and inflated from
-# another coding, a million of them come in 20 KB. Real servers send one.
-MEMBERS_MAX = 1_000
-_BEGINNINGS = {  # of a member, a frame, and a frame to be skipped (RFC 1952, 2.3; RFC 8878, 3.1)
-    b"gzip": (b"\x1f\x8b\x08",),
-    b"x-gzip": (b"\x1f\x8b\x08",),
-    b"zstd": (b"\xb5\x2f\xfd", b"\x2a\x4d\x18"),
-}
 WAIT_SECONDS = 30.0  # for room, where a request has no deadline
 SMALL_BODY_BYTES = 64 * 1024  # inflated within milliseconds, up to DOWNLOAD_MAXSIZE
 
@@ -108,7 +99,7 @@ class CompressedMiddleware(HttpCompressionMiddleware):
 
     async def _inflate(self, request: Request, response: Response, coding: bytes) -> Response:
         """Undoes one coding, the last one."""
-        if sum(map(response.body.count, _BEGINNINGS.get(coding, ()))) > MEMBERS_MAX:
+        if has_many_members(response.body, coding):
             raise Refused("not-indexable")
         inflate: Callable[[Request, Response], Response] = super().process_response  # type: ignore[assignment]
         coded = _plain(response, [coding], response.body)
