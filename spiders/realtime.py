@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +15,7 @@ from spiders.index import IndexSpider
 from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.realtime import Driver, Journal, RealtimeJob, RealtimeSearch, journal
+from webcrawler.repository import main_index, share_finds
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -40,8 +43,9 @@ class RealtimeSpider(IndexSpider):
         """The index answers before anything else is opened: a person waits for it."""
         settings = self.crawler.settings
         folder = Path(settings["CRAWL_DIR"]).absolute()
-        job = self.job.with_judged(folder)
-        self._search = RealtimeSearch(folder, job)
+        job, index = self.job.with_judged(folder), main_index(settings)
+        share = partial(share_finds, folder, index, time.time()) if index else None
+        self._search = RealtimeSearch(folder, job, share)
         self.job = replace(job, mode=self._search.begin())
         self._driver = Driver(self._search, self._show)
         self._show(self._search.journal())

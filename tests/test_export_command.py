@@ -113,7 +113,12 @@ def test_a_query_or_a_time_chooses_documents(folder: Path, run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((), "name one file"), (("a.warc.gz", "--since", "yesterday"), "--since must be a day or a time")],
+    [
+        ((), "name one file"),
+        (("a.warc.gz", "--to", "https://search.example.org"), "name one file"),
+        (("--to", ""), "is not the URL of a main index"),
+        (("a.warc.gz", "--since", "yesterday"), "--since must be a day or a time"),
+    ],
 )
 def test_bad_arguments_are_named(run: Run, arguments: tuple[str, ...], message: str) -> None:
     assert message in run("export", *arguments).err

@@ -633,7 +633,7 @@ def test_openapi_document_names_each_path_parameter_and_key(client: TestClient) 
 
 def test_openapi_document_demands_what_the_api_demands(client: TestClient) -> None:
     for path, methods in document(Config(Path("crawl")))["paths"].items():
-        if "{" in path:
+        if "{" in path or "get" not in methods:
             continue
         demanded = [one["name"] for one in methods["get"]["parameters"] if one["required"]]
 

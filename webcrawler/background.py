@@ -20,10 +20,11 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from math import inf
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
-from webcrawler.errors import BadInput
+from webcrawler.errors import BadInput, Unavailable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -38,9 +39,13 @@ LEAST_SECONDS = 60.0
 RUN = "import sys; from {} import main; sys.exit(main(sys.argv[1:]))"
 
 
-def hold_crawl(crawl_dir: Path) -> IO[str]:
-    """Hold the lock of a crawl until the file is closed; taken before any companion is started."""
-    return _share(crawl_dir / "crawls.lock")
+def hold_crawl(crawl_dir: Path, patience_seconds: float = inf) -> IO[str]:
+    """Hold the lock of a crawl until the file is closed; taken before any companion is started.
+
+    Raises:
+        Unavailable: a command such as rebuild is at work, and goes on for longer than that.
+    """
+    return _share(crawl_dir / "crawls.lock", patience_seconds)
 
 
 def hold_search(crawl_dir: Path, seq: int = 0) -> IO[str]:
@@ -67,7 +72,7 @@ def search_lock(crawl_dir: Path, job: str) -> Path:
     return crawl_dir / "realtime" / f"{job}.lock"
 
 
-def _share(path: Path) -> IO[str]:
+def _share(path: Path, patience_seconds: float = inf) -> IO[str]:
     lock = path.open("a+")
     begun = told = time.monotonic()
     while True:
@@ -76,7 +81,10 @@ def _share(path: Path) -> IO[str]:
             return lock
         except BlockingIOError:
             time.sleep(SHARE_SECONDS)
-        if (now := time.monotonic()) - told > TELL_SECONDS:
+        if (now := time.monotonic()) - begun > patience_seconds:
+            lock.close()
+            raise Unavailable(f"a command such as rebuild or import is at work in {path.parent}")
+        if now - told > TELL_SECONDS:
             told = now
             busy = "waiting for %s, where a command such as rebuild or import is at work: %.0f s so far"
             logger.warning(busy, path.parent, now - begun)

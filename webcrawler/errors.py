@@ -2,7 +2,8 @@
 
 WebcrawlerError
 ├── BadInput            invalid request: say so in one line, exit 2, never retry
-│   └── BadUrl          no URL that could be fetched
+│   ├── BadUrl          no URL that could be fetched
+│   └── TooLarge        more than is taken at a time: send less
 ├── Unavailable         a passing fault: back off and try again
 ├── Unreadable          a document that is encrypted or damaged
 └── ParserKilled        a page that its parser did not survive
@@ -19,6 +20,10 @@ class BadInput(WebcrawlerError):
 
 class BadUrl(BadInput):
     """Raised when a text is not an http or https URL by the WHATWG URL standard."""
+
+
+class TooLarge(BadInput):
+    """Raised when what was sent, or what it unpacks to, is more than is taken at a time."""
 
 
 class Unavailable(WebcrawlerError):

@@ -192,6 +192,15 @@ SERVE_LIVE_PAGES = given("SERVE_LIVE_PAGES", 300, "pages", 1)
 # URL of a Scrapyd that runs searches of the web; empty: child processes run them.
 SERVE_SCRAPYD = given("SERVE_SCRAPYD", "", "URL")
 
+# ---- Shared finds
+
+# Secret of those who may hand pages in by POST /api/pages; empty: nobody may.
+SERVE_PAGES_TOKEN = given("SERVE_PAGES_TOKEN", "", "token")
+# Main index to which a search of the web hands what it keeps; empty: none.
+SHARE_URL = given("SHARE_URL", "", "URL")
+# The SERVE_PAGES_TOKEN of that main index.
+SHARE_TOKEN = given("SHARE_TOKEN", "", "token")
+
 # ---- Scrapy's own
 
 BOT_NAME = "webcrawler"
@@ -233,6 +242,9 @@ CHOICES = {
 }
 
 
+LEAST_TOKEN = 16  # characters: a short one can be guessed
+
+
 def words_of(value: str | Sequence[str]) -> list[str]:
     """The words of a list setting, "http, https" as well; lower case."""
     found = value.split(",") if isinstance(value, str) else value
@@ -262,6 +274,8 @@ def complaint(name: str, value: object) -> str:
         return f"REFRESH_SHARE={value} is not valid: a share, from 0 to 1"
     if name in WORDS and not WORDS[name].issuperset(words_of(str(value))):
         return f"{name}={value}: there are {', '.join(sorted(WORDS[name]))}"
+    if setting.unit == "token" and not re.fullmatch(rf"([!-~]{{{LEAST_TOKEN},}})?", str(value)):
+        return f"{name} is not valid: {LEAST_TOKEN} or more letters and digits, as of `openssl rand -hex 32`"
     if name == "BUDGET_DOMAIN_SHARE" and not re.fullmatch(r"([0-9]+/0*[1-9][0-9]*)?", str(value)):
         return f"{name}={value} is not valid: K/N, such as 10/1000"
     try:

@@ -28,6 +28,7 @@ from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, maintenance, ordering
 from webcrawler.job import Job
 from webcrawler.realtime import RealtimeJob, journal
+from webcrawler.repository import main_index
 from webcrawler.settings import SETTINGS, complaint, words_of
 from webcrawler.urls import AddressRules, Mirrors
 
@@ -60,6 +61,8 @@ class Crawl(Command, BaseRunSpiderCommand):
         spider = self._spider(args, opts)
         search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(spider, RealtimeSpider) else None
         is_index = issubclass(spider, IndexSpider) and not search
+        if search:
+            main_index(self.project)  # what is wrong with it is said before anything is opened
         mirrors = Mirrors.read(self.project["MIRRORS"])
         job = Job.read(**opts.spargs).of_originals(mirrors) if is_index else None
         agents = run.Agents(job.agents if job else 1)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 
-from webcrawler.commands.base import Command, Option, output_file, progress_bars
+from webcrawler.archive.catalog import Catalog
+from webcrawler.commands.base import Command, Option, Progress, output_file, progress_bars
 from webcrawler.commands.frontier import rows
 from webcrawler.errors import BadInput
-from webcrawler.repository import export
+from webcrawler.repository import MainIndex, export, hand_over, token_of
 
 MOST = 10_000_000  # hits
 
 
 class Export(Command):
-    arguments = "FILE.warc.gz"
-    summary = "Write documents to a WARC file, for other programs"
+    arguments = "FILE.warc.gz | --to URL"
+    summary = "Write documents to a WARC file, for other programs, or hand them to a main index"
     details = (
         "Writes the newest answer of each document, all of them or those that a query or a time chooses. "
         "Each record is whole, also that of a duplicate."
@@ -28,14 +30,16 @@ class Export(Command):
         Option("--query", None, "only documents that answer this query, the best first", "WORDS"),
         Option("--since", None, "only documents fetched from this day or time on (UTC)", "2026-11-01"),
         Option("--until", None, "only documents fetched before this day or time (UTC)", "2026-11-20T12:00"),
+        Option("--to", None, "hand them to the `scrapy serve` at this URL instead; needs SHARE_TOKEN", "URL"),
         Option("--json", False, "print JSON"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
-            raise BadInput("name one file: scrapy export pages.warc.gz")
+        if len(args) != (opts.to is None):
+            raise BadInput("name one file, `scrapy export pages.warc.gz`, or --to URL")
         since, until = _time(opts.since, "--since", -inf), _time(opts.until, "--until", inf)
-        target = Path(args[0])
+        token = token_of(self.project, "SHARE_TOKEN")
+        index = None if opts.to is None else MainIndex(opts.to, token)
         with closing(self.catalog()) as catalog, progress_bars() as progress:
             numbers = catalog.documents_fetched(since, until)
             if opts.query is not None:
@@ -44,9 +48,20 @@ class Export(Command):
                 numbers = [number for number, _ in answers if number in chosen]
             if not numbers:
                 raise BadInput("no document is chosen by that: nothing was written")
-            with output_file(target) as part, part.open("wb") as file:
-                found = export(self.crawl_dir, file, target.name, numbers, catalog, progress)._asdict()
-        print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
+            if index:
+                found = hand_over(self.crawl_dir, numbers, catalog, index, progress)._asdict()
+            else:
+                found = self._write(Path(args[0]), numbers, catalog, progress)
+        if opts.json:
+            print(json.dumps(found, indent=2))
+        else:
+            print("\n".join(rows({name: count for name, count in found.items() if count != {}}, "")))
+
+    def _write(
+        self, target: Path, numbers: Sequence[int], catalog: Catalog, progress: Progress
+    ) -> dict[str, int]:
+        with output_file(target) as part, part.open("wb") as file:
+            return export(self.crawl_dir, file, target.name, numbers, catalog, progress)._asdict()
 
 
 def _time(text: str | None, option: str, otherwise: float) -> float:

@@ -12,6 +12,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
+from webcrawler.repository import receive, token_of
 from webcrawler.settings import SETTINGS, complaint, is_yes
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
@@ -67,6 +68,8 @@ class Serve(Command):
             live_seconds=self.project.getint("SERVE_LIVE_SECONDS"),
             live_pages=self.project.getint("SERVE_LIVE_PAGES"),
             scrapyd=self.project.get("SERVE_SCRAPYD"),
+            pages_token=token_of(self.project, "SERVE_PAGES_TOKEN"),
+            take_in=lambda warc, go_on: receive(self.crawl_dir, warc, self.project, go_on),
             live_settings=tuple(  # a search of the web is started with these, too
                 (name, str(self.project[name])) for name in on_command_line if not name.startswith("SERVE_")
             ),

@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
@@ -41,14 +41,18 @@ JUDGED_AGAIN = 1_000  # texts that are kept to be judged by later examples
 class RealtimeSearch:
     """What a search has found so far.
 
+    Args:
+        share: hands what is kept, by its canonical URLs, to a main index; returns a line for people.
     Attributes:
         waiting_pages: that the crawl has fetched, and `step` has still to look at.
     Raises:
         BadInput: another search has this name.
     """
 
-    def __init__(self, crawl_dir: Path, job: RealtimeJob) -> None:
-        self.job, self._crawl_dir = job, crawl_dir
+    def __init__(
+        self, crawl_dir: Path, job: RealtimeJob, share: Callable[[Collection[str]], str] | None = None
+    ) -> None:
+        self.job, self._crawl_dir, self._share = job, crawl_dir, share
         discard_left_over(crawl_dir)  # also of an earlier search of this name
         self._writer = Writer(crawl_dir, job.name)
         self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
@@ -192,14 +196,17 @@ class RealtimeSearch:
                 self._hits, _ = self._listing.hits(self._query, self._urls)
         except Exception:  # whatever it is, the journal says how the search ended
             logger.exception("the last list is the one before")
-        self._discard_finds()
+        kept = self._discard_finds()
+        self._held.close()
+        if self._share and kept:
+            self._about = "; ".join(filter(None, (self._about, self._share(kept))))
         ended_by = "stopped" if reason.startswith("closespider_") else REASONS.get(reason, "failed")
         journal = self.journal("finished", ended_by)
-        self._held.close()
         self._writer.close()
         return journal
 
-    def _discard_finds(self) -> None:
+    def _discard_finds(self) -> list[str]:
+        """Returns the canonical URLs of what it has fetched and keeps."""
         gone: set[int] = set()
         try:
             if self.job.marks_finds and self._path.exists():
@@ -208,9 +215,11 @@ class RealtimeSearch:
         except (WebcrawlerError, sqlite3.Error, OSError, ValueError) as error:
             logger.warning("what is not kept leaves with the next crawl or search: %s", error)
             gone = set(self._urls.values())
-        self._kept = sum(id not in gone for id in self._urls.values())
         for hit in self._hits:
             hit["kept"] = hit["source"] == "index" or self._urls[hit["url"]] not in gone
+        urls = [url for url, id in self._urls.items() if id not in gone]
+        self._kept = len(urls)
+        return urls
 
     def journal(self, state: str = "running", reason: str = "") -> Journal:
         """Writes down how the search stands, and returns it."""

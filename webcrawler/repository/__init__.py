@@ -1,12 +1,29 @@
 """The WARC files as the truth: catalog, index and ranks are made of them again (GO 4.2.2).
 
 `rebuild` makes them of a data folder's own files, `import_files` takes in those of others,
-`merge` makes one data folder of several, and `export` writes documents for others.
+`receive` takes in what a search on another machine has found, and `hand_over` sends it there; `merge` makes
+one data folder of several, and `export` writes documents for others.
 """
 
 from webcrawler.repository.export import Exported, export
 from webcrawler.repository.importing import Imported, import_files
 from webcrawler.repository.merge import merge
 from webcrawler.repository.rebuild import Rebuilt, rebuild
+from webcrawler.repository.receiving import receive
+from webcrawler.repository.sending import MainIndex, hand_over, main_index, share_finds, token_of
 
-__all__ = ["Exported", "Imported", "Rebuilt", "export", "import_files", "merge", "rebuild"]
+__all__ = [
+    "Exported",
+    "Imported",
+    "MainIndex",
+    "Rebuilt",
+    "export",
+    "hand_over",
+    "import_files",
+    "main_index",
+    "merge",
+    "rebuild",
+    "receive",
+    "share_finds",
+    "token_of",
+]

@@ -61,37 +61,53 @@ def import_files(
         catalog = held.enter_context(closing(Catalog(catalog_file, limits=removal_limits(settings))))
         pages = held.enter_context(closing(PageStore(crawl_dir / "pages")))
         reader = held.enter_context(entry_reader(crawl_dir, settings))
-        work = _Work(catalog, pages, reader)
-        most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
-        work.take_in(paths, most_bytes, progress)
+        work = Intake(catalog, pages, reader, settings.getint("DOWNLOAD_MAXSIZE"))
+        work.take_in(paths, progress)
     make_ranks_and_vocabulary(crawl_dir, progress)
     wait_until_caught_up(crawl_dir, lambda applied, last: progress("index", applied, last))
     frontier = None
     if has_begun(crawl_dir):
         with connection.from_settings(settings) as connected:
             frontier = fill_again(settings, connected, Job(), progress)["frontier"]
-    return Imported(work.fetches, work.documents, work.known, dict(work.left_out), frontier)
+    return work.result(frontier)
 
 
-class _Work:
-    """On one data folder."""
+class Intake:
+    """Takes files into one data folder, and counts what comes of that.
 
-    def __init__(self, catalog: Catalog, pages: PageStore, reader: EntryReader) -> None:
+    Args:
+        most_bytes: a larger body is left out.
+        refusal: why this fetch is left out; "" where it is taken in.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        pages: PageStore,
+        reader: EntryReader,
+        most_bytes: int,
+        refusal: Callable[[Fetch], str] = lambda fetch: "",
+    ) -> None:
         self._catalog, self._pages, self._reader = catalog, pages, reader
+        self._most_bytes, self._refusal = most_bytes, refusal
         self.fetches = self.documents = self.known = 0
         self.left_out: Counter[str] = Counter()
 
-    def take_in(self, paths: Sequence[Path], most_bytes: int, progress: Progress) -> None:
-        for some in in_batches(self._entries(paths, most_bytes, progress), SOME):
+    def take_in(self, paths: Sequence[Path], progress: Progress) -> None:
+        """Each batch is durable before the next one begins; a batch that fails leaves those before it."""
+        for some in in_batches(self._entries(paths, progress), SOME):
             places = [self._pages.append(entry) for entry in some]
             self._pages.sync()
             self._catalog.write(list(zip(some, places, strict=True)))
             self.fetches += len(some)
             self.documents += sum(entry.fetch.reason == "document" for entry in some)
 
-    def _entries(self, paths: Sequence[Path], most_bytes: int, progress: Progress) -> Iterator[Entry]:
+    def result(self, frontier: dict[str, int] | None = None) -> Imported:
+        return Imported(self.fetches, self.documents, self.known, dict(self.left_out), frontier)
+
+    def _entries(self, paths: Sequence[Path], progress: Progress) -> Iterator[Entry]:
         waiting: deque[Parsed] = deque()
-        for fetch in self._new(self._fetches(paths, most_bytes, progress)):
+        for fetch in self._new(self._fetches(paths, progress)):
             waiting.append(self._reader.begin(fetch))
             if len(waiting) > WINDOW:
                 yield self._reader.end(waiting.popleft())
@@ -109,12 +125,15 @@ class _Work:
                     made.add((fetch.lease.id, fetch.fetched))
                     yield fetch
 
-    def _fetches(self, paths: Sequence[Path], most_bytes: int, progress: Progress) -> Iterator[Fetch]:
+    def _fetches(self, paths: Sequence[Path], progress: Progress) -> Iterator[Fetch]:
         total, done = sum(path.stat().st_size for path in paths), 0
         bodies: dict[str, tuple[Path, int]] = {}
         for path in paths:
-            file = ForeignFile(path, self._reader, bodies, self.left_out, most_bytes)
+            file = ForeignFile(path, self._reader, bodies, self.left_out, self._most_bytes)
             for fetch in file.fetches():
                 progress("pages", done + file.offset, total)
-                yield fetch
+                if why := self._refusal(fetch):
+                    self.left_out[why] += 1
+                else:
+                    yield fetch
             done += path.stat().st_size

@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from webcrawler.web import failures, openapi, render, search
 from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
+from webcrawler.web.finds import Finds
 from webcrawler.web.guard import ClientLimits, KnownHosts, RequestBounds, SecurityHeaders
 from webcrawler.web.judge import Judge
 from webcrawler.web.live import LivePages
@@ -27,6 +28,7 @@ def make_app(config: Config) -> Starlette:
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
     answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), LivePages(config)
+    finds = Finds(config)
     app = Starlette(
         routes=[
             *search.ROUTES,
@@ -35,6 +37,7 @@ def make_app(config: Config) -> Starlette:
             *cached_routes(config),
             *judge.routes(),
             *live.routes(),
+            *finds.routes(),
             *status_routes(overviews),
             *metrics.routes(),
             *Health(answers.ask).routes(),
@@ -47,7 +50,7 @@ def make_app(config: Config) -> Starlette:
     app.state.config, app.state.metrics = config, metrics
     app.state.overviews = overviews
     app.state.answers, app.state.judge = answers, judge
-    app.state.live = live
+    app.state.live, app.state.finds = live, finds
     # now, so that mistakes in the configuration show at the start, not with the first request
     app.middleware_stack = app.build_middleware_stack()
     return app
@@ -70,5 +73,6 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     await app.state.live.enter()
     yield
     await app.state.live.leave()
+    app.state.finds.close()
     app.state.answers.close()
     app.state.overviews.close()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from webcrawler.repository import Imported
+
+TakeIn = Callable[[bytes, Callable[[], None]], "Imported"]
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Plain values; the command reads them from settings."""
+    """Plain values, and how pages are taken in; the command reads them from settings."""
 
     crawl_dir: Path
     title: str = "webcrawler"  # what the page calls itself
@@ -31,4 +38,6 @@ class Config:
     live_pages: int = 300  # to fetch for each of them, at most
     scrapyd: str = ""  # URL of the Scrapyd that runs them; "": child processes
     scrapyd_project: str = "webcrawler"
+    pages_token: str = field(default="", repr=False)  # of those who may hand pages in; "": nobody may
+    take_in: TakeIn | None = None  # takes in the pages of a WARC file, as `repository.receive` does
     live_settings: tuple[tuple[str, str], ...] = ()  # of the crawl, to be passed on to such a search

@@ -76,6 +76,14 @@ NO_HIT = (404, "no such hit on that page of the results")
 NOT_YOURS, UNKNOWN = (403, "not permitted (SERVE_LIVE)"), (404, "no such search of the web")
 AGAIN = "try again in a moment"
 BUSY = (409, "you already have a search running")
+PAGES = "/api/pages"
+REFUSING = [
+    (401, "not the token"),
+    (403, "it is off (SERVE_PAGES_TOKEN)"),
+    (413, "too large, also where unpacked: send less at a time"),
+    (415, "not sent as application/warc"),
+    (422, "no WARC file that can be read"),
+]
 # Path, method, summary, schema of the answer, parameters, errors beside those that each operation has.
 # fmt: off
 OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]]]] = [
@@ -89,6 +97,7 @@ OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]
     ("/api/live", "post", "Search the web now", "Live", [], [NOT_YOURS, BUSY]),
     ("/api/live/{job}", "get", "A search of the web, as far as it is", "Live", [], [NOT_YOURS, UNKNOWN]),
     ("/api/live/{job}/stop", "post", "End such a search", "Live", [], [NOT_YOURS, UNKNOWN]),
+    (PAGES, "post", "Hand over what a search on another machine has found", "Received", [], REFUSING),
 ]
 # fmt: on
 
@@ -97,7 +106,7 @@ def document(config: Config) -> Schema:
     paths: dict[str, Schema] = {}
     for path, method, summary, gives, parameters, errors in OPERATIONS:
         # what is posted is done after the answer
-        good = (202, "begun", gives) if method == "post" else (200, "the answer", gives)
+        good = (202, "begun", gives) if (method, gives) == ("post", "Live") else (200, "the answer", gives)
         common = [(400, "invalid request"), *errors, (429, "rate limit exceeded"), (503, AGAIN)]
         responses = [good, *((status, why, "Error") for status, why in common)]
         of_path = paths.setdefault(path, {"parameters": [JOB]} if "{job}" in path else {})
@@ -109,6 +118,9 @@ def document(config: Config) -> Schema:
             },
         }
     paths["/api/live"]["post"]["requestBody"] = {"required": True, "content": _json("LiveAsked")}
+    handing_over = paths[PAGES]["post"]
+    handing_over["requestBody"] = {"required": True, "content": {"application/warc": {}}}
+    handing_over["security"] = [{"token": []}]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -118,7 +130,10 @@ def document(config: Config) -> Schema:
         },
         "servers": [{"url": config.url or "/"}],
         "paths": paths,
-        "components": {"schemas": {name: _object(name) for name in schemas()}},
+        "components": {
+            "schemas": {name: _object(name) for name in schemas()},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     }
 
 

@@ -2,12 +2,13 @@
 
 from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_hosts
 from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks
-from webcrawler.web.guard.protocol import TimeoutProtocol
-from webcrawler.web.guard.security import RequestBounds, SecurityHeaders
+from webcrawler.web.guard.protocol import TimeoutProtocol, give_time
+from webcrawler.web.guard.security import HANDING_OVER, RequestBounds, SecurityHeaders
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, is_foreign, key_of
 
 __all__ = [
     "CLIENT",
+    "HANDING_OVER",
     "KEY_BYTES",
     "ClientLimits",
     "KnownHosts",
@@ -16,6 +17,7 @@ __all__ = [
     "SecurityHeaders",
     "TimeoutProtocol",
     "Tokens",
+    "give_time",
     "host_of",
     "is_foreign",
     "is_loopback",

@@ -10,13 +10,21 @@ import asyncio
 import socket
 import struct
 
+from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from webcrawler.web.guard.security import HEADERS
 
 MAX_HEAD_BYTES = 49_152  # of a head that has not ended; RequestBounds limits complete ones
+BODY_SECONDS = "webcrawler.body_seconds"  # key in the scope: sets the deadline of a body
 HEAD_END = b"\r\n\r\n"
 NO_LINGER = struct.pack("ii", 1, 0)  # the kernel drops what the client has not read, and sends RST
+
+
+def give_time(scope: Scope, seconds: float) -> None:
+    """Let the body of this request take so long from now on, for who is known to send a large one."""
+    if set_deadline := scope.get(BODY_SECONDS):
+        set_deadline(seconds)
 
 
 class TimeoutProtocol(HttpToolsProtocol):
@@ -55,6 +63,7 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope[BODY_SECONDS] = self._set_body_deadline  # type: ignore[literal-required]
         self._in_head = True
         self._head_bytes = 0
 
@@ -95,6 +104,10 @@ class TimeoutProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+
+    def _set_body_deadline(self, seconds: float) -> None:
+        if self._deadline is not None:  # there is more of it to come
+            self._set_deadline(seconds)
 
     def _drop(self) -> None:
         self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)

@@ -20,9 +20,11 @@ MAX_BODY_BYTES = 16_384
 MAX_UPLOAD_BYTES = 2**20  # a form with bookmarks
 JUDGING = "/judge"
 STARTING = ("/live", "/api/live")
+HANDING_OVER = "/api/pages"
+MAX_WARC_BYTES = 32 * 2**20
 STOPPING = re.compile(r"(/api)?/live/[^/]+/stop")
 READ, POST = ("GET", "HEAD"), ("POST",)
-TOO_LARGE = "the form is too large: {:,} bytes at most"
+TOO_LARGE = "the body is too large: {:,} bytes at most"
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -103,6 +105,8 @@ class RequestBounds:
         """The methods of a path, and the bytes that a body may have."""
         if path in STARTING:
             return READ + POST, MAX_UPLOAD_BYTES
+        if path == HANDING_OVER:
+            return POST, MAX_WARC_BYTES
         is_posted_to = STOPPING.fullmatch(path) or (path == JUDGING and self._posting)
         return POST if is_posted_to else READ, MAX_BODY_BYTES
 

@@ -1,0 +1,117 @@
+"""Takes in what searches on other machines have found (WC, "Future Work"), also beside a crawl."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from scrapy.settings import BaseSettings
+
+from webcrawler import urls
+from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.pages import PageStore
+from webcrawler.background import FOLLOWER, hold_crawl
+from webcrawler.crawl.run import removal_limits
+from webcrawler.errors import BadInput, TooLarge, Unavailable
+from webcrawler.records import Fetch
+from webcrawler.repository.entries import entry_reader
+from webcrawler.repository.importing import Imported, Intake
+from webcrawler.settings import words_of
+
+MOST_RECORDS = 1_000
+MOST_UNPACKED_BYTES = 256 * 2**20  # of the records, and of the pages in them
+CHUNK_BYTES = 65_536
+UNPACKED_CHUNK_BYTES = 2**20
+PATIENCE_SECONDS = 2.0  # a companion that ends holds the lock for some milliseconds, a rebuild for minutes
+LARGE = f"at most {MOST_RECORDS:,} records and {MOST_UNPACKED_BYTES:,} unpacked bytes at a time: send less"
+NOT_GZIP = "it is no WARC file compressed record by record with gzip, or it is cut short"
+
+
+def receive(
+    crawl_dir: Path, warc: bytes, settings: BaseSettings, go_on: Callable[[], None] = lambda: None
+) -> Imported:
+    """Take in the documents of a WARC file, and let the index follow. What is returned is durable.
+
+    Ranks, vocabulary and frontier know of them with the next crawl. May be repeated: what was taken in is
+    known. May run beside crawls and other calls.
+
+    Args:
+        go_on: called between pages; what it raises ends the work, and what was taken in until then stays.
+    Raises:
+        TooLarge: nothing, or a part, was taken in.
+        BadInput: it cannot be read; nothing of it, or what stands before the fault, was taken in.
+        Unavailable: a command that must be alone is at work, or the disk is full.
+    """
+    check_size(warc)
+    crawl_dir.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        held.enter_context(hold_crawl(crawl_dir, PATIENCE_SECONDS))
+        file = held.enter_context(NamedTemporaryFile(suffix=".warc.gz"))
+        file.write(warc)
+        file.flush()
+        work = _open(crawl_dir, settings, held)
+        try:
+            work.take_in([Path(file.name)], lambda step, done, total: go_on())
+        except BadInput as error:  # whoever sent it need not know our files
+            raise type(error)(str(error).replace(file.name, "what was sent")) from None
+        FOLLOWER.ensure_started(crawl_dir)
+    return work.result()
+
+
+def _open(crawl_dir: Path, settings: BaseSettings, held: ExitStack) -> Intake:
+    try:
+        limits, bounds = removal_limits(settings), _Bounds(settings)
+        catalog = held.enter_context(closing(Catalog(crawl_dir / "catalog.sqlite", limits=limits)))
+        pages = held.enter_context(closing(PageStore(crawl_dir / "pages")))
+        reader = held.enter_context(entry_reader(crawl_dir, settings))
+    except BadInput as error:  # of the owner of the folder, not of the sender
+        raise Unavailable(str(error)) from error
+    return Intake(catalog, pages, reader, settings.getint("DOWNLOAD_MAXSIZE"), bounds.refusal)
+
+
+def check_size(warc: bytes) -> None:
+    """Unpack the gzip members, and keep nothing of them: some kilobytes may unpack to gigabytes.
+
+    Raises:
+        TooLarge: there are too many records, or bytes in them.
+        BadInput: it is not gzip, or is cut short.
+    """
+    records = unpacked = start = 0
+    inflate, chunk = None, b""
+    try:
+        while chunk or start < len(warc):
+            if not chunk:
+                chunk, start = warc[start : start + CHUNK_BYTES], start + CHUNK_BYTES
+            inflate = inflate or zlib.decompressobj(wbits=31)
+            unpacked += len(inflate.decompress(chunk, UNPACKED_CHUNK_BYTES))
+            chunk = inflate.unconsumed_tail or inflate.unused_data
+            if inflate.eof:
+                records, inflate = records + 1, None
+            if records > MOST_RECORDS or unpacked > MOST_UNPACKED_BYTES:
+                raise TooLarge(LARGE)
+    except zlib.error:
+        raise BadInput(NOT_GZIP) from None
+    if inflate or not records:
+        raise BadInput(NOT_GZIP)
+
+
+class _Bounds:
+    """Documents only, at addresses that a crawl would connect to, and not too many bytes of them."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        self._addresses = urls.AddressRules(words_of(settings["ADDRESSES_ALLOWED"]))
+        self._bytes = 0
+
+    def refusal(self, fetch: Fetch) -> str:
+        """Why this fetch is left out. Raises TooLarge: there were too many bytes before it."""
+        self._bytes += len(fetch.body)
+        if self._bytes > MOST_UNPACKED_BYTES:
+            raise TooLarge(LARGE)
+        if fetch.reason != "document":
+            return fetch.reason
+        host, port = urls.host_and_port(fetch.lease.server)
+        is_permitted = self._addresses.permits_host(host) and self._addresses.permits_port(port)
+        return "" if is_permitted else "address-refused"

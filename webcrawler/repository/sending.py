@@ -1,0 +1,186 @@
+"""Hands documents over to a main index on another machine, `scrapy serve` (WC, "Future Work")."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from http.client import HTTPException
+from io import BytesIO
+from pathlib import Path
+from shlex import quote
+from typing import IO, Any, NamedTuple
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.errors import BadInput, TooLarge, Unavailable, WebcrawlerError
+from webcrawler.repository.export import export
+from webcrawler.settings import complaint
+
+WARC = "application/warc"
+SOME = 100  # documents in one request: some MB
+ANSWER_SECONDS = 60.0
+PATIENCE_SECONDS = 60.0  # with an index that is busy
+PAUSE_SECONDS = 5.0  # between two tries, where it does not say; at most, where it does
+MAX_ANSWER_BYTES = 65_536
+BUSY = (429, 503)
+Progress = Callable[[str, int, int | None], None]
+
+
+class HandedOver(NamedTuple):
+    """What became of documents that were handed over."""
+
+    documents: int  # that were sent
+    missing: int  # whose records cannot be read here
+    taken: int  # there
+    known: int  # there before, from the same fetch
+    left_out: dict[str, int]  # there, by reason
+
+
+class MainIndex:
+    """Takes pages at URL/api/pages, from those who have its token.
+
+    Raises:
+        BadInput: the URL or the token is missing, or not valid.
+    """
+
+    def __init__(self, url: str, token: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            raise BadInput(f"{url[:100]!r} is not the URL of a main index: write https://search.example.org")
+        if not token:
+            raise BadInput(f"{parts.netloc} wants a token: set SHARE_TOKEN in the environment")
+        self.name = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": WARC}
+        # Not through the proxy of the environment, which is for crawls; and no redirect gets the token.
+        self._open = build_opener(ProxyHandler({}), _NoRedirects()).open
+
+    def take(self, warc: bytes) -> dict[str, Any]:
+        """Send one WARC file; returns what was taken, known and left out, once that is durable there.
+
+        Raises:
+            TooLarge: it takes less at a time.
+            Unavailable: it does not answer, or is busy for too long.
+            WebcrawlerError: it refuses.
+        """
+        request = Request(f"{self.name}/api/pages", warc, self._headers)
+        patience_ends = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                with self._open(request, timeout=ANSWER_SECONDS) as answer:
+                    return self._counts(_json(answer))
+            except HTTPError as error:
+                with error:
+                    if error.code not in BUSY or time.monotonic() > patience_ends:
+                        raise self._refused(error) from None
+                    pause = error.headers.get("Retry-After", "")
+            except (OSError, HTTPException) as error:
+                why = getattr(error, "reason", error)
+                raise Unavailable(f"{self.name} does not answer: {why}") from None
+            time.sleep(min(float(pause), PAUSE_SECONDS) if pause.isdecimal() else PAUSE_SECONDS)
+
+    def _counts(self, told: dict[str, Any]) -> dict[str, Any]:
+        taken, known, left_out = told.get("documents"), told.get("known"), told.get("left_out")
+        if not (isinstance(taken, int) and isinstance(known, int) and isinstance(left_out, dict)):
+            raise WebcrawlerError(f"{self.name} is no main index: its answer has no counts")
+        counted = {str(why): count for why, count in left_out.items() if isinstance(count, int)}
+        return {"taken": taken, "known": known, "left_out": counted}
+
+    def _refused(self, error: HTTPError) -> WebcrawlerError:
+        kind = {413: TooLarge, **dict.fromkeys(BUSY, Unavailable)}.get(error.code, WebcrawlerError)
+        why = str(_json(error).get("error", "")) or error.reason
+        return kind(f"{self.name} answered {error.code}: {' '.join(why.split())[:200]}")
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _json(answer: IO[bytes]) -> dict[str, Any]:
+    """What it holds; nothing where it is no JSON object, as that of a proxy between."""
+    try:
+        found = json.loads(answer.read(MAX_ANSWER_BYTES))
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def main_index(settings: BaseSettings) -> MainIndex | None:
+    """That of SHARE_URL; None where it is empty. Raises as `MainIndex` and `token_of`."""
+    url = str(settings["SHARE_URL"]).strip()
+    return MainIndex(url, token_of(settings, "SHARE_TOKEN")) if url else None
+
+
+def token_of(settings: BaseSettings, name: str) -> str:
+    """The token that this setting has; "" where it has none.
+
+    Raises:
+        BadInput: it is not valid, or was given where every user of the machine sees it.
+    """
+    if token := str(settings.get(name) or ""):
+        if (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]:
+            raise BadInput(f"{name} is for the environment: everybody can read a command line")
+        if why := complaint(name, token):
+            raise BadInput(why)
+    return token
+
+
+def hand_over(
+    crawl_dir: Path, numbers: Sequence[int], catalog: Catalog, index: MainIndex, progress: Progress
+) -> HandedOver:
+    """Send the newest answer of each of these documents, some at a time. May be repeated.
+
+    Args:
+        numbers: page numbers, in the order in which they are sent.
+    Raises:
+        WebcrawlerError: as `MainIndex.take`; what was sent before stays there.
+    """
+    counts, left_out = Counter[str](), Counter[str]()
+
+    def send(some: Sequence[int]) -> None:
+        file = BytesIO()
+        made = export(crawl_dir, file, "finds.warc.gz", some, catalog, lambda step, done, total: None)
+        try:
+            told = index.take(file.getvalue()) if made.documents else {}
+        except TooLarge:
+            if len(some) == 1:
+                told = {"left_out": {"too-large": 1}}
+            else:
+                send(some[: len(some) // 2])
+                return send(some[len(some) // 2 :])
+        left_out.update(told.pop("left_out", {}))
+        counts.update(made._asdict() | told)
+
+    for start in range(0, len(numbers), SOME):
+        progress("documents", start, len(numbers))
+        send(numbers[start : start + SOME])
+    sent, missing, taken, known = (counts[name] for name in ("documents", "missing", "taken", "known"))
+    return HandedOver(sent, missing, taken, known, dict(left_out))
+
+
+def share_finds(crawl_dir: Path, index: MainIndex, since: float, found: Collection[str]) -> str:
+    """Hand over the documents at these canonical URLs; returns what became of them, in a line for people.
+
+    Args:
+        since: when the search began, for a later try.
+    """
+    try:
+        with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+            numbers = [document.number for url in found if (document := catalog.find(url))]
+            sent = hand_over(crawl_dir, numbers, catalog, index, lambda step, done, total: None)
+    except (WebcrawlerError, OSError, sqlite3.Error) as error:
+        start = datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
+        later = f"scrapy export --to {quote(index.name)} --since {start}"
+        return f"what was kept is not in the main index: {error}; later: `{later}`"
+    left_out = ", ".join(f"{count:,} {why}" for why, count in sent.left_out.items())
+    told = f"{index.name} took {sent.taken:,} of {sent.documents:,} pages, and knew {sent.known:,}"
+    return f"{told}; left out: {left_out}" if left_out else told
