@@ -177,7 +177,9 @@ class Keys:
         assert self.hash("repeats") == {name: str(number) for name, number in model.repeats.items()}
 
     def politeness(self, model: Model, server: Server) -> None:
-        known = {name: float(value) for name, value in self.hash("server", server.name).items()}
+        known = self.hash("server", server.name)
+        assert known.pop("waiting", "index") == "index"
+        known = {name: float(value) for name, value in known.items()}
         downloads = [u for u in model.urls.values() if u.server is server and u.downloading]
         assert self.is_time(known.get("next", 0.0), server.next, model)
         assert known.get("active", 0) == server.active == len(downloads)

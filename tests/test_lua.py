@@ -76,7 +76,9 @@ def test_the_header_says_what_is_returned_and_what_it_costs(name: str) -> None:
 def test_every_key_comes_from_the_two_prefixes(name: str) -> None:
     """Else Redis Cluster could not know where it lies."""
     named_keys = re.findall(r"(?:call|bulk)\('[A-Z]+', *([^,)]+)", code(name))
-    local = re.compile(r"key\(|queue_of\(|site_of\(|server_of\(|SEEN|PREFIX \.\.|politeness$|site$|key$")
+    local = re.compile(
+        r"BASE \.\.|key\(|queue_of\(|site_of\(|server_of\(|SEEN|PREFIX \.\.|politeness$|site$|key$"
+    )
 
     assert [key for key in named_keys if not local.match(key.strip())] == []
 

@@ -21,6 +21,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.dropin import SpiderWorker, Worker
+from webcrawler.frontier import Calls
 from webcrawler.records import Lease
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Scheduler(BaseScheduler):
         if self._worker.frontier.ordering.learns:
             self._ahead = min(self._ahead, AHEAD_LEARNING)
         self._feeder = asyncio.ensure_future(self._feed())
+        loop, connection = asyncio.get_running_loop(), self._worker.connection
+        self._calls = Calls(
+            connection, self._worker.frontier, lambda: loop.call_soon_threadsafe(self._changed.set)
+        )
 
     def close(self, reason: str) -> Deferred[None]:
         return deferred_from_coro(self._close())
@@ -163,5 +168,6 @@ class Scheduler(BaseScheduler):
         if self._feeder:
             self._changed.set()
             await asyncio.wait([self._feeder])
+            await self._in_thread(self._calls.stop)
             await self._in_thread(self._worker.close)
         self._thread.shutdown()

@@ -5,6 +5,7 @@
 """
 
 from webcrawler.frontier import inspect, maintenance
+from webcrawler.frontier.calls import Calls
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
 from webcrawler.frontier.messages import (
@@ -26,6 +27,7 @@ __all__ = [
     "WAITING",
     "Again",
     "Budgets",
+    "Calls",
     "Client",
     "Done",
     "Failed",

@@ -1,6 +1,6 @@
 -- _1_names.lua: keys, the clock and the counts; put before each operation by the loader, with the other _ files.
 -- KEYS[1] {crawl:P}:        prefix of what all frontiers share, in partition P
---   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked
+--   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked, waiting (names of frontiers that wait for a place, with spaces between)
 -- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
 --   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs), caught_up (ms when its owner last left nothing due)
 --   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, window, servers
@@ -32,9 +32,11 @@
 --   workers     zset  worker -> alive until, ms
 --   alone       hash  worker -> U that it holds alone; "" while it lets go of the others
 -- A server with a queue is in exactly one of ready, doubtful and wait; a server without one is in none.
+-- Channel {crawl:P}:NAME:calls: a server, when another frontier has freed a place of it that this one waits for.
 -- The clock is Redis' own (TIME).
 
 local BASE, PREFIX = KEYS[1], KEYS[2]
+local NAME = string.sub(PREFIX, #BASE + 1, -2)
 local call = redis.call
 local TURN = 1099511627776 -- 2^40: ranks of servers in turn stand behind those of newcomers
 local NUMBERS = 4294967296 -- 2^32

@@ -45,6 +45,32 @@ local function wake(server, now, turns)
   end
 end
 
+-- Servers that are due within this time are due soon. One without a free place is looked at again after it, unless a download ends before.
+local SOON_MS = 5000
+
+-- Has this frontier called when another one frees a place of a server; `waiting` names those that wait already.
+local function await_place(server, waiting)
+  if string.find(' ' .. (waiting or '') .. ' ', ' ' .. NAME .. ' ', 1, true) then return end
+  call('HSET', server_of(server), 'waiting', (waiting and waiting .. ' ' or '') .. NAME)
+end
+
+-- A place of a server is free, and it is due at `due`: so it is for the other frontiers that wait for it, and their workers are told.
+-- Returns when it is due for this frontier: a little later, as it would come first each time.
+local AFTER_YOU_MS = 50
+local function call_waiting(server, waiting, due)
+  if not waiting then return due end
+  local own = due
+  call('HDEL', server_of(server), 'waiting')
+  for name in string.gmatch(waiting, '%S+') do
+    if name ~= NAME then
+      call('ZADD', BASE .. name .. ':wait', 'XX', due, server)
+      redis.pcall('PUBLISH', BASE .. name .. ':calls', server) -- not everybody may
+      own = math.max(due, now_ms()) + AFTER_YOU_MS
+    end
+  end
+  return own
+end
+
 -- Gives a ready server that is no longer a newcomer a turn like the others.
 local function take_turn(server)
   for _, place in ipairs({'ready', 'doubtful'}) do

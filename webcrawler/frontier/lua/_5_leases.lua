@@ -18,6 +18,8 @@ end
 local function end_download(url, server, now, turns)
   if call('SREM', key('downloading'), url) == 1 then
     call('HINCRBY', server_of(server), 'active', -1)
+    local politeness = call('HMGET', server_of(server), 'waiting', 'next')
+    call_waiting(server, politeness[1], tonumber(politeness[2] or 0))
     wake(server, now, turns)
   end
 end

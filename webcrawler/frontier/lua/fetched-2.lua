@@ -8,13 +8,13 @@
 local now, turns, delay_ms, backoff_ms, backoff_max_ms = now_ms(), by_turn(), tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local crawl_delay_max_ms = tonumber(ARGV[4])
 
--- Records in a server's hash that a download is over; returns when the server is due, and its pace.
+-- Records in a server's hash that a download is over; returns when the server is due, its pace, and who waits for the place.
 local function over(politeness, wait_ms, slow_down, jitter, pace)
-  local known = call('HMGET', politeness, 'active', 'next', 'pace', 'delay', 'backoff')
+  local known = call('HMGET', politeness, 'active', 'next', 'pace', 'delay', 'backoff', 'waiting')
   local active, due = tonumber(known[1] or 1) - 1, tonumber(known[2] or 0)
   if wait_ms < 0 then
     call('HSET', politeness, 'active', active)
-    return due, known[3]
+    return due, known[3], known[6]
   end
   local pause = math.max(delay_ms, wait_ms, math.min(tonumber(known[4] or 0), crawl_delay_max_ms))
   local slow = slow_down and math.min(tonumber(known[5] or 0) + 1, 20) or 0
@@ -22,7 +22,7 @@ local function over(politeness, wait_ms, slow_down, jitter, pace)
   due = math.max(now + math.floor(pause), due)
   call('HSET', politeness, 'active', active, 'next', due, 'pace', pace)
   if slow > 0 or known[5] then call('HSET', politeness, 'backoff', slow) end
-  return due, pace
+  return due, pace, known[6]
 end
 
 local urls, tokens = {}, {}
@@ -31,7 +31,8 @@ for n, lease in ipairs(urls[1] and newest(urls, tokens) or {}) do
   local i = 6 * n - 1
   if lease and call('SREM', key('downloading'), ARGV[i]) == 1 then
     local server = lease[3]
-    local due, pace = over(server_of(server), tonumber(ARGV[i + 2]), ARGV[i + 3] == '1', tonumber(ARGV[i + 4]), ARGV[i + 5])
+    local due, pace, waiting = over(server_of(server), tonumber(ARGV[i + 2]), ARGV[i + 3] == '1', tonumber(ARGV[i + 4]), ARGV[i + 5])
+    due = call_waiting(server, waiting, due)
     local head = head_of(server)
     if head then
       remove(server)

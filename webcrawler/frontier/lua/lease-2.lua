@@ -39,7 +39,7 @@ local function head_in(place)
 end
 
 -- Is what is behind to wait, since others are due soon? Asked once there is nothing else to lease.
-local SOON_MS, is_held_back = 5000, nil
+local is_held_back = nil
 local function others_wait()
   if is_held_back == nil then
     is_held_back = false
@@ -131,15 +131,18 @@ local function must_wait(url, member)
 end
 
 local function lease_from(server, rank, doubtful)
-  local politeness = call('HMGET', server_of(server), 'next', 'active', 'pace', 'blocked', 'delay')
+  local politeness = call('HMGET', server_of(server), 'next', 'active', 'pace', 'blocked', 'delay', 'waiting')
   local due, active, pace = tonumber(politeness[1] or 0), tonumber(politeness[2] or 0), politeness[3]
   local room = places_of(pace, politeness[5])
   if politeness[4] then
     drop(server, 1000)
     return put_back(server, now + 10, pace)
   end
-  -- `fetched` wakes a server whose places are all taken; the second is for one that another frontier holds.
-  if due > now or active >= room then return put_back(server, math.max(due, now + (active < room and 0 or 1000)), pace) end
+  if active >= room then
+    await_place(server, politeness[6])
+    return put_back(server, math.max(due, now + SOON_MS), pace)
+  end
+  if due > now then return put_back(server, due, pace) end
   local head = call('ZPOPMIN', queue_of(server))
   local path, score = head[1], head[2] -- as text: Lua would write a number with 14 digits
   local behind = score_behind(server, path, score)
@@ -156,7 +159,9 @@ local function lease_from(server, rank, doubtful)
   if doubtful then doubtful_left = doubtful_left - 1 end
   if places > 1 and delay_ms > 0 then due = now + delay_ms end
   call('HSET', server_of(server), 'active', active, 'next', due)
-  put_back(server, active < room and due or math.max(due, now + 1000), pace)
+  if active < room then return put_back(server, due, pace) end
+  if room > 1 then await_place(server, politeness[6]) end -- others may have some of the places
+  put_back(server, math.max(due, now + SOON_MS), pace)
 end
 
 -- For how long what is due is still left to the owner.
