@@ -121,6 +121,8 @@ def answering(*answers: Answer) -> Callable[[Site], Answer]:
         (Answer('{"error": ["a"]}', 500), WebcrawlerError, "answered 500"),
         (Answer("", 413), TooLarge, "answered 413"),
         (Answer("x" * 100_000), WebcrawlerError, "is no main index"),
+        (Answer("[" * 60_000), WebcrawlerError, "is no main index"),
+        (Answer("{", 500, {"Content-Length": "9"}), WebcrawlerError, "answered 500"),
     ],
 )
 def test_an_answer_of_another_kind_is_said_in_one_line(
@@ -164,14 +166,27 @@ def test_an_index_that_is_busy_is_asked_again(monkeypatch: pytest.MonkeyPatch) -
             MainIndex(web["main"].url, TOKEN).take(b"")
 
 
-def test_an_index_that_is_away_loses_nothing(folder: Path) -> None:
+def test_an_index_that_is_away_loses_nothing_and_visitors_do_not_learn_where_it_is(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     before = urls(folder)
 
     told = share_finds(folder, MainIndex("http://127.0.0.1:1", TOKEN), 0.0, before)
 
-    assert "127.0.0.1:1 does not answer" in told
-    assert told.endswith("later: `scrapy export --to http://127.0.0.1:1 --since 1970-01-01T00:00:00`")
+    assert "the log says why" in told and "127.0.0.1" not in told
+    assert "127.0.0.1:1 does not answer: " in caplog.text
+    assert "later: scrapy export --to http://127.0.0.1:1 --since 1970-01-01T00:00:00\n" in caplog.text
     assert urls(folder) == before
+
+
+def test_a_search_does_not_wait_for_an_index_that_is_slow(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sending, "SEARCH_SECONDS", 0.0)
+
+    share_finds(folder, MainIndex("http://127.0.0.1:1", TOKEN), 0.0, urls(folder))
+
+    assert "takes too long" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -237,15 +252,16 @@ def web() -> Iterator[Site]:
         yield opened["site"]
 
 
-def search(folder: Path, web: Site, url: str, token: str = TOKEN) -> Journal:
+def search(folder: Path, web: Site, url: str) -> tuple[Journal, str]:
+    """Its journal, and what it logs."""
     words = ("query=quokka", f"seeds={web.url}/", "strategy=breadth", "job=test")
     arguments = [part for word in words for part in ("-a", word)]
-    variables = {"SHARE_URL": url, "SHARE_TOKEN": token}
+    variables = {"SHARE_URL": url, "SHARE_TOKEN": TOKEN}
     done = crawl(folder, "realtime", *arguments, variables=variables, ITEM_PIPELINES=WITH_INDEX)
     assert done.status == 0, done.log
     found = journal.read(folder, "test")
     assert found is not None
-    return found
+    return found, done.log
 
 
 @pytest.mark.slow
@@ -256,12 +272,12 @@ def test_what_a_search_keeps_is_found_in_the_main_index(
     monkeypatch.setenv("ADDRESSES_ALLOWED", "127.0.0.0/8")
     main, finds = tmp_path / "main", tmp_path / "finds"
     with serving(main) as (_, url):
-        found = search(finds, web, url)
+        found, _ = search(finds, web, url)
         follower.wait_until_caught_up(main)
         answer = httpx.get(f"{url}/api/search?q=quokka").json()
 
     assert (found["reason"], found["kept"]) == ("nothing_left", 2)
-    assert found["note"] == f"{url} took 2 of 2 pages, and knew 0"
+    assert found["note"] == "the main index took 2 of 2 pages, and knew 0"
     assert {hit["url"] for hit in answer["hits"]} == {f"{web.url}/quokka", f"{web.url}/more"}
     assert urls(main) == {f"{web.url}/quokka", f"{web.url}/more"}
 
@@ -273,9 +289,10 @@ def test_what_could_not_be_handed_over_is_sent_by_the_command_that_the_search_na
     main, finds, away = tmp_path / "main", tmp_path / "finds", "http://127.0.0.1:1"
     monkeypatch.setattr("webcrawler.settings.SHARE_TOKEN", TOKEN)
 
-    _, line = search(finds, web, away)["note"].split("later: ")
+    _, log = search(finds, web, away)
+    line = log.split("later: ")[1].splitlines()[0]
     with served(make_app(taking(main, ADDRESSES_ALLOWED="127.0.0.0/8"))) as (host, port):
-        _, *command = shlex.split(line.strip("`").replace(away, f"http://{host}:{port}"))
+        _, *command = shlex.split(line.replace(away, f"http://{host}:{port}"))
         status, out, said = run(*command, "--json", folder=finds)
 
     assert status == 0, said

@@ -114,6 +114,8 @@ LEFT_OUT = {
             "http://a.test:6379",
         )
     ],
+    "location": [Kept("/cgi-bin/vote", b"<p>")],
+    "length": [Kept("/" + "x" * 3_000, b"<p>")],
     "scheme": [Kept("/", b"<p>", server="https://a.test")],
     "redirect": [Kept("/moved", status="301 Moved", headers={"Location": "/quokka"})],
     "not-found": [Kept("/wombat", b"gone", "404 Not Found")],
@@ -217,6 +219,7 @@ def test_the_token_is_not_shown_with_the_configuration(folder: Path) -> None:
 
 # ---- what is too large, or no WARC file
 
+HEADS = b"WARC/1.0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"
 WHOLE = gzip.compress(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n" * 2)
 
 
@@ -261,10 +264,10 @@ def test_any_bytes_are_judged(noise: bytes, place: int) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        gzip.compress(b"0" * 2_000_001),
-        gzip.compress(b"0" * 1_000_001) * 2,
+        gzip.compress(HEADS + b"0" * 2_000_000),
+        gzip.compress(HEADS + b"0" * 1_000_000) * 2,
         gzip.compress(b"") * 21,
-        gzip.compress(b"0" * 3_000_000) + b"no gzip",  # not unpacked to its end
+        gzip.compress(HEADS + b"0" * 3_000_000) + b"no gzip",  # not unpacked to its end
     ],
     ids=["a bomb", "two of half its size", "many records", "a bomb and more"],
 )
@@ -274,6 +277,12 @@ def test_what_unpacks_to_too_much_is_refused(body: bytes, monkeypatch: pytest.Mo
 
     with pytest.raises(TooLarge):
         receiving.check_size(body)
+
+
+@pytest.mark.parametrize("end", [b"", b"\r\n\r\n"], ids=["no end", "no end of the answer's"])
+def test_headers_without_an_end_are_refused(end: bytes) -> None:
+    with pytest.raises(BadInput, match="headers"):
+        receiving.check_size(gzip.compress(b"WARC/1.0\r\n" + end + b"a:b\r\n" * 20_000))
 
 
 def test_pages_that_are_bombs_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ class Serve(Command):
         from webcrawler.web import make_app, server
 
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s: %(message)s")
+        logging.getLogger("warcio").setLevel(logging.ERROR)  # its warnings repeat what strangers send
         config, port = self._config(opts.host), whole_number(opts.port, "--port", most=65_535)
         app = make_app(config)
         with closing(server.listen(config.host, port)) as bound:

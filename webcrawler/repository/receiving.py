@@ -23,10 +23,13 @@ from webcrawler.settings import words_of
 
 MOST_RECORDS = 1_000
 MOST_UNPACKED_BYTES = 256 * 2**20  # of the records, and of the pages in them
+HEAD_BYTES = 65_536  # of a record, with that of the answer in it: each line of it costs its reader memory
+HEAD_END = b"\r\n\r\n"
 CHUNK_BYTES = 65_536
 UNPACKED_CHUNK_BYTES = 2**20
 PATIENCE_SECONDS = 2.0  # a companion that ends holds the lock for some milliseconds, a rebuild for minutes
 LARGE = f"at most {MOST_RECORDS:,} records and {MOST_UNPACKED_BYTES:,} unpacked bytes at a time: send less"
+NO_END = f"a record's headers, or those of its answer, do not end within {HEAD_BYTES:,} bytes"
 NOT_GZIP = "it is no WARC file compressed record by record with gzip, or it is cut short"
 
 
@@ -73,23 +76,26 @@ def _open(crawl_dir: Path, settings: BaseSettings, held: ExitStack) -> Intake:
 
 
 def check_size(warc: bytes) -> None:
-    """Unpack the gzip members, and keep nothing of them: some kilobytes may unpack to gigabytes.
+    """Unpack the gzip members, and keep only their heads: some kilobytes may unpack to gigabytes.
 
     Raises:
         TooLarge: there are too many records, or bytes in them.
-        BadInput: it is not gzip, or is cut short.
+        BadInput: it is not gzip, is cut short, or a head has no end.
     """
     records = unpacked = start = 0
-    inflate, chunk = None, b""
+    inflate, chunk, head = None, b"", b""
     try:
         while chunk or start < len(warc):
             if not chunk:
                 chunk, start = warc[start : start + CHUNK_BYTES], start + CHUNK_BYTES
             inflate = inflate or zlib.decompressobj(wbits=31)
-            unpacked += len(inflate.decompress(chunk, UNPACKED_CHUNK_BYTES))
-            chunk = inflate.unconsumed_tail or inflate.unused_data
+            part = inflate.decompress(chunk, UNPACKED_CHUNK_BYTES)
+            unpacked, chunk = unpacked + len(part), inflate.unconsumed_tail or inflate.unused_data
+            head += part[: HEAD_BYTES - len(head)]
+            if len(head) == HEAD_BYTES and head.count(HEAD_END) < 2:
+                raise BadInput(NO_END)
             if inflate.eof:
-                records, inflate = records + 1, None
+                records, inflate, head = records + 1, None, b""
             if records > MOST_RECORDS or unpacked > MOST_UNPACKED_BYTES:
                 raise TooLarge(LARGE)
     except zlib.error:
@@ -99,7 +105,7 @@ def check_size(warc: bytes) -> None:
 
 
 class _Bounds:
-    """Documents only, at addresses that a crawl would connect to, and not too many bytes of them."""
+    """Documents only, at URLs that a crawl would follow and connect to, and not too many bytes of them."""
 
     def __init__(self, settings: BaseSettings) -> None:
         self._addresses = urls.AddressRules(words_of(settings["ADDRESSES_ALLOWED"]))
@@ -112,6 +118,8 @@ class _Bounds:
             raise TooLarge(LARGE)
         if fetch.reason != "document":
             return fetch.reason
+        if refused := urls.outlink(fetch.lease.spelling, fetch.lease.url).refused:
+            return refused
         host, port = urls.host_and_port(fetch.lease.server)
         is_permitted = self._addresses.permits_host(host) and self._addresses.permits_port(port)
         return "" if is_permitted else "address-refused"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import time
 from collections import Counter
@@ -11,6 +12,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from http.client import HTTPException
 from io import BytesIO
+from math import inf
 from pathlib import Path
 from shlex import quote
 from typing import IO, Any, NamedTuple
@@ -29,9 +31,11 @@ WARC = "application/warc"
 SOME = 100  # documents in one request: some MB
 ANSWER_SECONDS = 60.0
 PATIENCE_SECONDS = 60.0  # with an index that is busy
+SEARCH_SECONDS = 30.0  # at the end of a search, for which a person waits
 PAUSE_SECONDS = 5.0  # between two tries, where it does not say; at most, where it does
 MAX_ANSWER_BYTES = 65_536
 BUSY = (429, 503)
+logger = logging.getLogger(__name__)
 Progress = Callable[[str, int, int | None], None]
 
 
@@ -63,19 +67,21 @@ class MainIndex:
         # Not through the proxy of the environment, which is for crawls; and no redirect gets the token.
         self._open = build_opener(ProxyHandler({}), _NoRedirects()).open
 
-    def take(self, warc: bytes) -> dict[str, Any]:
+    def take(self, warc: bytes, ends: float = inf) -> dict[str, Any]:
         """Send one WARC file; returns what was taken, known and left out, once that is durable there.
 
+        Args:
+            ends: the time, by `time.monotonic`, from which on nothing is waited for.
         Raises:
             TooLarge: it takes less at a time.
             Unavailable: it does not answer, or is busy for too long.
             WebcrawlerError: it refuses.
         """
         request = Request(f"{self.name}/api/pages", warc, self._headers)
-        patience_ends = time.monotonic() + PATIENCE_SECONDS
+        patience_ends = min(ends, time.monotonic() + PATIENCE_SECONDS)
         while True:
             try:
-                with self._open(request, timeout=ANSWER_SECONDS) as answer:
+                with self._open(request, timeout=self._seconds(ends)) as answer:
                     return self._counts(_json(answer))
             except HTTPError as error:
                 with error:
@@ -86,6 +92,12 @@ class MainIndex:
                 why = getattr(error, "reason", error)
                 raise Unavailable(f"{self.name} does not answer: {why}") from None
             time.sleep(min(float(pause), PAUSE_SECONDS) if pause.isdecimal() else PAUSE_SECONDS)
+
+    def _seconds(self, ends: float) -> float:
+        left = min(ends - time.monotonic(), ANSWER_SECONDS)
+        if left <= 0:
+            raise Unavailable(f"{self.name} takes too long")
+        return left
 
     def _counts(self, told: dict[str, Any]) -> dict[str, Any]:
         taken, known, left_out = told.get("documents"), told.get("known"), told.get("left_out")
@@ -109,7 +121,7 @@ def _json(answer: IO[bytes]) -> dict[str, Any]:
     """What it holds; nothing where it is no JSON object, as that of a proxy between."""
     try:
         found = json.loads(answer.read(MAX_ANSWER_BYTES))
-    except ValueError:
+    except (ValueError, RecursionError, OSError, HTTPException):
         found = None
     return found if isinstance(found, dict) else {}
 
@@ -135,12 +147,18 @@ def token_of(settings: BaseSettings, name: str) -> str:
 
 
 def hand_over(
-    crawl_dir: Path, numbers: Sequence[int], catalog: Catalog, index: MainIndex, progress: Progress
+    crawl_dir: Path,
+    numbers: Sequence[int],
+    catalog: Catalog,
+    index: MainIndex,
+    progress: Progress,
+    ends: float = inf,
 ) -> HandedOver:
     """Send the newest answer of each of these documents, some at a time. May be repeated.
 
     Args:
         numbers: page numbers, in the order in which they are sent.
+        ends: as for `MainIndex.take`.
     Raises:
         WebcrawlerError: as `MainIndex.take`; what was sent before stays there.
     """
@@ -150,7 +168,7 @@ def hand_over(
         file = BytesIO()
         made = export(crawl_dir, file, "finds.warc.gz", some, catalog, lambda step, done, total: None)
         try:
-            told = index.take(file.getvalue()) if made.documents else {}
+            told = index.take(file.getvalue(), ends) if made.documents else {}
         except TooLarge:
             if len(some) == 1:
                 told = {"left_out": {"too-large": 1}}
@@ -168,7 +186,9 @@ def hand_over(
 
 
 def share_finds(crawl_dir: Path, index: MainIndex, since: float, found: Collection[str]) -> str:
-    """Hand over the documents at these canonical URLs; returns what became of them, in a line for people.
+    """Hand over the documents at these canonical URLs; returns what became of them, in a line for visitors.
+
+    The log names the main index and what is wrong with it.
 
     Args:
         since: when the search began, for a later try.
@@ -176,11 +196,13 @@ def share_finds(crawl_dir: Path, index: MainIndex, since: float, found: Collecti
     try:
         with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
             numbers = [document.number for url in found if (document := catalog.find(url))]
-            sent = hand_over(crawl_dir, numbers, catalog, index, lambda step, done, total: None)
+            ends = time.monotonic() + SEARCH_SECONDS
+            sent = hand_over(crawl_dir, numbers, catalog, index, lambda step, done, total: None, ends)
     except (WebcrawlerError, OSError, sqlite3.Error) as error:
         start = datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
         later = f"scrapy export --to {quote(index.name)} --since {start}"
-        return f"what was kept is not in the main index: {error}; later: `{later}`"
+        logger.warning("the main index does not have what was kept: %s; later: %s", error, later)
+        return "the main index does not have what was kept: the log says why, and how to send it later"
     left_out = ", ".join(f"{count:,} {why}" for why, count in sent.left_out.items())
-    told = f"{index.name} took {sent.taken:,} of {sent.documents:,} pages, and knew {sent.known:,}"
+    told = f"the main index took {sent.taken:,} of {sent.documents:,} pages, and knew {sent.known:,}"
     return f"{told}; left out: {left_out}" if left_out else told

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,7 +23,7 @@ from webcrawler.web.failures import log_fault
 from webcrawler.web.guard import HANDING_OVER, give_time
 from webcrawler.web.render import json_answer
 
-KINDS = ("application/warc", "application/warc+gzip", "application/gzip", "application/x-gzip")
+WARC = "application/warc"
 BODY_SECONDS = 120.0  # for a body of a sender who has the token
 WORK_SECONDS = 300.0  # for what is in it
 OFF = "this server takes in no pages (SERVE_PAGES_TOKEN)"
@@ -60,7 +61,7 @@ class Finds:
             return Response(status_code=400)  # nobody reads it
         except BadInput as error:
             raise HTTPException(413 if isinstance(error, TooLarge) else 422, str(error)) from None
-        except (Unavailable, OSError) as error:
+        except (Unavailable, OSError, sqlite3.Error) as error:
             log_fault(f"pages that were handed over are not taken in: {error}")
             line = SLOW if isinstance(error, _TooSlow) else NOT_NOW
             raise HTTPException(503, line, {"Retry-After": "10"}) from None
@@ -76,8 +77,8 @@ class Finds:
         if scheme.lower() != "bearer" or not is_good:
             raise HTTPException(401, NOT_YOU, {"WWW-Authenticate": "Bearer"})
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in KINDS or request.headers.get("content-encoding", "identity").lower() != "identity":
-            raise HTTPException(415, f"send a WARC file, compressed record by record, as {KINDS[0]}")
+        if kind != WARC or request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise HTTPException(415, f"send a WARC file, compressed record by record, as {WARC}")
 
     def _counts(self, warc: bytes) -> dict[str, object]:
         assert self._take_in is not None

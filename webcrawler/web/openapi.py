@@ -17,6 +17,7 @@ from webcrawler.search import MAX_HITS, SORTS
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.web import live
 from webcrawler.web.config import Config
+from webcrawler.web.guard import HANDING_OVER
 from webcrawler.web.parameters import MAX_CHARACTERS
 from webcrawler.web.render import page
 from webcrawler.web.search_request import HITS, MAX_ADDED, MAX_EXPLAINED, MAX_LIMIT, MAX_WITHIN
@@ -76,7 +77,6 @@ NO_HIT = (404, "no such hit on that page of the results")
 NOT_YOURS, UNKNOWN = (403, "not permitted (SERVE_LIVE)"), (404, "no such search of the web")
 AGAIN = "try again in a moment"
 BUSY = (409, "you already have a search running")
-PAGES = "/api/pages"
 REFUSING = [
     (401, "not the token"),
     (403, "it is off (SERVE_PAGES_TOKEN)"),
@@ -97,7 +97,7 @@ OPERATIONS: list[tuple[str, str, str, str, list[Parameter], list[tuple[int, str]
     ("/api/live", "post", "Search the web now", "Live", [], [NOT_YOURS, BUSY]),
     ("/api/live/{job}", "get", "A search of the web, as far as it is", "Live", [], [NOT_YOURS, UNKNOWN]),
     ("/api/live/{job}/stop", "post", "End such a search", "Live", [], [NOT_YOURS, UNKNOWN]),
-    (PAGES, "post", "Hand over what a search on another machine has found", "Received", [], REFUSING),
+    (HANDING_OVER, "post", "Hand over what a search on another machine has found", "Received", [], REFUSING),
 ]
 # fmt: on
 
@@ -118,7 +118,7 @@ def document(config: Config) -> Schema:
             },
         }
     paths["/api/live"]["post"]["requestBody"] = {"required": True, "content": _json("LiveAsked")}
-    handing_over = paths[PAGES]["post"]
+    handing_over = paths[HANDING_OVER]["post"]
     handing_over["requestBody"] = {"required": True, "content": {"application/warc": {}}}
     handing_over["security"] = [{"token": []}]
     return {
