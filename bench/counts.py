@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ class CountsFile(MemoryStatsCollector):
             "documents": sum(stats.get(name, 0) for name in DOCUMENTS),
             "domains": sorted(filter(None, self._hosts)),
             "cpu_seconds": time.process_time(),
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
         agents = self._crawler.settings.get("AGENTS")
         number = "" if agents is None or agents.is_first else f".{agents.number}"

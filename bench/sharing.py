@@ -3,7 +3,7 @@
     python bench/sharing.py [--delays 0.1,1] [--answer-ms 50] [--frontiers 2] [--seconds 20] [--json FILE]
 
 A server with pages without end is crawled by one spider over the frontier, then by several, each with a
-frontier of its own on the same Redis. What politeness allows is one page in the delay and the time of an answer.
+frontier of its own on the same Redis. Politeness allows one page in the delay and the time of an answer.
 
     pages/s   that the server was asked for, by all; x  of what politeness allows
     least     share of the frontier that got the fewest, of an even share
