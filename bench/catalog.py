@@ -23,10 +23,13 @@ from rich.console import Console
 from rich.table import Table
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog._database import transaction
+from webcrawler.archive.catalog._levels import clock, sweep
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
 from webcrawler.urls import url_id
 
 BATCH, BATCHES = 200, 10
+STEP = 1_000  # documents to a transaction when the catalog grows: its look-ups are then as in a crawl
 LINKS, NEW = 36, 5  # of a document, and those of them whose URLs nobody has named before
 WORDS = [
     f"{a}{b}{c}" for a in ("ge", "ra", "no", "li") for b in ("ta", "mo", "sen") for c in ("ne", "ro", "x")
@@ -65,31 +68,36 @@ def _targets(source: int, known: int) -> list[int]:
 def _grow(path: Path, size: int) -> None:
     """Add documents until there are so many, in the order in which their URLs became known."""
     print(f"growing to {size:,} documents", flush=True)
-    with closing(sqlite3.connect(path)) as db:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA synchronous = OFF")
         (documents,) = db.execute("SELECT count(*) FROM documents").fetchone()
-        (known,) = db.execute("SELECT max(number) FROM urls").fetchone()
-        new = range(known + 1, known + NEW * (size - documents) + 1)
-        servers = [(n, f"http://www.site{n:06}.example") for n in range(new[0] // 50, new[-1] // 50 + 1)]
-        db.executemany("INSERT OR IGNORE INTO servers (number, name) VALUES (? + 1, ?)", servers)
-        urls = ((n, url_id(_url(n)), n // 50 + 1, f"/pages/{n:08}.html") for n in new)
-        db.executemany("INSERT INTO urls (number, id, server, path) VALUES (?, ?, ?, ?)", urls)
-        sources = range(documents + 1, size + 1)
-        rows = ((n, random.randbytes(20), n, random.getrandbits(63)) for n in sources)
-        insert = """INSERT INTO documents (number, fetched, status, content_type, digest, since, simhash,
-            word_count, seconds, noindex) VALUES (?, 1e9, 200, 'text/html', ?, ?, ?, 2400, 0.1, 0)"""
-        db.executemany(insert, rows)
-        db.executemany(
-            "INSERT INTO changes (seq, number, kind) VALUES (?, ?, 'insert')", ((n, n) for n in sources)
-        )
-        links = ((n, t, f"{WORDS[t % 36]} {t % 97}", "") for n in sources for t in _targets(n, NEW * n))
-        db.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?)", links)
-        db.executemany(
-            "INSERT INTO inlinks (rowid, targets) "
-            "SELECT source, group_concat(target, ' ') FROM links WHERE source = ? GROUP BY source",
-            ((n,) for n in sources),
-        )
-        db.commit()
+        for start in range(documents, size, STEP):
+            with transaction(db):
+                before = clock(db)
+                _add(db, range(start + 1, min(start + STEP, size) + 1))
+                sweep(db, before)
+
+
+def _add(db: sqlite3.Connection, sources: range) -> None:
+    known = clock(db).number
+    new = range(known + 1, known + NEW * len(sources) + 1)
+    servers = [(n, f"http://www.site{n:06}.example") for n in range(new[0] // 50, new[-1] // 50 + 1)]
+    db.executemany("INSERT OR IGNORE INTO servers (number, name) VALUES (? + 1, ?)", servers)
+    urls = ((n, url_id(_url(n)), n // 50 + 1, f"/pages/{n:08}.html") for n in new)
+    db.executemany("INSERT INTO urls (number, id, server, path) VALUES (?, ?, ?, ?)", urls)
+    rows = ((n, random.randbytes(20), n, random.getrandbits(63)) for n in sources)
+    insert = """INSERT INTO documents (number, fetched, status, content_type, digest, since, simhash,
+        word_count, seconds, noindex) VALUES (?, 1e9, 200, 'text/html', ?, ?, ?, 2400, 0.1, 0)"""
+    db.executemany(insert, rows)
+    changes = ((n, n) for n in sources)
+    db.executemany("INSERT INTO changes (seq, number, kind) VALUES (?, ?, 'insert')", changes)
+    links = ((n, t, f"{WORDS[t % 36]} {t % 97}", "") for n in sources for t in _targets(n, NEW * n))
+    db.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, ?, ?)", links)
+    db.executemany(
+        "INSERT INTO inlinks (rowid, targets) "
+        "SELECT source, group_concat(target, ' ') FROM links WHERE source = ? GROUP BY source",
+        ((n,) for n in sources),
+    )
 
 
 def _measured(path: Path) -> dict[str, float]:

@@ -26,7 +26,21 @@ from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Orig
 from webcrawler.urls import server, url_id
 
 A, B, C, D = "http://a.test/", "http://b.test/x?q=1", "https://c.test:8080/", "http://a.test/d"
+BEFORE_LEVELS = (
+    "DROP VIEW ids",
+    "DROP VIEW document_bands",
+    "DROP TRIGGER url_added",
+    *(f"DROP TRIGGER document_{what}" for what in ("added", "leaves", "changes", "changed")),
+    "DROP TABLE leveled_ids",
+    "DROP TABLE leveled_bands",
+    "DROP INDEX documents_with_original",
+    *(
+        f"CREATE INDEX documents_by_band_{n} ON documents (simhash >> {16 * n} & 0xFFFF, since, simhash)"
+        for n in range(4)
+    ),
+)
 BEFORE_SORTED_RUNS = (
+    *BEFORE_LEVELS,
     "DROP TABLE duplicates",
     "ALTER TABLE servers DROP COLUMN voters",
     "ALTER TABLE documents DROP COLUMN canonical",

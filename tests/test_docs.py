@@ -186,7 +186,8 @@ def test_each_table_of_the_catalog_is_described() -> None:
         path.read_text("utf-8") for path in (ROOT / "webcrawler/archive/catalog/sql").glob("migration-*.sql")
     )
 
-    assert set(re.findall(r"CREATE TABLE (\w+)", sql)) <= cells(page("reference/files.md"))
+    renamed = set(re.findall(r"ALTER TABLE (\w+) RENAME TO", sql))
+    assert set(re.findall(r"CREATE TABLE (\w+)", sql)) - renamed <= cells(page("reference/files.md"))
 
 
 # ---- the pages themselves

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from searched import entry, publish
+from test_catalog import BEFORE_LEVELS
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER
@@ -31,6 +32,7 @@ def crawl_dir(tmp_path: Path) -> Path:
 
 
 UNDO = (
+    *BEFORE_LEVELS,
     "DROP TABLE duplicates",
     "ALTER TABLE servers DROP COLUMN voters",
     "ALTER TABLE documents DROP COLUMN canonical",
@@ -72,7 +74,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     path = crawl_dir / "catalog.sqlite"
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 11, "undo the newest migration here, too"
+        assert version == 12, "undo the newest migration here, too"
         for statement in UNDO:
             db.execute(statement)
         db.execute("PRAGMA user_version = 2")

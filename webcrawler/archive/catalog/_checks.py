@@ -158,7 +158,7 @@ class Checks:
     def of(self, url: str, limit: int) -> list[tuple[float, str]]:
         """The last checks of a canonical URL, the newest first: when, and what it found, as in `by_day`."""
         query = f"""
-            SELECT fetched, {OUTCOME} FROM fetches WHERE number = (SELECT number FROM urls WHERE id = ?)
+            SELECT fetched, {OUTCOME} FROM fetches WHERE number = (SELECT number FROM ids WHERE id = ?)
             AND since IS NOT NULL AND NOT retry ORDER BY fetched DESC LIMIT ?"""
         return list(self._db.execute(query, (url_id(url), limit)))
 
@@ -167,7 +167,7 @@ class Checks:
 
         None: it was not, or never.
         """
-        query = "SELECT since, tries FROM gone WHERE number = (SELECT number FROM urls WHERE id = ?)"
+        query = "SELECT since, tries FROM gone WHERE number = (SELECT number FROM ids WHERE id = ?)"
         row = self._db.execute(query, (url_id(url),)).fetchone()
         if row is None:
             return None, None

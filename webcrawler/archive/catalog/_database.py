@@ -35,6 +35,7 @@ WAIT_SECONDS = 10.0  # to wait until the log says why, and between two such line
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
+LOG_PAGES = 4000  # 16 MB: what several batches change goes from the log to the file once
 OPENING_TRIES = 100
 STEPS = 100_000  # of SQLite's virtual machine, some milliseconds
 logger = logging.getLogger(__name__)
@@ -95,7 +96,8 @@ def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
     db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)
     try:
         pragmas = [f"cache_size = -{CACHE_KIB}", "temp_store = MEMORY"]
-        for pragma in pragmas if readonly else [*pragmas, "journal_mode = WAL", "synchronous = FULL"]:
+        writing = ["journal_mode = WAL", "synchronous = FULL", f"wal_autocheckpoint = {LOG_PAGES}"]
+        for pragma in pragmas if readonly else [*pragmas, *writing]:
             db.execute(f"PRAGMA {pragma}")
         _migrate(db, path, readonly)
     except BaseException:

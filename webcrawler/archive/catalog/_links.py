@@ -107,7 +107,7 @@ class LinkGraph:
     def sources_of(self, url: str) -> IntArray:
         """The page numbers that link or redirect to a canonical URL, ascending; none to an unknown one."""
         query = """SELECT rowid FROM inlinks
-            WHERE inlinks MATCH coalesce((SELECT number FROM urls WHERE id = ?), 0) ORDER BY rowid"""
+            WHERE inlinks MATCH coalesce((SELECT number FROM ids WHERE id = ?), 0) ORDER BY rowid"""
         return columns(self._db.execute(query, (url_id(url),))).ravel()
 
     def most_linked(self, n: int) -> list[tuple[str, int]]:
@@ -157,7 +157,7 @@ class LinkGraph:
         """The ids of the URLs that redirect to this one, by any number of steps."""
         query = """
             WITH RECURSIVE alias (number) AS (
-                SELECT number FROM urls WHERE id = ?
+                SELECT number FROM ids WHERE id = ?
                 UNION -- ends circles
                 SELECT l.source FROM alias a CROSS JOIN inlinks i ON i.inlinks MATCH a.number
                 CROSS JOIN links l ON l.source = i.rowid AND l.target = a.number

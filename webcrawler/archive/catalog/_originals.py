@@ -69,7 +69,7 @@ def _rival(db: sqlite3.Connection, number: int) -> Rival:
 
 def _home(db: sqlite3.Connection, rival: Rival) -> int:
     """The page number of the server's home page; 0: nobody has named it."""
-    found = db.execute("SELECT number FROM urls WHERE id = ?", (url_id(rival.server + "/"),)).fetchone()
+    found = db.execute("SELECT number FROM ids WHERE id = ?", (url_id(rival.server + "/"),)).fetchone()
     return int(found[0]) if found else 0
 
 

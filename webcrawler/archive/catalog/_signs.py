@@ -54,7 +54,7 @@ class Signs:
         """The sitemaps that have named a canonical URL, and when it changed as they say, the newest first."""
         query = f"""
             SELECT s.name || u.path, coalesce(g.modified, 0) {URL} JOIN signs g ON g.sitemap = u.number
-            WHERE g.number = (SELECT number FROM urls WHERE id = ?) ORDER BY g.modified DESC"""
+            WHERE g.number = (SELECT number FROM ids WHERE id = ?) ORDER BY g.modified DESC"""
         return list(self._db.execute(query, (url_id(url),)))
 
     def said_by(self, sitemap: int) -> list[tuple[int, float, float]]:

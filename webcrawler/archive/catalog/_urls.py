@@ -128,14 +128,14 @@ class Fetches:
         query = """
             SELECT f.fetched, f.status, f.state, f.reason, f.retry, f.tries, f.found, f.seconds,
                    coalesce(f.error, ''), f.file, f."offset"
-            FROM fetches f JOIN urls u ON u.number = f.number
-            WHERE u.id = ? ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
+            FROM fetches f WHERE f.number = (SELECT number FROM ids WHERE id = ?)
+            ORDER BY f.token DESC, f.fetched DESC LIMIT 1"""
         row = self._db.execute(query, (url_id(url),)).fetchone()
         return past_fetch(row) if row else None
 
     def made(self, ids: Collection[int]) -> set[tuple[int, float]]:
         """When these URLs were fetched: pairs of a URL id and a time."""
-        query = """SELECT u.id, f.fetched FROM urls u JOIN fetches f ON f.number = u.number
+        query = """SELECT u.id, f.fetched FROM ids u CROSS JOIN fetches f ON f.number = u.number
             WHERE u.id IN (SELECT value FROM json_each(?))"""
         return set(self._db.execute(query, (as_json(ids),)))
 
@@ -179,7 +179,7 @@ class Fetches:
 
     def explored(self, ids: Collection[int]) -> set[int]:
         """Those of these URL ids that are known to have a document, or none; finds of others are unknown."""
-        query = f"SELECT u.id FROM urls u WHERE u.id IN (SELECT value FROM json_each(:ids)) AND {EXPLORED}"
+        query = f"SELECT u.id FROM ids u WHERE u.id IN (SELECT value FROM json_each(:ids)) AND {EXPLORED}"
         rows = self._db.execute(query, {"ids": as_json(ids), "job": self._job})
         return {id for (id,) in rows}
 

@@ -7,9 +7,11 @@ import sqlite3
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from webcrawler.archive.catalog._database import URL, as_json, insert_many, run, transaction
+from webcrawler.archive.catalog._levels import clock, sweep
 from webcrawler.archive.catalog._originals import choose_originals
 from webcrawler.archive.catalog._rows import (
     COLUMNS,
@@ -75,9 +77,11 @@ class Writer:
             with transaction(self._db):
                 sys.audit("webcrawler.catalog.after-begin")
                 self._obey()
+                before = clock(self._db)
                 for entries, rows in prepared:
                     ids = [entry.fetch.lease.id for entry in entries]
                     told = joined(told, ids, self._write_run(entries, rows))
+                sweep(self._db, before)
                 sys.audit("webcrawler.catalog.before-commit")
             sys.audit("webcrawler.catalog.after-commit")
         except BaseException:
@@ -278,14 +282,26 @@ class Writer:
             for one in both:
                 if one.id not in known:
                     unknown.setdefault(one.id, one)  # the first spelling seen, as the frontier
+        for level in (2, 1, 0):  # where most are found first: each look-up may read a page of the file
+            of = f"FROM leveled_ids WHERE level = {level} AND id IN (SELECT value FROM json_each(?))"
+            self._remember(f"SELECT id, number {of}", as_json(id for id in unknown if id not in known))
         self._db.execute("DELETE FROM batch_urls")
         scope = self._scope.now()
         rows = [
-            (id, *split(one.url), scope.has_removed(one.url), spelling_of(one)) for id, one in unknown.items()
+            (id, *split(one.url), scope.has_removed(one.url), spelling_of(one))
+            for id, one in unknown.items()
+            if id not in known
         ]
         insert_many(self._db, "INSERT INTO batch_urls (id, server, path, removed, spelling)", rows)
-        learnt = json.loads(run(self._db, "number.sql").fetchone()[0])
-        known.update({int(id): number for id, number in learnt.items()})
+        before = clock(self._db).number
+        run(self._db, "number.sql")
+        self._remember("SELECT id, number FROM urls WHERE number > ?", before)
+
+    def _remember(self, query: str, value: str | int) -> None:
+        """Remember the page numbers that a query gives beside URL ids, in one step (as `insert_many`)."""
+        arrays = f"SELECT json_group_array(id), json_group_array(number) FROM ({query})"
+        ids, numbers = map(json.loads, self._db.execute(arrays, (value,)).fetchone())
+        self._numbers.update(zip(ids, numbers, strict=True))
 
     def _clear_batch(self) -> None:
         self._db.execute("DELETE FROM batch")
@@ -309,8 +325,9 @@ def _is_near(one: int | None, other: int | None) -> bool:
     return one is not None and other is not None and distance(one, other) <= NEAR
 
 
-def _oldest_near(simhash: int | None, older: list[tuple[int, int, int]]) -> int | None:
-    """The oldest of (since, page number, simhash) that is near."""
+def _oldest_near(simhash: int | None, older: list[list[tuple[int, int, int]]]) -> int | None:
+    """The oldest of (since, page number, simhash), by level and band, that is near."""
     # Not in SQL: it cannot count bits, and a Python function would need the GIL for each row.
-    near = [(since, number) for since, number, other in older if distance(simhash or 0, other) <= NEAR]
+    all_older = chain.from_iterable(older)
+    near = [(since, number) for since, number, other in all_older if distance(simhash or 0, other) <= NEAR]
     return min(near)[1] if near else None

@@ -232,7 +232,9 @@ class Catalog:
 
     def find(self, url: str) -> Document | None:
         """The document at a canonical URL."""
-        row = self._db.execute(f"{DOCUMENT} WHERE u.id = ?", (url_id(url),)).fetchone()
+        row = self._db.execute(
+            f"{DOCUMENT} WHERE d.number = (SELECT number FROM ids WHERE id = ?)", (url_id(url),)
+        ).fetchone()
         return document(row) if row else None
 
     def first_documents(self, limit: int) -> list[int]:
@@ -273,7 +275,8 @@ class Catalog:
         """Digest and last full record of the documents among these URL ids."""
         query = f"""SELECT u.id, d.digest, {SPELLED}, d.fetched
             {URL} JOIN documents d ON d.number = u.number
-            WHERE u.id IN (SELECT value FROM json_each(?)) AND d.digest IS NOT NULL AND d.file IS NOT NULL"""
+            WHERE d.number IN (SELECT number FROM ids WHERE id IN (SELECT value FROM json_each(?)))
+              AND d.digest IS NOT NULL AND d.file IS NOT NULL"""
         rows = self._db.execute(query, (as_json(ids),))
         return {id: (digest, Original(url, fetched)) for id, digest, url, fetched in rows}
 

@@ -23,6 +23,6 @@ SELECT d.number FROM (
     WHERE t.seq > :before AND o.duplicate_of IS NULL
     UNION
     SELECT number FROM duplicates WHERE server IN (SELECT value FROM json_each(:servers))
-) r CROSS JOIN documents d ON d.number = r.number
+) r CROSS JOIN documents d INDEXED BY documents_with_original ON d.number = r.number
 WHERE d.duplicate_of IS NOT NULL AND d.number NOT IN (SELECT number FROM finds)
 ORDER BY d.number LIMIT :most;
