@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+import time
 from pathlib import Path
 
 import pytest
-from localweb import Answer, page, scrapy, sites
+from localweb import Answer, Site, page, scrapy, sites
 from test_scheduler import wait_until
 
 from webcrawler.connection import connect
-from webcrawler.crawl.open_leases import Downloads
+from webcrawler.crawl.open_leases import Downloads, OpenLeases
+from webcrawler.records import Lease
 
 
 class Clock:
@@ -81,6 +84,60 @@ def test_three_quarters_may_be_of_doubtful_servers(clock: Clock) -> None:
 
 def test_scrapy_itself_lets_so_many_through_as_may_be_exempt() -> None:
     assert Downloads(32).scrapy_limit == 16 * 32
+
+
+def test_a_lease_is_unread_until_it_is_decided_or_its_download_is_exempt(clock: Clock) -> None:
+    leases = OpenLeases(4)
+    leases.downloads = Downloads(4, clock)
+    for url in ("slow", "young", "waiting"):
+        leases.open[url] = Lease(1, url, url, "site.test", 1)
+    leases.downloads.begin("slow")
+    assert leases.unread() == 3
+
+    clock.now += 2
+    leases.downloads.begin("young")
+    assert leases.unread() == 2
+
+    leases.end_download("slow")
+    assert leases.unread() == 3
+
+    leases.close(leases.open["slow"])
+    assert leases.unread() == 2
+
+
+class Slow:
+    """Pages of a fifth of a second; `most`: how many that began within a second were under way together."""
+
+    def __init__(self) -> None:
+        self._begun: dict[int, float] = {}
+        self._lock = threading.Lock()
+        self.most = 0
+
+    def __call__(self, site: Site) -> Answer:
+        own, now = threading.get_ident(), time.monotonic()
+        with self._lock:
+            self._begun[own] = now
+            self.most = max(self.most, sum(now - begun < 1 for begun in self._begun.values()))
+        time.sleep(0.2)
+        with self._lock:
+            del self._begun[own]
+        return page()
+
+
+def test_an_ordering_that_learns_chooses_few_pages_before_it_has_read_others(tmp_path: Path) -> None:
+    slow = Slow()
+    with sites(site={"/robots.txt": Answer("", 404), "*": slow}) as opened:
+        seeds = ",".join(f"{opened['site'].url}/{n}" for n in range(64))
+        options = ["CONCURRENT_REQUESTS=32", "FRONTIER_DELAY=0", "FRONTIER_SERVER_CONCURRENCY=32"]
+        process = scrapy(
+            *("crawl", "index", "-a", f"seeds={seeds}", "-a", "mode=adaptive?query=gene"),
+            *(part for one in (*options, "ADDRESSES_ALLOWED=127.0.0.1/32") for part in ("-s", one)),
+            folder=tmp_path,
+        )
+        process.communicate()
+
+    assert process.returncode == 0
+    assert slow.most <= 8 + 64 // 8
 
 
 @pytest.mark.slow

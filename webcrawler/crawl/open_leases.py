@@ -29,6 +29,7 @@ class Downloads:
         self.limit, self._clock = limit, clock
         self._patience = PATIENCE_SECONDS if limit != 1 else float("inf")
         self._young: dict[Hashable, float] = {}  # when they began, oldest first
+        self.exempt: set[Hashable] = set()
         self._doubtful: set[Hashable] = set()  # those of them whose server may not answer in time
 
     @property
@@ -43,6 +44,7 @@ class Downloads:
 
     def end(self, key: Hashable) -> None:
         self._young.pop(key, None)
+        self.exempt.discard(key)
         self._doubtful.discard(key)
 
     def wait(self) -> float:
@@ -54,6 +56,7 @@ class Downloads:
             if age < self._patience:
                 return self._patience - age if 0 < self.limit <= len(self._young) else 0.0
             self.end(oldest)
+            self.exempt.add(oldest)
         return 0.0
 
     def doubtful_room(self) -> int:
@@ -87,6 +90,11 @@ class OpenLeases:
     def end_download(self, url: str) -> None:
         self.downloading.discard(url)
         self.downloads.end(url)
+
+    def unread(self) -> int:
+        """How many were leased and nobody knows yet what they say, without downloads that are exempt."""
+        self.downloads.wait()  # old ones become exempt
+        return len(self.open) - len(self.downloads.exempt)
 
     def close(self, lease: Lease) -> None:
         """A lease is decided; one that was leased anew meanwhile stays open."""

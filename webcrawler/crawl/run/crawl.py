@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+UNREAD = 8  # pages on their way for an ordering that learns, and one more for every eight documents
 AGENTS = "AGENTS"  # not one of our settings: where the command puts what it has started
 NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
 REFRESHER_NEEDS = (
@@ -237,7 +238,15 @@ class Crawl(Worker):
         self.stores.batch.flush()
 
     def allowance(self, wanted: int) -> int:
-        return self.outcomes.allowance(0 if self.stores.batch.full else wanted)
+        if self.stores.batch.full:
+            wanted = 0
+        elif self.frontier.ordering.learns and self.leases.downloads.limit != 1:
+            wanted = min(wanted, max(0, self._unread_most() - self.leases.unread()))
+        return self.outcomes.allowance(wanted)
+
+    def _unread_most(self) -> int:
+        """How many pages may be on their way: those after them are chosen by what they say."""
+        return UNREAD + self.outcomes.documents // UNREAD
 
     def take_sitemaps(self, server: str, names: Sequence[str]) -> None:
         self.new_links += self.sitemaps.announced(server, names)
