@@ -13,6 +13,7 @@ import pytest
 from conftest import Run
 from live import served
 from localweb import Answer, Site, crawl, page, redirect, sites
+from marked import until
 from test_import_command import Kept
 from test_rebuild_command import WITH_INDEX
 from test_serve_command import serving
@@ -273,6 +274,8 @@ def test_what_a_search_keeps_is_found_in_the_main_index(
     main, finds = tmp_path / "main", tmp_path / "finds"
     with serving(main) as (_, url):
         found, _ = search(finds, web, url)
+        views = (main / "index", main / "ranks" / "ranks.json", main / "vocabulary")
+        until(lambda: all(view.exists() for view in views), seconds=60)
         follower.wait_until_caught_up(main)
         answer = httpx.get(f"{url}/api/search?q=quokka").json()
 

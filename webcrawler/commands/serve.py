@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
-from webcrawler.repository import receive, token_of
+from webcrawler.repository import Imported, follow, receive, token_of
 from webcrawler.settings import SETTINGS, complaint, is_yes
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
@@ -70,11 +71,17 @@ class Serve(Command):
             live_pages=self.project.getint("SERVE_LIVE_PAGES"),
             scrapyd=self.project.get("SERVE_SCRAPYD"),
             pages_token=token_of(self.project, "SERVE_PAGES_TOKEN"),
-            take_in=lambda warc, go_on: receive(self.crawl_dir, warc, self.project, go_on),
+            take_in=self._take_in,
             live_settings=tuple(  # a search of the web is started with these, too
                 (name, str(self.project[name])) for name in on_command_line if not name.startswith("SERVE_")
             ),
         )
+
+    def _take_in(self, warc: bytes, go_on: Callable[[], None]) -> Imported:
+        try:
+            return receive(self.crawl_dir, warc, self.project, go_on)
+        finally:  # what was taken in before a fault is there, too
+            follow(self.crawl_dir, self.project)
 
     def _names(self, setting: str) -> tuple[str, ...]:
         return tuple(str(self.project.get(setting) or "").replace(",", " ").split())

@@ -9,7 +9,7 @@ from webcrawler.repository.export import Exported, export
 from webcrawler.repository.importing import Imported, import_files
 from webcrawler.repository.merge import merge
 from webcrawler.repository.rebuild import Rebuilt, rebuild
-from webcrawler.repository.receiving import receive
+from webcrawler.repository.receiving import follow, receive
 from webcrawler.repository.sending import MainIndex, hand_over, main_index, share_finds, token_of
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "MainIndex",
     "Rebuilt",
     "export",
+    "follow",
     "hand_over",
     "import_files",
     "main_index",

@@ -10,16 +10,16 @@ from tempfile import NamedTemporaryFile
 
 from scrapy.settings import BaseSettings
 
-from webcrawler import urls
+from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import FOLLOWER, hold_crawl
+from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, hold_crawl
 from webcrawler.crawl.run import removal_limits
 from webcrawler.errors import BadInput, TooLarge, Unavailable
 from webcrawler.records import Fetch
 from webcrawler.repository.entries import entry_reader
 from webcrawler.repository.importing import Imported, Intake
-from webcrawler.settings import words_of
+from webcrawler.settings import is_yes, words_of
 
 MOST_RECORDS = 1_000
 MOST_UNPACKED_BYTES = 256 * 2**20  # of the records, and of the pages in them
@@ -36,10 +36,10 @@ NOT_GZIP = "it is no WARC file compressed record by record with gzip, or it is c
 def receive(
     crawl_dir: Path, warc: bytes, settings: BaseSettings, go_on: Callable[[], None] = lambda: None
 ) -> Imported:
-    """Take in the documents of a WARC file, and let the index follow. What is returned is durable.
+    """Take in the documents of a WARC file. What is returned is durable; `follow` has searches find it.
 
-    Ranks, vocabulary and frontier know of them with the next crawl. May be repeated: what was taken in is
-    known. May run beside crawls and other calls.
+    The frontier is not told. May be repeated: what was taken in is known. May run beside crawls and other
+    calls.
 
     Args:
         go_on: called between pages; what it raises ends the work, and what was taken in until then stays.
@@ -60,8 +60,16 @@ def receive(
             work.take_in([Path(file.name)], lambda step, done, total: go_on())
         except BadInput as error:  # whoever sent it need not know our files
             raise type(error)(str(error).replace(file.name, "what was sent")) from None
-        FOLLOWER.ensure_started(crawl_dir)
     return work.result()
+
+
+def follow(crawl_dir: Path, settings: BaseSettings) -> None:
+    """Have index, ranks and vocabulary made of what is in the catalog, by processes that then end."""
+    if (crawl_dir / "catalog.sqlite").exists():
+        FOLLOWER.ensure_started(crawl_dir)
+        VOCABULARY.ensure_started(crawl_dir)
+        if is_yes(settings["RANKER_ENABLED"]):
+            RANKER.ensure_started(crawl_dir, connection.serialized(settings))
 
 
 def _open(crawl_dir: Path, settings: BaseSettings, held: ExitStack) -> Intake:
