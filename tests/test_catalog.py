@@ -486,6 +486,17 @@ def test_several_processes_write_at_once_and_agree(tmp_path: Path) -> None:
     catalog.close()
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_catalog_at_rest_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    Catalog(tmp_path / "catalog.sqlite").close()
+    tmp_path.chmod(0o555)
+    try:
+        with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
+            assert catalog.count_documents() == 0
+    finally:
+        tmp_path.chmod(0o755)
+
+
 @pytest.mark.parametrize("readonly", [False, True])
 def test_what_is_no_catalog_is_refused_in_one_line(tmp_path: Path, readonly: bool) -> None:
     (tmp_path / "catalog.sqlite").write_bytes(b"something else, and long enough to be looked at" * 100)

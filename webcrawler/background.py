@@ -217,6 +217,7 @@ class Companion(NamedTuple):
 
 
 FOLLOWER = Companion("index", "webcrawler.index.follower")
+MERGER = Companion("merged", "webcrawler.folders")
 RANKER = Companion("ranks", "webcrawler.linkgraph.ranker")
 REFRESHER = Companion("refresh", "webcrawler.refresh.refresher")
 VOCABULARY = Companion("vocabulary", "webcrawler.search.vocabulary.builder")
@@ -283,8 +284,10 @@ class Renewal:
 
     def is_due(self) -> bool:
         """Is it old enough to be renewed while a crawl goes on?"""
-        if time.monotonic() < self._not_before:
-            return False
+        return time.monotonic() >= self._not_before and self.is_outgrown()
+
+    def is_outgrown(self) -> bool:
+        """Are there so many more changes that making it again is worth its cost?"""
         return not self._seq <= self._last_seq() <= self._seq * self._growth
 
     def renew(self) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from math import nan
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from redis.exceptions import RedisError
 from scrapy.commands import ScrapyCommand
@@ -24,8 +24,11 @@ from scrapy.settings import Settings
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.search import Searcher
-from webcrawler.settings import complaint, removed
+from webcrawler.settings import complaint, folders, removed
 from webcrawler.text import load
+
+if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+    from webcrawler.folders import MergedView
 
 TEXT_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -49,6 +52,7 @@ class Command(ScrapyCommand):
         summary: one line for the list of commands.
         details: more for the help page; the summary if there is none.
         options: beside those that Scrapy gives to all commands.
+        reads_several: CRAWL_DIR may name several folders, for `searched_folder`.
     """
 
     # Scrapy offers every command class that a module of this folder defines; this one is only a base.
@@ -60,6 +64,7 @@ class Command(ScrapyCommand):
 
     arguments = summary = details = ""
     options: ClassVar[tuple[Option, ...]] = ()
+    reads_several = False
 
     def syntax(self) -> str:
         return f"[options] {self.arguments}".strip()
@@ -95,6 +100,8 @@ class Command(ScrapyCommand):
         try:
             if why := complaint("INDEX_ENGINE", self.project.get("INDEX_ENGINE", "whoosh")):
                 raise BadInput(f"{why}; after tantivy, `scrapy reindex` builds the index anew")
+            if not self.reads_several and (why := complaint("CRAWL_DIR", self.crawl_dir)):
+                raise BadInput(why)
             with self._catalog_heard():
                 self.answer(self._positional(args), opts)
         except BrokenPipeError:  # the reader has seen enough: `scrapy search … | head -1`
@@ -160,6 +167,21 @@ class Command(ScrapyCommand):
     @property
     def crawl_dir(self) -> Path:
         return Path(self.project.get("CRAWL_DIR") or "crawl")
+
+    def merged_view(self) -> MergedView | None:
+        """The view of all folders that CRAWL_DIR names, brought up to date; None where it names one.
+
+        Raises as `MergedView.find` and its `bring_up_to_date`.
+        """
+        named = folders(str(self.crawl_dir))
+        if len(named) == 1:
+            return None
+        from webcrawler.folders import MergedView
+
+        view = MergedView.find(named, str(self.project.get("MERGED_DIR") or ""))
+        with progress_bars() as progress:
+            view.bring_up_to_date(progress)
+        return view
 
     @property
     def catalog_file(self) -> Path:

@@ -36,20 +36,25 @@ class Search(Command):
         Option("--json", False, "print JSON"),
     )
 
+    reads_several = True
+
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        searcher = self.searcher(self.crawl_dir)
         text = " ".join(args).encode("utf-8", "replace").decode()  # arguments may be bytes that are not UTF-8
         if not text.strip():
             raise BadInput("the query is empty: type a word to look for")
         if len(text) > MAX_CHARACTERS:
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
-        results = searcher.search(
+        view = self.merged_view()
+        crawl_dir = view.folder.resolve() if view else self.crawl_dir
+        results = self.searcher(crawl_dir).search(
             text, whole_number(opts.n, "-n"), opts.ranking, explain=opts.explain, sort=opts.sort
         )
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
         notes = [results.note]
-        if results.indexed and (behind := follower.lag(self.crawl_dir)):
+        if view and (behind := view.behind()):
+            notes.append(f"the folders have {behind:,} changes that another process is still taking in")
+        if results.indexed and (behind := follower.lag(crawl_dir)):
             notes.append(
                 f"the index is behind the crawl, {behind:,} changes to go: `scrapy report` waits for it"
             )

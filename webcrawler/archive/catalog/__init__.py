@@ -4,6 +4,7 @@ Documents, the history of fetches, links, texts, and the changes that views foll
 """
 
 from webcrawler.archive.catalog._checks import Due, Known, Told
+from webcrawler.archive.catalog._copying import Position, Said
 from webcrawler.archive.catalog._database import compact, take_place
 from webcrawler.archive.catalog._links import LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
@@ -22,6 +23,8 @@ __all__ = [
     "Outcome",
     "Outlink",
     "PastFetch",
+    "Position",
+    "Said",
     "Told",
     "Verdict",
     "blocked_servers",

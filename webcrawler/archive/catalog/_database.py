@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sqlite3
 import time
@@ -92,7 +93,8 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
 
 def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
     patience = BUSY_SECONDS if readonly else WAIT_SECONDS  # writers log whom they wait for
-    uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
+    mode = "mode=rwc" if not readonly else "immutable=1" if _is_at_rest(path) else "mode=ro"
+    uri = f"{path.absolute().as_uri()}?{mode}"
     db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)
     try:
         pragmas = [f"cache_size = -{CACHE_KIB}", "temp_store = MEMORY"]
@@ -104,6 +106,12 @@ def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _is_at_rest(path: Path) -> bool:
+    """Does nobody have it open, in a folder where we may not make the files that readers share?"""
+    is_ours = os.access(path.parent, os.W_OK)
+    return not is_ours and not path.with_name(f"{path.name}-wal").exists()
 
 
 def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:

@@ -6,7 +6,8 @@ import json
 import sqlite3
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -72,15 +73,22 @@ class Writer:
             for part in runs(arrivals)
         ]
         told = Verdict()
+        with self._all_or_nothing():
+            for entries, rows in prepared:
+                ids = [entry.fetch.lease.id for entry in entries]
+                told = joined(told, ids, self._write_run(entries, rows))
+        return told
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A transaction that may give URLs their page numbers."""
         try:
             sys.audit("webcrawler.catalog.before-begin")
             with transaction(self._db):
                 sys.audit("webcrawler.catalog.after-begin")
                 self._obey()
                 before = clock(self._db)
-                for entries, rows in prepared:
-                    ids = [entry.fetch.lease.id for entry in entries]
-                    told = joined(told, ids, self._write_run(entries, rows))
+                yield
                 sweep(self._db, before)
                 sys.audit("webcrawler.catalog.before-commit")
             sys.audit("webcrawler.catalog.after-commit")
@@ -90,7 +98,6 @@ class Writer:
             raise
         if len(self._numbers) > REMEMBERED:
             self._numbers.clear()
-        return told
 
     def block(self, server: str) -> int:
         """As `Catalog.block`."""
@@ -201,7 +208,10 @@ class Writer:
     def _write_run(self, entries: list[Entry], rows: list[Row]) -> Verdict:
         """Write entries of different URLs."""
         db, numbers = self._db, self._numbers
-        self._learn_numbers(entries)
+        urls: list[Lease | Link] = []
+        for entry in entries:
+            urls += [entry.fetch.lease, *named(entry)]
+        self._learn_numbers(urls)
         sys.audit("webcrawler.catalog.numbered")
         pages = [numbers[entry.fetch.lease.id] for entry in entries]
         batch = [(place, page, *row) for place, (page, row) in enumerate(zip(pages, rows, strict=True))]
@@ -274,14 +284,12 @@ class Writer:
         run(self._db, "sitemap.sql", lambda: sys.audit("webcrawler.catalog.sitemap"), number=page, **values)
         return known == (entry.digest,)
 
-    def _learn_numbers(self, entries: list[Entry]) -> None:
+    def _learn_numbers(self, urls: Iterable[Lease | Link]) -> None:
         known = self._numbers
         unknown: dict[int, Lease | Link] = {}
-        for entry in entries:
-            both: list[Lease | Link] = [entry.fetch.lease, *named(entry)]
-            for one in both:
-                if one.id not in known:
-                    unknown.setdefault(one.id, one)  # the first spelling seen, as the frontier
+        for one in urls:
+            if one.id not in known:
+                unknown.setdefault(one.id, one)  # the first spelling seen, as the frontier
         for level in (2, 1, 0):  # where most are found first: each look-up may read a page of the file
             of = f"FROM leveled_ids WHERE level = {level} AND id IN (SELECT value FROM json_each(?))"
             self._remember(f"SELECT id, number {of}", as_json(id for id in unknown if id not in known))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from webcrawler.archive.catalog._checks import Checks
+from webcrawler.archive.catalog._copying import Copier, Said, Source
 from webcrawler.archive.catalog._database import (
     COLLECTED,
     LINKED,
@@ -25,9 +26,8 @@ from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._signs import Signs
 from webcrawler.archive.catalog._urls import Fetches, Urls
-from webcrawler.archive.catalog._writer import Writer
 from webcrawler.errors import BadInput
-from webcrawler.records import Change, Document, Original, Place, Text
+from webcrawler.records import Change, Document, Link, Original, Place, Text
 from webcrawler.scope import Patterns, Watched
 from webcrawler.urls import url_id
 
@@ -51,7 +51,7 @@ class Catalog:
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
     Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches`, `signs` and
-    `checks` read the rest.
+    `checks` read the rest, and `source` all that another catalog takes from it.
     Opened for writing, and with each batch, it takes out what the scope of its folder has removed.
 
     Args:
@@ -69,7 +69,8 @@ class Catalog:
         self.urls, self.links = Urls(self._db), LinkGraph(self._db, job)
         self.anchors, self.fetches = Anchors(self._db), Fetches(self._db, job)
         self.signs, self.checks = Signs(self._db), Checks(self._db)
-        self._writer = None if readonly else Writer(self._db, Watched(path.parent), job, limits)
+        self.source = Source(self._db)
+        self._writer = None if readonly else Copier(self._db, Watched(path.parent), job, limits)
 
     def close(self) -> None:
         self._db.close()
@@ -85,6 +86,19 @@ class Catalog:
             Unavailable: nothing was written; the batch may be tried again.
         """
         return self._for_writing.write(arrivals) if arrivals else Verdict()
+
+    def copy(self, said: Iterable[Said]) -> None:
+        """Write what other catalogs say of some URLs, in this order, in one transaction. Raises as `write`.
+
+        Where several say something of a URL, all that they say has to be here: the newest fetch that tells
+        whether a document stands there decides whose document, text and links it has. The history is that of
+        all. What is a duplicate of what is found anew. May be repeated.
+        """
+        self._for_writing.copy(said)
+
+    def learn(self, urls: Sequence[Link]) -> None:
+        """Give page numbers to URLs that have none, in this order. Raises as `write`."""
+        self._for_writing.learn(urls)
 
     def block(self, server: str) -> int:
         """Remove the documents and texts of a server, and store no new ones; returns how many were removed.
@@ -176,7 +190,7 @@ class Catalog:
         return int(self._one("PRAGMA data_version")[0])
 
     @property
-    def _for_writing(self) -> Writer:
+    def _for_writing(self) -> Copier:
         if self._writer is None:
             raise TypeError("this catalog was opened for reading")
         return self._writer

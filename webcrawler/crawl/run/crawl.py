@@ -30,11 +30,11 @@ from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.sitemaps import Sitemaps
 from webcrawler.crawl.run.stores import Stores
 from webcrawler.crawl.run.watch import Watch
-from webcrawler.errors import BadUrl
+from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Leased, Report
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Lease
-from webcrawler.settings import is_yes
+from webcrawler.settings import complaint, is_yes
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -58,6 +58,8 @@ class Crawl(Worker):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self.settings = crawler.settings
+        if why := complaint("CRAWL_DIR", self.settings["CRAWL_DIR"]):
+            raise BadInput(why)
         self.folder = Path(self.settings["CRAWL_DIR"]).absolute()
         # Other spiders have no job.
         self.job: Job = getattr(crawler.spider, "job", None) or Job("fifo")

@@ -4,7 +4,7 @@
 reads the catalog, and the lists of `spelling`, `thesaurus` and `completions` are made of what it collects.
 """
 
-from webcrawler.search.vocabulary.builder import remake, wait_until_made
+from webcrawler.search.vocabulary.builder import VocabularyRenewal, remake, wait_until_made
 from webcrawler.search.vocabulary.stored import Vocabulary, load
 
-__all__ = ["Vocabulary", "load", "remake", "wait_until_made"]
+__all__ = ["Vocabulary", "VocabularyRenewal", "load", "remake", "wait_until_made"]

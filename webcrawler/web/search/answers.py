@@ -118,13 +118,12 @@ class Answers:
         self._pool.close()
 
     def _searcher(self) -> Searcher:
-        """The searcher of this thread."""
+        """The searcher of this thread; another one when a merged view was replaced, amid no search."""
         made: Searcher | None = getattr(self._own, "searcher", None)
-        if made is None:
-            config = self._config
-            made = self._own.searcher = Searcher(
-                config.crawl_dir, self._reference, config.deadline_seconds, config.fresh_seconds
-            )
+        config, folder = self._config, self._config.crawl_dir.resolve()
+        if made is None or self._own.folder != folder:
+            made = Searcher(folder, self._reference, config.deadline_seconds, config.fresh_seconds)
+            self._own.searcher, self._own.folder = made, folder
         return made
 
     def _search(self, searcher: Searcher, wanted: SearchRequest) -> Results:

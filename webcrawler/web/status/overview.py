@@ -58,13 +58,14 @@ class Overview:
     free_bytes: int = 0
     catalog_unknown: str = ""  # why there are no documents
     freshness: Report | None = None  # of the last minutes
+    folders: tuple[str, ...] = ()  # where a merged view of several is searched
 
 
 class Overviews:
     """Never starts a Redis, and waits a second for one at most. All who ask share the newest overview."""
 
     def __init__(self, config: Config) -> None:
-        self._crawl_dir = config.crawl_dir
+        self._crawl_dir, self._folders = config.crawl_dir, config.folders
         self._redis = {"REDIS_URL": config.redis_url, "CRAWL_DIR": str(config.crawl_dir)}
         self._connection: Connection | None = None  # kept while it answers
         self._activity = Activity()
@@ -104,7 +105,7 @@ class Overviews:
 
     def _read(self, frontier: Standing | None, unknown: str) -> Overview:
         now, crawl_dir = time.time(), self._crawl_dir
-        crawling = is_held(crawl_dir / "crawls.lock")
+        crawling = any(is_held(one / "crawls.lock") for one in self._folders or (crawl_dir,))
         documents, last_seq, rates, outcomes, wrong = 0, 0, None, {}, ""
         try:
             with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
@@ -126,6 +127,7 @@ class Overviews:
             sizes=part_sizes(crawl_dir),
             free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
             catalog_unknown=wrong,
+            folders=tuple(map(str, self._folders)),
         )
 
     def _read_frontier(self) -> tuple[Standing | None, str]:

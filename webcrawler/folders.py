@@ -1,0 +1,263 @@
+"""Several data folders searched as one: a merged view of them, which is a data folder for readers.
+
+Its catalog is copied from theirs and follows them, so duplicates, anchor texts, ranks and vocabulary are
+those of all pages together. WARC files stay where they are. In the cache, each set of folders has a place of
+its own: `folders.json` names them, `current` leads to the view that is searched. A view that cannot go on, as
+a folder was rebuilt or what was removed is let in again, is made anew beside it, and then takes its place.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
+from hashlib import sha1
+from itertools import chain, islice
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from webcrawler.archive.catalog import Catalog, Position, blocked_servers
+from webcrawler.background import MERGER, hold_crawl, is_held, prepare, release_if_idle
+from webcrawler.durable import replaced
+from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.index import applied_seq, wait_until_caught_up
+from webcrawler.linkgraph import stored
+from webcrawler.scope import change, read
+from webcrawler.search.vocabulary import VocabularyRenewal
+
+CATALOG = "catalog.sqlite"
+FOLDERS, CURRENT, POSITIONS = "folders.json", "current", "merged.json"
+SOME = 500  # URLs in one transaction
+POLL_SECONDS = 2.0  # between two looks at the folders
+READ_SECONDS = 60.0  # a server may read a view for so long after another one has taken its place
+WATCH_SECONDS = 5.0  # between two looks whether the process that follows them is at work
+Progress = Callable[[str, int, int | None], None]
+_log = logging.getLogger(__name__)
+
+
+class MergedView:
+    """The view of some folders.
+
+    Args:
+        place: its own in the cache; `find` makes it.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.folder = place, place / CURRENT
+        self.folders = [Path(name) for name in json.loads((place / FOLDERS).read_text("utf-8"))]
+
+    @classmethod
+    def find(cls, folders: Sequence[str], cache: str = "") -> MergedView:
+        """The view of these folders, in any order, which need not have been made yet.
+
+        Args:
+            cache: folder of all such views; "": that of the user (XDG Base Directory Specification).
+        Raises:
+            BadInput: there is no catalog in one of them, or the cache cannot be written.
+        """
+        named = sorted({str(Path(folder).resolve()) for folder in folders})
+        for folder in named:
+            if not (Path(folder) / CATALOG).exists():
+                raise BadInput(f"there is no catalog in {folder}: CRAWL_DIR names the folders of crawls")
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "webcrawler"
+        key = sha1("\n".join(named).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        place = Path(cache or base).resolve() / key
+        try:
+            place.mkdir(0o700, parents=True, exist_ok=True)  # pages may be secret
+            with replaced(place / FOLDERS) as file:
+                file.write(json.dumps(named, indent=1).encode() + b"\n")
+        except OSError as error:
+            raise BadInput(f"cannot write {place} ({error.strerror}): set MERGED_DIR to a folder") from None
+        return cls(place)
+
+    def bring_up_to_date(self, progress: Progress) -> bool:
+        """Make the view, or have it follow its folders; False: another process is at it, and it may be read.
+
+        Killed at any moment, it leaves a view that is whole, or none; it may be repeated.
+
+        Raises:
+            BadInput: a folder has no catalog any more, or one of an older version.
+            Unavailable, OSError: the disk is full.
+        """
+        while True:
+            with MERGER.at_work(self.place) as lock:
+                if lock:
+                    self.follow(progress)
+                    return True
+            if self.folder.exists():
+                return False
+            progress("waiting for the process that makes it", 0, None)
+            time.sleep(POLL_SECONDS)
+
+    def behind(self) -> int:
+        """How many changes of the folders are not in the view; at least 1 where it is to be made anew."""
+        with ExitStack() as opened:
+            now = [part.source.position() for part in self._open(opened)]
+        before = self._positions()
+        if len(before) != len(now):
+            return 1
+        pairs = list(zip(before, now, strict=True))
+        more = sum(max(b.changes - a.changes, b.fetches - a.fetches) for a, b in pairs)
+        return more if all(a.is_before(b) for a, b in pairs) else max(1, more)
+
+    def follow(self, progress: Progress = lambda step, done, total: None) -> None:
+        """Do it, by the one process that has the lock. Raises as `bring_up_to_date`."""
+        self._sweep()
+        with ExitStack() as opened:
+            parts = self._open(opened)
+            now = [part.source.position() for part in parts]
+            removed = tuple(dict.fromkeys(chain.from_iterable(read(one).removed for one in self.folders)))
+            blocked = {name for part in parts for name in part.urls.blocked_servers()}
+            goes_on = self._goes_on(now, removed, blocked)
+            view = self.folder if goes_on else self._begun_anew()
+            before = self._positions() if goes_on else [Position(one.made) for one in now]
+            known = set(blocked_servers(view / CATALOG))
+            if not goes_on or before != now or known != blocked or read(view).removed != removed:
+                change(view, lambda scope: replace(scope, removed=removed))
+                with closing(Catalog(view / CATALOG)) as catalog:  # takes out what was removed
+                    for name in sorted(blocked - known):
+                        catalog.block(name)
+                    copy_news(parts, before, catalog, progress)
+        self._make_views(view, progress)
+        if before != now:
+            _store(view, now)
+        if not goes_on:
+            self._put_in_place(view)
+            self._sweep()
+
+    def _open(self, opened: ExitStack) -> list[Catalog]:
+        return [opened.enter_context(closing(Catalog(one / CATALOG, readonly=True))) for one in self.folders]
+
+    def _positions(self) -> list[Position]:
+        """How far the folders were read for the view; [] where there is none."""
+        with suppress(OSError, ValueError, TypeError):
+            return [Position(*one) for one in json.loads((self.folder / POSITIONS).read_text("utf-8"))]
+        return []
+
+    def _goes_on(self, now: Sequence[Position], removed: Sequence[str], blocked: set[str]) -> bool:
+        """Can the view go on? What is let in again would have to be looked for in all folders."""
+        before = self._positions()
+        return (
+            len(before) == len(now)
+            and all(a.is_before(b) for a, b in zip(before, now, strict=True))
+            and set(read(self.folder).removed).issubset(removed)
+            and blocked.issuperset(blocked_servers(self.folder / CATALOG))
+        )
+
+    def _begun_anew(self) -> Path:
+        """A view without pages, beside the one that is searched."""
+        view = self.place / uuid4().hex
+        (view / "pages").mkdir(parents=True)
+        for number, folder in enumerate(self.folders):
+            (view / "pages" / str(number)).symlink_to(folder / "pages")
+        return view
+
+    def _put_in_place(self, view: Path) -> None:
+        link = self.place / "next"
+        link.unlink(missing_ok=True)
+        link.symlink_to(view.name)
+        link.replace(self.folder)
+
+    def _sweep(self) -> None:
+        """Delete what killed processes have left, and views that nobody reads any more."""
+        is_served, current = is_held(self.place / "crawls.lock"), self.folder
+        if is_served and current.is_symlink() and time.time() - current.lstat().st_mtime < READ_SECONDS:
+            return
+        for path in self.place.iterdir():
+            if path.is_dir() and not path.is_symlink() and path != current.resolve():
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _make_views(self, view: Path, progress: Progress) -> None:
+        """Ranks and words as for one folder: while it is crawled, only where it has grown; then exactly."""
+        is_crawled = any(is_held(folder / "crawls.lock") for folder in self.folders)
+        with closing(Catalog(view / CATALOG, readonly=True)) as catalog:
+            last = catalog.last_seq()
+            if any(applied_seq(view / name) != last for name in ("index", "anchors")):
+                wait_until_caught_up(view, lambda applied, last: progress("index", applied, last))
+            ranks = stored.RankRenewal(catalog, view / "ranks")
+            words = VocabularyRenewal(catalog, view / "vocabulary")
+            for step, renewal in (("ranks", ranks), ("words", words)):
+                if renewal.is_outgrown() if is_crawled else renewal.is_behind():
+                    progress(step, 0, None)
+                    renewal.renew()
+
+
+def copy_news(
+    parts: Sequence[Catalog], before: Sequence[Position], catalog: Catalog, progress: Progress
+) -> None:
+    """Copy what other catalogs say since they were read last, in the order in which one crawl had found it.
+
+    Args:
+        before: how far each of them was read.
+    """
+    news = [part.source.news(after) for part, after in zip(parts, before, strict=True)]
+    ids, since = (np.concatenate(column) for column in zip(*news, strict=True))
+    by_time = ids[np.argsort(since, kind="stable")]
+    _, first = np.unique(by_time, return_index=True)
+    order = by_time[np.sort(first)].tolist()
+    for start in range(0, len(order), SOME):
+        progress("pages", start, len(order))
+        some = order[start : start + SOME]
+        place = {id: at for at, id in enumerate(some)}
+        said = chain.from_iterable(part.source.said(some, str(n)) for n, part in enumerate(parts))
+        catalog.copy(sorted(said, key=lambda one: place[one.link.id]))
+    for part, after in zip(parts, before, strict=True):
+        urls = part.source.urls(after)
+        while new := list(islice(urls, SOME)):
+            catalog.learn(new)
+
+
+def _store(view: Path, positions: Sequence[Position]) -> None:
+    with replaced(view / POSITIONS) as file:
+        file.write(json.dumps(positions).encode() + b"\n")
+
+
+@contextmanager
+def kept_up_to_date(view: MergedView) -> Iterator[None]:
+    """Have a process follow the folders meanwhile; another one starts where it ends before."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.is_set():
+            with suppress(OSError):  # tried again
+                MERGER.ensure_started(view.place)
+            ended.wait(WATCH_SECONDS)
+
+    with hold_crawl(view.place):
+        thread = threading.Thread(target=watch, name="merger", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def main(arguments: list[str]) -> int:
+    """python -m webcrawler.folders PLACE; it ends when nobody holds `crawls.lock` there, or by SIGTERM."""
+    stopped = prepare("merged")
+    view = MergedView(Path(arguments[0]))
+    with MERGER.at_work(view.place) as lock:
+        while lock and not stopped():
+            try:
+                view.follow()
+            except (WebcrawlerError, OSError, sqlite3.Error) as error:  # tried again
+                _log.warning("the view is as it was: %s", error)
+            if release_if_idle(lock, view.place, lambda: True):
+                break
+            time.sleep(POLL_SECONDS)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
