@@ -75,9 +75,9 @@ def rebuild(
             work.write_catalog(blocked)
         found = work.result(blocked)
         make_ranks_and_vocabulary(aside, progress)
-        progress("index", 0, None)
+        FOLLOWER.take_over(aside).close()  # it works below all others; somebody waits for the rest
         follower.wait()
-        wait_until_caught_up(aside)
+        wait_until_caught_up(aside, lambda applied, last: progress("index", applied, last))
         for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
             held.enter_context(companion.take_over(crawl_dir))
         _exchange(crawl_dir, aside)
