@@ -9,7 +9,7 @@ from frontiers import done, fetch, links
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.frontier import Frontier, leases, maintenance, ordering
+from webcrawler.frontier import Frontier, Politeness, Report, leases, maintenance, ordering, outlook
 from webcrawler.frontier.homes import Homes, home_of
 from webcrawler.urls import registrable_domain
 
@@ -75,8 +75,10 @@ def test_a_partition_alone_and_those_of_a_worker_alone_are_nobody_elses() -> Non
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody falls behind because the machine is busy."""
+    """Nobody falls behind because the machine is busy; and all are asked each time."""
     monkeypatch.setattr(leases, "PATIENCE_SECONDS", 3600.0)
+    monkeypatch.setattr(outlook, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(outlook, "FOREIGN_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -227,3 +229,84 @@ def test_it_has_one_where_redis_knows_already_how_servers_are_treated(make_front
 
 def test_other_frontiers_keep_how_servers_are_treated_where_index_crawls_do(ann: Frontier) -> None:
     assert len(Frontier(ann.client, ordering("fifo"), "realtime:x").partitions) == 16
+
+
+# ---- what had nothing due is not asked again at once
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as the test lasts."""
+    monkeypatch.setattr(outlook, "QUIET_SECONDS", 3600.0)
+    monkeypatch.setattr(outlook, "FOREIGN_SECONDS", 3600.0)
+
+
+def questions(frontier: Frontier) -> int:
+    """How many operations Redis has run."""
+    return int(frontier.client.info("commandstats")["cmdstat_evalsha"]["calls"])
+
+
+@pytest.mark.usefixtures("quiet")
+def test_partitions_without_anything_due_are_not_asked_again(ann: Frontier, bob: Frontier) -> None:
+    leased(bob)
+    leased(ann)
+    ann.lease(2)
+    before = questions(ann)
+
+    found = ann.lease(2)
+
+    assert questions(ann) == before
+    assert (found.queued, found.leased) == (0, len(URLS))
+
+
+@pytest.mark.usefixtures("quiet")
+def test_what_a_worker_has_brought_itself_is_found_at_once(ann: Frontier, bob: Frontier) -> None:
+    leases = ann.lease(ALL).leases
+    assert not ann.lease(2).leases
+
+    for lease in leases:
+        fetch(ann, lease)
+    other_thread = ann.on(ann.client)
+    other_thread.complete([done(lease, f"{lease.url}/more") for lease in leases])
+
+    assert leased(ann) >= {f"{url}/more" for url in of(ann)}
+
+
+@pytest.mark.usefixtures("quiet")
+def test_a_server_that_may_be_asked_again_at_once_is(ann: Frontier, bob: Frontier) -> None:
+    ann.leases.politeness = Politeness(delay=0.0, server_concurrency=1)
+    leases = ann.lease(ALL).leases
+    assert not ann.lease(ALL).leases
+
+    found = ann.lease(ALL, [Report(lease, 0.0) for lease in leases]).leases
+
+    assert {lease.url for lease in [*leases, *found]} == of(ann)
+    assert found
+
+
+@pytest.mark.usefixtures("quiet")
+def test_nobody_believes_that_all_is_done_without_asking(ann: Frontier, bob: Frontier) -> None:
+    for worker in (ann, bob):
+        worker.complete([done(lease) for lease in worker.lease(ALL).leases])
+    assert (ann.lease(2).queued, ann.lease(2).leased) == (0, 0)
+
+    bob.discover(links(*(f"{url}/new" for url in URLS)))
+
+    assert ann.lease(0).queued == len(URLS)
+
+
+@pytest.mark.usefixtures("quiet")
+def test_what_comes_home_is_asked_at_once(ann: Frontier, bob: Frontier) -> None:
+    leased(ann)
+    assert not leased(ann)
+    bob.leave()
+    ann.meet()
+
+    assert leased(ann) == set(URLS) - of_both(ann, bob)
+
+
+def of_both(ann: Frontier, bob: Frontier) -> set[str]:
+    """What was at home with the first while both were alive."""
+    alive = [ann.worker, bob.worker]
+    place = ann.partitions.of_server
+    return {url for url in URLS if home_of(place(url.rpartition("/")[0]).prefix, alive) == ann.worker}

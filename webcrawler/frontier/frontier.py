@@ -62,6 +62,7 @@ class Frontier:
             *(client, self.ordering, self.name, self.politeness, self.worker, self.budgets, self._wanted)
         )
         other._plans, other.leases.homes = self._plans, self.leases.homes
+        other.slots.outlook = self.slots.outlook
         return other
 
     # ---- opening

@@ -24,12 +24,14 @@ class Homes:
         self._foreign: frozenset[str] = frozenset()
         self.are_known = False
 
-    def learn(self, workers: Iterable[str]) -> None:
-        """These are alive; this worker is one of them, whether it is named or not."""
+    def learn(self, workers: Iterable[str]) -> bool:
+        """These are alive, and this worker, named or not; returns whether anything has moved."""
+        before = self.are_known, self._foreign
         known = {*workers, self._worker}
         if len(self._partitions) > 1:
             self.are_known = len(known) > 1
             self._foreign = frozenset(p for p in self._partitions if home_of(p, known) != self._worker)
+        return (self.are_known, self._foreign) != before
 
     def is_foreign(self, partition: str) -> bool:
         """Does it belong to another worker?"""

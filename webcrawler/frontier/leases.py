@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -12,7 +11,7 @@ from typing import Any
 import msgpack
 
 from webcrawler import urls
-from webcrawler.frontier import wire
+from webcrawler.frontier import outlook, wire
 from webcrawler.frontier.homes import Homes
 from webcrawler.frontier.messages import Budgets, Failed, Leased, Politeness, Report
 from webcrawler.frontier.slots import Argument, Call, Partition, Slots
@@ -21,7 +20,6 @@ from webcrawler.records import Lease
 
 UNLIMITED = 2**31
 HEADER = 4  # values of an answer of `lease` before those of leases
-QUIET_SECONDS = 0.25  # for which a partition is not asked again that had nothing due, while others have
 PATIENCE_SECONDS = 3.0  # for which a partition has more due than its owner takes, until others take it
 
 
@@ -40,15 +38,17 @@ class Leases:
         self.checks_only = False
         self._slots, self._budgets = slots, budgets
         self._alone: Partition | None = None  # where it holds a URL alone, or lets go of others for that
-        self._quiet_until: dict[Partition, float] = {}
 
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
+        before = self._fetched(reports)
         asked, others = self._in_turn(limit, doubtful)
-        answers = self._ask(asked, limit, doubtful, self._fetched(reports))
+        answers = self._ask(asked, limit, doubtful, before)
         left = 0 if self._alone else limit
-        if self.homes.are_known and not self._suffices(answers, limit):
-            answers |= self._ask_where_due([*asked, *others], left, doubtful)
-        elif not self.homes.are_known:
+        if self.homes.are_known:
+            if not self._suffices(answers, limit):
+                answers |= self._ask_where_due(self._busy([*asked, *others], doubtful), left, doubtful)
+            answers = self._with_quiet(answers, doubtful)
+        else:
             for one in others:
                 if not self._suffices(answers, limit):
                     answers |= self._ask([one], left, doubtful)
@@ -71,15 +71,21 @@ class Leases:
             due = own
         return answers | self._ask(due[:limit], limit, doubtful) if limit and due else answers
 
+    def _with_quiet(self, answers: dict[Partition, Any], doubtful: int) -> dict[Partition, Any]:
+        """With what others answered last; they are asked again before anybody believes that all is done."""
+        quiet = [one for one in self._slots.partitions if one not in answers]
+        answers |= {one: self._slots.outlook.last(one) for one in quiet}
+        is_over = not any(answer[0] or answer[1] for answer in answers.values())
+        return answers | self._ask(quiet, 0, doubtful) if is_over else answers
+
     def _ask(
         self, asked: Sequence[Partition], limit: int, doubtful: int, before: Sequence[Call] = ()
     ) -> dict[Partition, Any]:
         """Leases from these partitions in one round trip, with what is to be said before."""
         found = self._slots.run([*before, *self.calls(asked, limit, doubtful)])[len(before) :]
-        now = time.monotonic()
         for one, answer in zip(asked, found, strict=True):
-            seconds = answer[2] / 1000 if answer[2] >= 0 else QUIET_SECONDS
-            self._quiet_until[one] = now + min(seconds, QUIET_SECONDS)
+            is_foreign = self.homes.is_foreign(one.prefix)
+            self._slots.outlook.note(one, answer, doubtful > 0, is_foreign)
         return dict(zip(asked, found, strict=True))
 
     def _suffices(self, answers: Mapping[Partition, Any], limit: int) -> bool:
@@ -107,20 +113,21 @@ class Leases:
         if self._alone:
             asked = [self._alone]
         else:
-            asked = (
-                self._busy(order, doubtful)[: limit or 1]
-                if self.homes.are_known
-                else order[: limit or number]
-            )
-            self.turn = (self._slots.partitions.index(asked[-1]) + 1) % number
+            asked = self._first_asked(order, limit, doubtful)
+            if asked:
+                self.turn = (self._slots.partitions.index(asked[-1]) + 1) % number
         return asked, [one for one in order if one not in asked]
 
-    def _busy(self, order: list[Partition], doubtful: int) -> list[Partition]:
-        """Those of this worker where something may be due, else those of others, else all."""
-        now = time.monotonic()
-        busy = [one for one in order if self._quiet_until.get(one, 0.0) <= now]
+    def _first_asked(self, order: list[Partition], limit: int, doubtful: int) -> list[Partition]:
+        """Those of this worker where something may be due, else those of others."""
+        if not self.homes.are_known:
+            return order[: limit or len(order)]
+        busy = self._busy(order, doubtful)
         own = [one for one in busy if not self.homes.is_foreign(one.prefix)]
-        return own or (busy if doubtful else []) or order
+        return (own or (busy if doubtful else []))[: limit or 1]
+
+    def _busy(self, order: list[Partition], doubtful: int) -> list[Partition]:
+        return [one for one in order if not self._slots.outlook.is_quiet(one, doubtful > 0)]
 
     def calls(self, asked: Sequence[Partition], limit: int, doubtful: int) -> list[Call]:
         polite, calls = self.politeness, []
@@ -171,6 +178,8 @@ class Leases:
         polite, calls = self.politeness, []
         times = (polite.delay, polite.backoff, polite.backoff_max, polite.crawl_delay_max)
         split = self._slots.partitions.split(reports, lambda report: report.lease.server)
+        if self.politeness.delay < outlook.QUIET_SECONDS or not all(report.downloaded for report in reports):
+            self._slots.outlook.stir(split)
         for partition, own in split.items():
             arguments: list[Argument] = [milliseconds(seconds) for seconds in times]
             for lease, seconds, slow_down, retry_after, downloaded in own:
@@ -225,7 +234,8 @@ class Leases:
     def meet(self) -> int:
         """Learn who is alive, and so which partitions are its own; returns how many are."""
         found: list[bytes] = self._slots.client.zrange(self._slots.partitions[0].prefix + "workers", 0, -1)
-        self.homes.learn(name.decode() for name in found)
+        if self.homes.learn(name.decode() for name in found):
+            self._slots.outlook.forget()
         return len(found)
 
     def expire_dead(self, is_dead: Callable[[str], bool]) -> int:

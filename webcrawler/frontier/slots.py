@@ -15,11 +15,13 @@ from redis.exceptions import NoScriptError
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
+from webcrawler.frontier.outlook import Outlook
 
 Argument = str | bytes | int | float
 Client = Any  # a redis.Redis or RedisCluster that answers in bytes; redis-py types answers as bytes or str
 T = TypeVar("T")
 
+LEASING = ("lease", "fetched", "expire")  # operations after which nothing new is due at once
 SHARED = ("server", "robots")  # kinds of keys that all frontiers share: no frontier can have such a name
 
 
@@ -77,6 +79,7 @@ class Slots:
     Attributes:
         connections: made so far, not counting those made before this object was. After each, Redis may have
             come back without its last writes.
+        outlook: what its partitions answered last.
     Raises:
         BadInput: the name has other characters, or is taken.
     """
@@ -88,6 +91,7 @@ class Slots:
             )
         self.client, self.name = client, name
         self.connections = 0
+        self.outlook = Outlook()
         self._wanted = partitions
 
         def connected(_: Any) -> None:
@@ -130,6 +134,7 @@ class Slots:
                 self.client.script_load(source(operation))
             for i, answer in zip(unknown, self._send([pending[i] for i in unknown]), strict=True):
                 answers[i] = answer
+        self.outlook.stir(call.partition for call in pending if call.operation not in LEASING)
         for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
