@@ -4,11 +4,11 @@ Documents, the history of fetches, links, texts, and the changes that views foll
 """
 
 from webcrawler.archive.catalog._checks import Due, Known, Told
-from webcrawler.archive.catalog._copying import Position, Said
 from webcrawler.archive.catalog._database import compact, take_place
 from webcrawler.archive.catalog._links import LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
+from webcrawler.archive.catalog._source import Position, Said
 from webcrawler.archive.catalog._urls import Outcome
 from webcrawler.archive.catalog.catalog import Catalog, blocked_servers
 

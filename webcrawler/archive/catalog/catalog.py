@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from webcrawler.archive.catalog._checks import Checks
-from webcrawler.archive.catalog._copying import Copier, Said, Source
+from webcrawler.archive.catalog._copier import Copier
 from webcrawler.archive.catalog._database import (
     COLLECTED,
     LINKED,
@@ -25,6 +25,7 @@ from webcrawler.archive.catalog._database import (
 from webcrawler.archive.catalog._links import Anchors, LinkGraph
 from webcrawler.archive.catalog._rows import Arrival, Verdict, document, unpack, unpack_beginning
 from webcrawler.archive.catalog._signs import Signs
+from webcrawler.archive.catalog._source import Said, Source
 from webcrawler.archive.catalog._urls import Fetches, Urls
 from webcrawler.errors import BadInput
 from webcrawler.records import Change, Document, Link, Original, Place, Text

@@ -1,35 +1,24 @@
-"""Several data folders searched as one: a merged view of them, which is a data folder for readers.
-
-Its catalog is copied from theirs and follows them, so duplicates, anchor texts, ranks and vocabulary are
-those of all pages together. WARC files stay where they are. In the cache, each set of folders has a place of
-its own: `folders.json` names them, `current` leads to the view that is searched. A view that cannot go on, as
-a folder was rebuilt or what was removed is let in again, is made anew beside it, and then takes its place.
-"""
+"""A data folder for readers that is made of others, and follows them."""
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
-import sqlite3
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from hashlib import sha1
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
-
 from webcrawler.archive.catalog import Catalog, Position, blocked_servers
-from webcrawler.background import MERGER, hold_crawl, is_held, prepare, release_if_idle
+from webcrawler.background import MERGER, is_held
 from webcrawler.durable import replaced
-from webcrawler.errors import BadInput, WebcrawlerError
+from webcrawler.errors import BadInput
+from webcrawler.folders.news import Progress, copy_news
 from webcrawler.index import applied_seq, wait_until_caught_up
 from webcrawler.linkgraph import stored
 from webcrawler.scope import change, read
@@ -37,12 +26,8 @@ from webcrawler.search.vocabulary import VocabularyRenewal
 
 CATALOG = "catalog.sqlite"
 FOLDERS, CURRENT, POSITIONS = "folders.json", "current", "merged.json"
-SOME = 500  # URLs in one transaction
-POLL_SECONDS = 2.0  # between two looks at the folders
+POLL_SECONDS = 2.0  # between two looks whether another process has made it
 READ_SECONDS = 60.0  # a server may read a view for so long after another one has taken its place
-WATCH_SECONDS = 5.0  # between two looks whether the process that follows them is at work
-Progress = Callable[[str, int, int | None], None]
-_log = logging.getLogger(__name__)
 
 
 class MergedView:
@@ -130,7 +115,8 @@ class MergedView:
                     copy_news(parts, before, catalog, progress)
         self._make_views(view, progress)
         if before != now:
-            _store(view, now)
+            with replaced(view / POSITIONS) as file:
+                file.write(json.dumps(now).encode() + b"\n")
         if not goes_on:
             self._put_in_place(view)
             self._sweep()
@@ -190,74 +176,3 @@ class MergedView:
                 if renewal.is_outgrown() if is_crawled else renewal.is_behind():
                     progress(step, 0, None)
                     renewal.renew()
-
-
-def copy_news(
-    parts: Sequence[Catalog], before: Sequence[Position], catalog: Catalog, progress: Progress
-) -> None:
-    """Copy what other catalogs say since they were read last, in the order in which one crawl had found it.
-
-    Args:
-        before: how far each of them was read.
-    """
-    news = [part.source.news(after) for part, after in zip(parts, before, strict=True)]
-    ids, since = (np.concatenate(column) for column in zip(*news, strict=True))
-    by_time = ids[np.argsort(since, kind="stable")]
-    _, first = np.unique(by_time, return_index=True)
-    order = by_time[np.sort(first)].tolist()
-    for start in range(0, len(order), SOME):
-        progress("pages", start, len(order))
-        some = order[start : start + SOME]
-        place = {id: at for at, id in enumerate(some)}
-        said = chain.from_iterable(part.source.said(some, str(n)) for n, part in enumerate(parts))
-        catalog.copy(sorted(said, key=lambda one: place[one.link.id]))
-    for part, after in zip(parts, before, strict=True):
-        urls = part.source.urls(after)
-        while new := list(islice(urls, SOME)):
-            catalog.learn(new)
-
-
-def _store(view: Path, positions: Sequence[Position]) -> None:
-    with replaced(view / POSITIONS) as file:
-        file.write(json.dumps(positions).encode() + b"\n")
-
-
-@contextmanager
-def kept_up_to_date(view: MergedView) -> Iterator[None]:
-    """Have a process follow the folders meanwhile; another one starts where it ends before."""
-    ended = threading.Event()
-
-    def watch() -> None:
-        while not ended.is_set():
-            with suppress(OSError):  # tried again
-                MERGER.ensure_started(view.place)
-            ended.wait(WATCH_SECONDS)
-
-    with hold_crawl(view.place):
-        thread = threading.Thread(target=watch, name="merger", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-
-
-def main(arguments: list[str]) -> int:
-    """python -m webcrawler.folders PLACE; it ends when nobody holds `crawls.lock` there, or by SIGTERM."""
-    stopped = prepare("merged")
-    view = MergedView(Path(arguments[0]))
-    with MERGER.at_work(view.place) as lock:
-        while lock and not stopped():
-            try:
-                view.follow()
-            except (WebcrawlerError, OSError, sqlite3.Error) as error:  # tried again
-                _log.warning("the view is as it was: %s", error)
-            if release_if_idle(lock, view.place, lambda: True):
-                break
-            time.sleep(POLL_SECONDS)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
