@@ -196,13 +196,23 @@ def test_a_search_does_not_wait_for_an_index_that_is_slow(
         ("search.example.org", TOKEN),
         ("ftp://search.example.org", TOKEN),
         ("https://", TOKEN),
+        ("https://[", TOKEN),
+        ("https://search.example.org:port", TOKEN),
         ("https://user:password@search.example.org", TOKEN),
         ("https://search.example.org", ""),
     ],
 )
 def test_a_url_or_token_that_cannot_be_is_said_at_once(url: str, token: str) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput) as raised:
         MainIndex(url, token)
+
+    assert "password" not in str(raised.value)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/ü", f"http://{'a' * 64}.test", "http://127.0.0.1:1/a b"])
+def test_a_url_that_leads_nowhere_is_a_fault_of_the_index(url: str) -> None:
+    with pytest.raises(Unavailable, match="does not answer"):
+        MainIndex(url, TOKEN).take(b"")
 
 
 # ---- the token

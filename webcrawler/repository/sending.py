@@ -57,9 +57,15 @@ class MainIndex:
     """
 
     def __init__(self, url: str, token: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-            raise BadInput(f"{url[:100]!r} is not the URL of a main index: write https://search.example.org")
+        try:
+            parts = urlsplit(url)
+            is_good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # of brackets or a port
+            is_good = False
+        if not is_good or "@" in parts.netloc:  # not shown: it may have a password
+            raise BadInput(
+                "SHARE_URL or --to is not the URL of a main index: write https://search.example.org"
+            )
         if not token:
             raise BadInput(f"{parts.netloc} wants a token: set SHARE_TOKEN in the environment")
         self.name = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
@@ -88,7 +94,7 @@ class MainIndex:
                     if error.code not in BUSY or time.monotonic() > patience_ends:
                         raise self._refused(error) from None
                     pause = error.headers.get("Retry-After", "")
-            except (OSError, HTTPException) as error:
+            except (OSError, HTTPException, UnicodeError) as error:
                 why = getattr(error, "reason", error)
                 raise Unavailable(f"{self.name} does not answer: {why}") from None
             time.sleep(min(float(pause), PAUSE_SECONDS) if pause.isdecimal() else PAUSE_SECONDS)
