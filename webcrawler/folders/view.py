@@ -35,11 +35,12 @@ class MergedView:
 
     Args:
         place: its own in the cache; `find` makes it.
+        folders: their absolute paths; [] where the view was made before.
     """
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, folders: Sequence[str] = ()) -> None:
         self.place, self.folder = place, place / CURRENT
-        self.folders = [Path(name) for name in json.loads((place / FOLDERS).read_text("utf-8"))]
+        self.folders = [Path(name) for name in folders or json.loads((place / FOLDERS).read_text("utf-8"))]
 
     @classmethod
     def find(cls, folders: Sequence[str], cache: str = "") -> MergedView:
@@ -59,11 +60,9 @@ class MergedView:
         place = Path(cache or base).resolve() / key
         try:
             place.mkdir(0o700, parents=True, exist_ok=True)  # pages may be secret
-            with replaced(place / FOLDERS) as file:
-                file.write(json.dumps(named, indent=1).encode() + b"\n")
         except OSError as error:
             raise BadInput(f"cannot write {place} ({error.strerror}): set MERGED_DIR to a folder") from None
-        return cls(place)
+        return cls(place, named)
 
     def bring_up_to_date(self, progress: Progress) -> bool:
         """Make the view, or have it follow its folders; False: another process is at it, and it may be read.
@@ -149,6 +148,9 @@ class MergedView:
         return view
 
     def _put_in_place(self, view: Path) -> None:
+        if not self.folder.is_symlink():
+            with replaced(self.place / FOLDERS) as file:
+                file.write(json.dumps(list(map(str, self.folders)), indent=1).encode() + b"\n")
         link = self.place / "next"
         link.unlink(missing_ok=True)
         link.symlink_to(view.name)
