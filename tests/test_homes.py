@@ -77,6 +77,7 @@ def test_a_partition_alone_and_those_of_a_worker_alone_are_nobody_elses() -> Non
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody falls behind because the machine is busy; and all are asked each time."""
     monkeypatch.setattr(leases, "PATIENCE_SECONDS", 3600.0)
+    monkeypatch.setattr(leases, "IDLE_SECONDS", 0.0)
     monkeypatch.setattr(outlook, "QUIET_SECONDS", 0.0)
     monkeypatch.setattr(outlook, "FOREIGN_SECONDS", 0.0)
 
@@ -139,6 +140,19 @@ def test_what_its_owner_leaves_due_for_long_is_leased_by_another_that_has_nothin
         assert len(more) <= limit
         found |= more
     assert own | found == set(URLS)
+
+
+def test_nothing_is_taken_by_who_had_something_to_do_a_moment_ago(
+    ann: Frontier, bob: Frontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leased(ann)
+    fall_behind(ann)
+    monkeypatch.setattr(leases, "IDLE_SECONDS", 3600.0)
+    assert not leased(ann)
+    assert ann.lease(ALL).wait, "it looks again, and not at once"
+
+    monkeypatch.setattr(leases, "IDLE_SECONDS", 0.0)
+    assert leased(ann)
 
 
 def test_nothing_is_taken_from_an_owner_that_keeps_up(ann: Frontier, bob: Frontier) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -20,6 +21,7 @@ from webcrawler.records import Lease
 
 UNLIMITED = 2**31
 HEADER = 4  # values of an answer of `lease` before those of leases
+IDLE_SECONDS = 1.0  # for which a worker has room and nothing due at home, until it leases from others
 PATIENCE_SECONDS = 3.0  # for which a partition has more due than its owner takes, until others take it
 
 
@@ -37,10 +39,13 @@ class Leases:
         self.turn = 0
         self.checks_only = False
         self._slots, self._budgets = slots, budgets
+        self._busy_at = time.monotonic()  # when it last had no room, or something due at home
         self._alone: Partition | None = None  # where it holds a URL alone, or lets go of others for that
 
     def lease(self, limit: int, reports: Sequence[Report] = (), doubtful: int = UNLIMITED) -> Leased:
         before = self._fetched(reports)
+        if not limit:
+            self._busy_at = time.monotonic()
         asked, others = self._in_turn(limit, doubtful)
         answers = self._ask(asked, limit, doubtful, before)
         left = 0 if self._alone else limit
@@ -64,10 +69,10 @@ class Leases:
         answers = self._ask(asked, 0, doubtful)
         due = [one for one in asked if answers[one][2] == 0]
         own = [one for one in due if not self.homes.is_foreign(one.prefix)]
-        if own or not doubtful:
+        if own or not doubtful or not self._is_idle:
             for one in due:
                 if one not in own:
-                    answers[one][2] = -1
+                    answers[one][2] = -1 if own else milliseconds(IDLE_SECONDS)
             due = own
         return answers | self._ask(due[:limit], limit, doubtful) if limit and due else answers
 
@@ -85,6 +90,8 @@ class Leases:
         found = self._slots.run([*before, *self.calls(asked, limit, doubtful)])[len(before) :]
         for one, answer in zip(asked, found, strict=True):
             is_foreign = self.homes.is_foreign(one.prefix)
+            if not is_foreign and len(answer) > HEADER:
+                self._busy_at = time.monotonic()
             self._slots.outlook.note(one, answer, doubtful > 0, is_foreign)
         return dict(zip(asked, found, strict=True))
 
@@ -124,7 +131,11 @@ class Leases:
             return order[: limit or len(order)]
         busy = self._busy(order, doubtful)
         own = [one for one in busy if not self.homes.is_foreign(one.prefix)]
-        return (own or (busy if doubtful else []))[: limit or 1]
+        return (own or (busy if doubtful and self._is_idle else []))[: limit or 1]
+
+    @property
+    def _is_idle(self) -> bool:
+        return time.monotonic() - self._busy_at >= IDLE_SECONDS
 
     def _busy(self, order: list[Partition], doubtful: int) -> list[Partition]:
         return [one for one in order if not self._slots.outlook.is_quiet(one, doubtful > 0)]
