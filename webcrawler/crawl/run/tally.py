@@ -39,6 +39,18 @@ class Tally:
         """A process has ended: what it held is somebody else's by now."""
         self._cells[self._place("promised", row)] = 0
 
+    def share(self, left: int, now: float) -> int:
+        """How many of the URLs that are left this process may lease, so that none keeps them from the others.
+
+        An even share; of fewer than there are processes, each has its turns of a second.
+
+        Args:
+            now: in seconds, by the same clock for all of them.
+        """
+        rows = len(self._cells) // len(COLUMNS)
+        each, rest = divmod(left, rows)
+        return each + ((int(now) + self.row) % rows < rest)
+
     def total(self, column: str) -> int:
         return sum(self._cells[self._place(column, 0) :: len(COLUMNS)].tolist())
 
