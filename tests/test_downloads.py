@@ -124,6 +124,7 @@ class Slow:
         return page()
 
 
+@pytest.mark.slow
 def test_an_ordering_that_learns_chooses_few_pages_before_it_has_read_others(tmp_path: Path) -> None:
     slow = Slow()
     with sites(site={"/robots.txt": Answer("", 404), "*": slow}) as opened:

@@ -206,9 +206,9 @@ class Outcomes:
                 return wanted
             open_leases = len(self._leases.open.keys() - self._not_documents)
             self._tally.promise(open_leases)
-            left = min(bounds)
-            own = self._tally.share(left, time.monotonic()) - open_leases
-            allowed = max(0, min(wanted, left - self._tally.total("promised"), own))
+            allowed = max(0, min(wanted, min(bounds) - self._tally.total("promised")))
+            if allowed < wanted and not self._tally.has_turn(time.monotonic()):
+                allowed = 0
             self._tally.promise(open_leases + allowed)
         return allowed
 

@@ -39,17 +39,15 @@ class Tally:
         """A process has ended: what it held is somebody else's by now."""
         self._cells[self._place("promised", row)] = 0
 
-    def share(self, left: int, now: float) -> int:
-        """How many of the URLs that are left this process may lease, so that none keeps them from the others.
+    def has_turn(self, now: float) -> bool:
+        """May this process lease where nearly all is promised that may still be fetched? A turn is a second.
 
-        An even share; of fewer than there are processes, each has its turns of a second.
+        Else one that meets nothing but dead links could renew its promise, and keep others from the rest.
 
         Args:
             now: in seconds, by the same clock for all of them.
         """
-        rows = len(self._cells) // len(COLUMNS)
-        each, rest = divmod(left, rows)
-        return each + ((int(now) + self.row) % rows < rest)
+        return (int(now) + self.row) % (len(self._cells) // len(COLUMNS)) == 0
 
     def total(self, column: str) -> int:
         return sum(self._cells[self._place(column, 0) :: len(COLUMNS)].tolist())
