@@ -61,7 +61,7 @@ def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
     (tmp_path / "realtime").mkdir()
 
     children.start("j1", arguments("j1", enough="0"))
-    wait_for(lambda: (journal.read(tmp_path, "j1") or {"fetched": 0})["fetched"])
+    wait_for(lambda: (journal.read(tmp_path, "j1") or {"hits": []})["hits"])
     assert not children.is_over("j1")
     children.end("j1", at_once=False)
     wait_for(lambda: children.is_over("j1"))
