@@ -24,8 +24,8 @@ from webcrawler.errors import BadInput, TooLarge, Unavailable, WebcrawlerError
 from webcrawler.index import follower
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
-from webcrawler.repository import MainIndex, hand_over, receive, receiving, sending, share_finds
-from webcrawler.repository.sending import HandedOver
+from webcrawler.repository import MainIndex, hand_over, receive, receiver, sender, share_finds
+from webcrawler.repository.sender import HandedOver
 from webcrawler.web import make_app
 
 COUNTS = json.dumps({"fetches": 0, "documents": 0, "known": 0, "left_out": {}})
@@ -75,7 +75,7 @@ def test_documents_that_are_handed_over_are_there_and_known_the_second_time(
 def test_what_is_too_much_at_a_time_is_sent_in_parts(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "MOST_RECORDS", 4)  # one of them is about the file
+    monkeypatch.setattr(receiver, "MOST_RECORDS", 4)  # one of them is about the file
 
     with main_index(tmp_path / "main") as index:
         sent = send(folder, index)
@@ -86,7 +86,7 @@ def test_what_is_too_much_at_a_time_is_sent_in_parts(
 def test_a_document_that_is_too_large_alone_is_left_out(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "MOST_RECORDS", 1)
+    monkeypatch.setattr(receiver, "MOST_RECORDS", 1)
 
     with main_index(tmp_path / "main") as index:
         sent = send(folder, index)
@@ -161,7 +161,7 @@ def test_an_index_that_is_busy_is_asked_again(monkeypatch: pytest.MonkeyPatch) -
         assert MainIndex(web["main"].url, TOKEN).take(b"")["taken"] == 0
         assert web["main"].times("/api/pages") == 3
 
-        monkeypatch.setattr(sending, "PATIENCE_SECONDS", -1.0)
+        monkeypatch.setattr(sender, "PATIENCE_SECONDS", -1.0)
         web["main"].routes["*"] = busy
         with pytest.raises(Unavailable, match="503: later"):
             MainIndex(web["main"].url, TOKEN).take(b"")
@@ -183,7 +183,7 @@ def test_an_index_that_is_away_loses_nothing_and_visitors_do_not_learn_where_it_
 def test_a_search_does_not_wait_for_an_index_that_is_slow(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sending, "SEARCH_SECONDS", 0.0)
+    monkeypatch.setattr(sender, "SEARCH_SECONDS", 0.0)
 
     share_finds(folder, MainIndex("http://127.0.0.1:1", TOKEN), 0.0, urls(folder))
 

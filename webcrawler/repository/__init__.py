@@ -9,8 +9,8 @@ from webcrawler.repository.export import Exported, export
 from webcrawler.repository.importing import Imported, import_files
 from webcrawler.repository.merge import merge
 from webcrawler.repository.rebuild import Rebuilt, rebuild
-from webcrawler.repository.receiving import follow, receive
-from webcrawler.repository.sending import MainIndex, hand_over, main_index, share_finds, token_of
+from webcrawler.repository.receiver import follow, receive
+from webcrawler.repository.sender import MainIndex, hand_over, main_index, share_finds, token_of
 
 __all__ = [
     "Exported",

@@ -243,12 +243,9 @@ class Crawl(Worker):
         if self.stores.batch.full:
             wanted = 0
         elif self.frontier.ordering.learns and self.leases.downloads.limit != 1:
-            wanted = min(wanted, max(0, self._unread_most() - self.leases.unread()))
+            most = UNREAD + self.outcomes.documents // UNREAD  # the next are chosen by what these say
+            wanted = min(wanted, max(0, most - self.leases.unread()))
         return self.outcomes.allowance(wanted)
-
-    def _unread_most(self) -> int:
-        """How many pages may be on their way: those after them are chosen by what they say."""
-        return UNREAD + self.outcomes.documents // UNREAD
 
     def take_sitemaps(self, server: str, names: Sequence[str]) -> None:
         self.new_links += self.sitemaps.announced(server, names)
