@@ -24,7 +24,7 @@ from whoosh.index import create_in
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index.changes import BATCH, Follower
 from webcrawler.index.whoosh.schema import url_words
-from webcrawler.parsing import parse
+from webcrawler.parsing import index_text, parse
 from webcrawler.records import Document, Entry, Fetch, Lease, Text
 from webcrawler.urls import url_id
 
@@ -82,14 +82,7 @@ def _from_html(source: Path, n: int) -> list[Entry]:
     return [
         _entry(
             f"http://a.example/{path.relative_to(source)}",
-            Text(
-                page.title,
-                "\n".join(page.headings),
-                page.description,
-                page.keywords,
-                page.text,
-                page.emphasis,
-            ),
+            index_text(page),
         )
         for path, page in zip(chosen, pages, strict=True)
     ]

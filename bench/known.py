@@ -1,6 +1,7 @@
 """Known items: who asks for a page by the name that it gives itself, does that page come first?
 
     python bench/known.py CRAWL_DIR [--half even|odd] [--misses] [--json FILE]
+    python bench/known.py CRAWL_DIR --pages REGEX [--source REGEX] [--language ko] [--headings] [--misses]
 
 CRAWL_DIR is any crawl, with index and ranks. The queries are made of its titles by rule: the head of a title
 is what stands before the first dash, bar or colon that divides it ("string" of "string — Common string
@@ -9,6 +10,12 @@ no other page's title has, wants its page: so no copies. A seed chooses among th
 
 MRR is the mean of 1 / place of the wanted page, 0 behind the first 1,000 hits. Constants of bm25f
 were tuned on the even half of the queries of seed 1.
+
+The second form asks in another language for pages in it: those whose URLs fit REGEX, but no copies of pages
+that fit --source, as what is not translated is shown in the source's language. A query is all that stands
+before the last dash or bar of a title, or with --headings a numbered heading without its number; one that
+two such pages have is left out. The same page in other languages does not count. --language is that of who
+asks, as browsers send it. Result pages are judged as served.
 """
 
 from __future__ import annotations
@@ -18,8 +25,9 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +45,8 @@ HALVES = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2
 
 _DIVIDED = re.compile(r"\s+[-–—|·»]+\s+|:\s")
 _NAME = re.compile(r"[^\W\d][\w .]*")
+_SITE = re.compile(r"\s+[-–—|]\s+[^-–—|]*$")
+_NUMBERED = re.compile(r"\w+(?:\.\d+)+\.?\s+(.+)")
 
 Figures = dict[str, str | float]
 
@@ -56,6 +66,28 @@ def _is_query(head: str) -> bool:
     return bool(_NAME.fullmatch(head)) and len(head.split()) <= MOST_WORDS
 
 
+def items_of(crawl_dir: Path, pages: str, source: str, headings: bool) -> list[tuple[str, int]]:
+    """Queries for pages whose URLs fit an expression, each with the number of the one that it wants."""
+    found, copies = defaultdict[str, set[int]](set), defaultdict[int, list[str]](list)
+    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+        urls = dict(catalog.urls.all())
+        for number, document in catalog.documents(list(urls)).items():
+            copies[document.duplicate_of or number].append(urls[number])
+        wanted = [number for number, of in copies.items() if _fits(pages, of) and not _fits(source, of)]
+        for number, text in catalog.texts(wanted).items():
+            for query in _headings(text.headings) if headings else [_SITE.sub("", text.title.strip())]:
+                found[" ".join(query.split())].add(number)
+    return sorted((query, *pages) for query, pages in found.items() if query and len(pages) == 1)
+
+
+def _fits(expression: str, urls: list[str]) -> bool:
+    return any(re.search(expression, url) for url in urls) if expression else False
+
+
+def _headings(lines: str) -> list[str]:
+    return [found[1] for line in lines.splitlines() if (found := _NUMBERED.fullmatch(line.strip()))]
+
+
 def _titles(crawl_dir: Path) -> Iterator[tuple[int, str]]:
     """Of the pages in the index."""
     reading = Live(crawl_dir).reading()
@@ -68,9 +100,16 @@ def _titles(crawl_dir: Path) -> Iterator[tuple[int, str]]:
 
 def main() -> None:
     arguments = _arguments()
-    items = known_items(arguments.crawl_dir, arguments.queries, arguments.seed)[HALVES[arguments.half]]
-    searcher = Searcher(arguments.crawl_dir)
-    places = {ranking: _places(searcher, items, ranking) for ranking in RANKINGS}
+    crawl_dir, most, seed = arguments.crawl_dir, arguments.queries, arguments.seed
+    searcher = Searcher(crawl_dir)
+    if arguments.pages:
+        items = items_of(crawl_dir, arguments.pages, arguments.source, arguments.headings)
+        items = random.Random(seed).sample(items, min(most, len(items)))
+        ask = partial(searcher.served, language=arguments.language)
+    else:
+        items, ask = known_items(crawl_dir, most, seed), partial(_ranked, searcher)
+    items = items[HALVES[arguments.half]]
+    places = {ranking: _places(ask, items, ranking) for ranking in RANKINGS}
     rows = [{"ranking": ranking, **_figures(found)} for ranking, found in places.items()]
     _print(rows, len(items))
     if arguments.misses:
@@ -79,9 +118,13 @@ def main() -> None:
         arguments.json.write_text(json.dumps({"queries": len(items), "rankings": rows}, indent=2) + "\n")
 
 
-def _places(searcher: Searcher, items: list[tuple[str, int]], ranking: str) -> list[int]:
+def _ranked(searcher: Searcher, query: str, ranking: str) -> list[int]:
+    return [number for number, _ in searcher.rank(query, ranking)]
+
+
+def _places(ask: Callable[[str, str], list[int]], items: list[tuple[str, int]], ranking: str) -> list[int]:
     """Of the wanted pages, from 1; 0 where one is not among the hits."""
-    return [_place([number for number, _ in searcher.rank(query, ranking)], page) for query, page in items]
+    return [_place(ask(query, ranking), page) for query, page in items]
 
 
 def _place(pages: list[int], wanted: int) -> int:
@@ -120,6 +163,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--half", choices=HALVES, default="all", help="of the queries, by their places")
+    parser.add_argument("--pages", metavar="REGEX", help="ask for these in their language")
+    parser.add_argument("--source", metavar="REGEX", default="", help="of these, copies are left out")
+    parser.add_argument("--language", metavar="CODE", default="", help="of who asks")
+    parser.add_argument("--headings", action="store_true", help="by headings, not by titles")
     parser.add_argument("--misses", action="store_true", help="show what bm25f does not get first")
     parser.add_argument("--json", type=Path, metavar="FILE")
     return parser.parse_args()

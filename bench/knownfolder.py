@@ -14,8 +14,8 @@ from webcrawler.archive.pages import PageStore, record_at
 from webcrawler.background import RANKER, VOCABULARY
 from webcrawler.evaluation.focused import Recording, sample
 from webcrawler.index import follower
-from webcrawler.parsing import parse
-from webcrawler.records import Document, Entry, Fetch, Lease, Text
+from webcrawler.parsing import index_text, parse
+from webcrawler.records import Document, Entry, Fetch, Lease
 from webcrawler.urls import server
 
 AT_ONCE = 200  # documents in a transaction
@@ -67,15 +67,13 @@ def _entry(document: Document, headers: tuple[tuple[str, str], ...], body: bytes
     page = parse(body, url, document.content_type, PROTOCOLS)
     lease = Lease(document.id, url, url, server(url), token)
     fetch = Fetch(lease, "done", "document", document.fetched, 0.01, document.status, headers, body)
-    headings = "\n".join(page.headings)
-    text = Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
     digest = hashlib.sha1(body, usedforsecurity=False).digest()
     links = tuple(link._replace(rel="nofollow") for link in page.links) if page.nofollow else page.links
     return Entry(
         fetch,
         digest,
         links=links,
-        text=None if page.noindex else text,
+        text=None if page.noindex else index_text(page),
         noindex=page.noindex,
         archive=True,
         simhash=page.simhash,

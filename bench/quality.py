@@ -64,12 +64,12 @@ class SanePeculiarity:
         return []
 
 
-OURS: dict[str, Callable[[Reference], Ranking]] = {
+OURS: dict[str, Callable[[Callable[[], Reference]], Ranking]] = {
     "bm25f": RANKINGS["bm25f"].made_with,
     "bm25f, one pass": lambda reference: BM25F(),
     "hitlists": RANKINGS["hitlists"].made_with,
     "peculiarity": RANKINGS["peculiarity"].made_with,
-    "sane peculiarity": lambda reference: SanePeculiarity(reference.frequency),
+    "sane peculiarity": lambda reference: SanePeculiarity(reference().frequency),
 }
 BY_REFERENCE = ("peculiarity", "sane peculiarity")  # also with the collection as their reference
 BY_LINKS = ("bm25f", "bm25f, one pass", "hitlists")  # also with citing titles as anchors
@@ -100,7 +100,7 @@ def _read(name: str, data: Path, folder: Path) -> Collection:
 
 
 def _runs(collection: Collection, folder: Path) -> dict[str, Runs]:
-    papers, (queries, _) = collection
+    papers, queries = collection.papers, collection.judgments.queries
     runs = {name: rival(papers, queries) for name, rival in RIVALS.items()}
     plain = Crawl([paper._replace(links=()) for paper in papers], folder / "plain")
     for name in OURS:

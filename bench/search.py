@@ -11,6 +11,7 @@ processor time: what counts on a busy machine.
 
 - `page`: the application of `scrapy serve`, called without a socket: parsing, matching, ranking, folding,
   snippets, suggestions of words, HTML.
+- `page, 20 words`: the same for runs of 20 words of the texts, which get pseudo-relevance feedback.
 - `ranked`: matching and ranking alone, up to 1,000 page numbers.
 - `stock Whoosh, shown`: on the same index, with its own reading of segments: MultifieldParser on title, body,
   words and meta, OR group, its BM25F, its snippets of the top 10 from the same texts; no HTML, no links.
@@ -51,6 +52,7 @@ from webcrawler.web.app import make_app
 from webcrawler.web.config import Config
 
 LENGTHS = {1: 62, 2: 28, 3: 7, 4: 3}  # words of a query: how many of a hundred
+SENTENCES, SENTENCE = 50, 20  # how many, and words of each
 WARM_UP = ("apple", "blue sky", "tree house garden")
 AT_ONCE = 500  # documents read or written
 VIEWS = ("catalog.sqlite", "index", "anchors", "ranks", "vocabulary")
@@ -65,7 +67,8 @@ def main() -> None:
         if not folder.exists():
             _collect(arguments.source, folder, arguments.n, random.Random(arguments.seed))
         queries = list(draw_queries(folder, arguments.queries, random.Random(arguments.seed)))
-        rows = list(_rows(folder, queries))
+        sentences = list(draw_queries(folder, SENTENCES, random.Random(arguments.seed), _sentence))
+        rows = list(_rows(folder, queries, sentences))
     _print(rows, queries)
     if arguments.json:
         arguments.json.write_text(json.dumps({"rows": rows, "queries": queries}, indent=2))
@@ -143,16 +146,8 @@ def _changed(url: str, text: Text, turn: int, chance: random.Random) -> Entry:
 # The queries
 
 
-def draw_queries(folder: Path, n: int, chance: random.Random) -> Iterator[str]:
-    """Runs of words of titles and, every other time, of texts."""
-    catalog = Catalog(folder / "catalog.sqlite", readonly=True)
-    texts = [text for _, text in _texts(catalog, chance.sample(_originals(catalog), 4 * n))]
-    catalog.close()
-    made = dict.fromkeys(filter(None, (_query(text, chance) for text in texts)))
-    yield from list(made)[:n]
-
-
 def _query(text: Text, chance: random.Random) -> str:
+    """A run of words of the title or, every other time, of the text."""
     (length,) = chance.choices(list(LENGTHS), list(LENGTHS.values()))
     spelled = (text.title if chance.random() < 0.5 else text.body[:20_000]).split()
     words = [word for word in spelled if word.isalpha() and terms(word)]
@@ -164,11 +159,32 @@ def _query(text: Text, chance: random.Random) -> str:
     return {"words": " ".join(run), "phrase": f'"{" ".join(run)}"', "or": " OR ".join(run)}[kind]
 
 
+def _sentence(text: Text, chance: random.Random) -> str:
+    words = [word for word in text.body[:20_000].split() if word.isalpha()]
+    start = chance.randrange(max(1, len(words) - SENTENCE + 1))
+    return " ".join(words[start : start + SENTENCE]) if len(words) >= SENTENCE else ""
+
+
+def draw_queries(
+    folder: Path,
+    n: int,
+    chance: random.Random,
+    make: Callable[[Text, random.Random], str] = _query,
+) -> Iterator[str]:
+    """Queries made of texts drawn at random."""
+    catalog = Catalog(folder / "catalog.sqlite", readonly=True)
+    texts = [text for _, text in _texts(catalog, chance.sample(_originals(catalog), 4 * n))]
+    catalog.close()
+    made = dict.fromkeys(filter(None, (make(text, chance) for text in texts)))
+    yield from list(made)[:n]
+
+
 # The answers
 
 
-def _rows(folder: Path, queries: list[str]) -> Iterator[Row]:
+def _rows(folder: Path, queries: list[str], sentences: list[str]) -> Iterator[Row]:
     yield _figures("page", _page(folder), queries)
+    yield _figures(f"page, {SENTENCE} words", _page(folder), sentences)
     yield _figures("ranked", Searcher(folder).rank, queries)
     MappedSegment.open_compound_file = W3Segment.open_compound_file  # type: ignore[method-assign]
     yield _figures("stock Whoosh, shown", _stock_shown(folder), queries)

@@ -76,14 +76,14 @@ def _figures(vocabulary: Vocabulary, chance: random.Random) -> dict[str, float]:
     often = [word for word in words if vocabulary.frequency(word) >= TYPO_DOCUMENTS]
     typos = _typos([word for word in often if len(word) >= TYPO_CHARACTERS], set(words), chance)
     some = chance.sample(words, WORDS)
-    vocabulary.correction(typos[0][1])  # the first one has to prepare
+    vocabulary.corrections(typos[0][1])  # the first one has to prepare
     right = {edits: [_is_right(vocabulary, *typo) for *typo, n in typos if n == edits] for edits in (1, 2)}
     return {
         "one_edit_right": sum(right[1]) / len(right[1]),
         "two_edits_right": sum(right[2]) / len(right[2]),
         "typos_right": (sum(right[1]) + sum(right[2])) / TYPOS,
-        "words_left_alone": sum(not vocabulary.correction(word) for word in some) / WORDS,
-        "correction_ms": _mean_ms(vocabulary.correction, [typo for _, typo, _ in typos]),
+        "words_left_alone": sum(not vocabulary.corrections(word) for word in some) / WORDS,
+        "correction_ms": _mean_ms(vocabulary.corrections, [typo for _, typo, _ in typos]),
         "completion_ms": _mean_ms(vocabulary.completions, [word[:n] for word in some for n in (1, 2, 4)]),
     }
 
@@ -109,8 +109,8 @@ def _edited(word: str, chance: random.Random) -> str:
 
 
 def _is_right(vocabulary: Vocabulary, word: str, typo: str) -> bool:
-    correction = vocabulary.correction(typo)
-    return bool(correction) and terms(correction) == terms(word)
+    corrections = vocabulary.corrections(typo)
+    return bool(corrections) and terms(corrections[0].word) == terms(word)
 
 
 def _mean_ms(ask: Callable[[str], object], texts: list[str]) -> float:

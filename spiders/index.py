@@ -15,7 +15,7 @@ from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.errors import ParserKilled, Unavailable, Unreadable
 from webcrawler.job import Job
-from webcrawler.parsing import obeying
+from webcrawler.parsing import with_headers
 from webcrawler.urls import Mirrors
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class IndexSpider(Spider):
                 outcomes.extend(fetch.lease, lambda _: entry)
                 return
             parsed = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols))
-            page = obeying(parsed, fetch.headers)
+            page = with_headers(parsed, fetch.headers)
             sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching
             item = CrawledPage.of(fetch, page)

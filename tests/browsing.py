@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 SECONDS = 60  # that nothing here takes
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--no-proxy-server"]
 GRAVE = ("serious", "critical")
+ANY = ("minor", "moderate", *GRAVE)
 
 
 @contextmanager
@@ -63,8 +64,11 @@ def chromium_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
+def opened(browser: Browser, address: str, also: str = "", **options: Any) -> Iterator[Page]:
     """A page in a context of its own, based on that address; fails at its end if anything went wrong in it.
+
+    Args:
+        also: another address that may be asked.
 
     That is what the console calls an error (a breach of the content security policy is one), an exception in
     a script, a dialog, a request to elsewhere, one that failed or found nothing, an answer of 500 or above.
@@ -82,7 +86,7 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
                 faults.append(f"failed: {request.url} {request.failure}")
 
         def asked(request: Request) -> None:
-            if not request.url.startswith(f"{address}/"):
+            if not request.url.startswith((f"{address}/", f"{also or address}/")):
                 faults.append(f"elsewhere: {request.url}")
 
         def answered(response: Response) -> None:
@@ -101,10 +105,10 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
         assert faults == []
 
 
-def barriers(page: Page) -> list[tuple[str, str]]:
+def barriers(page: Page, impacts: Container[str] = GRAVE) -> list[tuple[str, str]]:
     """What axe-core finds that shuts somebody out: (rule, first element)."""
     found = Axe().run(page).response["violations"]
-    return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in GRAVE]
+    return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in impacts]
 
 
 def _read(log: Any) -> str:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from webcrawler.index import Posted, Reading, Values
 from webcrawler.index.whoosh.hit_encoding import PlainHit, encode
 from webcrawler.records import Text
-from webcrawler.search.matches import Matches
+from webcrawler.search.matches import Identifier, Matches
 from webcrawler.text.query import QueryTerm
 
 Fields = Mapping[str, str]
 
 
 class MemoryReading:
-    """Documents by page number; words stand as they are, *word* is emphasised, Word begins with a capital."""
+    """Documents by page number; *word* is emphasised, #word# of a heading, Word begins with a capital."""
 
     def __init__(self, documents: Mapping[int, Fields]) -> None:
         self.size = 1 + max(documents, default=0)
@@ -52,13 +52,17 @@ class MemoryReading:
 
 def _hits(text: str, term: str) -> list[PlainHit]:
     return [
-        PlainHit(position, int(word.startswith("*")), word.strip("*")[0].isupper())
+        PlainHit(position, {"*": 1, "#": 4}.get(word[0], 0), word.strip("*#")[0].isupper())
         for position, word in enumerate(text.split())
-        if word.strip("*").lower() == term
+        if word.strip("*#").lower() == term
     ]
 
 
-def matches(documents: Mapping[int, Fields], ranks: Mapping[int, float] | None = None) -> Matches:
+def matches(
+    documents: Mapping[int, Fields],
+    ranks: Mapping[int, float] | None = None,
+    identifiers: Sequence[Identifier] = (),
+) -> Matches:
     """All documents satisfy the query; `ranks` are 1 where none is given."""
 
     def ranks_of(pages: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -69,7 +73,7 @@ def matches(documents: Mapping[int, Fields], ranks: Mapping[int, float] | None =
         return {n: Text(d.get("title", ""), "", "", "", d.get("body", "")) for n, d in found.items()}
 
     reading = cast(Reading, cast(Any, MemoryReading(documents)))
-    return Matches(np.array(sorted(documents), np.int32), reading, ranks_of, texts)
+    return Matches(np.array(sorted(documents), np.int32), reading, ranks_of, texts, identifiers)
 
 
 def asked(words: str) -> tuple[QueryTerm, ...]:

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,18 +16,20 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import msgpack
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webcrawler.archive.catalog import Catalog, Verdict, _database
-from webcrawler.archive.catalog._rows import pack, unpack_beginning
+from webcrawler.archive.catalog._rows import pack, unpack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
-from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Original, Place, Text
+from webcrawler.records import Change, Document, Entry, Fetch, Lease, Link, Original, Place, Section, Text
 from webcrawler.urls import server, url_id
 
 A, B, C, D = "http://a.test/", "http://b.test/x?q=1", "https://c.test:8080/", "http://a.test/d"
 BEFORE_LEVELS = (
+    "DROP TABLE blocks",
     "DROP VIEW ids",
     "DROP VIEW document_bands",
     "DROP TRIGGER url_added",
@@ -701,18 +704,38 @@ def test_states_add_up(history: list[Entry]) -> None:
 # Beginnings of texts
 
 
-@given(st.lists(st.text(max_size=400), min_size=5, max_size=5), st.integers(0, 3000), st.integers(1, 9000))
-def test_the_beginning_of_a_text_is_the_text_cut_somewhere(
-    fields: list[str], repeat: int, most_bytes: int
+@given(
+    st.lists(st.text(max_size=400), min_size=5, max_size=5),
+    st.integers(0, 3000),
+    st.integers(0, 300),
+    st.integers(1, 9000),
+)
+def test_the_beginning_of_a_text_is_the_text_with_its_body_cut_somewhere(
+    fields: list[str], repeat: int, sections: int, most_bytes: int
 ) -> None:
     fields[4] = f"{fields[4]} ø" * repeat
-    text = Text(*fields)
+    named = tuple(Section(place, f"part-{place}", "A part") for place in range(sections))
+    text = Text(*fields, language="de", around=((0, 5),), sections=named)
+
     beginning = unpack_beginning(pack(text), most_bytes)
 
-    assert all(field.startswith(cut) for field, cut in zip(text[:5], beginning[:5], strict=True))
-    assert sum(len(field.encode()) for field in beginning[:5]) <= most_bytes
-    if sum(len(field.encode()) for field in fields) + 26 <= most_bytes:
-        assert beginning == text
+    body_bytes = len(beginning.body.encode())
+    assert beginning == text._replace(body=text.body[: len(beginning.body)])
+    assert beginning == text or most_bytes // 2 - 8 <= body_bytes <= 2 * most_bytes
+
+
+@given(st.lists(st.text(max_size=400), min_size=5, max_size=5))
+def test_a_text_packed_before_texts_had_a_language_is_read_as_it_was(fields: list[str]) -> None:
+    packed = zlib.compress(msgpack.packb((*fields, ((0, 1, 1),))))
+
+    assert unpack(packed) == Text(*fields, ((0, 1, 1),))
+    assert unpack_beginning(packed, 1 << 20) == Text(*fields)
+
+
+def test_a_packed_text_is_read_as_it_was() -> None:
+    text = Text("Title", "", "", "", "body", ((0, 4, 1),), "fr", ((0, 1), (2, 3)), (Section(1, "s", "S"),))
+
+    assert unpack(pack(text)) == text
 
 
 def test_a_catalog_with_an_index_of_in_links_gets_sorted_runs_and_says_what_takes_long(

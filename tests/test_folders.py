@@ -30,7 +30,7 @@ from webcrawler.folders import MergedView, copy_news
 from webcrawler.index import indexed_documents
 from webcrawler.index.follower import lag
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
-from webcrawler.scope import Scope, change
+from webcrawler.scope import Begun, Scope, change
 from webcrawler.search import Searcher
 from webcrawler.urls import server, url_id
 
@@ -78,6 +78,27 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 
 
 # ---- as one folder
+
+
+@pytest.mark.parametrize(
+    ("bounds", "shown"),
+    [
+        ([("a.test",), ("b.test", "c.test")], True),
+        ([("a.test",), ("b.test",)], False),
+        ([("a.test",), ()], True),
+        ([("a.test",), None], True),
+    ],
+)
+def test_a_page_that_nobody_fetched_is_shown_within_the_domains_of_any_folder(
+    tmp_path: Path, bounds: list[tuple[str, ...] | None], shown: bool
+) -> None:
+    never, folders = "http://c.test/", (tmp_path / "a", tmp_path / "b")
+    for n, (folder, domains) in enumerate(zip(folders, bounds, strict=True)):
+        write(folder, fetched(f"http://{folder.name}.test/", n, f"page {n}", link(never, WORD)))
+        if domains is not None:
+            Begun("breadth", domains).keep(folder)
+
+    assert (never in found(view_of(tmp_path / "cache", *folders), f"{WORD} is:uncrawled")) == shown
 
 
 STEP = st.tuples(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.search.display import PAGES, PER_SERVER, Ranked, fold, result_page
+from webcrawler.search.display import FEW_SERVERS, PAGES, PER_SERVER, Ranked, fold, result_page
+
+WEB = 100 * FEW_SERVERS
 
 
 def hits(servers: str) -> list[Ranked]:
@@ -15,16 +18,32 @@ def hits(servers: str) -> list[Ranked]:
     return [Ranked(number, 100.0 - number, number, server) for number, server in enumerate(servers)]
 
 
-def shown(servers: str, start: int, limit: int) -> str:
-    return "".join(hit.server for hit in result_page(hits(servers), start, limit))
+def shown(servers: str, start: int, limit: int, of: int = WEB) -> str:
+    return "".join(hit.server for hit in result_page(hits(servers), start, limit, of))
 
 
 def numbers(servers: str, start: int, limit: int) -> list[int]:
-    return [hit.number for hit in result_page(hits(servers), start, limit)]
+    return [hit.number for hit in result_page(hits(servers), start, limit, WEB)]
 
 
 def test_a_result_page_holds_two_hits_of_a_server() -> None:
     assert shown("aaaabbc", 0, 4) == "aabb"
+
+
+@pytest.mark.parametrize(
+    ("servers", "first"),
+    [
+        (1, "aaaaaaaaaa"),
+        (FEW_SERVERS, "aaaaaaaaaa"),
+        (2 * FEW_SERVERS, "aaaaabcdef"),
+        (4 * FEW_SERVERS, "aabcdefghi"),
+        (WEB, "aabcdefghi"),
+    ],
+)
+def test_the_more_servers_a_collection_has_the_fewer_hits_of_one_stand_together(
+    servers: int, first: str
+) -> None:
+    assert shown("aaaaaaaaaabcdefghi", 0, 10, servers) == first
 
 
 def test_the_third_hit_of_a_server_waits_for_the_next_result_page() -> None:
@@ -36,8 +55,8 @@ def test_a_hit_far_more_relevant_than_those_of_other_servers_does_not_wait() -> 
     first = [Ranked(number, score, number, "a") for number, score in enumerate((10.0, 9.9, 9.8))]
     weak = Ranked(3, 6.8, 3, "b")  # less than 0.7 of the third
 
-    assert [hit.number for hit in result_page([*first, weak], 0, 3)] == [0, 1, 2]
-    assert [hit.number for hit in result_page([*first, weak._replace(score=6.9)], 0, 3)] == [0, 1, 3]
+    assert [hit.number for hit in result_page([*first, weak], 0, 3, WEB)] == [0, 1, 2]
+    assert [hit.number for hit in result_page([*first, weak._replace(score=6.9)], 0, 3, WEB)] == [0, 1, 3]
 
 
 def test_where_there_are_no_other_servers_their_hits_fill_the_result_page() -> None:
@@ -49,11 +68,11 @@ def test_a_result_page_is_in_the_order_of_relevance() -> None:
 
 
 def test_the_last_hit_of_a_server_says_how_many_wait() -> None:
-    assert [hit.from_server for hit in result_page(hits("aaaabbc"), 0, 4)] == [0, 2, 0, 0]
+    assert [hit.from_server for hit in result_page(hits("aaaabbc"), 0, 4, WEB)] == [0, 2, 0, 0]
 
 
 def test_of_one_server_alone_no_hit_waits_for_others() -> None:
-    assert [hit.from_server for hit in result_page(hits("aaaaa"), 0, 2)] == [0, 0]
+    assert [hit.from_server for hit in result_page(hits("aaaaa"), 0, 2, WEB)] == [0, 0]
 
 
 @given(st.text("abcd", max_size=80), st.integers(1, 7))

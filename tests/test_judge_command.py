@@ -51,8 +51,10 @@ def test_a_row_for_each_query_then_the_means(run: Run, tmp_path: Path) -> None:
     assert lines[0].split() == ["peculiarity", "bm25f"]
     assert lines[1].split() == ["query", *("nDCG", "AP", "P@10", "R@100") * 2, "won"]
     assert lines[2].startswith("tuna dolphin-safe tuna") and "0.800" in lines[2]
-    assert lines[4].endswith("better / worse / as good as peculiarity")
-    assert [line.split()[0] for line in lines[5:]] == ["peculiarity", "bm25f"]
+    assert lines[4].split()[-7:] == ["nDCG", "AP", "P@10", "R@100", "S@1", "S@3", "RR"]
+    own = ["at least", "at most", "ranking alone"]
+    compared = ["compared with peculiarity", "at least", "at most", "p of a paired test"]
+    assert [line[:40].strip() for line in lines[5:]] == ["peculiarity", *own, "bm25f", *own, *compared]
 
 
 def test_every_ranking_is_compared_by_default_and_programs_read_the_means(run: Run, tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_every_ranking_is_compared_by_default_and_programs_read_the_means(run: R
     assert answer.status == 0
     assert list(written["rankings"]) == ["peculiarity", "bm25f", "hitlists"]
     for figures in written["rankings"].values():
-        assert list(figures) == ["nDCG@10", "AP", "P@10", "R@100"]
+        assert list(figures) == ["nDCG@10", "AP", "P@10", "R@100", "Success@1", "Success@3", "RR"]
         assert figures["R@100"] == pytest.approx(0.8)
         assert figures["P@10"] == pytest.approx(0.4)
 
@@ -73,7 +75,7 @@ def test_ranks_alike_have_won_nothing(run: Run, tmp_path: Path) -> None:
     answer = run(folder, "--rankings", "bm25f,peculiarity")
 
     assert answer.out.splitlines()[2].split() == ["q", "word", *("1.000", "1.000", "0.100", "1.000") * 2, "="]
-    assert answer.out.splitlines()[-1].endswith("0 / 0 / 1")
+    assert "better / worse / as good: 0 / 0 / 1\n" in answer.out
 
 
 def test_feedback_judges_the_index_as_it_is(run: Run, tmp_path: Path) -> None:
@@ -92,12 +94,37 @@ def test_feedback_judges_the_index_as_it_is(run: Run, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "judged.json").read_text())["rankings"]["bm25f"]["AP"] == 1
 
 
+def test_a_folder_without_documents_judges_urls_and_their_copies(run: Run, tmp_path: Path) -> None:
+    best, useful, copy = (f"http://{name}.example/" for name in "abc")
+    crawl = crawled(
+        tmp_path / "crawl",
+        fetched(copy, title="radish radish"),
+        fetched(useful, title="radish and turnip"),
+        fetched(best, title="radish, turnip, potato, leek"),
+    )
+    wait_until_caught_up(crawl)
+    folder = tmp_path / "judged"
+    folder.mkdir()
+    (folder / "queries.tsv").write_text("q\tradish\n")
+    (folder / "qrels.txt").write_text(f"q 0 {best} 2\nq 0 {useful} 1\n")
+
+    figures = []
+    for copies in ("", f"{copy}\t{best}\n"):
+        (folder / "same.tsv").write_text(copies)
+        answer = run(folder, "--rankings", "bm25f", "--json", tmp_path / "judged.json")
+        assert answer.status == 0
+        figures.append(json.loads((tmp_path / "judged.json").read_text())["rankings"]["bm25f"])
+
+    assert figures[0]["Success@1"] == 0 and figures[0]["RR"] == pytest.approx(1 / 3)
+    assert figures[1]["Success@1"] == figures[1]["nDCG@10"] == 1, "it counts once, where it is found first"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([], "name one folder, or `feedback`"),
         (["one", "two"], "name one folder, or `feedback`"),
-        (["nowhere"], "cannot read nowhere/docs.jsonl: No such file"),
+        (["nowhere"], "cannot read nowhere/queries.tsv: No such file"),
         (["nowhere", "--rankings", "best"], "no ranking is called 'best': choose from"),
         (["nowhere", "--rankings", ","], "--rankings needs at least one item"),
         (["feedback"], "nothing was judged in"),

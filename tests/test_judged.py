@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from crawled import crawled, fetched
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from judged import ABOUT_DOLPHINS, DOLPHINS, collection, dolphins, paper
@@ -24,7 +28,9 @@ from webcrawler.evaluation.judged import (
     read,
     read_feedback,
 )
+from webcrawler.evaluation.judged.chance import intervals, p_values
 from webcrawler.evaluation.judged.collection import Judgments
+from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher
 
 pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")
@@ -52,9 +58,40 @@ def test_measures_are_those_of_their_definitions() -> None:
 
     dcg = 1 / math.log2(3) + 1 / math.log2(5)
     ideal = 1 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)
+    of_best = {"Success@1": 0, "Success@3": 1, "RR": 1 / 2}
     assert figures == pytest.approx(
-        {"nDCG@10": dcg / ideal, "AP": (1 / 2 + 2 / 4) / 3, "P@10": 2 / 10, "R@100": 2 / 3}
+        {"nDCG@10": dcg / ideal, "AP": (1 / 2 + 2 / 4) / 3, "P@10": 2 / 10, "R@100": 2 / 3} | of_best
     )
+
+
+def test_the_grade_is_the_gain_and_only_the_highest_grade_is_a_success() -> None:
+    """Worked by hand: hits of grades 1 1 unjudged 2, and one of grade 1 is not found."""
+    grades = {"q": {"a": 1, "b": 1, "c": 2, "d": 1, "x": 0}}
+
+    figures = measure({"q": ["a", "b", "y", "c"]}, grades)["q"]
+
+    dcg = 1 / math.log2(2) + 1 / math.log2(3) + 2 / math.log2(5)
+    ideal = 2 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4) + 1 / math.log2(5)
+    assert figures["nDCG@10"] == pytest.approx(dcg / ideal)
+    assert figures["AP"] == pytest.approx((1 / 1 + 2 / 2 + 3 / 4) / 4)
+    assert (figures["Success@1"], figures["Success@3"], figures["RR"]) == (0, 0, 1 / 4)
+
+
+@given(st.permutations("abcdefghijklm"), st.dictionaries(st.sampled_from("abcdefghijkl"), st.integers(0, 2)))
+def test_measures_are_those_that_a_few_lines_count(hits: Sequence[str], grades: dict[str, int]) -> None:
+    found = [grades.get(hit, 0) for hit in hits]
+    best = max(grades.values(), default=0)
+    first = found.index(best) + 1 if best else math.inf
+
+    def dcg(gains: Sequence[int]) -> float:
+        return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains[:10], 1))
+
+    figures = measure({"q": hits}, {"q": grades})["q"]
+
+    ideal = dcg(sorted(grades.values(), reverse=True))
+    assert figures["nDCG@10"] == pytest.approx(dcg(found) / ideal if ideal else 0)
+    assert figures["RR"] == pytest.approx(1 / first)
+    assert (figures["Success@1"], figures["Success@3"]) == (first <= 1, first <= 3)
 
 
 def test_a_query_without_hits_counts_as_zero() -> None:
@@ -175,6 +212,23 @@ def test_building_tells_how_far_it_is(tmp_path: Path) -> None:
     assert told[-1] == ("indexing", 10, 10)
 
 
+def test_judging_asks_in_the_language_of_who_asks(tmp_path: Path) -> None:
+    for language in ("de", "en"):
+        entry = fetched(f"http://{language}.test/", title="Owls")
+        assert entry.text
+        crawled(tmp_path, replace(entry, text=entry.text._replace(language=language)))
+    wait_until_caught_up(tmp_path)
+    judgments = Judgments({"q": "owls"}, {"q": {"http://en.test/": 1}})
+
+    first = []
+    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
+        for language in ("de", "en"):
+            found = compare(Searcher(tmp_path), judgments, ["bm25f"], catalog.urls.of, language=language)
+            first.append(found.scores["bm25f"]["q"]["Success@1"])
+
+    assert first == [0, 1]
+
+
 def test_judging_asks_every_query_in_every_ranking(tmp_path: Path) -> None:
     papers, judgments = read(dolphins(tmp_path / "dolphins"))
     ids = build(papers, tmp_path / "crawl")
@@ -185,6 +239,7 @@ def test_judging_asks_every_query_in_every_ranking(tmp_path: Path) -> None:
     assert list(comparison.scores) == ["peculiarity", "bm25f"]
     assert all(of["tuna"]["R@100"] == pytest.approx(0.8) for of in comparison.scores.values())
     assert len(DOLPHINS) == 2 * len(ABOUT_DOLPHINS)
+    assert comparison.scores == comparison.alone, "documents without addresses are not folded or spread"
 
 
 def _comparison(**ndcg: list[float]) -> Comparison:
@@ -193,7 +248,7 @@ def _comparison(**ndcg: list[float]) -> Comparison:
         name: {str(place): dict.fromkeys(MEASURES, 0.0) | {"nDCG@10": one} for place, one in enumerate(of)}
         for name, of in ndcg.items()
     }
-    return Comparison({query: f"query {query}" for query in next(iter(scores.values()))}, scores)
+    return Comparison({query: f"query {query}" for query in next(iter(scores.values()))}, scores, scores)
 
 
 def test_the_ranking_with_the_best_ndcg_has_won_a_query() -> None:
@@ -201,7 +256,8 @@ def test_the_ranking_with_the_best_ndcg_has_won_a_query() -> None:
 
     assert [comparison.won(query) for query in "012"] == ["", "b", "a"]
     assert comparison.against("b", "a") == (1, 1, 1)
-    assert comparison.means()["a"]["nDCG@10"] == pytest.approx(1 / 3)
+    assert comparison.means["a"].value[0] == pytest.approx(1 / 3)
+    assert comparison.differences["b"].mean.value[0] == pytest.approx(0)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))
@@ -213,6 +269,40 @@ def test_what_is_better_one_way_is_worse_the_other_way(pairs: list[tuple[float, 
     assert better + worse + same == len(pairs)
     assert comparison.against("b", "a") == (worse, better, same)
     assert comparison.against("a", "a") == (0, 0, len(pairs))
+
+
+# How much may be chance
+
+
+def test_a_difference_that_chance_gives_in_one_of_four_cases() -> None:
+    """By hand: of the eight ways to give three differences of .1 a sign, two have a mean of .1 or -.1."""
+    assert p_values(np.full((3, 1), 0.1))[0] == pytest.approx(2 / 8, abs=0.02)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
+def test_p_is_the_share_of_all_signs_with_as_large_a_mean(differences: list[int]) -> None:
+    as_large = [
+        abs(sum(sign * one for sign, one in zip(signs, differences, strict=True))) >= abs(sum(differences))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
+
+    assert p_values(np.array(differences)[:, None] / 10)[0] == pytest.approx(np.mean(as_large), abs=0.03)
+
+
+def test_an_interval_is_that_of_the_normal_distribution_where_there_are_many_queries() -> None:
+    """300 of 500 queries: .6 with a standard error of sqrt(.6 * .4 / 500)."""
+    low, high = intervals(np.array([[1.0]] * 300 + [[0.0]] * 200))
+
+    error = math.sqrt(0.6 * 0.4 / 500)
+    assert (low[0], high[0]) == pytest.approx((0.6 - 1.96 * error, 0.6 + 1.96 * error), abs=0.003)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_an_interval_holds_its_mean_and_only_values_that_may_be(values: list[float]) -> None:
+    (low,), (high,) = intervals(np.array(values)[:, None])
+
+    assert min(values) - 1e-9 <= low <= np.mean(values) + 1e-9
+    assert np.mean(values) - 1e-9 <= high <= max(values) + 1e-9
 
 
 def test_feedback_that_nobody_gave_is_said(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webcrawler.parsing import obeying, parse
+from webcrawler.parsing import parse, with_headers
 from webcrawler.parsing.encoding import declared_encoding, decode
 from webcrawler.parsing.markup import flatten
 from webcrawler.parsing.reader import MAX_LINKS
@@ -514,6 +514,6 @@ def test_url_that_is_none_does_not_harm_the_page(url: bytes) -> None:
 def test_x_robots_tag_headers_ask_what_meta_robots_asks(
     values: list[str], noindex: bool, nofollow: bool
 ) -> None:
-    page = obeying(parse(b"<p>words", "http://a.test/"), [("x-robots-tag", value) for value in values])
+    page = with_headers(parse(b"<p>words", "http://a.test/"), [("x-robots-tag", value) for value in values])
 
     assert (page.noindex, page.nofollow) == (noindex, nofollow)

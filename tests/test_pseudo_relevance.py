@@ -68,13 +68,13 @@ def test_title_of_a_page_is_only_ranked_however_long_it_is() -> None:
     assert np.array_equal(PseudoRelevanceFeedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
 
 
-def test_words_repeated_added_or_of_a_prefix_make_no_sentence() -> None:
+def test_words_repeated_added_or_of_general_language_make_no_sentence() -> None:
     found = matches(documents())
     repeated = ASKED[:2] * 5
     expanded = ASKED[:2] + tuple(word._replace(added=True) for word in ASKED[2:])
-    of_a_prefix = ASKED[:2] + tuple(word._replace(weight=0.1) for word in ASKED[2:])
+    of_general_language = ASKED[:2] + tuple(word._replace(telling=0.9) for word in ASKED[2:])
 
-    for words in (repeated, expanded, of_a_prefix):
+    for words in (repeated, expanded, of_general_language):
         assert np.array_equal(
             PseudoRelevanceFeedback(BM25F()).scores(words, found), BM25F().scores(words, found)
         )

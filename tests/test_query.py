@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webcrawler.text import Lexicon
 from webcrawler.text.query import (
     MAX_CHARACTERS,
     MAX_WORDS,
     AllOf,
     AnyOf,
     Changed,
+    Is,
+    Lang,
     Link,
     Not,
     Nothing,
@@ -25,6 +28,7 @@ from webcrawler.text.query import (
     Site,
     Word,
     expanded,
+    other_reading,
     parse,
 )
 from webcrawler.text.query.nodes import leaves
@@ -38,12 +42,14 @@ NODES = [
     ("genomes", Word("genom")),
     ("molecular biology", AnyOf((Word("molecular"), Word("biolog")))),
     ("+genome -yeast", AllOf((Word("genom"), Not(Word("yeast"))))),
-    ('"guide to yeast"', Phrase(("guid", "", "yeast"))),
+    ('"guide to yeast"', Phrase(("guid", "to", "yeast"))),
     ('"dna repair"~5', Phrase(("dna", "repair"), within=5)),
     ("title:dna", Word("dna", "title")),
     ("Genom*", Prefix("genom")),
     ("site:Example.org", Site("example.org")),
     ("changed:7D", Changed("7d")),
+    ("lang:DE-at", Lang("de")),
+    ("is:Uncrawled", Is("uncrawled")),
     ("changed:>=2026-11-01", Changed(">=2026-11-01")),
     ("changed:2026-11-01..2026-11-20", Changed("2026-11-01..2026-11-20")),
     ("link:HTTP://A.test:80/x#top", Link("http://a.test/x")),
@@ -61,8 +67,12 @@ MEANINGS = [
     ("molecular biology dna", "molecular OR biology OR dna"),
     ("genome,yeast", "genome OR yeast"),
     ("genome genome", "genome"),
-    ("the cat", "cat"),  # stop words say nothing
-    ("cat or dog", "cat OR dog"),  # not an operator, but a stop word
+    ("the cat", "cat"),  # function words say nothing
+    ("cat or dog", "cat OR dog"),  # not an operator, but a function word
+    ("to be or not to be", '"to" OR "be" OR "or" OR "not"'),  # unless there is nothing else
+    ("the who site:a.test", '+site:a.test +"the" OR "who"'),
+    ("+the cat", '"the"'),  # or they are demanded
+    ('"The Who" album', '"The Who" OR album'),
     # signs; where a word is demanded, the plain ones only add to the relevance
     ("+genome yeast", "genome"),
     ("+genome +yeast -cat", "+genome +yeast -cat"),
@@ -70,8 +80,9 @@ MEANINGS = [
     ("git --amend ++x +-y", "git OR amend OR x OR y"),  # nor are two: somebody pasted a command
     ("cat -e-mail", '+cat -"e mail"'),
     ("+e-mail", '"e mail"'),
-    # phrases; a stop word keeps its place inside, and goes at the ends
-    ('"the guide to yeast"', '"guide to yeast"'),
+    # phrases; nothing is skipped
+    ('"the guide to yeast"', '"the guide to yeast"'),
+    ("+state-of-the-art", '"state of the art"'),
     ('+"double helix" dna', '"double helix"'),
     ('double"helix"', "double OR helix"),
     ("“double helix”", '"double helix"'),
@@ -136,6 +147,11 @@ MEANINGS = [
     ("(link:http://a.test/f(x)) cat", '+link:"http://a.test/f(x)" +cat'),
     ("dna changed:12h", "+changed:12h +dna"),
     ("dna -changed:<2026-11-01", "+dna -changed:<2026-11-01"),
+    ("dna after:2026-11-02 before:2027", "+changed:>=2026-11-02 +changed:<2027-01-01 +dna"),
+    ("before:2026-12", "changed:<2026-12-01"),
+    ("dna -lang:de", "+dna -lang:de"),
+    ("dna lang:de OR lang:fr", "+lang:de OR lang:fr +dna"),
+    ("dna is:crawled", "+is:crawled +dna"),
     ("link:a.test", 'link:"http://a.test/" OR link:"https://a.test/"'),
     # prefixes
     ("title:GEN*", "title:gen*"),
@@ -158,6 +174,93 @@ def test_words_to_weigh_are_those_not_excluded_in_the_order_typed_with_repeats()
     assert all(one.weight == 1 and not one.added for one in query.terms)
 
 
+SKIPPED = [
+    ("appropriate uses for SQLite", ["appropri", "use", "sqlite"], ["appropri", "use", "for", "sqlite"]),
+    ("to be or not to be", ["to", "be", "or", "not", "to", "be"], ["to", "be", "or", "not", "to", "be"]),
+    ('"the helix" -of', ["helix"], ["the", "helix"]),
+]
+
+
+@pytest.mark.parametrize(("text", "counted", "typed"), SKIPPED)
+def test_function_words_that_are_skipped_are_still_known(
+    text: str, counted: list[str], typed: list[str]
+) -> None:
+    query = parse(text)
+
+    assert [one.term for one in query.terms] == counted
+    assert [one.term for one in query.words] == typed
+
+
+# Names in code
+
+
+IDENTIFIERS = [
+    ("generate_password_hash", ["generate password hash"]),
+    ("std::unordered_map emplace", ["std unordered map"]),
+    ("node->first_child().next", ["node first child"]),  # parentheses end it
+    ("Vec::with_capacity", ["Vec with capacity"]),
+    ("a1.b1, (c1_d1 OR e1)", ["a1 b1", "c1 d1"]),
+    ("how does os.path.join() work?", ["os path join"]),
+    ("std::vector<std::string>", ["std vector"]),  # the first of a token
+    ("key=a1_b1 a1_b1", ["a1 b1"]),  # each once
+    ("__init__ _x x_ print() end. x.y", ["x y"]),  # the others are one word
+    # none: English, a number, what is demanded as a phrase already, what is excluded
+    ("e-mail can't and/or f(x) 3.11 10_000", []),
+    ('"a1_b1" +a1_b1 title:a1_b1', []),
+    ("cat -a1_b1 NOT (a1.b1)", []),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), IDENTIFIERS)
+def test_names_in_code_among_plain_words_are_kept_as_phrases(text: str, names: list[str]) -> None:
+    assert [" ".join(one.spelled) for one in parse(text).identifiers] == names
+
+
+def test_name_in_code_is_read_as_its_words_too() -> None:
+    query = parse("a1_b1")
+
+    assert str(query.root) == "a1 OR b1"
+    assert query.identifiers == (Phrase(("a1", "b1")),)
+
+
+def test_name_with_more_words_than_may_be_read_is_no_identifier() -> None:
+    assert not parse("_".join(f"a{number}" for number in range(MAX_WORDS + 1))).identifiers
+
+
+# Options
+
+
+GCC = Lexicon(holds={"-wall", "-std", "--onto"}.__contains__)
+DASHES = [
+    ("gcc -Wall", 'gcc OR "-Wall"', "gcc NOT Wall"),
+    ("gcc -Wextra", "+gcc -Wextra", 'gcc "-Wextra"'),
+    ("-std=c99", '"-std" OR c99', "NOT std=c99"),
+    ("(-Wall OR gcc) -Wextra", '+"-Wall" OR gcc -Wextra', '(NOT Wall OR gcc) "-Wextra"'),
+    ("gcc -std*", "+gcc -std*", 'gcc "-std*"'),  # a prefix is no option
+    ("-Wall -Wall", '"-Wall"', "NOT Wall NOT Wall"),
+    ("git --onto", 'git OR "--onto"', ""),  # no operator anyway
+    # these always leave out
+    ("gcc NOT -Wall", "+gcc -Wall", ""),
+    ('gcc -"-Wall"', '+gcc -"-Wall"', ""),
+    ("gcc -title:Wall -site:std", "+gcc -title:Wall -site:std", ""),
+    ("gcc -(Wall)", "+gcc -Wall", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "meaning", "other"), DASHES)
+def test_a_word_with_a_dash_is_an_option_where_the_collection_holds_it_as_one(
+    text: str, meaning: str, other: str
+) -> None:
+    query = parse(text, lexicon=GCC)
+
+    assert str(query.root) == meaning
+    assert other_reading(query.text, query.dashed) == other
+
+
+def test_an_option_with_its_value_is_a_name_in_code() -> None:
+    assert parse("-std=c99", lexicon=GCC).identifiers == (Phrase(("-std", "c99")),)
+
+
 # What was left out is said
 
 
@@ -165,8 +268,7 @@ NO_DAYS = "changed: needs days, such as changed:7d or changed:>2026-11-01, not "
 NOTES = [
     ("", "the query is empty: type a word to look for"),
     (" \t\n", "the query is empty: type a word to look for"),
-    ("the of and", "the query has no word to look for that is not too common: the of and"),
-    ("+-!?", "the query has no word to look for that is not too common: +-!?"),
+    ("+-!?", "the query has no word to look for: +-!?"),
     ("-cat", "the query only says what to leave out: add a word to look for"),
     ("-cat OR -dog", "the query only says what to leave out: add a word to look for"),
     ("x" * (MAX_CHARACTERS + 1), "only the first 2,000 characters were read"),
@@ -183,6 +285,10 @@ NOTES = [
     ("changed:2026-13-01 cat", f"{NO_DAYS}2026-13-01"),
     ("changed:soon cat", f"{NO_DAYS}soon"),
     ("changed:>7d cat", f"{NO_DAYS}>7d"),
+    ("after:7d cat", "after: needs a day, a month or a year, such as after:2026-11-01, not 7d"),
+    ("before:2026-13 cat", "before: needs a day, a month or a year, such as before:2026-11-01, not 2026-13"),
+    ("lang:german cat", "lang: needs the code of a language, such as lang:de, not german"),
+    ("is:nice cat", "is: needs crawled or uncrawled, not nice"),
     ("link:http://[ cat", "link: needs a URL, such as link:http://example.org/, not http://["),
     ("site:http://User@A.test/x?y", "site: looks at hosts only: x?y was left out"),
     ("site:% cat", "site: needs a host, such as site:example.org, not %"),
@@ -233,9 +339,10 @@ def test_word_that_was_typed_is_not_added() -> None:
     assert expanded(query, [QueryTerm("cat", "cat", 0.3)]) == query
 
 
-def test_adding_one_by_one_is_adding_all() -> None:
+@pytest.mark.parametrize("text", ["cat " * 60, "the cat", "+the cat", "to be or not to be"])
+def test_adding_one_by_one_is_adding_all(text: str) -> None:
     one, two = QueryTerm("felin", "feline", 0.3, True), QueryTerm("kitten", "kitten", 0.2, True)
-    query = parse("cat " * 60)
+    query = parse(text)
 
     assert expanded(expanded(query, [one]), [two]) == expanded(query, [one, two])
 
@@ -261,6 +368,15 @@ def test_any_text_is_a_query(text: str) -> None:
 
 
 @given(ANY_TEXT)
+def test_the_other_reading_of_any_text_is_read_without_dashes(text: str) -> None:
+    query = parse(text, lexicon=Lexicon(holds=lambda term: len(term) % 2 == 0))
+
+    other = parse(other_reading(query.text, query.dashed), lexicon=query.lexicon)
+
+    assert len(other.dashed) <= len(query.dashed)
+
+
+@given(ANY_TEXT)
 def test_tree_as_text_is_that_tree_again(text: str) -> None:
     root = parse(text).root
 
@@ -274,10 +390,8 @@ def test_no_text_makes_a_large_tree(text: str) -> None:
     found = [leaf for leaf, _ in leaves(query.root)]
     assert len(query.text) <= MAX_CHARACTERS
     assert len(query.terms) <= MAX_WORDS
-    assert (
-        sum(len(leaf.terms) - leaf.terms.count("") if isinstance(leaf, Phrase) else 1 for leaf in found)
-        <= MAX_WORDS + 1
-    )
+    assert sum(len(leaf.terms) if isinstance(leaf, Phrase) else 1 for leaf in found) <= MAX_WORDS + 1
+    assert sum(len(one.terms) for one in query.identifiers) <= MAX_CHARACTERS
     assert all(leaf.within <= MAX_WITHIN for leaf in found if isinstance(leaf, Phrase))
     assert _depth(query.root) <= 4 * MAX_DEPTH
 

@@ -30,7 +30,7 @@ def test_default_is_one_of_the_rankings() -> None:
 
 def test_unknown_ranking_is_bad_input_that_names_the_known_ones() -> None:
     with pytest.raises(BadInput, match=r"no ranking is called 'random': choose one of .*peculiarity"):
-        make_ranking("random", REFERENCE)
+        make_ranking("random", lambda: REFERENCE)
 
 
 @pytest.mark.parametrize("name", RANKINGS)
@@ -39,7 +39,7 @@ def test_unknown_ranking_is_bad_input_that_names_the_known_ones() -> None:
 def test_parts_of_an_explanation_sum_up_to_the_score(
     name: str, documents: dict[int, dict[str, str]], query: str, rank: float, added: bool
 ) -> None:
-    ranking, found = make_ranking(name, REFERENCE), matches(documents, {max(documents): rank})
+    ranking, found = make_ranking(name, lambda: REFERENCE), matches(documents, {max(documents): rank})
     words = asked(query) + ((QueryTerm("other", "others", 0.3, added=True),) if added else ())
 
     scores = ranking.scores(words, found)
@@ -53,7 +53,7 @@ def test_parts_of_an_explanation_sum_up_to_the_score(
 
 @pytest.mark.parametrize("name", RANKINGS)
 def test_no_matches_have_no_scores(name: str) -> None:
-    assert make_ranking(name, REFERENCE).scores(asked("wing flow"), matches({})).tolist() == []
+    assert make_ranking(name, lambda: REFERENCE).scores(asked("wing flow"), matches({})).tolist() == []
 
 
 @pytest.mark.parametrize("name", RANKINGS)
@@ -62,14 +62,14 @@ def test_added_word_weighs_less_than_a_typed_one(name: str) -> None:
     words = (QueryTerm("wing", "wing"), QueryTerm("flow", "flow", 0.3, added=True))
     equally_common = Reference([("wing", 0.001), ("flow", 0.001)])
 
-    typed, added, neither = make_ranking(name, equally_common).scores(words, found)
+    typed, added, neither = make_ranking(name, lambda: equally_common).scores(words, found)
 
     assert typed > added > neither
 
 
 @pytest.mark.parametrize("name", RANKINGS)
 def test_each_row_of_the_table_makes_a_ranking_and_says_what_counts_in_it(name: str) -> None:
-    ranking = make_ranking(name, Reference([("word", 0.1)]))
+    ranking = make_ranking(name, lambda: Reference([("word", 0.1)]))
 
     assert callable(ranking.scores) and callable(ranking.explain)
     assert RANKINGS[name].help and "\n" not in RANKINGS[name].help

@@ -201,7 +201,7 @@ def test_a_frequency_is_how_many_documents_have_the_term(tmp_path: Path) -> None
 def test_terms_that_begin_so_come_in_order(tmp_path: Path) -> None:
     opened = reading(filled(tmp_path, {1: "gene genome étude"}, {2: "gene genus gent zebra"}))
 
-    assert opened.frequencies("body", "ét") == [(term, 1) for term in terms("étude")]
+    assert opened.frequencies("body", "et") == [(term, 1) for term in terms("étude")]
     assert opened.frequencies("body", "x") == []
     assert opened.frequencies("anchor", "gen") == []
     assert opened.frequencies("body", "gen") == [("gene", 2), ("genom", 1), ("gent", 1), ("genus", 1)]
@@ -215,7 +215,7 @@ def test_pages_are_found_by_their_server_once_fetched_or_not(tmp_path: Path) -> 
     opened = reading(tmp_path)
 
     assert sorted(opened.posted("server", SERVER).pages.tolist()) == [1, 7]
-    assert opened.servers == [SERVER, "http://b.example"]
+    assert list(opened.servers) == [SERVER, "http://b.example"]
     assert opened.size == 8
     assert np.flatnonzero(opened.indexed).tolist() == [1, 2]
 

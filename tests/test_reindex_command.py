@@ -74,7 +74,7 @@ def with_older_tables(crawl_dir: Path) -> Path:
     path = crawl_dir / "catalog.sqlite"
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        assert version == 12, "undo the newest migration here, too"
+        assert version == 13, "undo the newest migration here, too"
         for statement in UNDO:
             db.execute(statement)
         db.execute("PRAGMA user_version = 2")
@@ -96,13 +96,24 @@ def test_a_crawl_of_an_older_version_says_what_to_do_and_is_brought_up_to_date(c
     assert Searcher(crawl_dir).search("molecular").total == 1
 
 
-def test_an_index_of_another_version_says_what_to_do(
+def test_an_index_of_a_version_that_cannot_be_read_says_what_to_do(
+    crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "OLDEST", schema.VERSION + 1)
+
+    with pytest.raises(Unavailable, match="made by another version: `scrapy reindex`"):
+        Searcher(crawl_dir).search("molecular")
+
+
+def test_an_index_of_an_older_version_answers_and_says_what_to_do(
     crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "VERSION", schema.VERSION + 1)
 
-    with pytest.raises(Unavailable, match="made by another version: `scrapy reindex`"):
-        Searcher(crawl_dir).search("molecular")
+    results = Searcher(crawl_dir).search("molecular")
+
+    assert results.total == 1
+    assert "built by an older version: `scrapy reindex`" in results.note
 
 
 @pytest.mark.parametrize("readonly", [True, False])

@@ -73,7 +73,10 @@ def test_relevance_is_in_proportion_to_the_best_hit_of_all_on_every_result_page(
     assert relevances[0] == 1000 and relevances == sorted(relevances, reverse=True)
 
 
-def test_a_third_hit_of_a_server_stands_behind_other_servers(tmp_path: Path) -> None:
+def test_a_third_hit_of_a_server_stands_behind_other_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webcrawler.search.display.FEW_SERVERS", 1)
     results = searcher(tmp_path, *many("aaaabc")).search("yeast", limit=4)
 
     assert [hit.url[7] for hit in results.hits] == ["a", "a", "b", "c"]
@@ -184,10 +187,13 @@ def bakery(tmp_path: Path) -> Searcher:
     return found
 
 
-def test_words_that_go_with_those_of_the_query_may_be_added(bakery: Searcher) -> None:
-    results = bakery.search("sourdough")
+def test_words_that_go_with_those_of_the_query_are_offered_where_it_finds_few_pages(bakery: Searcher) -> None:
+    assert bakery.search("sourdough").related == bakery.search("sourdough").added == []
+    few = bakery.search("sourdough site:3.test", expand=False)
+    assert "leaven" in [word.spelled for word in few.related]
 
-    assert "leaven" in [word.spelled for word in results.related] and results.added == []
+
+def test_words_may_be_added(bakery: Searcher) -> None:
     assert "http://lonely.test/" not in urls(bakery, "sourdough", limit=100)
     assert urls(bakery, "sourdough", limit=100, add=["leaven"])[-1] == "http://lonely.test/"
 
@@ -213,16 +219,66 @@ def test_however_many_words_are_to_be_added_only_some_are(bakery: Searcher) -> N
     assert bakery.search("sourdough", add=["leaven " * 100_000] * 100).total == 41
 
 
-def test_a_misspelled_word_is_answered_by_a_query_with_the_better_one(bakery: Searcher) -> None:
-    assert bakery.search("+sourdogh leaven").did_you_mean == "+sourdough leaven"
-    assert bakery.search("sourdough").did_you_mean == ""
+def test_a_query_misspelled_beyond_doubt_is_answered_in_better_spellings(bakery: Searcher) -> None:
+    results, meant = bakery.search("Sourdogh leaven"), bakery.search("sourdough leaven")
+
+    assert (results.query, results.corrected) == ("Sourdogh leaven", "sourdough leaven")
+    assert results.hits == meant.hits and results.total == meant.total
+    assert results.did_you_mean == "" and meant.corrected == meant.did_you_mean == ""
+
+
+def test_a_query_is_answered_as_typed_where_that_is_asked_for(bakery: Searcher) -> None:
+    results = bakery.search("sourdogh leaven", exact=True, limit=100)
+
+    assert (results.corrected, results.did_you_mean) == ("", "sourdough leaven")
+    assert [hit.url for hit in results.hits] == urls(bakery, "leaven", limit=100)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("+sourdogh leaven", "+sourdough leaven"), ("sourdogh basalt1", "sourdough basalt1")],
+)
+def test_better_spellings_that_are_in_doubt_are_only_offered(
+    bakery: Searcher, typed: str, offered: str
+) -> None:
+    results = bakery.search(typed)
+
+    assert (results.corrected, results.did_you_mean) == ("", offered)
 
 
 @pytest.mark.parametrize(
     "query", ["leaven site:sourdogh.test", "leaven link:http://x.test/sourdogh", "leaven -sourdogh"]
 )
 def test_only_words_that_are_looked_for_get_another_spelling(bakery: Searcher, query: str) -> None:
-    assert bakery.search(query).did_you_mean == ""
+    results = bakery.search(query)
+
+    assert results.did_you_mean == results.corrected == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "other"),
+    [
+        ("gcc -Wall", {"gcc", "wall"}, "gcc NOT Wall"),  # an option: some page has it
+        ("-Wall", {"wall"}, "NOT Wall"),
+        ("gcc -brick", {"wall"}, 'gcc "-brick"'),
+        ("gcc NOT Wall", {"gcc"}, ""),
+        ("gcc", {"gcc", "wall"}, ""),
+        ("-brick", set(), '"-brick"'),
+    ],
+)
+def test_a_word_with_a_dash_is_read_as_the_collection_has_it_and_the_other_reading_is_offered(
+    tmp_path: Path, query: str, found: set[str], other: str
+) -> None:
+    pages = {"gcc": "gcc without flags on brick", "wall": "gcc -Wall flags", "make": "a wall of brick"}
+    crawl = searcher(
+        tmp_path, *(page(f"http://{name}.test/", "Page", words) for name, words in pages.items())
+    )
+
+    results = crawl.search(query, expand=False)
+
+    assert {hit.url[7:-6] for hit in results.hits} == found
+    assert results.other_reading == other
+    assert ("was read as" in results.note) == bool(other)
 
 
 CAPITALS = "no page fits AND, OR, NOT as operators: in this query of capitals they were read as words"
@@ -327,3 +383,22 @@ def test_a_ranking_for_evaluation_folds_and_hides_nothing(tmp_path: Path) -> Non
     ranked = found.rank("yeast", limit=5)
     assert len(ranked) == 5
     assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+
+
+def test_what_is_served_for_evaluation_is_all_result_pages_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webcrawler.search.display.FEW_SERVERS", 1)
+    found = searcher(tmp_path, *many("aaaabcaaadeaafaa"))
+
+    shown = [hit.number for start in range(0, 16, 3) for hit in found.search("yeast", 3, start=start).hits]
+
+    assert found.served("yeast", limit=3) == shown
+    assert shown != [number for number, _ in found.rank("yeast")], "servers are spread"
+
+
+def test_what_is_served_for_evaluation_has_the_words_that_the_thesaurus_adds(bakery: Searcher) -> None:
+    shown = bakery.search("sourdough site:3.test")
+
+    assert shown.added
+    assert bakery.served("sourdough site:3.test") == [hit.number for hit in shown.hits]

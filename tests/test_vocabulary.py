@@ -25,12 +25,16 @@ from webcrawler.records import Entry, Text
 from webcrawler.search.vocabulary import Vocabulary, load
 from webcrawler.search.vocabulary.builder import make
 from webcrawler.search.vocabulary.completions import Completions, Phrases, as_query, places_of
-from webcrawler.search.vocabulary.documents import distinct_titles, phrases_of
+from webcrawler.search.vocabulary.documents import distinct_titles, names_of, phrases_of
 from webcrawler.search.vocabulary.spelling import Spelling, Words
 from webcrawler.search.vocabulary.stored import NAME, Lists, stored_seq
 from webcrawler.search.vocabulary.thesaurus import Thesaurus, likelihood_ratio, related
 
 # Spelling
+
+
+def best(known: Spelling | Vocabulary, word: str) -> str:
+    return next((one.word for one in known.corrections(word)), "")
 
 
 def spelling(english: str = "", **documents: int) -> Spelling:
@@ -71,7 +75,7 @@ CRAWL = spelling(
     ],
 )
 def test_a_typo_gets_the_word(typed: str, meant: str) -> None:
-    assert CRAWL.correction(typed) == meant
+    assert best(CRAWL, typed) == meant
 
 
 @pytest.mark.parametrize(
@@ -90,21 +94,21 @@ def test_a_typo_gets_the_word(typed: str, meant: str) -> None:
     ],
 )
 def test_a_right_word_gets_none_nor_does_what_cannot_be_told(word: str) -> None:
-    assert CRAWL.correction(word) == ""
+    assert best(CRAWL, word) == ""
 
 
 def test_a_correction_that_finds_the_same_is_none() -> None:
     crawl = spelling(existence=300)
 
-    assert crawl.correction("existance") == ""  # one stem: the same documents
+    assert best(crawl, "existance") == ""  # one stem: the same documents
 
 
 def test_the_more_frequent_of_two_words_as_near_is_taken() -> None:
-    assert spelling(parser=40, parsed=4_000).correction("parsec") == "parsed"
+    assert best(spelling(parser=40, parsed=4_000), "parsec") == "parsed"
 
 
 def test_one_edit_comes_before_two_where_that_word_is_not_far_more_frequent() -> None:
-    assert spelling(thread=50, threads=1, tread=2, reads=900).correction("thraed") == "thread"
+    assert best(spelling(thread=50, threads=1, tread=2, reads=900), "thraed") == "thread"
 
 
 def test_frequency_is_of_the_word_as_it_is_spelled() -> None:
@@ -124,8 +128,8 @@ EMPTY = Vocabulary(
 
 @given(st.text(max_size=60))
 def test_no_text_makes_it_fail(text: str) -> None:
-    assert CRAWL.correction(text) == "" or CRAWL.frequency(CRAWL.correction(text))
-    assert EMPTY.correction(text) == "" and EMPTY.completions(text) == []
+    assert best(CRAWL, text) == "" or CRAWL.frequency(best(CRAWL, text))
+    assert best(EMPTY, text) == "" and EMPTY.completions(text) == []
     assert EMPTY.related(text) == [] and EMPTY.frequency(text) == 0
 
 
@@ -227,7 +231,10 @@ TYPED = completions(
         ("egular", []),  # but nowhere else
         ("thread  sa", ["thread safety"]),
         ("regular ", ["Perl regular grammar", "regular expression", "Regular Expression HOWTO"]),
-        ("anything py", ["anything python"]),  # no phrase: its last word
+        ("grammar perl", ["Perl regular grammar"]),  # all words, in another order
+        ("howto reg", ["Regular Expression HOWTO"]),
+        ("regularity reg", []),  # one word is not two
+        ("anything py", []),  # nothing is made up
         ("", []),
         (" ?! ", []),
     ],
@@ -240,6 +247,17 @@ def test_completions_have_what_is_typed_at_the_start_of_a_word_likely_ones_first
 
 def test_a_phrase_that_begins_so_comes_before_one_that_has_it_further_on() -> None:
     assert completions(tree_view=2, binary_tree=3).of("tree", 8) == ["tree view", "binary tree"]
+
+
+def test_a_name_in_code_is_completed_as_it_is_typed() -> None:
+    texts = ["write all", "write_all", "rewrite::all"]
+    keys = ["write all", "write all", "rewrite all"]
+    known = Completions(Phrases(texts, keys, np.array([3, 2, 9], np.float32), places_of(keys)))
+
+    assert known.of("write_a", 8) == ["write_all", "write all"]
+    assert known.of("write a", 8) == ["write all", "write_all"]
+    assert known.of("rewrite::", 8) == ["rewrite::all"]
+    assert known.of("writ::", 8) == []  # a word ends there
 
 
 def test_singular_and_plural_are_one_completion() -> None:
@@ -266,19 +284,30 @@ def test_phrases_begin_and_end_with_words_that_say_something() -> None:
     assert set(phrases_of(["The art of war games, memories - A Book"])) == {"art of war", "war games"}
 
 
+def test_words_that_code_joins_are_a_name_and_no_phrase() -> None:
+    lines = ["std::vector_of(war_games)", "virDomainCreate", "e.g. 3.11, Mr. Owl, SQLite"]
+
+    assert set(phrases_of(lines)) == set()
+    assert set(names_of(lines)) == {"std::vector_of", "war_games", "virDomainCreate", "e.g"}
+
+
 def test_what_all_titles_of_a_server_have_is_no_part_of_them() -> None:
     titles = [(n, f"Page number {n} — The Manual | Example") for n in range(9)]
 
     assert distinct_titles(titles)[:2] == [(0, "Page number 0"), (1, "Page number 1")]
     assert distinct_titles([(1, "Example"), (2, "Example"), (3, "Example")]) == []
-    assert distinct_titles([(1, "Only — one")]) == [(1, "Only one")]
+    assert distinct_titles([(1, "Only — one")]) == [(1, "Only"), (1, "one")]
 
 
 @pytest.mark.parametrize(
     ("text", "query"),
     [
         ('The "best" (of) all* -days', "The best of all days"),
-        ("git-commit", "git-commit"),
+        ("git-commit(1)", "git-commit"),
+        ("Chapter 30. Reliability ¶", "Reliability"),
+        ("20.5. Write-Ahead Log (WAL)", "Write-Ahead Log"),
+        ("generate_password_hash", "generate_password_hash"),
+        ("a_b, a_c", ""),  # two names
         ("C++ templates", "C++ templates"),
         ("the", ""),
         ("2024", ""),
@@ -349,8 +378,8 @@ def test_a_crawl_knows_how_many_documents_have_a_word(vocabulary: Vocabulary) ->
 
 
 def test_a_typo_gets_the_word_of_the_crawl(vocabulary: Vocabulary) -> None:
-    assert vocabulary.correction("cipertext") == "ciphertext"
-    assert vocabulary.correction("encryption") == ""
+    assert best(vocabulary, "cipertext") == "ciphertext"
+    assert best(vocabulary, "encryption") == ""
 
 
 def test_related_words_are_told_as_they_are_spelled(vocabulary: Vocabulary) -> None:
@@ -366,11 +395,20 @@ def test_the_menu_of_all_pages_is_related_to_nothing(vocabulary: Vocabulary) -> 
     assert vocabulary.related("copyright") == vocabulary.related("previous") == []
 
 
-def test_anchors_that_lead_to_one_page_complete_and_those_that_lead_on_do_not(vocabulary: Vocabulary) -> None:
-    assert vocabulary.completions("baking at") == ["Baking at home"]
-    assert vocabulary.completions("home") == ["Baking at home"]
-    assert vocabulary.completions("turn over") == []
-    assert vocabulary.completions("ciph")[0].startswith("cipher")
+def test_titles_and_words_complete_and_texts_of_links_do_not(vocabulary: Vocabulary) -> None:
+    assert vocabulary.completions("baking 7") == ["Baking 7"]
+    assert vocabulary.completions("baking at") == vocabulary.completions("turn over") == []
+    assert vocabulary.completions("ciph")[0].lower().startswith("cipher")
+
+
+def test_headings_and_names_in_code_complete_as_they_are_spelled(tmp_path: Path) -> None:
+    text = Text("Owls", "Keeping owls at night\nSee also\nSee also", "", "", "call keep_owl\nand keep_owl()")
+    crawled(tmp_path, *(replace(fetched(f"http://{n}.test/"), text=text) for n in range(3)))
+
+    found = made(tmp_path)
+
+    assert "Keeping owls at night" in found.completions("keeping")
+    assert found.completions("keep_") == ["keep_owl"]
 
 
 def test_a_vocabulary_is_of_one_catalog(folder: Path, vocabulary: Vocabulary) -> None:
@@ -418,7 +456,7 @@ def test_a_crawl_without_documents_has_a_vocabulary_of_english(tmp_path: Path) -
     vocabulary = made(tmp_path)
 
     assert vocabulary.completions("a") == vocabulary.related("b") == []
-    assert vocabulary.correction("kernal") == ""
+    assert best(vocabulary, "kernal") == ""
 
 
 WRITER = """

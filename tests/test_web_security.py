@@ -362,6 +362,12 @@ def test_host_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None:
         make_app(Config(tmp_path, hosts=("https://s.test/",)))
 
 
+@pytest.mark.parametrize("wrong", ["docs.example.org", "*", "null", "ftp://docs.example.org"])
+def test_site_that_may_search_here_is_named_with_its_scheme(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(BadInput, match=f"{re.escape(repr(wrong))} names no site; write https://"):
+        make_app(Config(tmp_path, origins=(wrong,)))
+
+
 def test_no_link_is_built_from_the_host(crawl_dir: Path) -> None:
     client = client_of(Config(crawl_dir, host="0.0.0.0"))
 

@@ -9,13 +9,13 @@ from hashlib import blake2b
 from math import inf
 from pathlib import Path
 from typing import ClassVar, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from webcrawler import urls
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import number, ordering, whole_number
 from webcrawler.records import Lease, Link
-from webcrawler.scope import expand
+from webcrawler.scope import expand, is_in_domains
 
 MOST = 10**12 - 1  # pages
 AGENTS_MAX = 64
@@ -96,10 +96,7 @@ class Job:
 
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""
-        if not self.domains:
-            return True
-        host = urlsplit(server).hostname or ""
-        return any(host == domain or host.endswith("." + domain) for domain in self.domains)
+        return is_in_domains(server, self.domains)
 
 
 def read_seeds(text: str) -> tuple[str, ...]:

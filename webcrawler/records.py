@@ -23,6 +23,14 @@ class Link(NamedTuple):
     modified: float = 0.0  # when the target changed, as a sitemap says; 0: it does not
 
 
+class Section(NamedTuple):
+    """A part of a page that a link can lead to. It ends where the next one begins."""
+
+    start: int  # offset into the text, in characters
+    fragment: str  # what stands behind the "#", as the page has it: not encoded
+    heading: str
+
+
 class Page(NamedTuple):
     """What a document says and links to; `emphasis` holds (start, end, size) spans of `text`."""
 
@@ -38,6 +46,9 @@ class Page(NamedTuple):
     nofollow: bool = False
     simhash: int = 0  # of the text, signed; 0 where that is too short
     canonical: str = ""  # the canonical URL of what it says is its own (rel=canonical); "": it says nothing
+    language: str = ""  # ISO 639, "de"; "" where it is not known
+    around: tuple[tuple[int, int], ...] = ()  # spans of `text` around the main content, ascending
+    sections: tuple[Section, ...] = ()  # ascending
 
 
 class Sitemap(NamedTuple):
@@ -82,7 +93,7 @@ class Fetch:
 
 
 class Text(NamedTuple):
-    """The index document: what of a page is searched. `emphasis` holds spans of `body` as in Page."""
+    """The index document: what of a page is searched. Spans and sections are those of Page, in `body`."""
 
     title: str
     headings: str  # one a line
@@ -90,6 +101,9 @@ class Text(NamedTuple):
     keywords: str
     body: str
     emphasis: tuple[tuple[int, int, int], ...] = ()
+    language: str = ""
+    around: tuple[tuple[int, int], ...] = ()
+    sections: tuple[Section, ...] = ()
 
 
 class Place(NamedTuple):
@@ -147,6 +161,14 @@ class Document(NamedTuple):
     place: Place | None
 
 
+class HitSection(NamedTuple):
+    """A section of a page that answers a query."""
+
+    heading: str
+    url: str  # the page's, with the fragment of the section
+    snippet: str
+
+
 class Hit(NamedTuple):
     """A page that answers a query."""
 
@@ -163,3 +185,6 @@ class Hit(NamedTuple):
     checked: float = 0.0  # last known to be current; 0: never
     changed: float = 0.0  # since when it says what it says, as far as is known; 0: not known
     missing_since: float = 0.0  # since when fetches find nothing, or fail; 0: they do not
+    language: str = ""  # ISO 639, "de"; "" where it is not known
+    sections: tuple[HitSection, ...] = ()  # that answer best, best first
+    href: str = ""  # where its title leads: the best section, else the page

@@ -152,8 +152,8 @@ CRAWL_NICE = given("CRAWL_NICE", 10, "niceness")
 PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes")
 # Processor time for one page, after which its parser is killed.
 PARSER_TIMEOUT = given("PARSER_TIMEOUT", 10.0, "seconds", 0.1)
-# Memory that one parser process may add to what it starts with.
-PARSER_MEMORY = given("PARSER_MEMORY", 448, "MiB", 64)
+# Memory that one parser process may add to what it starts with and what detects languages, together 95 MiB.
+PARSER_MEMORY = given("PARSER_MEMORY", 416, "MiB", 64)
 
 # ---- Batch, index and search
 
@@ -167,6 +167,8 @@ RANKER_ENABLED = given("RANKER_ENABLED", True, "yes or no")
 INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh")
 # Reference domain, in lines of `word frequency`, in place of general English.
 SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
+# When are pages hits that were never fetched? Where fetched ones answer, nobody misses them.
+SEARCH_UNCRAWLED = given("SEARCH_UNCRAWLED", "few", "few or always")
 
 # ---- The search page
 
@@ -176,10 +178,16 @@ SERVE_RATE = given("SERVE_RATE", "6000/minute", "requests/period")
 SERVE_TRUSTED_PROXIES = given("SERVE_TRUSTED_PROXIES", "", "networks")
 # Names of the page, beside localhost and the address that it is bound to.
 SERVE_HOSTS = given("SERVE_HOSTS", "", "names")
+# Sites whose pages may search here from scripts; others only by a link or a form.
+SERVE_ORIGINS = given("SERVE_ORIGINS", "", "origins")
 # Networks that may read /metrics; the default is this machine.
 SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks")
 # What the page calls itself.
 SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text")
+# Whether each result shows its relevance, as in WC; most people read the order alone.
+SERVE_RELEVANCE = given("SERVE_RELEVANCE", False, "yes or no")
+# Folder of templates and styles that replace or extend those of the page; empty: ours alone.
+SERVE_TEMPLATES = given("SERVE_TEMPLATES", "", "folder")
 # Where people reach the page, for browsers that add it to their search engines.
 SERVE_URL = given("SERVE_URL", "", "URL")
 # Whether results may be judged on the page, by anybody who sees it.

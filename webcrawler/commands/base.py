@@ -23,7 +23,7 @@ from scrapy.settings import Settings
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.search import Searcher
+from webcrawler.search import UNCRAWLED, Searcher
 from webcrawler.settings import complaint, folders, removed
 from webcrawler.text import load
 
@@ -53,6 +53,7 @@ class Command(ScrapyCommand):
         details: more for the help page; the summary if there is none.
         options: beside those that Scrapy gives to all commands.
         reads_several: CRAWL_DIR may name several folders, for `searched_folder`.
+        takes_query: an unknown option that stands alone is what is searched for.
     """
 
     # Scrapy offers every command class that a module of this folder defines; this one is only a base.
@@ -65,6 +66,7 @@ class Command(ScrapyCommand):
     arguments = summary = details = ""
     options: ClassVar[tuple[Option, ...]] = ()
     reads_several = False
+    takes_query = False
 
     def syntax(self) -> str:
         return f"[options] {self.arguments}".strip()
@@ -125,10 +127,16 @@ class Command(ScrapyCommand):
             logger.removeHandler(handler)
 
     def _positional(self, args: list[str]) -> list[str]:
-        for argument in args:  # Scrapy passes unknown options on as arguments
-            if argument.startswith("--") and " " not in argument and argument != "--":
-                raise BadInput(f"unknown option {argument}: --help lists all options")
-        given = [argument for argument in args if argument != "--"]
+        end = args.index("--") if "--" in args else len(args)
+        for argument in args[:end]:  # Scrapy passes unknown options on as arguments
+            if (
+                argument.startswith("--")
+                and " " not in argument
+                and not (self.takes_query and len(args) == 1)
+            ):
+                rest = "; what is searched for stands behind --" if self.takes_query else ""
+                raise BadInput(f"unknown option {argument}: --help lists all options{rest}")
+        given = args[:end] + args[end + 1 :]
         if given and not self.arguments:
             name = type(self).__module__.rpartition(".")[2]
             raise BadInput(f"{name} takes options only, not {given[0][:60]!r}")
@@ -196,9 +204,21 @@ class Command(ScrapyCommand):
         return Catalog(self.catalog_file, readonly=True)
 
     def searcher(self, crawl_dir: Path) -> Searcher:
-        """A searcher with the reference of the setting SEARCH_REFERENCE."""
+        """A searcher as the settings SEARCH_REFERENCE and SEARCH_UNCRAWLED say.
+
+        Raises:
+            BadInput: one of them is wrong.
+        """
         reference = self.project.get("SEARCH_REFERENCE")
-        return Searcher(crawl_dir, load(Path(reference)) if reference else None)
+        return Searcher(crawl_dir, load(Path(reference)) if reference else None, uncrawled=self.uncrawled)
+
+    @property
+    def uncrawled(self) -> str:
+        """The setting SEARCH_UNCRAWLED. Raises BadInput: there is no such choice."""
+        chosen: str = self.project.get("SEARCH_UNCRAWLED")
+        if chosen not in UNCRAWLED:
+            raise BadInput(f"SEARCH_UNCRAWLED is {' or '.join(UNCRAWLED)}, not {chosen[:40]!r}")
+        return chosen
 
 
 def printable(text: str) -> str:

@@ -26,18 +26,19 @@ class Judge(Command):
     arguments = "FOLDER|feedback"
     summary = "Compare rankings on queries with relevance judgments"
     details = (
-        "FOLDER holds docs.jsonl (id, title, text, links), queries.tsv (id, tab, query) and qrels.txt "
-        "(TREC). `feedback` uses the judgments made on the search page, and the current index."
+        "FOLDER holds queries.tsv (id, tab, query), qrels.txt (TREC) and docs.jsonl (id, title, text, "
+        "links); without docs.jsonl, URLs of this crawl are judged. `feedback`: those of the search page."
     )
     options = (
         Option("--rankings", COMPARED, f"the others are compared with the first ({COMPARED})"),
+        Option("--language", "", "of who asks, as browsers send it: en, de, …", "CODE"),
         Option("--json", None, "write all figures as JSON", "FILE"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
-        from webcrawler.evaluation.judged import check_library
+        from webcrawler.evaluation.judged import check_library, tables
 
         rankings = list(dict.fromkeys(base.comma_separated(opts.rankings, "--rankings")))
         for name in rankings:
@@ -48,22 +49,26 @@ class Judge(Command):
             base.check_file(Path(opts.json))
         with self.interruptible(lambda: "nothing was compared yet"):
             with base.progress_bars() as progress:
-                comparison = self._compared(args[0], rankings, progress)
-            for line in comparison.tables():
+                comparison = self._compared(args[0], rankings, opts.language, progress)
+            for line in tables(comparison):
                 print(" ".join(map(base.printable, line.split(" "))))  # columns keep their blanks
             sys.stdout.flush()
             if opts.json:
                 base.write_json(Path(opts.json), comparison.as_json())
 
-    def _compared(self, judged: str, rankings: Sequence[str], progress: base.Progress) -> Comparison:
-        from webcrawler.evaluation.judged import build, compare, read, read_feedback
+    def _compared(
+        self, judged: str, rankings: Sequence[str], language: str, progress: base.Progress
+    ) -> Comparison:
+        from webcrawler.evaluation.judged import build, compare, read, read_feedback, read_judgments
 
-        if judged == FEEDBACK:
-            judgments = read_feedback(self.crawl_dir / FEEDBACK)
-            with closing(self.catalog()) as catalog:
-                searcher = self.searcher(self.crawl_dir)
-                return compare(searcher, judgments, rankings, catalog.urls.of, progress)
-        documents, judgments = read(Path(judged))
-        with tempfile.TemporaryDirectory(prefix="webcrawler-") as folder:
-            ids = build(documents, Path(folder), progress)
-            return compare(self.searcher(Path(folder)), judgments, rankings, lambda numbers: ids, progress)
+        if judged != FEEDBACK and Path(judged, "docs.jsonl").exists():
+            documents, judgments = read(Path(judged))
+            with tempfile.TemporaryDirectory(prefix="webcrawler-") as folder:
+                ids, searcher = build(documents, Path(folder), progress), self.searcher(Path(folder))
+                return compare(searcher, judgments, rankings, lambda numbers: ids, progress, language)
+        own = judged == FEEDBACK
+        judgments = read_feedback(self.crawl_dir / FEEDBACK) if own else read_judgments(Path(judged))
+        with closing(self.catalog()) as catalog:
+            return compare(
+                self.searcher(self.crawl_dir), judgments, rankings, catalog.urls.of, progress, language
+            )

@@ -25,18 +25,19 @@ class Search(Command):
     details = (
         "Shows pages with some or all of the words, the most relevant first. +word must be on the page, "
         '-word must not, "some words" must be next to each other, word* is the beginning of a word. '
-        "title:word, site:example.org, link:URL and changed:7d restrict the search; OR and (parentheses) "
-        "combine."
+        "title:word, site:example.org, lang:de, after:2026-11-01 and link:URL restrict the search; OR and "
+        "(parentheses) combine."
     )
     options = (
         Option("-n", "15", "how many hits to show (15)", "LIMIT"),
         Option("--ranking", DEFAULT, f"{', '.join(RANKINGS)} ({DEFAULT})"),
         Option("--sort", SORTS[0], f"what comes first: {' or '.join(SORTS)} ({SORTS[0]})"),
+        Option("--exact", False, "do not correct misspelled words"),
         Option("--explain", False, "show how each score is made up"),
         Option("--json", False, "print JSON"),
     )
 
-    reads_several = True
+    reads_several = takes_query = True
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         text = " ".join(args).encode("utf-8", "replace").decode()  # arguments may be bytes that are not UTF-8
@@ -47,7 +48,12 @@ class Search(Command):
         view = self.merged_view()
         crawl_dir = view.folder.resolve() if view else self.crawl_dir
         results = self.searcher(crawl_dir).search(
-            text, whole_number(opts.n, "-n"), opts.ranking, explain=opts.explain, sort=opts.sort
+            text,
+            whole_number(opts.n, "-n"),
+            opts.ranking,
+            explain=opts.explain,
+            sort=opts.sort,
+            exact=opts.exact,
         )
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
@@ -64,12 +70,16 @@ class Search(Command):
 
 
 def as_text(results: Results) -> str:
-    """A header; then for each hit relevance and title, URL, snippet, and its explanation if there is one."""
+    """A header; then of each hit relevance, title, where it leads, snippet, further sections, explanation."""
     pages = "1 page" if results.total == 1 else f"{results.total:,} pages"
     lines = [
         f'Search results for the query "{printable(results.query)}":',
         f"{'more than ' if results.at_least else ''}{pages} in {results.seconds:.3f} s",
     ]
+    if results.corrected:
+        lines.append(f"results for: {printable(results.corrected)} (--exact searches for the query as typed)")
+    if results.other_reading:
+        lines.append(f"other reading: {printable(results.other_reading)}")
     if results.did_you_mean:
         lines.append(f"did you mean: {printable(results.did_you_mean)}")
     for related, label in ((results.added, "searched for, too"), (results.related, "related")):
@@ -84,7 +94,9 @@ def as_text(results: Results) -> str:
 
 def _hit(hit: Hit) -> list[str]:
     snippet = fill(printable(hit.snippet), 100, initial_indent=_INDENT, subsequent_indent=_INDENT)
-    lines = [f"{hit.relevance:04d} {printable(hit.title)}", f"{_INDENT}{printable(hit.url)}", snippet]
+    title = f"{hit.title} › {hit.sections[0].heading}" if hit.sections else hit.title
+    lines = [f"{hit.relevance:04d} {printable(title)}", f"{_INDENT}{printable(hit.href)}", snippet]
+    lines += [f"{_INDENT}{printable(one.heading)}: {printable(one.url)}" for one in hit.sections[1:]]
     said = seen(hit, time.time()) or "never fetched: this is what links to it say"
     lines.append(f"{_INDENT}{said}")
     if hit.near_duplicates:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -71,12 +72,16 @@ class Serve(Command):
             crawl_dir=self.crawl_dir,
             host=host,
             title=self.project.get("SERVE_TITLE"),
+            templates=Path(folder) if (folder := self.project.get("SERVE_TEMPLATES")) else None,
+            relevance=is_yes(self.project.get("SERVE_RELEVANCE")),
             reference=self.project.get("SEARCH_REFERENCE"),
+            uncrawled=self.uncrawled,
             redis_url=self.project.get("REDIS_URL"),
             feedback=is_yes(self.project.get("SERVE_FEEDBACK")),
             rate=self.project.get("SERVE_RATE"),
             trusted_proxies=self._names("SERVE_TRUSTED_PROXIES"),
             hosts=self._names("SERVE_HOSTS"),
+            origins=self._names("SERVE_ORIGINS"),
             metrics_for=self._names("SERVE_METRICS"),
             url=self.project.get("SERVE_URL"),
             refresh_policy=self.project.get("REFRESH_POLICY"),

@@ -21,7 +21,7 @@ from webcrawler.errors import BadInput
 from webcrawler.folders.news import Progress, copy_news
 from webcrawler.index import applied_seq, wait_until_caught_up
 from webcrawler.linkgraph import stored
-from webcrawler.scope import change, read
+from webcrawler.scope import Begun, change, joint_domains, read
 from webcrawler.search.vocabulary import VocabularyRenewal
 
 CATALOG = "catalog.sqlite"
@@ -112,6 +112,7 @@ class MergedView:
                     for name in sorted(blocked - known):
                         catalog.block(name)
                     copy_news(parts, before, catalog, progress)
+        Begun("", joint_domains(self.folders)).keep(view)
         self._make_views(view, progress)
         if before != now:
             with replaced(view / POSITIONS) as file:

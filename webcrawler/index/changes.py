@@ -9,13 +9,13 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import is_searched, searched_since
 from webcrawler.index.whoosh import Anchored, WhooshEngine, discard
 from webcrawler.records import Change
@@ -120,12 +120,16 @@ class Follower:
 
     def _apply(self, changes: list[Change], seq: int, early: tuple[int, int] | None) -> None:
         sys.audit("webcrawler.index.read")
-        numbers = {change.number for change in changes}
+        self._commit({change.number for change in changes}, seq, early)
+        sys.audit("webcrawler.index.applied")
+
+    def _commit(self, numbers: Collection[int], seq: int, early: tuple[int, int] | None) -> None:
         documents = self._catalog.documents(sorted(numbers))
         shown = [n for n, one in documents.items() if not one.duplicate_of and not one.noindex]
         found = [(documents[number], text) for number, text in sorted(self._catalog.texts(shown).items())]
-        self._engine.commit(numbers, found, seq, early)
-        sys.audit("webcrawler.index.applied")
+        servers = {document.server for document, _ in found}
+        repeats = {server: self._catalog.blocks.repeats(server) for server in servers}
+        self._engine.commit(numbers, found, seq, early, repeats)
 
     def step_anchors(self) -> bool:
         """Commit the anchors of the next pages; return whether there were any to do."""
@@ -143,11 +147,19 @@ class Follower:
         self._anchors_due = max(started, self._anchors_due) + (ended - started) / ANCHORS_SHARE
         return True
 
-    def catch_up(self, progress: Callable[[int, int], None] = lambda applied, last: None) -> None:
-        """Apply all changes; `progress` is called with how many are applied, and with how many there are."""
-        while self.step():
+    def catch_up(
+        self,
+        progress: Callable[[int, int], None] = lambda applied, last: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Apply all changes, until `stopped`.
+
+        Args:
+            progress: called with how many are applied, and with how many there are.
+        """
+        while not stopped() and self.step():
             progress(self.applied, self.applied + self.waiting())
-        while self.step_anchors():
+        while not stopped() and self.step_anchors():
             pass
 
     def run(
@@ -198,7 +210,25 @@ class Follower:
         return self._searched
 
     def optimize(self) -> None:
+        """Merge segments, after documents are indexed again whose servers are known much better by now."""
+        outdated = self.outdated()
+        for start in range(0, len(outdated), BATCH):
+            self._commit(outdated[start : start + BATCH], self._engine.applied, self._engine.early)
         self._engine.optimize()
+
+    def outdated(self) -> list[int]:
+        """Return the documents that twice as many pages tell now what repeats over their servers."""
+        numbers, sampled = self._engine.sampled()
+        pages = dict(zip(numbers.tolist(), sampled.tolist(), strict=True))
+        found, known = list[int](), dict[str, int]()
+        some = [number for number, told in pages.items() if 2 * told <= SAMPLED]
+        for start in range(0, len(some), ANCHOR_PAGES):
+            for number, server in self._catalog.urls.servers_of(some[start : start + ANCHOR_PAGES]).items():
+                if server not in known:
+                    known[server] = self._catalog.blocks.pages(server)
+                if known[server] >= max(LEAST_PAGES, 2 * pages[number]):
+                    found.append(number)
+        return found
 
     def _anchors_wait(self) -> bool:
         return bool(self._pages) or self._catalog.last_seq() > self._engine.anchors_applied

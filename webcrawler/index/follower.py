@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import SEARCHED, Catalog
 from webcrawler.background import (
     FOLLOWER,
     is_crawling,
@@ -21,23 +21,31 @@ from webcrawler.background import (
     wait_for,
 )
 from webcrawler.index.changes import POLL_SECONDS, Follower
-from webcrawler.index.whoosh import WhooshEngine, discard
+from webcrawler.index.whoosh import WhooshEngine, discard, is_outdated
 
 LOWEST = 19  # niceness
 Progress = Callable[[int, int], None]  # applied, last seq
 _log = logging.getLogger(__name__)
 
 
+def _silent(applied: int, last: int) -> None:
+    """Show no progress."""
+
+
+def _never() -> bool:
+    return False
+
+
 def lag(crawl_dir: Path) -> int:
     """Return how many changes of the catalog the index has not applied yet."""
-    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
+    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True, oldest=SEARCHED)) as catalog:
         last, applied = catalog.last_seq(), WhooshEngine.applied_in(crawl_dir)[0]
     return last - applied if applied <= last else last
 
 
 def follow(
     crawl_dir: Path,
-    stopped: Callable[[], bool] = lambda: False,
+    stopped: Callable[[], bool] = _never,
     search_ended: Callable[[], object] = lambda: None,
 ) -> bool:
     """Follow in this process until all is applied and no crawl is alive.
@@ -51,6 +59,9 @@ def follow(
         if lock is None:
             return False
         sys.audit("webcrawler.index.locked")
+        if is_outdated(crawl_dir / "index"):
+            _log.warning("the index was made by an older version, which answers until it is rebuilt")
+            wait_for(lambda: _rebuild(crawl_dir, stopped=stopped), crawl_dir, stopped)
         while follower := wait_for(lambda: Follower(crawl_dir), crawl_dir, stopped):
             with follower:
                 if _follow(follower, crawl_dir, lock, stopped, search_ended):
@@ -58,7 +69,7 @@ def follow(
     return True
 
 
-def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
+def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent) -> None:
     """Wait until the index has what the catalog had at the call; follow in this process where nobody does.
 
     Where nobody follows, the index is opened and checked even if it says that it has everything.
@@ -75,25 +86,20 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = lambda applied, l
                 return
             if lock := FOLLOWER.lock(crawl_dir):
                 with lock:
-                    _build(crawl_dir, progress)
+                    (_rebuild if is_outdated(crawl_dir / "index") else _build)(crawl_dir, progress)
             elif not caught_up:
                 time.sleep(POLL_SECONDS)
             checked = True  # by us, or by the follower that is at work
 
 
-def reindex(crawl_dir: Path, progress: Progress = lambda applied, last: None) -> None:
+def reindex(crawl_dir: Path, progress: Progress = _silent) -> None:
     """Follow the catalog from the start into a new index; searchers see the old one until it is complete.
 
     Also where that fails, what was built is removed, and a crawl that is alive has a follower again.
     """
     try:
         with FOLLOWER.take_over(crawl_dir):
-            discard(crawl_dir, aside=True)
-            try:
-                _build(crawl_dir, progress, aside=True)
-                WhooshEngine.exchange(crawl_dir)
-            finally:
-                discard(crawl_dir, aside=True)
+            _rebuild(crawl_dir, progress)
     finally:
         if is_crawling(crawl_dir):
             FOLLOWER.start(crawl_dir)
@@ -132,10 +138,23 @@ def _follow(
             return True
 
 
-def _build(crawl_dir: Path, progress: Progress, aside: bool = False) -> None:
+def _rebuild(crawl_dir: Path, progress: Progress = _silent, stopped: Callable[[], bool] = _never) -> None:
+    """Build a new index aside, and put it in place of the old one unless `stopped` before it is complete."""
+    discard(crawl_dir, aside=True)
+    try:
+        _build(crawl_dir, progress, aside=True, stopped=stopped)
+        if not stopped():
+            WhooshEngine.exchange(crawl_dir)
+    finally:
+        discard(crawl_dir, aside=True)
+
+
+def _build(
+    crawl_dir: Path, progress: Progress, aside: bool = False, stopped: Callable[[], bool] = _never
+) -> None:
     with Follower(crawl_dir, aside) as follower:
-        follower.catch_up(progress)
-        if not is_crawling(crawl_dir):
+        follower.catch_up(progress, stopped)
+        if not is_crawling(crawl_dir) and not stopped():
             follower.optimize()
 
 

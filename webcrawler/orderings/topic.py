@@ -76,10 +76,10 @@ def weight(stem: str) -> float:
 
 def asked_for(query: str) -> str:
     """The words that a query asks for, if its signs leave some words out: `java` of `java -coffee`."""
-    typed = parse(query).terms
-    if SIGNS.isdisjoint(words(query)) and sorted(one.term for one in typed) == sorted(terms(query)):
+    typed = " ".join(one.spelled for one in parse(query).terms)
+    if SIGNS.isdisjoint(words(query)) and sorted(terms(typed)) == sorted(terms(query)):
         return query
-    return " ".join(one.spelled for one in typed)
+    return typed
 
 
 def _joined(spelled: Sequence[str]) -> frozenset[str]:

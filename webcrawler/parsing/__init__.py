@@ -10,7 +10,7 @@ Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds
 from webcrawler.parsing.documents import HTML, declared_kind, kind_of, readable_kinds, unread_endings
 from webcrawler.parsing.links import joined
 from webcrawler.parsing.markup import feed, flatten, markup
-from webcrawler.parsing.page import index_text, obeying, parse
+from webcrawler.parsing.page import index_text, parse, with_headers
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
 from webcrawler.parsing.sitemap import begins_as_sitemap, parse_sitemap
 
@@ -26,9 +26,9 @@ __all__ = [
     "joined",
     "kind_of",
     "markup",
-    "obeying",
     "parse",
     "parse_sitemap",
     "readable_kinds",
     "unread_endings",
+    "with_headers",
 ]

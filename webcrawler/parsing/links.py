@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from webcrawler.parsing.reader import Outlink
@@ -14,6 +14,9 @@ from webcrawler.urls import Target, UnfetchableUrl, outlink, resolve
 ANCHOR_CHARACTERS = 500
 CONTEXT_WORDS = 10  # on either side
 _CONTEXT_CHARACTERS = 200  # in which to look for them: bounds the work per link
+
+# What the permalink of a heading shows; U+F0C1 is the chain of an icon font.
+_SIGNS = frozenset("¶§#◆🔗⚓\uf0c1 \n")
 
 
 @dataclass(slots=True)
@@ -67,6 +70,14 @@ def merge(
         if anchor := _anchor(found, text):
             draft.anchors[anchor] = None
     return tuple(_link(draft, text) for draft in drafts.values()), refused
+
+
+def permalinks(links: Sequence[Outlink], text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of links within a page that show nothing but a sign."""
+    for link in links:
+        start, end = link.start, link.end
+        if start < end <= start + 4 and "#" in link.href and _SIGNS.issuperset(text[start:end]):
+            yield start, end
 
 
 def joined(links: Iterable[Link]) -> tuple[Link, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from webcrawler.parsing import documents
-from webcrawler.parsing.links import base_url, canonical_url, merge
+from webcrawler.parsing.around import around, merged
+from webcrawler.parsing.language import declared, language, subtag
+from webcrawler.parsing.links import base_url, canonical_url, merge, permalinks
 from webcrawler.parsing.markup import feed, markup
 from webcrawler.parsing.reader import Reader
-from webcrawler.records import Page, Text
-from webcrawler.text import simhash
+from webcrawler.records import Page, Section, Text
+from webcrawler.text import content, simhash
 
 WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
@@ -35,12 +37,15 @@ def parse(
     reader = Reader()
     kind = documents.kind_of(content_type, body, url) or documents.HTML
     if kind == documents.HTML:
-        feed(markup(body, content_type), reader)
+        html = markup(body, content_type)
+        reader.language = declared(html)
+        feed(html, reader)
     else:
         documents.read(kind, body, content_type, reader)
     if not reader.is_complete:  # out of memory, libxml2 stops in the middle and may not say so
         raise MemoryError
     flow, text = reader.flow, reader.flow.text
+    spans, sections = _parts(reader, text) if kind == documents.HTML else ((), ())
     base = base_url(reader.base, url)
     links, refused = merge(reader.outlinks, text, base, protocols)
     if reader.links_left_out:
@@ -58,15 +63,40 @@ def parse(
         nofollow=not reader.robots.isdisjoint(("nofollow", "none")),
         simhash=simhash(text),
         canonical=canonical_url(reader.canonical, base),
+        language=language(content.outside(text, spans), reader.language),
+        around=spans,
+        sections=sections,
     )
 
 
-def obeying(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
-    """The page with what X-Robots-Tag headers ask of all robots; all that a PDF can say is said by these."""
-    values = [value for name, value in headers if name.lower() == "x-robots-tag"]
-    words = {word for value in values for word in _of_all_robots(value)}
+def _parts(reader: Reader, text: str) -> tuple[tuple[tuple[int, int], ...], tuple[Section, ...]]:
+    """The spans around the main content, and the sections."""
+    outline = reader.outline
+    spans = around(reader.blocks.all, len(text), reader.linked, outline.headings, outline.lines)
+    signs = sorted(permalinks(reader.outlinks, text))
+    sections = outline.sections(text, signs, spans)
+    everything = merged([*spans, *signs])
+    if content.outside(text, everything).strip():
+        spans = everything
+    return tuple(spans), sections
+
+
+def with_headers(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
+    """The page with what its headers say of it; all that a PDF can say to robots is said by these.
+
+    X-Robots-Tag is obeyed where it is for all robots; Content-Language is believed where neither the page nor
+    its words tell the language.
+    """
+    values: dict[str, list[str]] = {"x-robots-tag": [], "content-language": []}
+    for name, value in headers:
+        values.get(name.lower(), []).append(value)
+    words = {word for value in values["x-robots-tag"] for word in _of_all_robots(value)}
     noindex, nofollow = ({word, "none"} & words for word in ("noindex", "nofollow"))
-    return page._replace(noindex=page.noindex or bool(noindex), nofollow=page.nofollow or bool(nofollow))
+    return page._replace(
+        noindex=page.noindex or bool(noindex),
+        nofollow=page.nofollow or bool(nofollow),
+        language=page.language or subtag(",".join(values["content-language"])),
+    )
 
 
 def _of_all_robots(value: str) -> Iterator[str]:
@@ -81,4 +111,5 @@ def _of_all_robots(value: str) -> Iterator[str]:
 def index_text(page: Page) -> Text:
     """What of a page is searched."""
     headings = "\n".join(page.headings)
-    return Text(page.title, headings, page.description, page.keywords, page.text, page.emphasis)
+    said = (page.title, headings, page.description, page.keywords, page.text)
+    return Text(*said, page.emphasis, page.language, page.around, page.sections)

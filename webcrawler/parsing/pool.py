@@ -25,6 +25,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.parsing.forkserver import CleanContext
+from webcrawler.parsing.language import LEAST_CHARACTERS, detector
 from webcrawler.parsing.page import parse
 from webcrawler.parsing.sitemap import parse_sitemap
 from webcrawler.records import Page, Sitemap
@@ -186,7 +187,7 @@ def _discard(pool: Any) -> None:
 
 _address_space = resource.RLIM_INFINITY  # bytes that this process may have while it parses
 _grown = resource.RLIM_INFINITY  # bytes with which it takes no page after its first
-_is_used = False
+_is_used = _has_detector = False
 _STATM = Path("/proc/self/statm")
 
 
@@ -215,6 +216,8 @@ def _size() -> int:
 def _work(timeout_s: float, parse: Callable[..., Any], *page: Any) -> Any:
     """Parse a page under the limits. They hold for it alone: to receive and to return it must not fail."""
     global _is_used
+    if parse is not parse_sitemap and len(page[0]) >= LEAST_CHARACTERS:
+        _load_detector()
     if _is_used and _STATM.exists() and _size() > _grown:
         os._exit(_GROWN)  # memory left by earlier pages must not count against this one
     _is_used = True
@@ -228,6 +231,19 @@ def _work(timeout_s: float, parse: Callable[..., Any], *page: Any) -> Any:
         os._exit(_OUT_OF_MEMORY)  # a heap that was full is not a place for the next page
     finally:
         _limit(0, resource.RLIM_INFINITY)
+
+
+def _load_detector() -> None:
+    """Load what detects languages with the first page that needs it; its memory is not the page's."""
+    global _has_detector, _address_space, _grown
+    if _has_detector:
+        return
+    before = _size() if _STATM.exists() else 0
+    detector()
+    if before:
+        _address_space += _size() - before
+        _grown += _size() - before
+    _has_detector = True
 
 
 def _limit(seconds: float, address_space: int) -> None:

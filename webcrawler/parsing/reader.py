@@ -1,4 +1,4 @@
-"""Which text, headings and links are in this HTML?"""
+"""Which text, headings, sections and links are in this HTML?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from webcrawler.parsing.blocks import BLOCKS, Blocks
+from webcrawler.parsing.language import subtag
+from webcrawler.parsing.outline import HEADED, Outline
 from webcrawler.parsing.text import FLOWING, TextFlow, plain
 
 MAX_LINKS = 50_000  # different ones of a page; more is an attack: the rest is only counted
@@ -13,7 +16,10 @@ MAX_LINKS = 50_000  # different ones of a page; more is an attack: the rest is o
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
 
-_READ = frozenset(("a", "area", "base", "frame", "iframe", "img", "link", "meta", "svg", "title"))
+_READ = frozenset(("a", "area", "base", "body", "frame", "iframe", "img", "link", "meta", "svg", "title"))
+
+_FLOWING = FLOWING | BLOCKS
+_HEADED = HEADED | {"a"}  # also without an id
 
 Attributes = Mapping[str, str]
 
@@ -37,11 +43,15 @@ class Reader:
 
     def __init__(self) -> None:
         self.flow = TextFlow()
+        self.outline = Outline(self.flow)
+        self.blocks = Blocks(self.flow)
         self.title = self.description = self.keywords = self.base = self.canonical = ""
+        self.language = ""  # as the page declares it; what its html element has is known before
         self.is_complete = False  # the end of the document was seen
         self.robots: set[str] = set()
         self.outlinks: list[Outlink] = []
         self.links_left_out = 0
+        self.linked = 0  # characters in links that were closed
         self._hrefs: set[str] = set()
         self._foreign = 0  # open svg elements: their title is not the page's
         self._title: list[str] | None = None  # while in the title
@@ -55,12 +65,20 @@ class Reader:
     def start(self, tag: str, attributes: Attributes) -> None:
         if tag in _READ:
             self._read(tag, attributes)
-        if tag in FLOWING:
+        if tag in _FLOWING:
             self.flow.open(tag)
+            if tag in BLOCKS:
+                self.blocks.open(tag, attributes, self._linked())
+        if "id" in attributes or tag in _HEADED:
+            self.outline.open(tag, attributes)
 
     def end(self, tag: str) -> None:
-        if tag in FLOWING:
+        if tag in _FLOWING:
             self.flow.close(tag)
+            if tag in BLOCKS:
+                self.blocks.close(self._linked())
+            if tag in HEADED:
+                self.outline.close(tag)
         if tag == "a":
             self._close_link()
         elif tag == "title":
@@ -109,6 +127,8 @@ class Reader:
                 self.flow.hidden += 1
             case "title":
                 self._title = []
+            case "body":
+                self.language = self.language or subtag(attributes.get("lang", ""))
             case "svg":
                 self._foreign += 1
 
@@ -120,9 +140,10 @@ class Reader:
             self.keywords = self.keywords or plain(content)
         elif name == "robots":
             self.robots.update(content.lower().replace(",", " ").split())
-        elif attributes.get("http-equiv", "").strip().lower() == "refresh" and (
-            match := _REFRESH.match(content)
-        ):
+        pragma = attributes.get("http-equiv", "").strip().lower()
+        if pragma == "content-language":
+            self.language = self.language or subtag(content)
+        elif pragma == "refresh" and (match := _REFRESH.match(content)):
             quote, url = match.groups()
             if url := (url.partition(quote)[0] if quote else url).strip():
                 self._add_here(url)
@@ -132,10 +153,15 @@ class Reader:
             return
         if anchor := self._anchor:
             nofollow, labels = _is_nofollow(anchor), tuple(self._labels)
+            self.linked += self.flow.length - start
             self._add(Outlink(anchor["href"], start, self.flow.length, nofollow, labels))
         if self.flow.length > start:
             self._anchor_end = self.flow.length
         self._anchor = self._anchor_start = None
+
+    def _linked(self) -> int:
+        """How many characters of the text so far are in links."""
+        return self.linked + (self.flow.length - (self._anchor_start or 0) if self._anchor else 0)
 
     def _add_here(self, href: str, label: str = "", nofollow: bool = False) -> None:
         at = self.flow.length

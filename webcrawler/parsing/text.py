@@ -12,6 +12,7 @@ _BLOCKS = """address article aside blockquote body br caption center dd details 
     figcaption figure footer form frameset header hgroup hr html legend li main menu nav ol optgroup option
     p pre search section summary table tbody tfoot thead tr ul"""
 _CELLS = "td th button select textarea"  # stand beside each other, but apart
+HEADING_CHARACTERS = 1_000  # what is longer has no end tag: the rest of the page is in it
 # What an element puts between the words before it and its own, and between these and the next.
 GAPS = dict.fromkeys([*_BLOCKS.split(), *HEADINGS], "\n") | dict.fromkeys(_CELLS.split(), " ")
 FLOWING = HIDDEN | SIZES.keys() | GAPS.keys()  # elements that matter to a TextFlow
@@ -53,6 +54,9 @@ class TextFlow:
     def write(self, chunk: str) -> None:
         """Add characters; a word may come in several chunks."""
         if self.hidden:
+            return
+        if chunk.isspace():  # as half of all chunks are
+            self._gap = self._gap or " "
             return
         words = " ".join(chunk.split())
         if not words.isprintable():
@@ -100,5 +104,6 @@ class TextFlow:
         if tag in SIZES:
             self._sizes.pop()
             if tag in HEADINGS and self._heading < self.length:
-                self.headings.append((self._heading, self.length))
+                if self.length - self._heading <= HEADING_CHARACTERS:
+                    self.headings.append((self._heading, self.length))
                 self._heading = self.length

@@ -21,7 +21,7 @@ from webcrawler.crawl import PARSED, redirect_target
 from webcrawler.crawl.run import LinkRules, Sitemaps, newest_job, parser_pool
 from webcrawler.errors import BadUrl, ParserKilled, Unavailable, Unreadable
 from webcrawler.job import is_sitemap
-from webcrawler.parsing import ParserPool, index_text, obeying
+from webcrawler.parsing import ParserPool, index_text, with_headers
 from webcrawler.records import Entry, Fetch, Lease, Link, Page, Place, Sitemap
 
 WINDOW = 64  # records at the parsers at a time
@@ -96,7 +96,7 @@ class EntryReader:
         except Unreadable as error:
             return Entry(unread(fetch, str(error)), archive=True)
         if isinstance(found, Page):
-            return self._entry(fetch, obeying(found, fetch.headers))
+            return self._entry(fetch, with_headers(found, fetch.headers))
         if fetch.reason == "sitemap" and parsed.answer:
             return self._sitemaps.entry(fetch, found)
         return Entry(fetch, archive=True)

@@ -2,9 +2,26 @@
 
 `Scope` answers for a URL. `read`, `change` and `Watched` keep it in `scope.json` of the data folder, beside
 the WARC files, so that whatever builds a catalog or an index obeys it. `expand` reads the patterns of people.
+`Begun` keeps how the newest crawl was begun: its mode, and the domains that it was bounded by.
 """
 
+from webcrawler.scope._begun import FILE as BEGUN
+from webcrawler.scope._begun import Begun, is_in_domains, joint_domains, read_begun
 from webcrawler.scope._patterns import ALL, Patterns, expand
 from webcrawler.scope._stored import NAME, Scope, Watched, change, read
 
-__all__ = ["ALL", "NAME", "Patterns", "Scope", "Watched", "change", "expand", "read"]
+__all__ = [
+    "ALL",
+    "BEGUN",
+    "NAME",
+    "Begun",
+    "Patterns",
+    "Scope",
+    "Watched",
+    "change",
+    "expand",
+    "is_in_domains",
+    "joint_domains",
+    "read",
+    "read_begun",
+]

@@ -11,11 +11,13 @@ from webcrawler.search.matches import Part
 from webcrawler.search.results import Related, Results, as_dict
 from webcrawler.search.searcher import MAX_HITS, Searcher
 from webcrawler.search.snippets import Snippets
+from webcrawler.search.uncrawled import UNCRAWLED
 from webcrawler.search.when import day, seen, span
 
 __all__ = [
     "MAX_HITS",
     "SORTS",
+    "UNCRAWLED",
     "Part",
     "Related",
     "Results",

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from webcrawler.archive.catalog import Catalog, Known
-from webcrawler.records import Hit, Text
+from webcrawler.archive.catalog import Known
+from webcrawler.records import Hit
 from webcrawler.search.engine import Answer
-from webcrawler.search.opened import BEGINNING_BYTES, Opened
+from webcrawler.search.extracts import Extract, Extracts
+from webcrawler.search.opened import Opened
 from webcrawler.search.snippets import Snippets
 
-PER_SERVER = 2  # hits of a server on a result page that keep the place of their relevance
+PER_SERVER = 2  # hits of a server on a result page that keep the place of their relevance, at least
+FEW_SERVERS = 100  # with documents: in a collection of so many or fewer, no hit is put off
 CROWDED = 0.7  # by which the relevance of its further hits is multiplied when others compete
 PAGES = 10  # result pages that are arranged together: no hit is put off by more than nine pages
 TITLE_CHARACTERS = 200  # of a title that are shown; all of it is searched
@@ -66,19 +68,24 @@ def fold(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     return [hit._replace(folded=folded[number]) for number, hit in kept.items()]
 
 
-def result_page(hits: Sequence[Ranked], start: int, limit: int) -> list[Ranked]:
-    """Return the hits from `start` on, a multiple of `limit`; those beyond two of a server may be put off.
+def result_page(hits: Sequence[Ranked], start: int, limit: int, servers: int) -> list[Ranked]:
+    """Return the hits from `start` on, a multiple of `limit`; too many of a server may be put off.
 
     They are put off to the next result page while other servers have hits at least CROWDED times as relevant,
-    so nothing is lost. Within a page the best come first.
+    so nothing is lost. Within a page the best come first. Whoever collects a few sites wants the best of
+    them; of the web, a page of one server would say little.
+
+    Args:
+        servers: how many of the collection have documents.
     """
     block = start // (PAGES * limit) * PAGES * limit
     left, page = list(hits[block : block + PAGES * limit]), list[Ranked]()
+    most = max(PER_SERVER, limit * FEW_SERVERS // max(servers, 1))
     for _ in range(block, start + 1, limit):
         seen, order = Counter[str](), []
         for place, hit in enumerate(left):
             seen[hit.server] += 1
-            order.append((-hit.score * (1 if seen[hit.server] <= PER_SERVER else CROWDED), place))
+            order.append((-hit.score * (1 if seen[hit.server] <= most else CROWDED), place))
         taken = {place for _, place in sorted(order)[:limit]}
         page = [hit for place, hit in enumerate(left) if place in taken]
         left = [hit for place, hit in enumerate(left) if place not in taken]
@@ -88,32 +95,41 @@ def result_page(hits: Sequence[Ranked], start: int, limit: int) -> list[Ranked]:
     return [hit._replace(from_server=waiting.pop(hit.server, 0)) for hit in reversed(page)][::-1]
 
 
-def hits(shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Opened) -> list[Hit]:
+def hits(
+    shown: Sequence[Ranked], highest: float, snippets: Snippets, opened: Opened, answer: Answer
+) -> list[Hit]:
     """Return what people see of the pages; relevance is 1000 for the highest score (WC, Figure 3)."""
     catalog = opened.catalog
     if catalog is None or not shown:
         return []
     numbers = [page.number for page in shown]
     documents, texts, urls = catalog.documents(numbers), opened.beginnings(numbers), catalog.urls.of(numbers)
-    known = catalog.checks.known(numbers)
-    found = []
+    known, sections = catalog.checks.known(numbers), answer.sections(numbers)
+    extracts, found = Extracts(snippets, opened), []
     for page in shown:
         document, text = documents.get(page.number), texts.get(page.number)
         title = text.title or text.headings.strip().partition("\n")[0] if text else ""
         anchors = [] if title.strip() else catalog.anchors.most_frequent(page.number, _ANCHORS)
+        url = urls[page.number]
+        extract = Extract(" · ".join(anchors)[:400], ())
+        if text:
+            extract = extracts.of(page.number, url, page.server, text, sections.get(page.number, ()))
         relevance = round(1000 * page.score / highest) if highest > 0 else 0
         found.append(
             Hit(
-                url=urls[page.number],
-                title=cut_title(" ".join(title.split()) or next(iter(anchors), "") or urls[page.number]),
+                url=url,
+                title=cut_title(" ".join(title.split()) or next(iter(anchors), "") or url),
                 relevance=max(0, min(1000, relevance)),
                 server=page.server,
                 fetched=document.fetched if document else 0.0,
-                snippet=_snippet(page.number, text, snippets, catalog) if text else " · ".join(anchors)[:400],
+                snippet=extract.snippet,
                 number=page.number,
                 near_duplicates=page.folded,
                 from_server=page.from_server,
                 cached=bool(document and document.place),
+                language=text.language if text else "",
+                sections=extract.sections,
+                href=extract.sections[0].url if extract.sections else url,
                 **_checked(known.get(page.number)),
             )
         )
@@ -133,15 +149,3 @@ def _checked(known: Known | None) -> dict[str, float]:
         return {}
     at_risk = min((when for when in (known.missing_since, known.failing_since) if when), default=0.0)
     return {"checked": known.checked, "changed": known.changed, "missing_since": at_risk}
-
-
-def _snippet(number: int, text: Text, snippets: Snippets, catalog: Catalog) -> str:
-    """Cut a snippet with words of the query: from the text's beginning, its description, or anywhere."""
-    cut = snippets.cut(text.body)
-    if snippets.holds(cut):
-        return cut
-    if text.description and snippets.holds(text.description):
-        return snippets.cut(text.description)
-    if sum(map(len, text[:5])) * 4 < BEGINNING_BYTES:  # that was all of it: a character has up to four bytes
-        return cut
-    return snippets.cut(catalog.texts([number]).get(number, text).body)

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from webcrawler.index import ANCHOR_POSITIONS, Reading
 from webcrawler.search.positions import Keys, in_order, keys, together
-from webcrawler.text import terms
+from webcrawler.text import analysed
 from webcrawler.text.query import (
     MAX_WORDS,
     AllOf,
     AnyOf,
     Changed,
+    Is,
+    Lang,
     Link,
     Node,
     Not,
@@ -29,9 +31,10 @@ from webcrawler.text.query import (
     QueryTerm,
     Site,
     Word,
+    all_of,
 )
 
-FIELDS = ("title", "anchor", "words", "meta", "body")  # where a plain word may stand
+FIELDS = ("title", "anchor", "words", "meta", "body", "around")  # where a plain word may stand
 SHORT_FIELDS = ("title", "anchor")  # GO 4.2.7: the short barrels hold title and anchor hits
 ENOUGH = 10_000  # pages with all words in those: the other fields are not read (GO 4.5 stops at 40,000)
 MAX_EXPANSIONS = 100  # terms that a prefix stands for, the most frequent ones; within a Not all
@@ -69,17 +72,22 @@ def match(
     """
     matcher = _Matcher(reading, linking, late, SHORT_FIELDS, changed)
     mask, terms = matcher.mask(root), tuple(matcher.terms)
-    if matcher.partial or (int(mask.sum()) >= enough and int(matcher.mask(_all_words(root)).sum()) >= enough):
+
+    def is_enough(found: Mask) -> bool:
+        return int((found & reading.indexed).sum()) >= enough
+
+    if matcher.partial or (is_enough(mask) and is_enough(matcher.mask(all_words(root)))):
         return Matched(mask, matcher.partial, True, terms)
     matcher = _Matcher(reading, linking, late, FIELDS, changed)
     return Matched(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.terms))
 
 
-def _all_words(node: Node) -> Node:
-    """Return the query with all plain words demanded, where some of them would do."""
+def all_words(node: Node, known: Callable[[Word], bool] = lambda word: True) -> Node:
+    """Return the query with all plain words demanded, where some of them would do; only those known."""
     if isinstance(node, AllOf):
-        return AllOf(tuple(map(_all_words, node.nodes)))
-    return AllOf(node.nodes) if isinstance(node, AnyOf) else node
+        return AllOf(tuple(all_words(one, known) for one in node.nodes))
+    some = node.nodes if isinstance(node, AnyOf) else (node,)
+    return all_of(one for one in some if not isinstance(one, Word) or known(one))
 
 
 class _Matcher:
@@ -131,6 +139,10 @@ class _Matcher:
                     self._pages(np.flatnonzero((times > 0) & (times >= since) & (times < until)))
                     & self._indexed
                 )
+            case Lang(code):
+                return self._term("language", code, wanted)
+            case Is(state):
+                return self._indexed if state == "crawled" else self._reading.linked & ~self._indexed
             case Nothing():
                 return self._pages([])
 
@@ -164,18 +176,17 @@ class _Matcher:
 
     def _phrase(self, field: str, phrase: Phrase, wanted: bool) -> Mask:
         """Return the pages with the phrase in a field; positions are read of pages with all words only."""
-        places = [place for place, term in enumerate(phrase.terms) if term]
         candidates, occurrences = np.ones_like(self._indexed), list[Keys]()
-        for place in places:
-            candidates &= self._term(field, phrase.terms[place], wanted)
-        for place in places if candidates.any() else ():
+        for term in phrase.terms:
+            candidates &= self._term(field, term, wanted)
+        for term in phrase.terms if candidates.any() else ():
             if self._stopped():
                 return self._unread(wanted)
-            occurrences.append(keys(self._reading.posted(field, phrase.terms[place]), candidates))
+            occurrences.append(keys(self._reading.posted(field, term), candidates))
         if not occurrences:
             return candidates
         if not phrase.within:
-            return self._pages(in_order(occurrences, places))
+            return self._pages(in_order(occurrences))
         # Words further apart than this are of two anchors.
         widest = ANCHOR_POSITIONS // 2 if field == "anchor" else phrase.within
         return self._pages(together(occurrences, min(phrase.within, widest)))
@@ -188,7 +199,7 @@ class _Matcher:
         if self._stopped():
             return self._unread(wanted)
         fields, letters = self._in(prefix.field, wanted), prefix.letters
-        stems = [term for term in terms(letters) if not term.startswith(letters)]
+        stems = [term for term, _ in analysed([letters]) if not term.startswith(letters)]
         frequency: Counter[str] = Counter()
         for field in fields:
             frequency.update(dict(self._reading.frequencies(field, letters)))
@@ -196,7 +207,7 @@ class _Matcher:
         most = MAX_EXPANSIONS if wanted else sys.maxsize
         expansions = nsmallest(most, +frequency, lambda term: (-frequency[term], term))
         best = expansions[:WEIGHED] if wanted and len(self.terms) < MAX_WORDS else []
-        self.terms += [QueryTerm(term, term, PREFIX_WEIGHT / len(best)) for term in best]
+        self.terms += [QueryTerm(term, term, PREFIX_WEIGHT / len(best), added=True) for term in best]
         return self._union(self._term(field, term, wanted) for term in expansions for field in fields)
 
     def _in(self, field: str, wanted: bool) -> tuple[str, ...]:

@@ -13,13 +13,22 @@ from numpy.typing import NDArray
 
 from webcrawler.index import Flat, Reading
 from webcrawler.records import Text
-from webcrawler.text import terms
+from webcrawler.text import content, telling_terms
 from webcrawler.text.query import QueryTerm
 
 HALF = 3.0  # PageRank (mean 1) that gives half of the weight: navigational queries, explanation/ranking.md
 MAX_VECTOR_CHARACTERS = 3_000  # of a text that is read for its words
 
 Floats = NDArray[np.float32]
+
+
+class Identifier(NamedTuple):
+    """A name in code that was typed, such as `a_b`."""
+
+    spelled: str
+    terms: tuple[str, ...]
+    held: NDArray[np.bool_]  # which of the matching pages have it, its words next to each other,
+    named: NDArray[np.bool_]  # and which have it in their title, or are called so by a link, of any server
 
 
 class Matches:
@@ -34,6 +43,7 @@ class Matches:
         reading: Reading,
         ranks: Callable[[NDArray[np.int32]], NDArray[np.float64]],
         texts: Callable[[Sequence[int]], dict[int, Text]],
+        identifiers: Sequence[Identifier] = (),
     ) -> None:
         """
         Args:
@@ -42,7 +52,7 @@ class Matches:
             texts: gives the texts of page numbers, of those that have one.
         """
         self.pages = self._all = pages
-        self.documents = reading.documents
+        self.documents, self.identifiers = reading.documents, identifiers
         self._reading, self._ranks, self._texts = reading, ranks, texts
         self._some = slice(None)  # the places of `pages` among all
         self._places = np.full(reading.size, -1, np.int32)  # of each page number among all
@@ -135,18 +145,21 @@ class Matches:
     def hits(self, field: str, word: str, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], Flat]:
         """Return which of some `places` of `pages` have the word in a field, and its hits there."""
         posted = self._reading.posted(field, word)
-        index = np.full(self._reading.size, -1, np.int64)
-        index[posted.pages] = np.arange(len(posted.pages))
-        at = index[self.pages[places]]
-        rows = np.flatnonzero(at >= 0)
-        return rows, posted.values.some(at[rows]).flat()
+        # of as many pages as have the word, not of as many as there are
+        order = np.argsort(posted.pages, kind="stable")
+        wanted, known = self.pages[places], posted.pages[order]
+        at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+        rows = np.flatnonzero(known[at] == wanted) if len(known) else np.zeros(0, np.intp)
+        return rows, posted.values.some(order[at[rows]]).flat()
 
     def vectors(self, places: Sequence[int]) -> list[dict[str, int]]:
-        """Return how often each term occurs in the first 3,000 characters of title and body."""
+        """Return how often each term occurs in the first 3,000 characters of title and main content."""
         numbers = [int(self.pages[place]) for place in places]
         found = self._texts(numbers)
-        texts = [f"{found[n].title}\n{found[n].body}" if n in found else "" for n in numbers]
-        return [dict(Counter(terms(text[:MAX_VECTOR_CHARACTERS]))) for text in texts]
+        mains = {number: content.split(text)[0] for number, text in found.items()}
+        texts = [mains.get(number, Text("", "", "", "", "")) for number in numbers]
+        beginnings = [(f"{text.title}\n{text.body}"[:MAX_VECTOR_CHARACTERS], text.language) for text in texts]
+        return [dict(Counter(telling_terms(*beginning))) for beginning in beginnings]
 
 
 class Part(NamedTuple):
@@ -183,7 +196,12 @@ def weights(terms: Sequence[QueryTerm]) -> dict[str, float]:
 
 def typed(terms: Sequence[QueryTerm]) -> list[str]:
     """Return the terms that a person typed, in their order; none of the thesaurus or of a prefix*."""
-    return [word.term for word in terms if not word.added and word.weight >= 1]
+    return [word.term for word in terms if not word.added]
+
+
+def telling(terms: Sequence[QueryTerm]) -> dict[str, float]:
+    """Return how much each term says, 0 to 1, by its frequency in general language."""
+    return {word.term: word.telling for word in terms}
 
 
 def spellings(terms: Sequence[QueryTerm]) -> dict[str, str]:

@@ -6,19 +6,23 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import SEARCHED, Catalog
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.linkgraph import stored
 from webcrawler.records import Text
+from webcrawler.scope import Watched, is_in_domains, read_begun
 from webcrawler.search.vocabulary import Vocabulary
 from webcrawler.search.vocabulary import load as load_vocabulary
+from webcrawler.urls import server
 
 BEGINNING_BYTES = 48 << 10
+REPEATS_SECONDS = 60.0  # how old what is known of repeated blocks may be: to read it takes a millisecond
 
 T = TypeVar("T")
 
@@ -41,9 +45,11 @@ class Opened:
 
     def __init__(self, crawl_dir: Path, job: str = "") -> None:
         path = crawl_dir / "catalog.sqlite"
+        self._crawl_dir, self._scope = crawl_dir, Watched(crawl_dir)
         self._catalog = _Cached(path, lambda: _catalog(path, job))
         self._unseen: tuple[object, NDArray[np.int64]] = None, np.zeros(0, np.int64)
         self._changed: tuple[object, int, NDArray[np.float64]] = None, 0, np.zeros(0)
+        self._repeats: tuple[object, float, dict[str, frozenset[int]]] = None, 0.0, {}
         ranks, words = crawl_dir / "ranks", crawl_dir / "vocabulary"
         self._ranks = _Cached(ranks / stored.NAME, lambda: stored.load(ranks, self._identity), self._catalog)
         self._vocabulary = _Cached(words, lambda: load_vocabulary(words, self._identity), self._catalog)
@@ -71,8 +77,18 @@ class Opened:
         return ranks.of(numbers) if ranks else np.ones(len(numbers))
 
     def beginnings(self, numbers: Sequence[int]) -> dict[int, Text]:
-        """Return the first 48 KiB of texts."""
+        """Return texts with the first 48 KiB or so of their bodies, without emphasis."""
         return self.catalog.texts(numbers, BEGINNING_BYTES) if self.catalog else {}
+
+    def repeated(self, server: str) -> frozenset[int]:
+        """Return the digests of the blocks that repeat over the pages of a server."""
+        version, until, known = self._repeats
+        if version != self._catalog.version() or monotonic() >= until:
+            known = {}
+            self._repeats = self._catalog.version(), monotonic() + REPEATS_SECONDS, known
+        if server not in known:
+            known[server] = self.catalog.blocks.repeats(server).digests if self.catalog else frozenset()
+        return known[server]
 
     def unseen(self) -> NDArray[np.int64]:
         """Return the numbers of the pages that only other searches of the web may see, ascending."""
@@ -99,6 +115,31 @@ class Opened:
                 self._changed = version, last, times
         return self._changed[2]
 
+    def may_be_shown(self, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell which pages, never fetched, are within the bounds of the crawl and worth showing.
+
+        Raises:
+            Unavailable: the file with the bounds cannot be read.
+        """
+        catalog, found = self.catalog, np.ones(len(numbers), np.bool_)
+        if catalog is None or not len(numbers):
+            return found
+        try:
+            begun, scope = read_begun(self._crawl_dir), self._scope.now()
+        except BadInput as error:
+            raise Unavailable(str(error)) from error
+        domains = begun.domains if begun else ()
+        hidden, urls = catalog.urls.hidden(numbers.tolist()), catalog.urls.of(numbers.tolist())
+        for place, number in enumerate(numbers.tolist()):
+            url = urls.get(number)  # None: the index is of a catalog that a backup has replaced
+            found[place] = bool(
+                url
+                and number not in hidden
+                and is_in_domains(server(url), domains)
+                and not scope.refusal(url)
+            )
+        return found
+
     def linking_to(self, url: str) -> NDArray[np.int64]:
         """Return the numbers of the pages that link to a canonical URL."""
         return self.catalog.links.sources_of(url) if self.catalog else np.zeros(0, np.int64)
@@ -106,7 +147,7 @@ class Opened:
 
 def _catalog(path: Path, job: str) -> Catalog:
     try:
-        return Catalog(path, readonly=True, job=job)
+        return Catalog(path, readonly=True, job=job, oldest=SEARCHED)
     except BadInput as error:  # not the fault of the person who searches
         raise Unavailable(str(error)) from error
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from webcrawler.index import Posted
 
 Integers = NDArray[np.int64]
-Keys = NDArray[np.int64]  # page number times _PAGE + position, ascending
+Keys = NDArray[np.int64]  # page number times PAGE + position, ascending
 
-_PAGE = 1 << 30  # above any position (28 bits) and any distance
+PAGE = 1 << 30  # above any position (28 bits) and any distance
 _FAR = np.iinfo(np.int64).max
 
 # GO: "binned into 10 different values ranging from a phrase match to not even close". The most words in
@@ -27,28 +27,28 @@ def keys(posted: Posted, pages: NDArray[np.bool_]) -> Keys:
     chosen = np.flatnonzero(pages[posted.pages])
     hits = posted.values.some(chosen).flat()
     numbers = np.repeat(posted.pages[chosen].astype(np.int64), np.diff(hits.starts))
-    return np.sort(numbers * _PAGE + hits.positions, kind="stable")  # quick where it is in order already
+    return np.sort(numbers * PAGE + hits.positions, kind="stable")  # quick where it is in order already
 
 
-def in_order(occurrences: Sequence[Keys], places: Sequence[int]) -> Integers:
-    """Return the page numbers where the terms stand at these places of a phrase."""
-    starts = [found - place for found, place in zip(occurrences, places, strict=True)]
+def in_order(occurrences: Sequence[Keys]) -> Integers:
+    """Return the page numbers where the terms stand next to each other."""
+    starts = [found - place for place, found in enumerate(occurrences)]
     starts.sort(key=len)
     left = starts[0]
     for others in starts[1:]:
-        left = left[_next(others, left) == left]
-    return np.unique(left // _PAGE)
+        left = left[following(others, left) == left]
+    return np.unique(left // PAGE)
 
 
 def together(occurrences: Sequence[Keys], within: int) -> Integers:
     """Return the page numbers where all terms stand within so many words, in any order."""
     first = np.concatenate(occurrences)  # each could be where such a window begins
     for others in sorted(occurrences, key=len):
-        first = first[_next(others, first) - first <= within]
-    return np.unique(first // _PAGE)
+        first = first[following(others, first) - first <= within]
+    return np.unique(first // PAGE)
 
 
-def _next(among: Keys, wanted: Keys) -> Keys:
+def following(among: Keys, wanted: Keys) -> Keys:
     """Return for each key the same or the next one of others; far away where there is none."""
     found: Keys = np.append(among, _FAR)[np.searchsorted(among, wanted)]
     return found

@@ -1,14 +1,13 @@
-"""What the crawl's vocabulary suggests for a query: related words and better spellings."""
+"""Words that go with those of a query, by the thesaurus of the crawl's vocabulary."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from webcrawler.search.results import Related
 from webcrawler.search.vocabulary import Vocabulary
-from webcrawler.text import tokens_of, words
-from webcrawler.text.query import AllOf, AnyOf, Changed, Node, Not, Query, QueryTerm, Site, Word
+from webcrawler.text import parts, tokens_of, words
+from webcrawler.text.query import AllOf, AnyOf, Changed, Is, Lang, Node, Not, Query, QueryTerm, Site, Word
 
 WEIGHT = 0.3  # of an added word; a word that was typed has 1
 _EACH = 3  # related words for a word of the query
@@ -32,15 +31,15 @@ def may_widen(node: Node) -> bool:
         case Word(_, field):
             return not field
         case _:
-            return isinstance(node, Site | Changed | Not)
+            return isinstance(node, Site | Changed | Lang | Is | Not)
 
 
 def related(query: Query, vocabulary: Vocabulary | None) -> list[Related]:
     """Return words that the crawl uses as it uses those of the query, strongest first (WC, "expansion")."""
     if vocabulary is None:
         return []
-    known = {one.term for one in query.terms}
-    typed = {one.term: one.spelled for one in query.terms if not one.added}
+    known = {bare for one in query.terms for _, bare in parts(one.term)}
+    typed = {one.term.partition("|")[0]: one.spelled for one in query.terms if not one.added}
     found = {
         stem: (strength, spelled, word)
         for term, word in typed.items()
@@ -49,14 +48,3 @@ def related(query: Query, vocabulary: Vocabulary | None) -> list[Related]:
     }
     best = sorted(found.values(), key=lambda one: -one[0])[:_SHOWN]
     return [Related(spelled, word, WEIGHT) for _, spelled, word in best]
-
-
-def did_you_mean(query: Query, vocabulary: Vocabulary | None) -> str:
-    """Return the query in better spellings; "" where there are none."""
-    text = query.text
-    for one in query.terms if vocabulary else ():
-        better = vocabulary.correction(one.spelled) if vocabulary and not one.added else ""
-        if better:
-            typed = rf"(?<![\w.:/-]){re.escape(one.spelled)}(?![\w:/]|[.]\w)"  # not in site:, -word
-            text = re.sub(typed, better, text, flags=re.IGNORECASE)
-    return text if text != query.text else ""

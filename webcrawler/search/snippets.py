@@ -6,14 +6,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from itertools import islice
+from operator import itemgetter
 
-from webcrawler.text import is_word_character, terms
+from webcrawler.text import analysed, indexed_words, is_unspaced, is_word_character, parts, symbols
 
 WORDS = 30  # of a snippet
 MAX_CHARACTERS = 400  # a text without spaces has long words
-_BEFORE = 5  # words shown before the first match
+_BEFORE = 5  # words shown before the first match, where its sentence begins too far before it
 _WINDOW = 180  # characters in which words count as shown together: about 25 words
-_BACK = 60  # characters in which the words before are looked for
+_BACK = 100  # characters before the first match in which its sentence may begin
+_RUNNING = 60  # characters of a line of running text, at least; others are headings, menus and lists
+_SENTENCE = 0.75  # what running text is worth beside the number of different words
+_SENTENCE_END = re.compile(r"[.!?:]\s+|[。！？]")
 _BEGINNING = 50_000  # characters that are searched first,
 _SCANNED = 200_000  # and characters that are searched if they have no word
 _MATCHES = 50  # of one word that are looked at
@@ -27,21 +31,23 @@ class Snippets:
 
     def __init__(self, words: Collection[str], added: Collection[str] = ()) -> None:
         """Words that were added to the query are marked too, but typed words decide which part is shown."""
-        self._typed = frozenset(words)
-        self._words = self._typed.union(added)
+        self._typed = frozenset(bare for word in words for _, bare in parts(word))
+        self._words = self._typed.union(bare for word in added for _, bare in parts(word))
+        self._languages = {language for word in (*words, *added) for language, _ in parts(word)}
         # Words begin with their stem, apart from a few; but Porter2 turns a final y into i.
         self._beginnings = {word[:-1] if word.endswith("i") and word[1:] else word for word in self._words}
+        self._symbols = {word for word in self._words if symbols(word)}  # -Wall, c++
         self._found: dict[str, frozenset[str]] = {}
 
     def cut(self, text: str) -> str:
-        """Return about 30 words where most words of the query are together; the start if none is there.
+        """Return about 30 words where most words of the query are together, in running text if there is any.
 
-        Runs of whitespace become one space; "…" marks text that was left out. Takes 0.2 ms for 100,000
-        characters.
+        Where none is there, the running text begins it. Runs of whitespace become one space; "…" marks text
+        that was left out; ¶, which leads to a section, is left out. Takes 0.2 ms for 100,000 characters.
         """
         long, text = len(text) > _SCANNED, text[:_SCANNED]
         start = self._start(text, self._matches(text[:_BEGINNING]) or self._matches(text))
-        words = text[start:].split(None, WORDS)
+        words = text[start:].replace("¶", "").split(None, WORDS)
         window = " ".join(words[:WORDS])
         cut = len(window) > MAX_CHARACTERS or len(words) > WORDS or long
         before = "… " if text[:start].strip() else ""
@@ -53,13 +59,15 @@ class Snippets:
 
     def mark(self, text: str) -> Iterator[tuple[str, bool]]:
         """Yield the text in pieces, each with whether it is a word of the query: for bold type."""
-        end = 0
-        for match in _WORD.finditer(text):
-            if self._match(match.group()):
-                yield text[end : match.start()], False
-                yield match.group(), True
-                end = match.end()
-        yield text[end:], False
+        asked = [match.span() for match in _WORD.finditer(text) if self._asked(match.group())]
+        asked += [(start, end) for start, end, _ in self._asked_symbols(text)]
+        done = 0
+        for start, end in sorted(asked, key=lambda span: (span[0], -span[1])):
+            if start >= done:  # else in a symbol
+                yield text[done:start], False
+                yield text[start:end], True
+                done = end
+        yield text[done:], False
 
     def _matches(self, text: str) -> list[Match]:
         lower = text.replace("İ", "I").lower()  # the one letter that becomes two
@@ -69,31 +77,74 @@ class Snippets:
         matches = []
         for offset in sorted(offsets):
             spelled = _WORD.match(text, offset)
-            if spelled and (found := self._match(spelled.group())):
+            if spelled and (found := self._asked(spelled.group())):
                 matches.append((offset, found))
-        return matches
+        matches += [(start, frozenset((term,))) for start, _, term in self._asked_symbols(text)]
+        return sorted(matches, key=itemgetter(0))
 
     def _start(self, text: str, matches: list[Match]) -> int:
-        """Return where the window with most different words of the query begins, then with most words."""
-        best, first = (0, 0, 0), 0
+        """Return where the best window begins, with its sentence if that is not far.
+
+        It has the most different words of the query, running text counted as one of them, then most words.
+        """
+        if not matches:
+            return _running_text(text)
+        best, first = (0.0, 0, 0), 0
         offsets = [offset for offset, _ in matches]
         for place, offset in enumerate(offsets):
             inside = [found for _, found in matches[place : bisect_left(offsets, offset + _WINDOW)]]
             different = frozenset[str]().union(*inside)
-            value = (len(different & self._typed), len(different), len(inside))
+            typed = len(different & self._typed)
+            value = (typed + _SENTENCE * _is_running(text, offset), len(different), len(inside))
             if value > best:
                 best, first = value, offset
-        begin = max(0, first - _BACK)
-        before = [match.start() for match in re.finditer(r"\S+", text[begin:first])]
-        if begin and before and not text[begin - 1].isspace():
-            before = before[1:]  # the first is cut in two
-        return begin + before[-_BEFORE:][0] if before else first
+        return _beginning(text, first)
 
-    def _match(self, spelling: str) -> frozenset[str]:
+    def _asked_symbols(self, text: str) -> list[tuple[int, int, str]]:
+        """Return start, end and term of the options and names with signs that are words of the query."""
+        return [one for one in symbols(text) if one[2] in self._symbols] if self._symbols else []
+
+    def _asked(self, spelling: str) -> frozenset[str]:
+        """Return the words of the query that a spelling is made of; none where it has others, too."""
         found = self._found.get(spelling)
         if found is None:
-            found = self._found[spelling] = self._words.intersection(terms(spelling))
+            spelled = indexed_words(spelling, single=False)
+            readings = [{term for term, _ in analysed(spelled, language)} for language in self._languages]
+            of_query = (terms for terms in readings if terms <= self._words)
+            # of a run without spaces, what is asked for may be a part
+            part = self._words.intersection(*readings) if is_unspaced(spelling) else ()
+            found = self._found[spelling] = frozenset(next(of_query, part))
         return found
+
+
+def _is_running(text: str, offset: int) -> bool:
+    """Is there a sentence, or a part of one, in the line at this place?"""
+    start = text.rfind("\n", max(0, offset - _RUNNING), offset) + 1 or max(0, offset - _RUNNING)
+    end = text.find("\n", offset, offset + _RUNNING)
+    line = text[start : end if end >= 0 else offset + _RUNNING]
+    return len(line) >= _RUNNING or line.rstrip().endswith((".", "!", "?", "。", "！", "？"))
+
+
+def _running_text(text: str) -> int:
+    """Return where the first line of running text begins, if that is not far; else 0."""
+    start = 0
+    while start < min(len(text), _BEGINNING // 10):
+        if _is_running(text, start):
+            return start
+        start = text.find("\n", start) + 1 or len(text)
+    return 0
+
+
+def _beginning(text: str, first: int) -> int:
+    """Return where the sentence or line of the first match begins; where that is far, a few words before."""
+    back = max(0, first - _BACK)
+    line = text.rfind("\n", back, first) + 1 or back
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, line, first)]
+    start = ends[-1] if ends else line
+    if start > back or not back:
+        return start
+    before = [match.start() for match in re.finditer(r"(?<!\S)\S+", text[first - _BACK : first])]
+    return back + before[-_BEFORE:][0] if before else first
 
 
 def _places(text: str, beginning: str) -> Iterator[int]:
@@ -102,6 +153,6 @@ def _places(text: str, beginning: str) -> Iterator[int]:
     for _ in range(10 * _MATCHES):
         if offset < 0:
             return
-        if not offset or not is_word_character(text[offset - 1]):
+        if not offset or not (text[offset - 1] == "_" or is_word_character(text[offset - 1])):
             yield offset
         offset = text.find(beginning, offset + 1)

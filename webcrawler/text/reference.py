@@ -1,4 +1,4 @@
-"""The reference domain: how often a word occurs in general English (WC, The Database)."""
+"""The reference domain: how often a word occurs in general language (WC, The Database)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from webcrawler.errors import BadInput
-from webcrawler.text.analysis import terms
+from webcrawler.text.function_words import telling_terms
+from webcrawler.text.lexicon import parts
+
+_SEGMENTED = ("ja", "ko", "zh")  # whose words are not the index's pairs of characters
 
 
 class Reference:
@@ -20,20 +23,28 @@ class Reference:
     """
 
     def __init__(
-        self, words: Iterable[tuple[str, float]], unlisted: Callable[[str], float] = lambda stem: 0.0
+        self,
+        words: Iterable[tuple[str, float]],
+        unlisted: Callable[[str], float] = lambda stem: 0.0,
+        language: str = "en",
     ) -> None:
         """Sum (word, frequency) pairs; `unlisted` gives the frequency of a stem that is not among them."""
         sums: defaultdict[str, float] = defaultdict(float)
         self.floor = math.inf
         for word, frequency in words:
             self.floor = min(self.floor, frequency)
-            for stem in terms(word):
+            for stem in telling_terms(word, language):
                 sums[stem] += frequency
         self._sums = dict(sums)
-        self._unlisted = unlisted
+        self._unlisted, self._language = unlisted, language
 
-    def frequency(self, stem: str) -> float:
-        """Return how often a stem occurs, more than 0: a share of all words where the source gives shares."""
+    def frequency(self, term: str) -> float:
+        """Return how often a stem occurs, more than 0: a share of all words where the source gives shares.
+
+        Of a term of a query that stands for several, that of this language counts, else the first.
+        """
+        stems = {"": "", **dict(reversed(parts(term)))}
+        stem = stems.get(self._language, stems[""])
         return self._sums.get(stem) or max(self._unlisted(stem), self.floor)
 
 
@@ -48,6 +59,19 @@ def english() -> Reference:
 
     listed: dict[str, float] = wordfreq.get_frequency_dict("en", "small")
     return Reference(listed.items(), lambda stem: float(wordfreq.word_frequency(stem, "en", "small")))
+
+
+@cache
+def general(language: str) -> Reference | None:
+    """Return a language by wordfreq's small list; None where there is none, or it needs further packages."""
+    import wordfreq
+
+    if language == "en":
+        return english()
+    if language in _SEGMENTED or language not in wordfreq.available_languages("small"):
+        return None
+    listed: dict[str, float] = wordfreq.get_frequency_dict(language, "small")
+    return Reference(listed.items(), language=language)
 
 
 def load(path: Path) -> Reference:

@@ -12,9 +12,10 @@ from webcrawler.web import failures, openapi, render, search
 from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
 from webcrawler.web.finds import Finds
-from webcrawler.web.guard import ClientLimits, KnownHosts, RequestBounds, SecurityHeaders
+from webcrawler.web.guard import AllowedOrigins, ClientLimits, KnownHosts, RequestBounds, SecurityHeaders
 from webcrawler.web.judge import Judge
 from webcrawler.web.live import LivePages
+from webcrawler.web.own_templates import check
 from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
 
@@ -23,8 +24,10 @@ def make_app(config: Config) -> Starlette:
     """The application for one data folder, which need not exist yet.
 
     Raises:
-        BadInput: a rate, network, host or Scrapyd of the configuration cannot be understood.
+        BadInput: a rate, network, host, origin, template or Scrapyd of the configuration is not valid.
     """
+    if config.templates:
+        check(config.templates)
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
     answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), LivePages(config)
@@ -61,6 +64,7 @@ def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
     return [
         Middleware(CountRequests, metrics=metrics),
         Middleware(SecurityHeaders),
+        Middleware(AllowedOrigins, config=config),
         Middleware(RequestBounds, posting=config.feedback),
         Middleware(KnownHosts, config=config),
         Middleware(ClientLimits, config=config),

@@ -21,12 +21,16 @@ class Config:
     folders: tuple[Path, ...] = ()  # of which crawl_dir is a merged view, which only others write
     title: str = "webcrawler"  # what the page calls itself
     host: str = "127.0.0.1"  # to listen on
-    reference: str = ""  # file of reference frequencies; "": general English
+    templates: Path | None = None  # folder of the owner's templates and static files, which replace ours
+    relevance: bool = False  # does each hit show its relevance, as in WC?
+    reference: str = ""  # file of reference frequencies; "": as for `Searcher`
+    uncrawled: str = "few"  # when pages that were never fetched are hits: "few" or "always"
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     feedback: bool = False  # may visitors judge results?
     rate: str = "6000/minute"  # of requests, for one client; "": no limit
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed; "unix": a Unix socket
     hosts: tuple[str, ...] = ()  # names it answers for, beside those of loopback
+    origins: tuple[str, ...] = ()  # sites whose pages may search here, "https://example.org"
     metrics_for: tuple[str, ...] = ("127.0.0.0/8", "::1")  # networks that may read /metrics
     url: str = ""  # public address, "https://search.example.org"; "": by the Host header
     deadline_seconds: float = 1.0  # for one search of the index

@@ -67,6 +67,9 @@ SEARCH = [
     ("within", texts(MAX_WITHIN), "earlier queries: only their hits count; repeated for each"),
     ("add", texts(MAX_ADDED), "words to add; they weigh less; repeated for each"),
     ("expand", SWITCH | {"default": "1"}, "may the thesaurus add words where there are few hits?"),
+    ("exact", SWITCH | {"default": "0"}, "correct no misspelled words"),
+    ("facets", SWITCH | {"default": "0"}, "count all matches by site, by language and by when they changed"),
+    ("lang", TEXT, "the asker's language, such as de, in place of Accept-Language"),
     ("explain", SWITCH | {"default": "0"}, f"give the parts of each score; limit {MAX_EXPLAINED} at most"),
 ]
 TYPED = (*QUERY[:2], "what was typed so far; an empty value gives no completions")

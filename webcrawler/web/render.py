@@ -6,10 +6,11 @@ so that browsers may keep them for a year.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from mimetypes import guess_type
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -19,20 +20,25 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from webcrawler.search.rankings import DEFAULT
+from webcrawler.web.config import Config
 from webcrawler.web.readable import FILTERS, without_controls
 
+BOX = "/static/box.js"  # the search box for pages of other sites: named in them, so its address stays
 FOR_A_YEAR = "public, max-age=31536000, immutable"
+OURS = "webcrawler/"  # before the name of a template: ours, also where the owner has one of that name
+OWN_STYLE = "own.css"  # of the owner, linked after ours
 FRESH = "private, no-cache"  # answers are for one person, and change with the next crawl
 
 
 def page(request: Request, template: str, status: int = 200, **values: object) -> HTMLResponse:
     """The template with these values. Templates extend `base.html`."""
-    text = rendered(template, config=request.app.state.config, **values)
+    text = rendered(request.app.state.config, template, **values)
     return HTMLResponse(text, status, {"Cache-Control": FRESH})
 
 
-def rendered(template: str, **values: object) -> str:
-    return without_controls(environment().get_template(template).render(**values))
+def rendered(config: Config, template: str, **values: object) -> str:
+    found = environment(config.templates).get_template(template)
+    return without_controls(found.render(config=config, **values))
 
 
 def json_answer(answer: Any, status: int = 200, cache: str = FRESH) -> JSONResponse:
@@ -51,15 +57,23 @@ def _cleaned(value: Any) -> Any:
 
 
 @cache
-def environment() -> Environment:
+def environment(folder: Path | None = None) -> Environment:
+    """What renders pages: the owner's templates and static files in a folder come before ours.
+
+    Theirs may extend ours as `webcrawler/base.html`.
+    """
     made = Environment(
-        loader=FunctionLoader(_source),
+        loader=FunctionLoader(partial(_source, folder)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"static_url": lambda name: assets()[name].path, "default_ranking": DEFAULT}
+    made.globals |= {
+        "static_url": lambda name: assets(folder)[name].path,
+        "has_own_style": OWN_STYLE in assets(folder),
+        "default_ranking": DEFAULT,
+    }
     made.filters |= FILTERS
     # once: importing macros in each page costs as much as a result
     made.globals |= {
@@ -68,8 +82,11 @@ def environment() -> Environment:
     return made
 
 
-def _source(name: str) -> str:
-    return (files("webcrawler.web") / "templates" / name).read_text("utf-8")
+def _source(folder: Path | None, name: str) -> tuple[str, str, None] | None:
+    ours = files("webcrawler.web") / "templates" / name.removeprefix(OURS)
+    own = folder / name if folder else None
+    found = own if own and own.is_file() and not name.startswith(OURS) else ours
+    return (found.read_text("utf-8"), str(found), None) if found.is_file() else None
 
 
 class Asset(NamedTuple):
@@ -79,10 +96,11 @@ class Asset(NamedTuple):
 
 
 @cache
-def assets() -> dict[str, Asset]:
-    """By file name."""
+def assets(folder: Path | None = None) -> dict[str, Asset]:
+    """By file name; those in `static` of the owner's folder before ours."""
     found = {}
-    for file in (files("webcrawler.web") / "static").iterdir():
+    own = [file for file in (folder / "static").glob("*.*") if file.is_file()] if folder else []
+    for file in (*(files("webcrawler.web") / "static").iterdir(), *own):
         body, (stem, _, ending) = file.read_bytes(), file.name.rpartition(".")
         path = f"/static/{stem}.{sha256(body).hexdigest()[:12]}.{ending}"
         found[file.name] = Asset(path, body, guess_type(file.name)[0] or "application/octet-stream")
@@ -90,10 +108,15 @@ def assets() -> dict[str, Asset]:
 
 
 async def _static(request: Request) -> Response:
-    for asset in assets().values():
+    for asset in assets(request.app.state.config.templates).values():
         if asset.path == request.scope["path"]:
             return Response(asset.body, media_type=asset.media_type, headers={"Cache-Control": FOR_A_YEAR})
     raise HTTPException(404)
+
+
+async def _box(request: Request) -> Response:
+    box = assets(request.app.state.config.templates)["box.js"]
+    return Response(box.body, media_type=box.media_type, headers={"Cache-Control": "public, max-age=3600"})
 
 
 async def _robots(request: Request) -> Response:
@@ -103,7 +126,12 @@ async def _robots(request: Request) -> Response:
 
 async def _icon(request: Request) -> Response:
     """Browsers ask for it where no page names an icon, for example with JSON."""
-    return Response(assets()["icon.svg"].body, media_type="image/svg+xml")
+    return Response(assets(request.app.state.config.templates)["icon.svg"].body, media_type="image/svg+xml")
 
 
-ROUTES = [Route("/favicon.ico", _icon), Route("/static/{name}", _static), Route("/robots.txt", _robots)]
+ROUTES = [
+    Route("/favicon.ico", _icon),
+    Route(BOX, _box),
+    Route("/static/{name}", _static),
+    Route("/robots.txt", _robots),
+]

@@ -3,8 +3,9 @@
 Documents, the history of fetches, links, texts, and the changes that views follow.
 """
 
+from webcrawler.archive.catalog._blocks import LEAST_PAGES, NO_REPEATS, SAMPLED, Repeats
 from webcrawler.archive.catalog._checks import Due, Known, Told
-from webcrawler.archive.catalog._database import compact, take_place
+from webcrawler.archive.catalog._database import SEARCHED, compact, take_place
 from webcrawler.archive.catalog._links import LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
@@ -14,7 +15,11 @@ from webcrawler.archive.catalog.catalog import Catalog, blocked_servers
 
 __all__ = [
     "GONE",
+    "LEAST_PAGES",
+    "NO_REPEATS",
     "REFUSING",
+    "SAMPLED",
+    "SEARCHED",
     "Catalog",
     "Due",
     "Known",
@@ -24,6 +29,7 @@ __all__ = [
     "Outlink",
     "PastFetch",
     "Position",
+    "Repeats",
     "Said",
     "Told",
     "Verdict",

@@ -38,7 +38,7 @@ class Copier(Writer):
         db, numbers = self._db, self._numbers
         fresh = self._different([one for one in said if one.verdict != NEVER_TOLD or one.links])
         self._clear_batch()
-        columns = ", ".join(("position, number, found, fresh, spelling, packed", *BATCH))
+        columns = ", ".join(("position, number, found, fresh, spelling, packed, blocks", *BATCH))
         insert_many(
             db,
             f"INSERT INTO batch ({columns})",
@@ -89,4 +89,5 @@ def _batch_row(one: Said) -> Row:
     """The columns of `batch` from `found` on."""
     document = one.document or {}
     spelling = one.link.spelling if one.link.spelling != one.link.url else None
-    return one.document is not None, 1, spelling, one.packed, *(document.get(name) for name in BATCH)
+    columns = (document.get(name) for name in BATCH)
+    return one.document is not None, 1, spelling, one.packed, one.blocks, *columns

@@ -31,6 +31,7 @@ SPELLED = "coalesce(u.spelling, s.name || u.path)"  # the URL as it is fetched
 # Of documents and of links: not of finds, which are no part of the collection (migration-006.sql).
 COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
+SEARCHED = 12  # the last migration that searches need: they do without tables of later ones, as `Blocks` does
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
 WAIT_SECONDS = 10.0  # to wait until the log says why, and between two such lines
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
@@ -64,12 +65,14 @@ def run(
     return cursor
 
 
-def connect(path: Path, readonly: bool) -> sqlite3.Connection:
+def connect(path: Path, readonly: bool, oldest: int = 0) -> sqlite3.Connection:
     """Open a catalog with the newest tables; not for two threads at the same time.
 
+    Args:
+        oldest: the number of the last migration that a reader needs; 0: all.
     Raises:
-        BadInput: it is missing or older than this program (readonly), no catalog, newer than this program, or
-            cannot be written.
+        BadInput: it is missing or older than that (readonly), no catalog, newer than this program, or cannot
+            be written.
     """
     try:
         if not readonly:
@@ -78,7 +81,7 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
             raise BadInput(f"There is no catalog at {path}: crawl something first.")
         # While another process opens or recovers the file SQLite does not wait by itself.
         return retry(
-            lambda: _prepared(path, readonly),
+            lambda: _prepared(path, readonly, oldest),
             seconds=FOREVER,
             tries=OPENING_TRIES,
             pause=0.1,
@@ -91,7 +94,7 @@ def connect(path: Path, readonly: bool) -> sqlite3.Connection:
         ) from error
 
 
-def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
+def _prepared(path: Path, readonly: bool, oldest: int) -> sqlite3.Connection:
     patience = BUSY_SECONDS if readonly else WAIT_SECONDS  # writers log whom they wait for
     mode = "mode=rwc" if not readonly else "immutable=1" if _is_at_rest(path) else "mode=ro"
     uri = f"{path.absolute().as_uri()}?{mode}"
@@ -101,7 +104,7 @@ def _prepared(path: Path, readonly: bool) -> sqlite3.Connection:
         writing = ["journal_mode = WAL", "synchronous = FULL", f"wal_autocheckpoint = {LOG_PAGES}"]
         for pragma in pragmas if readonly else [*pragmas, *writing]:
             db.execute(f"PRAGMA {pragma}")
-        _migrate(db, path, readonly)
+        _migrate(db, path, readonly, oldest)
     except BaseException:
         db.close()
         raise
@@ -114,7 +117,7 @@ def _is_at_rest(path: Path) -> bool:
     return not is_ours and not path.with_name(f"{path.name}-wal").exists()
 
 
-def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
+def _migrate(db: sqlite3.Connection, path: Path, readonly: bool, oldest: int) -> None:
     folder = files("webcrawler.archive.catalog").joinpath("sql")
     migrations = sorted(file.name for file in folder.iterdir() if file.name.startswith("migration-"))
     newest = len(migrations)
@@ -131,7 +134,7 @@ def _migrate(db: sqlite3.Connection, path: Path, readonly: bool) -> None:
         raise BadInput(no_catalog)
     if _version(db) > newest:
         raise BadInput(f"The catalog {path} was made by a newer version of this program: use that one.")
-    if _version(db) < newest:
+    if _version(db) < (oldest or newest):
         older = "was made by an older version: `scrapy reindex` brings it up to date."
         raise BadInput(f"The catalog {path} {older}")
 

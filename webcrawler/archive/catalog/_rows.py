@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from webcrawler.records import Document, Entry, Lease, Link, Place, Text
+from webcrawler.records import Document, Entry, Lease, Link, Place, Section, Text
+from webcrawler.text import content
 from webcrawler.urls import MAX_LENGTH
 
 ZLIB_LEVEL = 1
 # By the first byte of a string in msgpack: how many bytes hold its length. Others are below 32 bytes long.
 _WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
+OF_OLD_TEXTS = 6  # fields of a text as it was packed before it had a language and sections
+_BODY = 7  # its place among the fields of a packed text
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 # The URL yields no document now. Other failures tell nothing: what is known is kept.
@@ -29,7 +32,7 @@ REFUSING = frozenset({401, 403})  # a login or a ban: it does not say that the d
 
 COLUMNS = """position, number, token, fetched, status, state, reason, retry, tries, found, seconds, digest,
     simhash, error, file, "offset", content_type, etag, last_modified, word_count, noindex, packed,
-    text_digest, modified, audit, conditional, spelling, canonical, probe, words_digest, fresh"""
+    blocks, text_digest, modified, audit, conditional, spelling, canonical, probe, words_digest, fresh"""
 
 Arrival = tuple[Entry, Place | None]
 Row = tuple[Any, ...]
@@ -88,6 +91,7 @@ def batch_row(entry: Entry, place: Place | None) -> Row:
         len(words),
         entry.noindex,
         pack(text) if text else None,
+        content.packed(content.digests(text)) if text else None,
         _text_digest(entry, text, words) if found else None,
         _time(headers.get("last-modified")),
         "audit" in asked,
@@ -180,26 +184,53 @@ def runs(arrivals: Sequence[Arrival]) -> Iterator[list[Arrival]]:
 
 
 def pack(text: Text) -> bytes:
-    """The column `packed` of texts; deflating releases the GIL."""
-    return zlib.compress(msgpack.packb(text), ZLIB_LEVEL)
+    """The column `packed` of texts: what says where something is in the body, then the body.
+
+    Deflating releases the GIL.
+    """
+    *names, body, emphasis, language, around, sections = text
+    said = (language, around, sections, *names, body, emphasis)
+    return zlib.compress(msgpack.packb(said), ZLIB_LEVEL)
 
 
 def unpack(packed: bytes) -> Text:
-    return Text._make(msgpack.unpackb(zlib.decompress(packed), use_list=False))
+    said = msgpack.unpackb(zlib.decompress(packed), use_list=False)
+    return _text(said if len(said) > OF_OLD_TEXTS else ("", (), (), *said))
 
 
 def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
-    """As `unpack`, but only the first bytes of a long text, without emphasis; no more is inflated."""
-    data = zlib.decompressobj().decompress(packed, most_bytes)
-    fields: list[str] = []
-    offset = 1  # after the byte for "an array of six"
-    while len(fields) < 5:
-        first = data[offset] if offset < len(data) else 0
-        start = offset + 1 + _WIDTHS.get(first, 0)
-        length = int.from_bytes(data[offset + 1 : start], "big") if first in _WIDTHS else first & 31
-        offset = start + length
-        fields.append(data[start:offset].decode("utf-8", "ignore"))
-    return Text._make((*fields, ()))
+    """As `unpack`, but only the first bytes of a long body, at most twice so many, without emphasis."""
+    unzip, unpacker = zlib.decompressobj(), msgpack.Unpacker(use_list=False)
+    data = unzip.decompress(packed, most_bytes)
+    unpacker.feed(data)
+    said: list[Any] = ["", (), ()] if unpacker.read_array_header() == OF_OLD_TEXTS else []
+    end = unpacker.tell()
+    while len(said) <= _BODY:
+        try:
+            said.append(unpacker.unpack())
+            end = unpacker.tell()
+        except msgpack.OutOfData:
+            if len(said) == _BODY and len(data) - end >= most_bytes // 2:
+                said.append(_cut_string(data[end:]))
+                break
+            if not (more := unzip.decompress(unzip.unconsumed_tail, most_bytes)):
+                raise
+            unpacker.feed(more)
+            data += more
+    return _text((*said, ()))
+
+
+def _text(said: Sequence[Any]) -> Text:
+    language, around, sections, *names, body, emphasis = said
+    named = tuple(Section._make(section) for section in sections)
+    return Text._make((*names, body, emphasis, language, around, named))
+
+
+def _cut_string(data: bytes) -> str:
+    """The beginning of a string in msgpack that is not there to its end."""
+    first = data[0] if data else 0
+    start = 1 + _WIDTHS.get(first, 0)
+    return data[start:].decode("utf-8", "ignore")
 
 
 def document(row: Row) -> Document:

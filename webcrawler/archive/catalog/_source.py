@@ -49,6 +49,7 @@ class Said(NamedTuple):
     verdict: tuple[bool, int, float]  # the greater one is believed: does it tell, by which lease, when
     document: dict[str, Any] | None
     packed: bytes | None
+    blocks: bytes | None  # where it is among the pages of its server whose blocks are known
     links: list[Link]
     history: list[Row]  # columns HISTORY
 
@@ -110,6 +111,7 @@ class Source:
         known = {number: Link(*link) for number, *link in self._db.execute(query, (as_json(ids),))}
         numbers = as_json(known)
         documents, texts = self._documents(numbers, folder), self._texts(numbers)
+        blocks = self._blocks(numbers)
         links, history = self._links(numbers), self._history(numbers, folder)
         return [
             Said(
@@ -117,6 +119,7 @@ class Source:
                 _verdict(history.get(number, []), number in documents),
                 documents.get(number),
                 texts.get(number) if number in documents else None,
+                blocks.get(number) if number in documents else None,
                 links.get(number, []),
                 history.get(number, []),
             )
@@ -137,6 +140,12 @@ class Source:
             SELECT d.number, t.packed FROM json_each(?) n CROSS JOIN documents d ON d.number = n.value
             LEFT JOIN texts own ON own.number = d.number
             CROSS JOIN texts t ON t.number = coalesce(own.number, d.duplicate_of) WHERE NOT d.noindex"""
+        return dict(self._db.execute(query, (numbers,)))
+
+    def _blocks(self, numbers: str) -> dict[int, bytes]:
+        query = """
+            SELECT u.number, b.digests FROM json_each(?) n CROSS JOIN urls u ON u.number = n.value
+            CROSS JOIN blocks b ON b.server = u.server AND b.id = u.id"""
         return dict(self._db.execute(query, (numbers,)))
 
     def _links(self, numbers: str) -> dict[int, list[Link]]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
+from webcrawler.archive.catalog._blocks import SAMPLED
 from webcrawler.archive.catalog._database import URL, as_json, insert_many, run, transaction
 from webcrawler.archive.catalog._levels import clock, sweep
 from webcrawler.archive.catalog._originals import choose_originals
@@ -318,7 +319,13 @@ class Writer:
     def _apply_batch(self) -> None:
         """Apply `batch` to documents, texts and changes, and find originals and near-duplicates anew."""
         before = self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0]
-        run(self._db, "apply.sql", lambda: sys.audit("webcrawler.catalog.statement"), before=before)
+        run(
+            self._db,
+            "apply.sql",
+            lambda: sys.audit("webcrawler.catalog.statement"),
+            before=before,
+            sampled=SAMPLED,
+        )
         choose_originals(self._db, before)
         found = json.loads(run(self._db, "near.sql", before=before).fetchone()[0])
         verdicts = ((number, known, _oldest_near(simhash, older)) for number, simhash, known, older in found)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from webcrawler.archive.catalog._blocks import Blocks
 from webcrawler.archive.catalog._checks import Checks
 from webcrawler.archive.catalog._copier import Copier
 from webcrawler.archive.catalog._database import (
@@ -51,25 +52,31 @@ def blocked_servers(path: Path) -> list[str]:
 class Catalog:
     """One SQLite file for any number of processes; an object is for one thread at a time.
 
-    Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches`, `signs` and
-    `checks` read the rest, and `source` all that another catalog takes from it.
+    Holds documents, their texts and their changes; `urls`, `links`, `anchors`, `fetches`, `signs`, `checks`
+    and `blocks` read the rest, and `source` all that another catalog takes from it.
     Opened for writing, and with each batch, it takes out what the scope of its folder has removed.
 
     Args:
         job: name of a search of the web. Documents that it is the first to bring are its finds, which are
             no part of the collection: nobody else sees them, and nothing counts them.
+        oldest: SEARCHED for a reader that needs no more than searches do, of which an older version is read.
         limits: when a check removes a document, where it is not as `LIMITS` says.
     Raises:
         BadInput: the file is missing (readonly), is not a catalog, or cannot be written.
     """
 
     def __init__(
-        self, path: Path, readonly: bool = False, job: str = "", limits: Mapping[str, float] = NO_LIMITS
+        self,
+        path: Path,
+        readonly: bool = False,
+        job: str = "",
+        limits: Mapping[str, float] = NO_LIMITS,
+        oldest: int = 0,
     ) -> None:
-        self._db, self._job = connect(path, readonly), job
+        self._db, self._job = connect(path, readonly, oldest), job
         self.urls, self.links = Urls(self._db), LinkGraph(self._db, job)
         self.anchors, self.fetches = Anchors(self._db), Fetches(self._db, job)
-        self.signs, self.checks = Signs(self._db), Checks(self._db)
+        self.signs, self.checks, self.blocks = Signs(self._db), Checks(self._db), Blocks(self._db)
         self.source = Source(self._db)
         self._writer = None if readonly else Copier(self._db, Watched(path.parent), job, limits)
 
@@ -224,7 +231,7 @@ class Catalog:
         """Those that have a text, by page number: no noindex pages.
 
         Args:
-            most_bytes: unpack only so much of all that is in a text, without emphasis; 0: the whole text.
+            most_bytes: unpack so much of the body, at most twice that, without emphasis; 0: all of the text.
         """
         query = "SELECT number, packed FROM texts WHERE number IN (SELECT value FROM json_each(?))"
         rows = self._db.execute(query, (as_json(numbers),))

@@ -31,13 +31,13 @@ from webcrawler.crawl.membership import (
 from webcrawler.crawl.resolver import GuardedResolver, RememberingResolver
 from webcrawler.crawl.run import checks
 from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
-from webcrawler.crawl.run.lost import Begun, refuse_if_lost
+from webcrawler.crawl.run.lost import refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, probe_link, seed_link, sitemap_link
 from webcrawler.parsing import ParserPool
-from webcrawler.scope import read
+from webcrawler.scope import Begun, read
 from webcrawler.settings import words_of
 from webcrawler.urls import AddressRules
 

@@ -13,7 +13,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
 from webcrawler.errors import BadInput, Unavailable, Unreadable
 from webcrawler.evaluation.recorded import documents
-from webcrawler.parsing import parse
+from webcrawler.parsing import index_text, parse
 from webcrawler.records import Document, Link, Page, Text
 
 AT_ONCE = 1000  # texts in memory
@@ -93,10 +93,7 @@ class Recording:
             self.not_archived.add(number)
             known = (link(url, anchor) for url, anchor in self._links.get(number, ()))
             return self._catalog.texts([number]).get(number), self._followed(known, document.id)
-        text = Text(
-            page.title, "\n".join(page.headings), page.description, page.keywords, page.text, page.emphasis
-        )
-        return None if page.noindex else text, () if page.nofollow else self._followed(
+        return None if page.noindex else index_text(page), () if page.nofollow else self._followed(
             page.links, document.id
         )
 

@@ -1,12 +1,22 @@
 """Which ranking was better? Rankings on queries whose answers people have judged.
 
 `read` takes a test collection from a folder and `build` makes a data folder of it, with a real catalog and
-index; `read_feedback` takes the judgments made on the search page. `compare` asks the real `Searcher` every
-query; `Comparison` says which ranking was better, by the measures of ir-measures (extra `judge`).
+index; `read_judgments` takes judgments of pages, such as those made on the search page. `compare` asks the
+real `Searcher` every query; `Comparison` says which ranking was better, by the measures of ir-measures (extra
+`judge`), and how sure that is; `tables` prints it.
 """
 
-from webcrawler.evaluation.judged.collection import Collection, Paper, build, read, read_feedback
-from webcrawler.evaluation.judged.comparison import MEASURES, Comparison, check_library, compare, measure
+from webcrawler.evaluation.judged.collection import (
+    Collection,
+    Paper,
+    build,
+    read,
+    read_feedback,
+    read_judgments,
+)
+from webcrawler.evaluation.judged.comparison import Comparison, compare
+from webcrawler.evaluation.judged.measures import MEASURES, check_library, measure
+from webcrawler.evaluation.judged.tables import tables
 
 __all__ = [
     "MEASURES",
@@ -19,4 +29,6 @@ __all__ = [
     "measure",
     "read",
     "read_feedback",
+    "read_judgments",
+    "tables",
 ]

@@ -26,6 +26,7 @@ class Judgments(NamedTuple):
 
     queries: dict[str, str]
     grades: dict[str, dict[str, int]]  # 0: not relevant; of negative grades there are none
+    copies: dict[str, str] = {}  # documents that count as the judged one that they copy
 
 
 class Paper(NamedTuple):
@@ -53,7 +54,7 @@ def read(folder: Path) -> Collection:
     if not papers or len(ids) < len(papers):
         what = "has no documents" if not papers else "has the same id twice"
         raise BadInput(f"{folder / 'docs.jsonl'} {what}")
-    judgments = _judgments(folder)
+    judgments = read_judgments(folder)
     if not any(grade and id in ids for of in judgments.grades.values() for id, grade in of.items()):
         raise BadInput(f"{folder / 'qrels.txt'}: no relevant document is in docs.jsonl: their ids differ")
     return Collection(papers, judgments)
@@ -65,7 +66,31 @@ def read_feedback(folder: Path) -> Judgments:
         raise BadInput(
             f"nothing was judged in {folder} yet: `scrapy serve -s SERVE_FEEDBACK=1` lets people judge hits"
         )
-    return _judgments(folder)
+    return read_judgments(folder)
+
+
+def read_judgments(folder: Path) -> Judgments:
+    """queries.tsv, qrels.txt and, where it is there, same.tsv of a folder.
+
+    Of several judgments of a pair the last wins; negative grades, not judged, are left out (TREC).
+
+    Raises:
+        BadInput: a file is missing, or a line of it is something else; there is no relevant document.
+    """
+    grades = dict[str, dict[str, int]]()
+    queries = dict(_pairs(folder / "queries.tsv", "a query's id, a tab, and the query"))
+    for query, document, grade in _qrels(folder / "qrels.txt"):
+        grades.setdefault(query, {})[document] = grade
+    answered = {
+        query: {document: grade for document, grade in of.items() if grade >= 0}
+        for query, of in grades.items()
+        if query in queries and any(grade > 0 for grade in of.values())
+    }
+    if not answered:
+        raise BadInput(f"{folder / 'qrels.txt'} has no relevant document for any query of queries.tsv")
+    same = folder / "same.tsv"
+    copies = dict(_pairs(same, "a copy, a tab, and the judged document")) if same.exists() else {}
+    return Judgments({query: text for query, text in queries.items() if query in answered}, answered, copies)
 
 
 def _papers(file: Path) -> Iterator[Paper]:
@@ -97,25 +122,12 @@ def _text(value: object) -> str:
     return value or ""
 
 
-def _judgments(folder: Path) -> Judgments:
-    """Of several judgments of a pair the last wins; negative grades, not judged, are left out (TREC)."""
-    queries, grades = dict[str, str](), dict[str, dict[str, int]]()
-    file = folder / "queries.tsv"
+def _pairs(file: Path, expected: str) -> Iterator[tuple[str, str]]:
     for number, line in _lines(file):
-        query, tab, text = line.partition("\t")
-        if not (query.strip() and tab):
-            raise BadInput(f"{file}, line {number}: expected a query's id, a tab, and the query")
-        queries[query.strip()] = text.strip()
-    for query, document, grade in _qrels(folder / "qrels.txt"):
-        grades.setdefault(query, {})[document] = grade
-    answered = {
-        query: {document: grade for document, grade in of.items() if grade >= 0}
-        for query, of in grades.items()
-        if query in queries and any(grade > 0 for grade in of.values())
-    }
-    if not answered:
-        raise BadInput(f"{folder / 'qrels.txt'} has no relevant document for any query of queries.tsv")
-    return Judgments({query: text for query, text in queries.items() if query in answered}, answered)
+        first, tab, second = line.partition("\t")
+        if not (first.strip() and tab):
+            raise BadInput(f"{file}, line {number}: expected {expected}")
+        yield first.strip(), second.strip()
 
 
 def _qrels(file: Path) -> Iterator[tuple[str, str, int]]:

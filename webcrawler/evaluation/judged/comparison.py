@@ -1,65 +1,39 @@
-"""Rankings compared query by query, by the measures of ir-measures, which counts as trec_eval does."""
+"""Rankings compared query by query: the list that people see, and the ranking alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
-from types import ModuleType
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from webcrawler.errors import BadInput
+import numpy as np
+
+from webcrawler.evaluation.judged.chance import SAME, Row, Table, intervals, p_values
 from webcrawler.evaluation.judged.collection import Judgments
+from webcrawler.evaluation.judged.measures import MEASURES, measure
 from webcrawler.evaluation.laboratory import Progress
 from webcrawler.search import Searcher
 
-MEASURES = ("nDCG@10", "AP", "P@10", "R@100")
-SHORT = {"nDCG@10": "nDCG", "AP": "AP", "P@10": "P@10", "R@100": "R@100"}
 HITS = 1000  # of a query that are looked at, as TREC does
-SAME = 1e-9  # a smaller difference between two measures does not count
-QUERY = 40  # characters shown of a query
-WIDTH = 6  # of a figure
 
 Scores = Mapping[str, Mapping[str, float]]  # by query id and measure
 
 
-def measure(
-    runs: Mapping[str, Sequence[str]],
-    grades: Mapping[str, Mapping[str, int]],
-    measures: Sequence[str] = MEASURES,
-) -> dict[str, dict[str, float]]:
-    """The value of each measure by query id; 0 if a query was not answered.
+class Mean(NamedTuple):
+    """The mean of each measure over all queries, and both ends of its 95 % interval."""
 
-    Args:
-        runs: document ids by query id, the best first.
-        grades: of documents by query id; a relevant one has 1 or more, which is its gain in nDCG.
-    """
-    library = check_library()
-    by_name = {library.parse_measure(name): name for name in measures}
-    qrels = [
-        library.Qrel(query, document, grade) for query, of in grades.items() for document, grade in of.items()
-    ]
-    scored = [  # ranks as scores: trec_eval would break ties by id
-        library.ScoredDoc(query, document, -place)
-        for query, documents in runs.items()
-        for place, document in enumerate(documents)
-    ]
-    found = {query: dict.fromkeys(measures, 0.0) for query in grades}
-    for metric in library.iter_calc(list(by_name), qrels, scored) if scored else ():
-        found[metric.query_id][by_name[metric.measure]] = float(metric.value)
-    return found
+    value: Row
+    low: Row
+    high: Row
 
 
-def check_library() -> ModuleType:
-    """The package ir_measures. Raises BadInput: it is not installed."""
-    try:
-        import ir_measures
-    except ImportError:
-        raise BadInput(
-            "`scrapy judge` needs ir-measures: run `make dev`, or pip install ir-measures"
-        ) from None
-    module: ModuleType = ir_measures
-    return module
+class Difference(NamedTuple):
+    """By how much a ranking is better than the first one, and how likely chance alone gives as much."""
+
+    mean: Mean
+    p: Row
+    queries: tuple[int, int, int]  # for which its nDCG@10 is better, worse, the same
 
 
 @dataclass(frozen=True)
@@ -67,14 +41,24 @@ class Comparison:
     """The measures of each ranking on the same queries."""
 
     queries: Mapping[str, str]
-    scores: Mapping[str, Scores]  # by ranking
+    scores: Mapping[str, Scores]  # by ranking, of the list as served
+    alone: Mapping[str, Scores]  # of the rank alone: nothing is folded, spread or added
 
-    def means(self) -> dict[str, dict[str, float]]:
-        """Over all queries, by ranking and measure."""
-        return {
-            ranking: {name: fmean(of[query][name] for query in self.queries) for name in MEASURES}
-            for ranking, of in self.scores.items()
-        }
+    @cached_property
+    def means(self) -> dict[str, Mean]:
+        """By ranking."""
+        return {ranking: _mean(self._table(of)) for ranking, of in self.scores.items()}
+
+    @cached_property
+    def alone_means(self) -> dict[str, Row]:
+        """By ranking."""
+        return {ranking: self._table(of).mean(axis=0) for ranking, of in self.alone.items()}
+
+    @cached_property
+    def differences(self) -> dict[str, Difference]:
+        """Of each ranking but the first from the first."""
+        first, *others = self.scores
+        return {other: self._difference(other, first) for other in others}
 
     def won(self, query: str) -> str:
         """The ranking with the best nDCG@10, then AP; "" if several are equally good."""
@@ -95,31 +79,24 @@ class Comparison:
             {"id": id, "query": text, "rankings": {name: of[id] for name, of in self.scores.items()}}
             for id, text in self.queries.items()
         ]
-        return {"rankings": self.means(), "queries": queries}
+        differences = {
+            ranking: {"mean": _named(mean.value), "interval": _ends(mean), "p": _named(p)}
+            for ranking, (mean, p, _) in self.differences.items()
+        }
+        return {
+            "rankings": {ranking: _named(mean.value) for ranking, mean in self.means.items()},
+            "intervals": {ranking: _ends(mean) for ranking, mean in self.means.items()},
+            "alone": {ranking: _named(values) for ranking, values in self.alone_means.items()},
+            "differences": differences,
+            "queries": queries,
+        }
 
-    def tables(self) -> list[str]:
-        """The lines of two tables: the measures of each query, and their means."""
-        return [*self._by_query(), "", *self._means()]
+    def _difference(self, ranking: str, other: str) -> Difference:
+        table = self._table(self.scores[ranking]) - self._table(self.scores[other])
+        return Difference(_mean(table), p_values(table), self.against(ranking, other))
 
-    def _by_query(self) -> Iterator[str]:
-        """For each query the measures under each ranking, and the ranking that won, or = for a tie."""
-        group = WIDTH * len(MEASURES)
-        yield " " * QUERY + "".join(f"  {name[:group]:>{group}}" for name in self.scores)
-        yield f"{'query':{QUERY}}" + f"  {_row(SHORT)}" * len(self.scores) + "  won"
-        for id, text in self.queries.items():
-            figures = "".join(f"  {_figures(of[id])}" for of in self.scores.values())
-            query = f"{id} {text}"
-            query = query if len(query) <= QUERY else query[: QUERY - 2] + " …"
-            yield f"{query:{QUERY}}{figures}  {self.won(id) or '='}"
-
-    def _means(self) -> Iterator[str]:
-        """The mean measures of each ranking; the last columns compare with the first, by nDCG@10."""
-        first, number = next(iter(self.scores)), len(self.queries)
-        head = f"{'mean of 1 query' if number == 1 else f'mean of {number:,} queries':{QUERY}}  {_row(SHORT)}"
-        yield f"{head}  better / worse / as good as {first}" if len(self.scores) > 1 else head
-        for name, figures in self.means().items():
-            compared = " / ".join(f"{count:,}" for count in self.against(name, first))
-            yield f"{name:{QUERY}}  {_figures(figures)}  {compared if name != first else ''}".rstrip()
+    def _table(self, scores: Scores) -> Table:
+        return np.array([[scores[query][name] for name in MEASURES] for query in self.queries])
 
     def _key(self, ranking: str, query: str) -> tuple[float, float]:
         of = self.scores[ranking][query]
@@ -132,29 +109,49 @@ def compare(
     rankings: Sequence[str],
     names: Callable[[Sequence[int]], Mapping[int, str]],
     progress: Progress = lambda ranking, done, all: None,
+    language: str = "",
 ) -> Comparison:
     """Search for every query with every ranking, and measure the hits.
 
     Args:
         names: document ids by page number; a page without one is left out.
+        language: of who asks, ISO 639; the ranking alone knows nothing of it.
     Raises:
         BadInput: there is no such ranking.
     """
     scores: dict[str, Scores] = {}
+    alone: dict[str, Scores] = {}
     for ranking in rankings:
-        runs: dict[str, list[str]] = {}
+        served, ranked = dict[str, list[str]](), dict[str, list[str]]()
         for done, (query, text) in enumerate(judgments.queries.items(), 1):
+            served[query] = _documents(
+                searcher.served(text, ranking, language=language), names, judgments.copies
+            )
             numbers = [number for number, _ in searcher.rank(text, ranking, HITS)]
-            known = names(numbers)
-            runs[query] = [known[number] for number in numbers if number in known]
+            ranked[query] = _documents(numbers, names, judgments.copies)
             progress(ranking, done, len(judgments.queries))
-        scores[ranking] = measure(runs, judgments.grades)
-    return Comparison(judgments.queries, scores)
+        scores[ranking], alone[ranking] = (measure(run, judgments.grades) for run in (served, ranked))
+    return Comparison(judgments.queries, scores, alone)
 
 
-def _row(cells: Mapping[str, str]) -> str:
-    return "".join(f"{cells[name]:>{WIDTH}}" for name in MEASURES)
+def _documents(
+    numbers: Sequence[int], names: Callable[[Sequence[int]], Mapping[int, str]], copies: Mapping[str, str]
+) -> list[str]:
+    """A copy counts as the document that was judged, at the place of the first of them."""
+    known = names(numbers)
+    found = (known[number] for number in numbers if number in known)
+    return list(dict.fromkeys(copies.get(document, document) for document in found))
 
 
-def _figures(of: Mapping[str, float]) -> str:
-    return _row({name: f"{of[name]:.3f}" for name in MEASURES})
+def _mean(table: Table) -> Mean:
+    return Mean(table.mean(axis=0), *intervals(table))
+
+
+def _named(values: Iterable[float]) -> dict[str, float]:
+    return dict(zip(MEASURES, map(float, values), strict=True))
+
+
+def _ends(mean: Mean) -> dict[str, list[float]]:
+    return {
+        name: [float(low), float(high)] for name, low, high in zip(MEASURES, mean.low, mean.high, strict=True)
+    }

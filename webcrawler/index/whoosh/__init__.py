@@ -8,7 +8,7 @@ newest commit; `reader` and `segment_reader` read it. `folder` makes, checks and
 from webcrawler.index.whoosh.codec import BulkCodec
 from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.files import MappedSegment
-from webcrawler.index.whoosh.folder import applied_seq, discard, indexed_documents, newest_seq
+from webcrawler.index.whoosh.folder import applied_seq, discard, indexed_documents, is_outdated, newest_seq
 from webcrawler.index.whoosh.hit_encoding import ANCHOR_POSITIONS, HitList
 from webcrawler.index.whoosh.live import Live
 from webcrawler.index.whoosh.reader import Reading
@@ -33,5 +33,6 @@ __all__ = [
     "applied_seq",
     "discard",
     "indexed_documents",
+    "is_outdated",
     "newest_seq",
 ]

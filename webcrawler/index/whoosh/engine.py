@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from webcrawler.archive.catalog import NO_REPEATS, Repeats
 from webcrawler.index.whoosh.folder import VIEWS, applied_seq, exchange, open_index
 from webcrawler.index.whoosh.schema import (
     Anchored,
@@ -56,17 +62,34 @@ class WhooshEngine:
         documents: Sequence[tuple[Document, Text]],
         seq: int,
         early: tuple[int, int] | None = None,
+        repeats: Mapping[str, Repeats] = MappingProxyType({}),
     ) -> None:
         """Commit documents, and that all changes up to `seq` are applied, and those of `early`.
 
         Args:
+            repeats: which blocks repeat over the pages of each server.
             early: after which change, and up to which; above `seq`.
         """
         numbers = {*gone, *(document.number for document, _ in documents)}
-        made = (index_document(document, text) for document, text in documents)
+        made = (
+            index_document(document, text, repeats.get(document.server, NO_REPEATS))
+            for document, text in documents
+        )
         _commit(self._index, numbers, made, seq, _MOST_MERGED, early)
         sys.audit("webcrawler.index.committed")
         self.applied, self.early = seq, early
+
+    def sampled(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Return all page numbers, and of each how many pages told what repeats over its server."""
+        numbers, sampled = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint8)]
+        with closing(self._index.reader()) as reader:
+            for leaf, _ in reader.leaf_readers() if reader.doc_count_all() else ():
+                documents = leaf._perdoc
+                alive = np.ones(leaf.doc_count_all(), np.bool_)
+                alive[list(documents.deleted_docs())] = False
+                numbers.append(documents.array("number", ">u4")[alive])
+                sampled.append(documents.array("sampled", "u1")[alive])
+        return np.concatenate(numbers), np.concatenate(sampled)
 
     def commit_anchors(self, gone: Collection[int], anchors: Sequence[Anchored], seq: int) -> None:
         numbers = {*gone, *(anchored.number for anchored in anchors)}

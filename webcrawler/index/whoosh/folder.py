@@ -13,7 +13,7 @@ from whoosh.fields import Schema
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from webcrawler.index.whoosh.files import MappedSegment, SafeStorage, load, loads
-from webcrawler.index.whoosh.schema import VERSION, early_of
+from webcrawler.index.whoosh.schema import OLDEST, VERSION, early_of
 
 NAME = "MAIN"
 OTHER_ENGINE = "it was made by tantivy, which is no longer supported"
@@ -143,6 +143,14 @@ def indexed_documents(folder: Path) -> int:
         return sum(segment.doc_count() for segment in read_toc(folder).segments)
     except Exception:  # none yet, or being exchanged
         return 0
+
+
+def is_outdated(folder: Path) -> bool:
+    """Tell whether searches can read it, but it was made by an older version."""
+    try:
+        return bool(OLDEST <= read_toc(folder).schema.version < VERSION)
+    except Exception:  # none yet, or damaged
+        return False
 
 
 def is_of_other_engine(folder: Path) -> bool:

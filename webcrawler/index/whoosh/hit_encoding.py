@@ -9,16 +9,18 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import count, islice
+from itertools import count
 from typing import Any, NamedTuple
 
 from whoosh.formats import Format
 
 from webcrawler.index.whoosh.files import FACE
-from webcrawler.text import MAX_TERM_CHARACTERS, MAX_TOKENS, is_word_character, tokens, tokens_of, words
+from webcrawler.text import MAX_TERM_CHARACTERS, analysed, indexed_words, is_word_character, symbols
 
-MAX_DISTINCT_TERMS = 20_000  # of one field of one document; further terms are not indexed
+MAX_POSITIONS = 1 << 28  # of one field of one document: those that a hit has room for
 ANCHOR_POSITIONS = 64  # from the start of one anchor text to that of the next
+SECTION = "#"  # the term of the field `section`; no word is spelled so
+HEADING_WORDS = 7  # of a section that are known: three bits
 _PLAIN = 2  # the bits of size 0 in a hit
 _WIDE = b"\0"  # closes a list of four-byte hits, which so has an odd length
 
@@ -28,7 +30,7 @@ Span = tuple[int, int, int]  # start and end in characters, relative size -1 …
 class PlainHit(NamedTuple):
     """One occurrence of a term."""
 
-    position: int  # in words from the start of the field, stop words counted
+    position: int  # in words from the start of the field
     size: int  # -1 small, 0 plain, 1 bold or em … 6 h1
     capital: bool
 
@@ -55,30 +57,61 @@ class HitList(Format):  # type: ignore[misc]
         self, value: Any, analyzer: object = None, **options: Any
     ) -> list[tuple[str, int, float, bytes]]:
         lists = value if isinstance(value, dict) else hit_lists(value)
-        return [(term, len(hits), float(len(hits)), _pack(hits)) for term, hits in lists.items()]
+        return [(term, len(hits), float(len(hits)), pack(hits)) for term, hits in lists.items()]
 
 
 def encode(hits: Sequence[PlainHit]) -> bytes:
     """Return the value of a posting, from hits by ascending position."""
-    return _pack([hit.position << 4 | (hit.size + 1) << 1 | hit.capital for hit in hits])
+    return pack([hit.position << 4 | (hit.size + 1) << 1 | hit.capital for hit in hits])
 
 
-def hit_lists(value: str | tuple[str, Sequence[Span]]) -> dict[str, list[int]]:
+def hit_lists(value: str | tuple[str, Sequence[Span]], language: str = "") -> dict[str, list[int]]:
     """Return each term's hits as numbers, of a text or of (text, spans of emphasis); later spans win."""
     text, spans = (value, ()) if isinstance(value, str) else value
-    cut_words, index = _cut(text, sorted({offset for start, end, _ in spans for offset in (start, end)}))
+    return hit_lists_and_positions(text, spans, (), language)[0]
+
+
+def hit_lists_and_positions(
+    text: str, spans: Sequence[Span], offsets: Sequence[int], language: str = ""
+) -> tuple[dict[str, list[int]], list[int]]:
+    """Return what `hit_lists` does, and the positions of the words that begin at or behind some offsets."""
+    edges = {offset for start, end, _ in spans for offset in (start, end)}
+    signs = symbols(text)
+    cut_words, index = _cut(text, sorted(edges.union(offsets, (start for start, _, _ in signs))))
     sizes = bytearray((_PLAIN,)) * len(cut_words)
     for start, end, size in spans:
         first, last = index[start], index[end]
         sizes[first:last] = bytes((_PLAIN + 2 * size,)) * (last - first)
+    found = _by_term(cut_words, sizes, language)
+    for start, _, term in signs:
+        if (position := index[start]) < len(sizes):
+            found[term].append(position << 4 | sizes[position])
+    return found, [index[offset] for offset in offsets]
+
+
+def _by_term(spelled: list[str], sizes: bytearray, language: str) -> defaultdict[str, list[int]]:
+    """Return the hits of each term, ascending, from the words of a text and the bits of their sizes."""
+    by_spelling: defaultdict[str, list[int]] = defaultdict(list)
+    # The innermost loop of the follower: each spelling is analysed only once for a text.
+    # 16 times the position is the position in its place in the hit.
+    for word, position, size in zip(spelled, count(0, 16), sizes, strict=False):
+        by_spelling[word].append(position | size)
     found: defaultdict[str, list[int]] = defaultdict(list)
-    # The innermost loop of the follower: 16 times the position is the position in its place in the hit.
-    for position, (term, capital), size in zip(count(0, 16), tokens_of(cut_words), sizes, strict=False):
-        if term:
-            found[term].append(position | size | capital)
-    if len(found) > MAX_DISTINCT_TERMS:
-        return dict(islice(found.items(), MAX_DISTINCT_TERMS))
+    for (term, capital), hits in zip(analysed(by_spelling, language), by_spelling.values(), strict=True):
+        if capital:
+            hits = [hit | 1 for hit in hits]
+        found[term] = sorted(found[term] + hits) if term in found else hits
     return found
+
+
+def section_lists(positions: Iterable[int], headings: Iterable[str]) -> dict[str, list[int]]:
+    """Return the hits of the one term that says where sections begin, from ascending positions.
+
+    In the place of a size they have the number of words in the heading, HEADING_WORDS at most.
+    """
+    lengths = (min(len(indexed_words(heading)), HEADING_WORDS) for heading in headings)
+    hits = [position << 4 | length << 1 for position, length in zip(positions, lengths, strict=True)]
+    return {SECTION: hits} if hits else {}
 
 
 def anchor_lists(texts: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
@@ -89,11 +122,10 @@ def anchor_lists(texts: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
     start = 0
     for text, times in texts:
-        spelled = tokens(text)[: ANCHOR_POSITIONS // 2]
+        tokens = list(analysed(indexed_words(text)[: ANCHOR_POSITIONS // 2]))
         for _ in range(times):
-            for position, (term, capital) in enumerate(spelled, start):
-                if term:
-                    found[term].append(position << 4 | _PLAIN | capital)
+            for position, (term, capital) in enumerate(tokens, start):
+                found[term].append(position << 4 | _PLAIN | capital)
             start += ANCHOR_POSITIONS
     return found
 
@@ -105,10 +137,10 @@ def _cut(text: str, offsets: list[int]) -> tuple[list[str], dict[int, int]]:
     start = 0
     for offset in offsets:
         edge = _word_start(text, min(max(offset, 0), len(text)), start)
-        found += words(text[start:edge])
-        index[offset], start = min(len(found), MAX_TOKENS), edge
-    found += words(text[start:])
-    return found[:MAX_TOKENS], index
+        found += indexed_words(text[start:edge])
+        index[offset], start = min(len(found), MAX_POSITIONS), edge
+    found += indexed_words(text[start:])
+    return found[:MAX_POSITIONS], index
 
 
 def _word_start(text: str, offset: int, least: int) -> int:
@@ -121,7 +153,8 @@ def _word_start(text: str, offset: int, least: int) -> int:
     return offset if offset == len(text) else edge
 
 
-def _pack(hits: list[int]) -> bytes:
+def pack(hits: list[int]) -> bytes:
+    """Return the value of a posting, from hits as numbers."""
     wide = hits[-1] >= 65_536
     packed = array("I" if wide else "H", hits)
     if sys.byteorder != "little":

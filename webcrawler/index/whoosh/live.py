@@ -19,7 +19,7 @@ from webcrawler.index.whoosh.folder import (
     read_toc,
 )
 from webcrawler.index.whoosh.reader import Reading
-from webcrawler.index.whoosh.schema import VERSION
+from webcrawler.index.whoosh.schema import OLDEST, VERSION
 
 _SETTLED_NS = 1_000_000_000  # no clock of a file system is coarser
 
@@ -38,6 +38,11 @@ class Live:
     def catalog(self) -> str:
         """The identity of the catalog that the reading's index follows."""
         return self._index.catalog
+
+    @property
+    def is_outdated(self) -> bool:
+        """Was the reading's index built by an older version, with other fields or terms?"""
+        return self._index.version < VERSION
 
     def reading(self) -> Reading | None:
         """Return the newest commits that can be read; None where nothing is indexed.
@@ -74,6 +79,7 @@ class _LiveIndex:
         self._reader: IndexReader | None = None
         self.shows: object = None  # the commit that the reader shows
         self.catalog = ""  # the identity of the one it follows
+        self.version = VERSION  # of its fields and terms
         self._seen: tuple[int, int] | None = None  # inode and time of the folder when it was last read
 
     def reader(self) -> IndexReader | None:
@@ -105,7 +111,7 @@ class _LiveIndex:
             return  # a commit would have changed the folder
         self._seen = None
         toc, storage = read_toc(self._folder), SafeStorage(str(self._folder))
-        if toc.schema.version != VERSION:
+        if not OLDEST <= toc.schema.version <= VERSION:
             raise Unavailable(
                 f"the index {self._folder} was made by another version: `scrapy reindex` builds it anew"
             )
@@ -114,7 +120,7 @@ class _LiveIndex:
         if self._reader is None or newest != self.shows:
             check_segments(toc, self._folder)
             self._reader = FileIndex._reader(storage, toc.schema, toc.segments, toc.generation)
-            self.shows, self.catalog = newest, toc.schema.catalog
+            self.shows, self.catalog, self.version = newest, toc.schema.catalog, toc.schema.version
         if now - state.st_mtime_ns > _SETTLED_NS:  # else a second commit may have the same time
             self._seen = seen
 

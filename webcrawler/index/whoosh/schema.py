@@ -10,12 +10,21 @@ from whoosh.columns import NumericColumn
 from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
+from webcrawler.archive.catalog import NO_REPEATS, Repeats
 from webcrawler.index.whoosh.files import FACE
-from webcrawler.index.whoosh.hit_encoding import HitList, anchor_lists, hit_lists
+from webcrawler.index.whoosh.hit_encoding import (
+    HitList,
+    anchor_lists,
+    hit_lists,
+    hit_lists_and_positions,
+    pack,
+    section_lists,
+)
 from webcrawler.records import Document, Text
-from webcrawler.text import terms
+from webcrawler.text import content, terms
 
-VERSION = 2  # of fields, analysis and hit lists together; another one in a folder means: follow again
+VERSION = 7  # of fields, analysis and hit lists together; another one in a folder means: follow again
+OLDEST = 2  # that searches can read meanwhile
 
 
 class Anchored(NamedTuple):
@@ -40,10 +49,8 @@ class Hits(FieldType):  # type: ignore[misc]
         super().__init__(HitList(), None, scorable=True, stored=stored)
 
     def index(self, value: Any, **options: Any) -> Iterable[tuple[bytes, int, float, bytes]]:
-        return [
-            (term.encode(), count, weight, hits)
-            for term, count, weight, hits in self.format.word_values(value)
-        ]
+        lists = value if isinstance(value, dict) else hit_lists(value)
+        return [(term.encode(), len(hits), float(len(hits)), pack(hits)) for term, hits in lists.items()]
 
     def process_text(self, qstring: str, mode: str = "", **options: Any) -> list[str]:
         """What Whoosh's own query parsers ask for."""
@@ -74,8 +81,12 @@ class Number(FieldType):  # type: ignore[misc]
 def make_schema() -> Schema:
     """Return the fields of a document.
 
-    `length` is a column: the number of terms in the body, which holds the headings; it is exact, while Whoosh
-    rounds its own field lengths to a byte.
+    `body` is the main content with its headings, `around` the rest of the text. The hits of `section` are the
+    positions in `body` where sections begin, in their order, and in place of a size how many words their
+    headings have. Title, description and text are analysed in the `language` of the document, ISO 639;
+    `words`, those of the URL, and anchors as English. `length` is a column: the number of terms in the body;
+    it is exact, while Whoosh rounds its own field lengths to a byte. `sampled` is one as well: how many pages
+    told which blocks repeat over the server, when the document was indexed.
     """
     return _marked(
         Schema(
@@ -85,9 +96,13 @@ def make_schema() -> Schema:
             fetched=STORED(),
             meta=Hits(),
             body=Hits(),
+            around=Hits(),
+            section=Hits(),
             words=Hits(),
             server=ID(stored=True),
+            language=ID(),
             length=COLUMN(NumericColumn("I")),
+            sampled=COLUMN(NumericColumn("B")),
         )
     )
 
@@ -119,20 +134,27 @@ def early_of(schema: Schema) -> tuple[int, int] | None:
     return found
 
 
-def index_document(document: Document, text: Text) -> dict[str, Any]:
+def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS) -> dict[str, Any]:
     """Return the keyword arguments of the writer's `add_document`."""
-    body = hit_lists((text.body, text.emphasis))
+    main, around = content.split(text, repeats.digests)
+    starts = [section.start for section in main.sections]
+    language = text.language
+    body, positions = hit_lists_and_positions(main.body, main.emphasis, starts, language)
     return {
         "number": document.number,
         "url": document.url,
-        "title": hit_lists(text.title),
+        "title": hit_lists(text.title, language),
         "_stored_title": text.title or text.headings.partition("\n")[0] or document.url,
         "fetched": document.fetched,
-        "meta": hit_lists(f"{text.description}\n{text.keywords}"),
+        "meta": hit_lists(f"{text.description}\n{text.keywords}", language),
         "body": body,
+        "around": hit_lists(around, language),
+        "section": section_lists(positions, (section.heading for section in main.sections)),
         "words": hit_lists(url_words(document.url)),
         "server": document.server,
+        "language": language or None,
         "length": sum(map(len, body.values())),
+        "sampled": repeats.pages,
     }
 
 

@@ -132,6 +132,18 @@ def joint(parts: Sequence[Posted]) -> Posted:
     return Posted(pages, counts, Values.joint([part.values for part in parts]))
 
 
+def merged(parts: Sequence[Posted]) -> Posted:
+    """Return the posting list of any of several terms: a page that has more than one has the hits of all."""
+    together = joint(parts)
+    pages, places = np.unique(together.pages, return_inverse=True)
+    if len(pages) == len(together.pages):
+        return together
+    counts = np.bincount(places, together.counts).astype(np.float32)
+    of, hits = np.repeat(places, together.values.counts), together.values.hits()
+    order = np.lexsort((hits, of))
+    return Posted(pages, counts, Values.of_hits(np.bincount(of, minlength=len(pages)), hits[order]))
+
+
 def _size_bytes(posted: Posted) -> int:
     values = posted.values
     # 8 bytes a list once its start is known

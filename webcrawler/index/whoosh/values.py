@@ -83,6 +83,16 @@ class Values:
         made.wide = [base + place for base, part in zip(bases, parts, strict=False) for place in part.wide]
         return made
 
+    @classmethod
+    def of_hits(cls, counts: Ints, hits: NDArray[np.uint32]) -> Values:
+        """Encode hit lists, of `counts` hits each, all with four bytes a hit."""
+        joined = np.zeros(4 * len(hits) + len(counts), np.uint8)
+        closing = np.cumsum(4 * counts + 1) - 1
+        joined[np.delete(np.arange(len(joined)), closing)] = hits.astype("<u4").view(np.uint8)
+        made = cls(b"", (), joined.tobytes())
+        made.counts, made.wide = counts, range(len(counts))
+        return made
+
     def __len__(self) -> int:
         return len(self.counts)
 
@@ -119,7 +129,7 @@ class Values:
 
     def flat(self) -> Flat:
         """Decode all hit lists at once."""
-        hits = self._hits()
+        hits = self.hits()
         return Flat(
             _starts(self.counts),
             (hits >> 4).astype(np.int32),
@@ -127,7 +137,8 @@ class Values:
             (hits & 1).astype(np.bool_),
         )
 
-    def _hits(self) -> NDArray[np.uint32]:
+    def hits(self) -> NDArray[np.uint32]:
+        """Return the hits of all lists as numbers, see `hit_encoding`."""
         if not len(self.wide):
             return np.frombuffer(self.joined, "<u2").astype(np.uint32)
         is_wide = np.zeros(len(self), np.bool_)

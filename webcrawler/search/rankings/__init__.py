@@ -1,8 +1,8 @@
 """The rankings by name; another one is a file in this package and a row in RANKINGS.
 
 `bm25f`, the default, combines the fields of a page with what the page is called by itself and by others;
-`pseudo_relevance` adds to it for queries that are sentences. `hitlists` counts types of hits, and pairs of
-near ones (GO); `peculiarity` is WC's.
+`pseudo_relevance` adds to it for queries that are sentences, and `nearness` where words stand together.
+`hitlists` counts types of hits, and pairs of near ones (GO); `peculiarity` is WC's.
 
 Commands, search page and evaluation read RANKINGS.
 """
@@ -16,6 +16,7 @@ from webcrawler.errors import BadInput
 from webcrawler.search.matches import Ranking
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.hitlists import HitLists
+from webcrawler.search.rankings.nearness import Nearness
 from webcrawler.search.rankings.peculiarity import Peculiarity
 from webcrawler.search.rankings.pseudo_relevance import PseudoRelevanceFeedback
 from webcrawler.text import Reference
@@ -24,22 +25,27 @@ DEFAULT = "bm25f"
 
 
 class Row(NamedTuple):
-    made_with: Callable[[Reference], Ranking]
+    made_with: Callable[[Callable[[], Reference]], Ranking]
     help: str  # what counts in it
 
 
 RANKINGS = {
-    "bm25f": Row(lambda reference: PseudoRelevanceFeedback(BM25F()), "words, what links say and importance"),
+    "bm25f": Row(
+        lambda reference: Nearness(PseudoRelevanceFeedback(BM25F())),
+        "words, how near they are, what links say and importance",
+    ),
     "hitlists": Row(lambda reference: HitLists(), "how large words stand, and how near each other"),
-    "peculiarity": Row(lambda reference: Peculiarity(reference.frequency), "words that are rare in English"),
+    "peculiarity": Row(
+        lambda reference: Peculiarity(reference().frequency), "words that are rare in the language"
+    ),
 }
 
 
-def make_ranking(name: str, reference: Reference) -> Ranking:
+def make_ranking(name: str, reference: Callable[[], Reference]) -> Ranking:
     """Make a ranking for one answer.
 
     Args:
-        reference: how frequent words are in general.
+        reference: gives how frequent words are in general; called only where a ranking asks for it.
     Raises:
         BadInput: no ranking has this name.
     """

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.search.matches import Matches, Part, idf, spellings, weights
+from webcrawler.search.matches import Matches, Part, idf, spellings, telling, weights
 from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
@@ -35,6 +35,7 @@ FIELDS: Mapping[str, Field] = {
     "words": Field("URL", 4.0, 0.75),
     "meta": Field("description", 1.0, 0.3),
     "anchor": Field("links to it", 0.5, 0.75),
+    "around": Field("text around the content", 0.1, 0.5),
 }
 TEXT = ("title", "body")  # what a page says itself
 
@@ -108,8 +109,9 @@ class BM25F:
         return [*rows, page.importance_part(self._most(words, page), 0)]
 
     def query_weights(self, terms: Sequence[QueryTerm]) -> dict[str, float]:
-        """Return the weight of each term: 1 for once, and less for each further time that it is typed."""
-        return {word: times * (self.k3 + 1) / (self.k3 + times) for word, times in weights(terms).items()}
+        """Return the weight of each term: what it says for once, and less for each further time typed."""
+        says, typed = telling(terms), weights(terms)
+        return {word: says[word] * times * (self.k3 + 1) / (self.k3 + times) for word, times in typed.items()}
 
     def relevance(self, words: Mapping[str, float], matches: Matches, fields: Collection[str] = ()) -> Floats:
         """Return the relevance of each page for weighted words, in all fields or in some."""

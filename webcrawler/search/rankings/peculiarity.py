@@ -63,7 +63,7 @@ def weight(occurrences: Floats, lengths: Floats, reference_frequency: float) -> 
 
     Args:
         occurrences: of the word, in each text.
-        lengths: words of each text, without stop words.
+        lengths: words of each text.
         reference_frequency: a share of all words, as in the texts.
     """
     return occurrences / lengths / reference_frequency

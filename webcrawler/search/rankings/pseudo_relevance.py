@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from webcrawler.search.matches import Factor, Matches, Part, idf, typed
+from webcrawler.search.matches import Factor, Matches, Part, idf, telling, typed
 from webcrawler.search.rankings.bm25f import BM25F, TEXT
 from webcrawler.text.query import QueryTerm
 
@@ -92,7 +92,8 @@ class PseudoRelevanceFeedback:
         return rows
 
     def _factors(self, terms: Sequence[QueryTerm], matches: Matches) -> list[Factor]:
-        words = set(typed(terms))
+        says = telling(terms)
+        words = {word for word in typed(terms) if says[word] == 1}
         if len(words) < FEWEST_WORDS or not len(matches.pages):
             return []
         if np.logical_and.reduce([matches.counts("title", word) > 0 for word in words]).any():

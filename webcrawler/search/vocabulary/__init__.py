@@ -5,6 +5,7 @@ reads the catalog, and the lists of `spelling`, `thesaurus` and `completions` ar
 """
 
 from webcrawler.search.vocabulary.builder import VocabularyRenewal, remake, wait_until_made
+from webcrawler.search.vocabulary.spelling import Correction
 from webcrawler.search.vocabulary.stored import Vocabulary, load
 
-__all__ = ["Vocabulary", "VocabularyRenewal", "load", "remake", "wait_until_made"]
+__all__ = ["Correction", "Vocabulary", "VocabularyRenewal", "load", "remake", "wait_until_made"]

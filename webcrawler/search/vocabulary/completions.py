@@ -1,8 +1,8 @@
-"""Which queries begin like this? Words and phrases of the crawl, titles and anchor texts.
+"""Which queries begin like this? Words and phrases of the crawl, names in code, titles and headings.
 
 All weigh by how many pages use them or links lead to them, those of one server up to TAPER: what one server
-says on all of its pages weighs less than what several say. What a person is typing is looked up by bisection
-in the sorted places where a word begins.
+says on all of its pages weighs less than what several say. Texts of links are not among them: nobody types
+"click here". What a person is typing is looked up by bisection in the sorted places where a word begins.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from webcrawler.search.vocabulary.documents import TAPER, Collected
 from webcrawler.text import analysis
 
 AT_START = 2.0  # what a phrase that begins so weighs more than one that has it further on
+LITERAL = 3  # times as many are looked at for those that have what was typed letter by letter: "a_b"
+LONGEST_KEY = 1_000  # no key has as many characters
 LONGEST = 100  # characters of what was typed that count
 PHRASES = 60_000  # the likeliest
 WORDS = 8  # of a phrase
@@ -29,12 +31,14 @@ CHARACTERS = 80
 DOCUMENTS = 2  # tapered: a word or phrase that fewer have is not suggested
 PLAIN = 3e-6  # of general English: the more frequent a word is there, the less it says here
 PECULIARITY = 0.6
-LINKS = 2_000_000  # of which anchors are read
-ANCHOR_SHARE = 0.25  # of the links with an anchor that lead to one page: "next" leads to another from each
-ANCHOR_PAGES = 4  # that an anchor may lead to all the same
-ANCHOR_CHARACTERS = 200
-_ANCHORS = " · "  # parts the anchors that a page has for one target
+LINKS = 2_000_000  # that are read
+HEADING = 0.5  # documents that it counts as
+# "git-rebase(1)", "Write-Ahead Logging (WAL)"; "Chapter 30. Reliability", "20.5. Write-Ahead Log"
+_ASIDE = re.compile(r"\s*\([^()]*\)$")
+_NUMBERED = re.compile(r"(?i)^(?:(?:chapter|section|part|appendix)\s+\w{1,5}[.:]?|\d+(?:\.\d+)*[.:]?)\s+")
 _SYNTAX = re.compile(r'["“”„«»()\[\]{}*~]|(?<!\S)[-+]+|[:;,.!?]+(?=\s|$)')
+_EDGES = re.compile(r"^[^\w.]+|[^\w+#]+$")  # "¶"
+_CODE = re.compile(r"_|::|->").search
 _LAST = "\U0010ffff"
 
 
@@ -52,29 +56,48 @@ class Completions:
         self._texts, self._keys, self._weights, self._places = phrases
 
     def of(self, text: str, limit: int) -> list[str]:
-        """Return phrases with that text at the start of a word; else with its last word completed."""
+        """Return phrases with that text at the start of a word; else with all of its words."""
         typed = analysis.lower_case(text[:LONGEST])
         key = " ".join(analysis.words(typed))
         if not key:
             return []
-        found = self._likely(f"{key} " if typed[-1].isspace() else key, limit)
-        before, _, last = key.rpartition(" ")
-        if before and not found:
-            found = [f"{before} {word}" for word in self._likely(last, limit) if " " not in word]
+        if typed[-1] == "_" or not analysis.is_word_character(typed[-1]):
+            key += " "
+        found = self._likely(self._beginning(key), LITERAL * limit)
+        if not found and " " in key.strip():
+            found = self._likely(self._together(key), LITERAL * limit)
+        literally = typed.strip().replace("-", " ")
+        return sorted(found, key=lambda text: literally not in text.lower().replace("-", " "))[:limit]
+
+    def _beginning(self, key: str) -> NDArray[np.int32]:
+        """Return the places where a phrase goes on like that."""
+        return self._between(key, key + _LAST)
+
+    def _between(self, first: str, last: str) -> NDArray[np.int32]:
+        places = range(len(self._places))
+        start = bisect_left(places, first, key=self._rest)
+        return self._places[start : bisect_right(places, last, key=self._rest)]
+
+    def _together(self, key: str) -> NDArray[np.int32]:
+        """Return the places of the last word in phrases that have the others before it or behind."""
+        *others, last = key.split()
+        found = self._beginning(f"{last} " if key.endswith(" ") else last)
+        for word in others:
+            other = self._between(word, f"{word} {_LAST}")
+            is_same = np.isin(found @ (LONGEST_KEY, 1), other @ (LONGEST_KEY, 1))
+            found = found[np.isin(found[:, 0], other[:, 0]) & ~is_same]
         return found
 
-    def _likely(self, key: str, limit: int) -> list[str]:
-        places = range(len(self._places))
-        start = bisect_left(places, key, key=self._rest)
-        some = self._places[start : bisect_right(places, key + _LAST, key=self._rest)]
+    def _likely(self, some: NDArray[np.int32], limit: int) -> list[str]:
         weights = self._weights[some[:, 0]] + AT_START * (some[:, 1] == 0)
         best, count = np.arange(len(weights)), 6 * limit
         if len(weights) > count:
             best = np.argpartition(-weights, count)[:count]
-        found: dict[tuple[str, ...], str] = {}  # by their terms: plural and singular are one
+        found: dict[tuple[object, ...], str] = {}  # by their terms: plural and singular are one
         for place in best[np.argsort(-weights[best], kind="stable")]:
             phrase = int(some[place, 0])
-            found.setdefault(tuple(analysis.terms(self._keys[phrase])), self._texts[phrase])
+            text = self._texts[phrase]
+            found.setdefault((bool(_CODE(text)), *analysis.terms(self._keys[phrase])), text)
             if len(found) == limit:
                 break
         return list(found.values())
@@ -102,17 +125,24 @@ def places_of(keys: Sequence[str]) -> NDArray[np.int32]:
 
 def suggested(collected: Collected, english: Mapping[str, float], catalog: Catalog) -> Phrases:
     """Return the likeliest queries; `english` has the share of each word in general English."""
-    known: dict[str, tuple[float, str]] = {}  # by its words, the largest count of a text
-    for text, count in chain(_phrases(collected, english), _titles_and_anchors(collected, catalog)):
+    known: dict[str, tuple[float, str]] = {}  # by its words, or as a name in code; the largest count
+    names = ((name, float(count)) for name, count in collected.names.items() if count >= DOCUMENTS)
+    for text, count in chain(_phrases(collected, english), _titles(collected, catalog), names):
         if query := as_query(text):
-            key = " ".join(analysis.words(analysis.lower_case(query)))
-            known[key] = max(known.get(key, (0.0, "")), (count, query))
+            key = query if _CODE(query) else _key(query)
+            before, spelled = known.get(key, (0.0, query))
+            # mostly written like that: virDomainCreate, not sQLite
+            known[key] = max(before, count), query if 2 * count >= before else spelled
             if len(known) > 3 * PHRASES:
                 known = dict(_likeliest(known))
-    best = _likeliest(known)
-    keys = [key for key, _ in best]
-    weights = np.log2([1 + count for _, (count, _) in best]).astype(np.float32)
-    return Phrases([text for _, (_, text) in best], keys, weights, places_of(keys))
+    best = [one for _, one in _likeliest(known)]
+    keys = [_key(query) for _, query in best]
+    weights = np.log2([1 + count for count, _ in best]).astype(np.float32)
+    return Phrases([query for _, query in best], keys, weights, places_of(keys))
+
+
+def _key(query: str) -> str:
+    return " ".join(analysis.words(analysis.lower_case(query)))
 
 
 def _likeliest(known: Mapping[str, tuple[float, str]]) -> list[tuple[str, tuple[float, str]]]:
@@ -133,42 +163,34 @@ def _phrases(collected: Collected, english: Mapping[str, float]) -> Iterator[tup
             yield phrase, often
 
 
-def _titles_and_anchors(collected: Collected, catalog: Catalog) -> Iterator[tuple[str, float]]:
-    """Yield titles with how many links lead there, and anchors with how many lead to their main target.
-
-    Anchors that lead to many pages are left out.
-    """
-    texts: dict[str, int] = {}
-    rows = np.fromiter(chain.from_iterable(_links(catalog, texts)), np.int64)
-    anchors, targets, sources = rows.reshape(-1, 3).T
-    servers = collected.server_of[sources - 1]
-    _, numbers, counts = _tapered(np.zeros_like(anchors), targets, servers)
+def _titles(collected: Collected, catalog: Catalog) -> Iterator[tuple[str, float]]:
+    """Yield titles with how many links lead there, and headings."""
+    links = np.fromiter(chain.from_iterable(_links(catalog)), np.int64).reshape(-1, 2)
+    numbers, counts = _tapered(links[:, 0], collected.server_of[links[:, 1] - 1])
     links_to = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     for number, title in collected.titles:
-        yield title, float(links_to.get(number, 0))
-    anchors, _, counts = _tapered(anchors, targets, servers)
-    links = np.bincount(anchors, counts, len(texts))
-    pages = np.bincount(anchors, minlength=len(texts))
-    best = np.zeros(len(texts))
-    np.maximum.at(best, anchors, counts)
-    good = (best >= ANCHOR_SHARE * links) | (pages <= ANCHOR_PAGES)
-    for text, number in texts.items():
-        if good[number]:
-            yield text, float(best[number])
+        yield title, 1.0 + links_to.get(number, 0)
+    for head in collected.heads:
+        yield head, HEADING
 
 
-def _links(catalog: Catalog, texts: dict[str, int]) -> Iterator[tuple[int, int, int]]:
-    """Yield (anchor, target, source) of links; the texts of new anchors are added to `texts`."""
-    for source, target, anchor, rel in islice(catalog.links.all(), LINKS):
+def _links(catalog: Catalog) -> Iterator[tuple[int, int]]:
+    """Yield (target, source) of links."""
+    for source, target, _, rel in islice(catalog.links.all(), LINKS):
         if not rel and source != target:
-            for text in anchor[:ANCHOR_CHARACTERS].split(_ANCHORS):
-                yield texts.setdefault(text, len(texts)), target, source
+            yield target, source
 
 
 def as_query(text: str) -> str:
     """Return the text as a person may type it, without syntax of the query language; "" if it is none."""
-    query = " ".join(_SYNTAX.sub(" ", text).split())
-    if len(query) > CHARACTERS or "/" in query.strip("/") or "_" in query:
+    query = _EDGES.sub(
+        "", " ".join(_SYNTAX.sub(" ", _NUMBERED.sub("", _ASIDE.sub("", text.strip()))).split())
+    )
+    if (
+        len(query) > CHARACTERS
+        or "/" in query.strip("/")
+        or (" " in query and ("_" in query or "::" in query))
+    ):
         return ""
     words = analysis.words(query)
     tokens = analysis.tokens_of(words)
@@ -177,11 +199,10 @@ def as_query(text: str) -> str:
 
 
 def _tapered(
-    anchors: NDArray[np.int64], targets: NDArray[np.int64], servers: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return each pair of anchor and target once, and its number of links, those of a server up to TAPER."""
-    many_targets, many_servers = (int(some.max(initial=0)) + 1 for some in (targets, servers))
-    links, counts = np.unique((anchors * many_targets + targets) * many_servers + servers, return_counts=True)
-    pairs, places = np.unique(links // many_servers, return_inverse=True)
-    sums = np.bincount(places, np.minimum(counts, TAPER), len(pairs)).astype(np.int64)
-    return pairs // many_targets, pairs % many_targets, sums
+    targets: NDArray[np.int64], servers: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each target once, and its number of links, those of a server up to TAPER."""
+    many = int(servers.max(initial=0)) + 1
+    links, counts = np.unique(targets * many + servers, return_counts=True)
+    numbers, places = np.unique(links // many, return_inverse=True)
+    return numbers, np.bincount(places, np.minimum(counts, TAPER), len(numbers)).astype(np.int64)

@@ -10,6 +10,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,16 @@ LINES = 200_000  # of one server that are remembered
 WORDS = 2_000_000  # different ones
 TAPER = 16  # documents of one server that count
 PHRASES = 200_000  # in memory at a time
+FEW = 3  # pages of a server that have the same heading: what more of them have is "See also"
 REPEATED = 0.1  # a part of so large a share of a server's titles is the server's name, or a section's
 _AT_ONCE = 500  # documents
 
 # "re — Regular expression operations — Python 3.11 documentation", "Vector | Docs", "Home: FAQ"
 _PARTS = re.compile(r"\s+[-–—|·•»:/]+\s+|:\s+|\s*[·•»]\s*")
-_BREAKS = re.compile(rf"{_PARTS.pattern}|[,;.!?()]+(?:\s|$)|\s[(]")  # no phrase spans one
+# No phrase spans one: what punctuation joins, as in code, is no run of words.
+_BREAKS = re.compile(rf"{_PARTS.pattern}|_|[^\w\s'’-]+|\s-+|-+\s")
+_NAMES = re.compile(r"\w+(?:(?:\.|::|->)\w+)*")
+_IS_NAME = re.compile(r"[a-z][A-Z]|[^\W_](?:_+|\.|::|->)[^\W\d_]").search  # camelCase, a_b, a.b, a::b, a->b
 
 
 class Collected:
@@ -45,6 +50,8 @@ class Collected:
         self.servers = array("i")  # with a word
         self.tapered = array("i")  # documents with a word, of each server at most TAPER
         self.phrases: Counter[str] = Counter()  # tapered in the same way
+        self.names: Counter[str] = Counter()  # in code, in titles and headings; tapered in the same way
+        self.heads: dict[str, None] = {}  # headings that few pages of a server have
         self.titles: list[tuple[int, str]] = []  # by page number, without what all pages of a server say
         self.size = 0  # documents added
         self._passage_words = array("i")  # numbers of words, passage after passage
@@ -72,8 +79,14 @@ class Collected:
             self.tapered[word] += min(documents, TAPER)
         for phrase, documents in one.phrases.items():
             self.phrases[phrase] += min(documents, TAPER)
+        for name, documents in one.names.items():
+            self.names[name] += min(documents, TAPER)
         if len(self.phrases) > PHRASES:
             self.phrases = Counter(dict(self.phrases.most_common(PHRASES // 2)))
+        if len(self.names) > PHRASES:
+            self.names = Counter(dict(self.names.most_common(PHRASES // 2)))
+        some = (head for head, documents in one.heads.items() if documents <= FEW)
+        self.heads |= dict.fromkeys(islice(some, max(0, PHRASES - len(self.heads))))
         self.titles += distinct_titles(one.titles)
         step = max(1.0, len(one.passages) / SERVER_PASSAGES)
         for place in np.arange(0, len(one.passages), step).astype(int).tolist():
@@ -96,6 +109,8 @@ class _Server:
         """`numbers`: of words; new ones are added."""
         self.documents: Counter[int] = Counter()
         self.phrases: Counter[str] = Counter()
+        self.names: Counter[str] = Counter()
+        self.heads: Counter[str] = Counter()
         self.titles: list[tuple[int, str]] = []
         self.passages: list[array[int]] = []
         self._numbers = numbers
@@ -107,6 +122,9 @@ class _Server:
         self.titles.append((page, text.title))
         heads = [text.title, *text.headings.split("\n")]
         self.phrases.update(set(phrases_of(heads)))
+        self.names.update(set(names_of(heads)))
+        if len(self.heads) < LINES:
+            self.heads.update(set(heads[1:]))
         said: set[int] = set()
         for line in (*heads, *text.body[:BODY_CHARACTERS].split("\n")):
             said.update(self._read(line))
@@ -127,6 +145,8 @@ class _Server:
         self._open += [number for word, number in found.items() if len(word) >= WORD_CHARACTERS]
         if len(self._open) >= PASSAGE_WORDS:
             self._end_passage()
+        # Of a text only what is clear without its dots, which addresses and abbreviations have, too.
+        self.names.update(name for name in names_of([line]) if "." not in name)
         self._lines[line] = tuple(found.values())
         return self._lines[line]
 
@@ -159,10 +179,16 @@ def phrases_of(lines: Iterable[str]) -> Iterator[str]:
                     yield " ".join(words[start:end])
 
 
+def names_of(lines: Iterable[str]) -> Iterator[str]:
+    """Yield names in code as they are spelled: generate_password_hash, std::vector, virDomainCreate."""
+    return filter(_IS_NAME, (name for line in lines for name in _NAMES.findall(line)))
+
+
 def distinct_titles(titles: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the titles of a server's pages without the parts that many of them have; no empty ones."""
+    """Return the parts of the titles of a server's pages but those that many of them have; no empty ones."""
     parts = [(number, _PARTS.split(title)) for number, title in titles]
     often = Counter(part for _, some in parts for part in set(some))
     limit = max(2, REPEATED * len(titles))
-    kept = [(number, " ".join(part for part in some if often[part] <= limit)) for number, some in parts]
-    return [(number, title) for number, title in kept if title.strip()]
+    return [
+        (number, part) for number, some in parts for part in some if often[part] <= limit and part.strip()
+    ]

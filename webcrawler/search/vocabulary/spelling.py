@@ -30,6 +30,12 @@ class Words(NamedTuple):
     english: NDArray[np.bool_]  # does general English know it?
 
 
+class Correction(NamedTuple):
+    word: str
+    cost: float  # of its edits: what it takes from the logarithm of the documents with it
+    documents: int
+
+
 class Spelling:
     def __init__(self, words: Words) -> None:
         self._words, self._documents, self._english = words
@@ -39,15 +45,15 @@ class Spelling:
         place = self._place(word)
         return 0 if place is None else int(self._documents[place])
 
-    def correction(self, word: str) -> str:
-        """Return a word of the crawl at most two edits away; "" where the word is right."""
+    def corrections(self, word: str, limit: int = 3) -> list[Correction]:
+        """Return words of the crawl at most two edits away, the likeliest first; none where it is right."""
         if not self._may_be_wrong(word):
-            return ""
+            return []
         choices, documents, ends = self._choices
         some = slice(ends[len(word) - 3], ends[len(word) + 2])
         choices, documents = choices[some], documents[some]
         if not choices:
-            return ""
+            return []
         known = self.frequency(word)
         is_common = known > self._common
         edits = 2 if len(word) >= TWO_EDITS and not is_common else 1
@@ -57,11 +63,16 @@ class Spelling:
         other_first = np.array([choices[place][0] != word[0] for place in near], bool)
         if known:  # "wvalue" is hardly a misspelled "value"
             near, other_first = near[~other_first], other_first[~other_first]
-        if not len(near):
-            return ""
-        likely = np.log(documents[near]) - EDIT * distances[near] - FIRST * other_first
-        best = choices[near[likely.argmax()]]
-        return "" if analysis.terms(best) == analysis.terms(word) else best
+        costs = EDIT * distances[near] + FIRST * other_first
+        found: dict[tuple[str, ...], Correction] = {}  # by their terms: plural and singular are one
+        for place in np.argsort(costs - np.log(documents[near]), kind="stable"):
+            spelled = choices[near[place]]
+            stems = tuple(analysis.terms(spelled))
+            found.setdefault(stems, Correction(spelled, float(costs[place]), int(documents[near[place]])))
+            if len(found) == limit:
+                break
+        # where the likeliest finds what the word finds, there is nothing to correct
+        return [] if tuple(analysis.terms(word)) in list(found)[:1] else list(found.values())
 
     def _may_be_wrong(self, word: str) -> bool:
         """Tell whether it is not a number, an identifier, a word of general English or the plural of one."""

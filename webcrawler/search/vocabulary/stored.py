@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from webcrawler.durable import replaced
 from webcrawler.search.vocabulary.completions import Completions, Phrases
-from webcrawler.search.vocabulary.spelling import Spelling, Words
+from webcrawler.search.vocabulary.spelling import Correction, Spelling, Words
 from webcrawler.search.vocabulary.thesaurus import Thesaurus
 from webcrawler.text import analysis
 
@@ -44,9 +44,12 @@ class Vocabulary:
         """Return how many documents have the word, apart from capitals; an estimate in large crawls."""
         return self._spelling.frequency(analysis.lower_case(word))
 
-    def correction(self, word: str) -> str:
-        """Return a better spelled word, or "". Takes up to 10 ms."""
-        return self._spelling.correction(analysis.lower_case(word))
+    def corrections(self, word: str) -> list[Correction]:
+        """Return up to three words that may be meant, the likeliest first; none for a word that is right.
+
+        Takes up to 10 ms.
+        """
+        return self._spelling.corrections(analysis.lower_case(word))
 
     def related(self, stem: str, limit: int = 5) -> list[tuple[str, str, float]]:
         """Return (stem, how it is mostly spelled, strength up to 1) of what goes with it, strongest first."""

@@ -8,16 +8,22 @@
     title:dna  genom*           in the title · words that begin so
     site:example.org  link:URL  on that host or below it · pages that link there
     changed:7d                  within seven days; changed:>2026-11-01, changed:2026-11-01..2026-11-20
+    after:2026-11-01            from that day on; before:2026-12, before:2027
+    lang:de                     in German
+    is:uncrawled                never fetched: found by what links say
 
 Any text is a query: `parse` never raises, takes linear time, and says in notes what it left out. Signs,
 quotes, parentheses and fields that make no sense are read as plain words.
 """
 
+from webcrawler.text.query.dashed import Dashed, other_reading
 from webcrawler.text.query.grammar import Query, QueryTerm, expanded, parse
 from webcrawler.text.query.nodes import (
     AllOf,
     AnyOf,
     Changed,
+    Is,
+    Lang,
     Link,
     Node,
     Not,
@@ -26,6 +32,8 @@ from webcrawler.text.query.nodes import (
     Prefix,
     Site,
     Word,
+    all_of,
+    leaves,
 )
 from webcrawler.text.query.scanner import MAX_CHARACTERS
 from webcrawler.text.query.words import MAX_WORDS
@@ -36,6 +44,9 @@ __all__ = [
     "AllOf",
     "AnyOf",
     "Changed",
+    "Dashed",
+    "Is",
+    "Lang",
     "Link",
     "Node",
     "Not",
@@ -46,6 +57,9 @@ __all__ = [
     "QueryTerm",
     "Site",
     "Word",
+    "all_of",
     "expanded",
+    "leaves",
+    "other_reading",
     "parse",
 ]

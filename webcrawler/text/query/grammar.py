@@ -11,9 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from webcrawler.text.lexicon import ENGLISH, Lexicon
 from webcrawler.text.query import words
+from webcrawler.text.query.dashed import Dashed
 from webcrawler.text.query.nodes import (
     Changed,
+    Is,
+    Lang,
     Link,
     Node,
     Nothing,
@@ -27,7 +31,7 @@ from webcrawler.text.query.nodes import (
     negated,
 )
 from webcrawler.text.query.scanner import MAX_CHARACTERS, Token, scan
-from webcrawler.text.query.words import Budget, SpelledTerm
+from webcrawler.text.query.words import Budget, ReadWord
 
 _JOINS = ("OR", "AND")
 
@@ -38,26 +42,36 @@ class QueryTerm(NamedTuple):
     term: str
     spelled: str  # as typed
     weight: float = 1.0
-    added: bool = False  # by the thesaurus or a ranking, not typed
+    added: bool = False  # by the thesaurus, a prefix or a ranking, not typed
+    telling: float = 1.0  # how much it says, 0 to 1: words of general language say less
 
 
 class Query(NamedTuple):
     text: str  # what was read of it
     root: Node
-    terms: tuple[QueryTerm, ...]  # in the order typed, repeats kept, none that is excluded
+    terms: tuple[QueryTerm, ...]  # that count, in the order typed, repeats kept, none that is excluded
     notes: tuple[str, ...]  # one line each: what was left out, or is missing
     capitals_are_words: bool = False  # whether AND, OR and NOT were read as words
+    identifiers: tuple[Phrase, ...] = ()  # names in code, such as a_b, among the plain words
+    plain: tuple[str, ...] = ()  # words by themselves: without sign, quotes, field or punctuation inside
+    words: tuple[QueryTerm, ...] = ()  # `terms` as typed, and among them the function words that were skipped
+    lexicon: Lexicon = ENGLISH  # of the collection that is searched
+    dashed: tuple[Dashed, ...] = ()  # words with a dash before them, which may be an option or leave them out
 
 
-def parse(text: str, capitals_are_words: bool = False) -> Query:
+def parse(text: str, capitals_are_words: bool = False, lexicon: Lexicon = ENGLISH) -> Query:
     """Read what a person typed: any text, also one with surrogates or of a megabyte. Takes linear time.
 
     Args:
         capitals_are_words: read AND, OR and NOT as words, for a text that is all in capitals.
+        lexicon: of the collection that is searched.
     """
     cut = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
-    parser = _Parser(cut, capitals_are_words)
+    parser = _Parser(cut, capitals_are_words, lexicon)
     root = parser.root()
+    if parser.words and not parser.terms:  # "to be or not to be"
+        parser = _Parser(cut, capitals_are_words, lexicon, skips=False)
+        root = parser.root()
     notes = [f"only the first {MAX_CHARACTERS:,} characters were read"] if len(text) > MAX_CHARACTERS else []
     notes += [*parser.notes, *parser.budget.notes]
     if root == Nothing():
@@ -66,8 +80,20 @@ def parse(text: str, capitals_are_words: bool = False) -> Query:
         elif parser.excludes:
             notes.append("the query only says what to leave out: add a word to look for")
         else:
-            notes.append(f"the query has no word to look for that is not too common: {cut.strip()[:60]}")
-    return Query(cut, root, tuple(parser.terms), tuple(notes), capitals_are_words)
+            notes.append(f"the query has no word to look for: {cut.strip()[:60]}")
+    identifiers = tuple(dict.fromkeys(parser.identifiers))
+    return Query(
+        cut,
+        root,
+        tuple(parser.terms),
+        tuple(notes),
+        capitals_are_words,
+        identifiers,
+        tuple(parser.plain),
+        tuple(parser.words),
+        lexicon,
+        tuple(parser.dashed),
+    )
 
 
 def expanded(query: Query, added: Sequence[QueryTerm]) -> Query:
@@ -78,7 +104,9 @@ def expanded(query: Query, added: Sequence[QueryTerm]) -> Query:
         return query
     terms = (*query.terms, *new.values())
     more = [Word(one.term, "", one.spelled) for one in terms if one.added]
-    return query._replace(root=_Parser(query.text, query.capitals_are_words).root(more), terms=terms)
+    skips = len(query.words) > sum(not one.added for one in query.terms)
+    parser = _Parser(query.text, query.capitals_are_words, query.lexicon, skips)
+    return query._replace(root=parser.root(more), terms=terms)
 
 
 class _Unit(NamedTuple):
@@ -93,13 +121,18 @@ class _Unit(NamedTuple):
 class _Parser:
     """Reads a text once from left to right, at most MAX_DEPTH levels deep; never raises."""
 
-    def __init__(self, text: str, capitals_are_words: bool = False) -> None:
+    def __init__(self, text: str, capitals_are_words: bool, lexicon: Lexicon, skips: bool = True) -> None:
+        """`skips`: function words are skipped."""
         tokens, self.notes = scan(text, capitals_are_words)
         self._tokens = [*tokens, Token(")")]
         self._next = 0
         self._negative = False  # whether what is read now is excluded
-        self.budget = Budget()
+        self.budget, self._lexicon = Budget(lexicon, skips), lexicon
         self.terms: list[QueryTerm] = []
+        self.words: list[QueryTerm] = []
+        self.identifiers: list[Phrase] = []
+        self.plain: list[str] = []
+        self.dashed: list[Dashed] = []
         self.excludes = False
 
     def root(self, added: Sequence[Node] = ()) -> Node:
@@ -144,13 +177,22 @@ class _Parser:
             self._next += 1
         if self._is(")", *_JOINS):
             return _Unit("", ())
-        token = self._take()
-        sign = "-" if self._next > start + 1 else token.sign or ("+" if token.field else "")
+        token, is_negated = self._take(), self._next > start + 1
+        if token.sign == "-" and token.kind == "words" and not (token.field or is_negated):
+            token = self._dashed(token)
+        sign = "-" if is_negated else token.sign or ("+" if token.field else "")
         outside, self._negative = self._negative, self._negative ^ (sign == "-")
         nodes = self._nodes(token, token.field or field, bool(sign) or joined or self._is("AND"))
         self._negative = outside
         restricts = token.kind == "(" and not field and all(map(_is_restriction, nodes))
         return _Unit(sign or ("+" if restricts else ""), nodes)
+
+    def _dashed(self, token: Token) -> Token:
+        """Read -x as an option where the collection holds it as one; not a prefix such as -x*."""
+        spelled = f"-{token.text}"
+        is_option = not token.text.endswith("*") and self._lexicon.has_option(spelled)
+        self.dashed.append(Dashed(spelled, is_option))
+        return token._replace(text=spelled, sign="") if is_option else token
 
     def _nodes(self, token: Token, field: str, demanded: bool) -> tuple[Node, ...]:
         if token.kind == "(":
@@ -161,30 +203,34 @@ class _Parser:
             return RESTRICTIONS[field](token.text, self.budget) or words.each(self._read(token.text), "")
         if token.kind == "phrase":
             reach = words.distance(token.within, self.budget)
-            return words.phrase(self._read(token.text), field, reach)
+            return words.phrase(self._read(token.text, not reach), field, reach)
         star = token.text.endswith("*") and words.prefix(token.text, field, self.budget)
         return star or self._plain(token.text, field, demanded)
 
     def _plain(self, text: str, field: str, demanded: bool) -> tuple[Node, ...]:
         """Read a plain word. One with punctuation is several; a phrase where it is demanded or excluded.
 
-        a~5 b~3 c is one proximity of the larger distance, whatever stop words stand in between.
+        a~5 b~3 c is one proximity of the larger distance, whatever function words stand in between.
         """
-        found, within = list[SpelledTerm](), 0
+        found, within = list[ReadWord](), 0
         while True:
             head, digits = words.reach(text) if self._word_follows() else (text, "")
-            part = self._read(head)
+            part = self._read(head, demanded)
             found += part
+            if not demanded and not self._negative:
+                self.identifiers += words.identifier(head, part, self._lexicon)
+                self.plain += [one.spelled for one in part if len(part) == 1 and not one.skipped]
             within = max(within, words.distance(digits, self.budget))
-            if not self._word_follows() or not (digits or (within and not part)):
+            if not self._word_follows() or not (digits or (within and all(one.skipped for one in part))):
                 break
             text, demanded = self._take().text, True
         return words.phrase(found, field, within) if demanded else words.each(found, field)
 
-    def _read(self, text: str) -> list[SpelledTerm]:
-        found = self.budget.read(text)
+    def _read(self, text: str, demanded: bool = False) -> list[ReadWord]:
+        found = self.budget.read(text, demanded)
         if not self._negative:
-            self.terms += [QueryTerm(term, word) for term, word in found if term]
+            self.words += [QueryTerm(one.term, one.spelled, telling=one.telling) for one in found]
+            self.terms += [word for word in self.words[len(self.words) - len(found) :] if word.telling]
         return found
 
     def _is(self, *kinds: str) -> bool:
@@ -200,7 +246,15 @@ class _Parser:
 
 
 # By field: what reads its value.
-RESTRICTIONS = {"site": words.site, "link": words.link, "changed": words.changed}
+RESTRICTIONS = {
+    "site": words.site,
+    "link": words.link,
+    "changed": words.changed,
+    "after": words.after,
+    "before": words.before,
+    "lang": words.language,
+    "is": words.state,
+}
 
 
 def _has_word(node: Node) -> bool:
@@ -209,4 +263,4 @@ def _has_word(node: Node) -> bool:
 
 def _is_restriction(node: Node) -> bool:
     """Tell whether all leaves have fields: (site:a.test OR site:b.test) is demanded, as site:a.test is."""
-    return all(isinstance(leaf, Site | Link | Changed) or leaf.field for leaf, _ in leaves(node))
+    return all(isinstance(leaf, Site | Link | Changed | Lang | Is) or leaf.field for leaf, _ in leaves(node))

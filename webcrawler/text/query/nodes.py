@@ -1,8 +1,8 @@
 """What a query demands of a page, as a tree.
 
-    Word · Phrase · Prefix · Site · Link · Changed     a page satisfies it, or not
-    AllOf · AnyOf · Not                                made of other nodes
-    Nothing                                            no page satisfies it
+    Word · Phrase · Prefix · Site · Link · Changed · Lang · Is     a page satisfies it, or not
+    AllOf · AnyOf · Not                                            made of other nodes
+    Nothing                                                        no page satisfies it
 
 `str` of a node is text of the query language; `parse` makes the same node of it. Inner nodes are built with
 `all_of`, `any_of` and `negated`, which keep a tree in its simplest form.
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 
+from webcrawler.text.function_words import is_function_word
 from webcrawler.urls import host_and_port
 
 DAY_SECONDS = 86_400.0
@@ -29,20 +30,22 @@ class Word:
     spelled: str = dataclasses.field(default="", compare=False)  # as typed
 
     def __str__(self) -> str:
-        return _in(self.field) + (self.spelled or self.term)
+        """Quote a function word, which would be skipped, OR, which would be an operator, and an option."""
+        word = self.spelled or self.term
+        return _in(self.field) + (f'"{word}"' if is_function_word(word) or word.startswith("-") else word)
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """Terms next to each other in this order, or, with `within`, near each other in any order."""
 
-    terms: tuple[str, ...]  # "" in place of a stop word; with `within` no stop words, and none twice
+    terms: tuple[str, ...]  # with `within` none twice
     field: str = ""
     within: int = 0  # the most words from the first to the last; 0 for a phrase
     spelled: tuple[str, ...] = dataclasses.field(default=(), compare=False)
 
     def __str__(self) -> str:
-        words = " ".join(self.spelled or (term or "the" for term in self.terms))
+        words = " ".join(self.spelled or self.terms)
         return f'{_in(self.field)}"{words}"' + (f"~{self.within}" if self.within else "")
 
 
@@ -109,6 +112,26 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Lang:
+    """Pages in a language."""
+
+    code: str  # "de", as ISO 639 has it
+
+    def __str__(self) -> str:
+        return f"lang:{self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """Pages that were fetched, or those that only links say something of."""
+
+    state: str  # "crawled" or "uncrawled"
+
+    def __str__(self) -> str:
+        return f"is:{self.state}"
+
+
+@dataclass(frozen=True, slots=True)
 class AllOf:
     nodes: tuple[Node, ...]
 
@@ -138,7 +161,7 @@ class Nothing:
         return ""
 
 
-Leaf = Word | Phrase | Prefix | Site | Link | Changed
+Leaf = Word | Phrase | Prefix | Site | Link | Changed | Lang | Is
 Node = Leaf | AllOf | AnyOf | Not | Nothing
 
 

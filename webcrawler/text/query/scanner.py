@@ -14,8 +14,8 @@ _QUOTES = str.maketrans("“”„‟", '""""')  # as telephones write them
 # No part can continue with what the next part begins with, so there is no backtracking: linear time.
 _TOKEN = re.compile(
     r"""(?P<sign>[+-](?=[^\s+-]))?
-        (?: (?P<place>(?ai:site|link|changed)):(?P<value>[^\s"()][^\s"]*)
-          | (?:(?P<field>(?ai:title|site|link|changed)):)?
+        (?: (?P<place>(?ai:site|link|changed|after|before|lang|is)):(?P<value>[^\s"()][^\s"]*)
+          | (?:(?P<field>(?ai:title|site|link|changed|after|before|lang|is)):)?
             (?: "(?P<phrase>[^"]*)(?:(?P<closed>")(?:~(?P<within>[0-9]+))?)?
               | (?P<bracket>[()])
               | (?P<plain>[^\s"()]+) )?
@@ -28,7 +28,7 @@ class Token(NamedTuple):
     kind: str  # "words", "phrase", "(", ")", "OR", "AND", "NOT"
     text: str = ""
     sign: str = ""  # "+", "-" or none
-    field: str = ""  # "title", "site", "link", "changed" or none
+    field: str = ""  # "title", "site", "link", "changed", "after", "before", "lang", "is" or none
     within: str = ""  # digits behind a phrase
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from webcrawler.text.analysis import lower_case, tokens_of, words
-from webcrawler.text.query.nodes import Changed, Link, Node, Phrase, Prefix, Site, Word
+from webcrawler.text.analysis import is_unspaced, lower_case, unaccented, words
+from webcrawler.text.lexicon import Lexicon
+from webcrawler.text.query.nodes import Changed, Is, Lang, Link, Node, Phrase, Prefix, Site, Word
 from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, resolve, server
 
 MAX_WORDS = 50  # every word costs posting lists
@@ -16,17 +18,28 @@ _HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII).fullmatch
 _CHANGED = re.compile(
     r"(?:[<>]=?)?DAY|DAY\.\.DAY|[0-9]{1,5}[hd]".replace("DAY", r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 )
+_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9-]+)?", re.ASCII)
 _PORT = re.compile(r":[0-9]+$")
+_JOINED = re.compile(r"\w+(?:(?:\.|::|->)\w+)*")  # an underscore is in \w
 
 
-SpelledTerm = tuple[str, str]  # a term and how it is spelled; "" for the term of a stop word
+class ReadWord(NamedTuple):
+    term: str
+    spelled: str
+    telling: float  # 0 to 1: how much it says
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it is a function word: looked for only where it is demanded, and in a phrase."""
+        return not self.telling
 
 
 class Budget:
     """Counts how many words may still be read, and collects notes on what was not read."""
 
-    def __init__(self) -> None:
-        self._left = MAX_WORDS
+    def __init__(self, lexicon: Lexicon, skips: bool = True) -> None:
+        """`skips`: function words are skipped."""
+        self._left, self._lexicon, self._skips = MAX_WORDS, lexicon, skips
         self.notes: dict[str, None] = {}
 
     def take(self) -> bool:
@@ -38,27 +51,53 @@ class Budget:
     def note(self, line: str) -> None:
         self.notes[line] = None
 
-    def read(self, text: str) -> list[SpelledTerm]:
-        """Return the terms of a text, as many as may still be read; no stop word is first or last."""
-        spelled = words(text)
-        read = [(term, word) for (term, _), word in zip(tokens_of(spelled), spelled, strict=True)]
-        kept = [place for place, (term, _) in enumerate(read) if term and self.take()]
-        return read[kept[0] : kept[-1] + 1] if kept else []
+    def read(self, text: str, demanded: bool = False) -> list[ReadWord]:
+        """Return the words of a text, as many as may still be read; one that is skipped is free."""
+        read = [
+            ReadWord(term, word, self._lexicon.telling(word) if self._skips else 1.0)
+            for term, word in self._lexicon.read(text)
+        ]
+        return [one for one in read if (one.skipped and not demanded) or self.take()]
 
 
-def each(found: list[SpelledTerm], field: str) -> tuple[Node, ...]:
-    """Return a leaf for each word."""
-    return tuple(Word(term, field, word) for term, word in found if term)
+def each(found: list[ReadWord], field: str) -> tuple[Node, ...]:
+    """Return a leaf for each word that is not skipped."""
+    return tuple(_leaf(one, field) for one in found if not one.skipped)
 
 
-def phrase(found: list[SpelledTerm], field: str, within: int = 0) -> tuple[Node, ...]:
-    """Return no leaf, a word or a phrase."""
-    if within:  # each term once, no stop words
-        found = [(term, word) for term, word in dict(found).items() if term]
+def phrase(found: list[ReadWord], field: str, within: int = 0) -> tuple[Node, ...]:
+    """Return no leaf, a word or a phrase; nothing is skipped but function words of a proximity."""
+    if within:  # each term once
+        found = list({one.term: one for one in found if not one.skipped}.values())
     if len(found) > 1:
-        terms, spelled = zip(*found, strict=True)
+        terms, spelled, _ = zip(*found, strict=True)
         return (Phrase(terms, field, within, spelled),)
-    return each(found, field)
+    return tuple(_leaf(one, field) for one in found)
+
+
+def _leaf(word: ReadWord, field: str) -> Node:
+    """Return the leaf of a word: of a character in a script without spaces, the terms that begin with it."""
+    if len(word.term) == 1 and is_unspaced(word.term):
+        return Prefix(word.term, field)
+    return Word(word.term, field, word.spelled)
+
+
+def identifier(text: str, read: list[ReadWord], lexicon: Lexicon) -> tuple[Phrase, ...]:
+    """Return the phrase of the first name in code of a token: a_b, a.b, a::b, a->b, -a=b; or none.
+
+    Not a-b: that is mostly English, and pages with "e-mail" are not better than those with "email".
+
+    Args:
+        read: the words that were read of the token; a name that has more is left out.
+    """
+    if text.startswith("-") and read[1:] and read[0].term.startswith("-"):  # -std=c++17
+        return (Phrase(tuple(one.term for one in read), spelled=tuple(one.spelled for one in read)),)
+    for name in map(re.Match.group, _JOINED.finditer(text)):
+        found = lexicon.read(name)
+        if 1 < len(found) <= len(read) and any(map(str.isalpha, name)):
+            terms, spelled = zip(*found, strict=True)
+            return (Phrase(terms, spelled=spelled),)
+    return ()
 
 
 def distance(digits: str, budget: Budget) -> int:
@@ -77,7 +116,7 @@ def reach(text: str) -> tuple[str, str]:
 
 def prefix(text: str, field: str, budget: Budget) -> tuple[Node, ...]:
     """Return the leaf of `genom*`; none where the part before the star is not a single word, or too short."""
-    letters = lower_case(text.removesuffix("*"))
+    letters = unaccented(lower_case(text.removesuffix("*")))
     if words(letters) != [letters]:
         return ()
     if len(letters) < MIN_LETTERS:
@@ -120,11 +159,47 @@ def link(text: str, budget: Budget) -> tuple[Node, ...]:
 def changed(text: str, budget: Budget) -> tuple[Node, ...]:
     """Return the leaf of a day, of days, or of a time from now; none where it is something else."""
     node = Changed(text.lower())
-    try:
-        if not _CHANGED.fullmatch(node.spelled):
-            raise ValueError
-        node.times(0.0)
-    except ValueError:
+    if not _CHANGED.fullmatch(node.spelled) or not _is_time(node):
         budget.note(f"changed: needs days, such as changed:7d or changed:>2026-11-01, not {text[:40]}")
         return ()
     return (node,) if budget.take() else ()
+
+
+def after(text: str, budget: Budget, sign: str = ">=") -> tuple[Node, ...]:
+    """Return the leaf of a time from a day, a month or a year on; none where it is something else."""
+    field = "after" if sign == ">=" else "before"
+    node = Changed(f"{sign}{text}{'-01-01'[3 * text.count('-') :]}")
+    if not _CHANGED.fullmatch(node.spelled) or not _is_time(node):
+        budget.note(f"{field}: needs a day, a month or a year, such as {field}:2026-11-01, not {text[:40]}")
+        return ()
+    return (node,) if budget.take() else ()
+
+
+def before(text: str, budget: Budget) -> tuple[Node, ...]:
+    """Do the same for the time before it."""
+    return after(text, budget, "<")
+
+
+def language(text: str, budget: Budget) -> tuple[Node, ...]:
+    """Return the leaf of a language by its code; a country behind it does not count."""
+    if not (code := _LANGUAGE.fullmatch(text.lower())):
+        budget.note(f"lang: needs the code of a language, such as lang:de, not {text[:40]}")
+        return ()
+    return (Lang(code[1]),) if budget.take() else ()
+
+
+def state(text: str, budget: Budget) -> tuple[Node, ...]:
+    """Return the leaf of `is:`; none where it is something else."""
+    node = Is(text.lower())
+    if node.state not in ("crawled", "uncrawled"):
+        budget.note(f"is: needs crawled or uncrawled, not {text[:40]}")
+        return ()
+    return (node,) if budget.take() else ()
+
+
+def _is_time(node: Changed) -> bool:
+    try:
+        node.times(0.0)
+    except ValueError:  # no such day
+        return False
+    return True

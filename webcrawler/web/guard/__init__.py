@@ -2,6 +2,7 @@
 
 from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_hosts
 from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks
+from webcrawler.web.guard.origins import AllowedOrigins
 from webcrawler.web.guard.protocol import TimeoutProtocol, give_time
 from webcrawler.web.guard.security import HANDING_OVER, RequestBounds, SecurityHeaders
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, is_foreign, key_of
@@ -10,6 +11,7 @@ __all__ = [
     "CLIENT",
     "HANDING_OVER",
     "KEY_BYTES",
+    "AllowedOrigins",
     "ClientLimits",
     "KnownHosts",
     "Proxies",

@@ -193,7 +193,7 @@ class LivePages:
         if now is None:
             return Snapshot("", "", True)
         shown = values(now, self.searches.is_stopping(job))
-        return Snapshot(version(now), rendered("_live.html", **shown), is_over(now))
+        return Snapshot(version(now), rendered(self._config, "_live.html", **shown), is_over(now))
 
 
 def typed(given: Parameters, config: Config) -> dict[str, str]:

@@ -96,8 +96,12 @@ class Answers:
         if hit is None:
             raise HTTPException(404, NOT_THERE)
         words = (*wanted.add, *(word.spelled for word in results.added))
+        text = results.corrected or wanted.q
         parts = await self.ask(
-            lambda searcher: searcher.explain(wanted.q, number, wanted.ranking, wanted.within, words), client
+            lambda searcher: searcher.explain(
+                text, number, wanted.ranking, wanted.within, words, wanted.language
+            ),
+            client,
         )
         return Explained(hit, parts)
 
@@ -122,7 +126,13 @@ class Answers:
         made: Searcher | None = getattr(self._own, "searcher", None)
         config, folder = self._config, self._config.crawl_dir.resolve()
         if made is None or self._own.folder != folder:
-            made = Searcher(folder, self._reference, config.deadline_seconds, config.fresh_seconds)
+            made = Searcher(
+                folder,
+                self._reference,
+                config.deadline_seconds,
+                config.fresh_seconds,
+                uncrawled=config.uncrawled,
+            )
             self._own.searcher, self._own.folder = made, folder
         return made
 
@@ -144,6 +154,9 @@ class Answers:
             add=wanted.add,
             expand=wanted.expand,
             explain=wanted.explain,
+            exact=wanted.exact,
+            facets=wanted.facets,
+            language=wanted.language,
         )
         if not results.indexed:  # the note of the searcher names the folder
             results = replace(results, note=NOTHING)

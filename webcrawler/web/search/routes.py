@@ -17,7 +17,7 @@ from webcrawler.web.guard import CLIENT, host_of
 from webcrawler.web.judge import JudgeForm
 from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.render import FRESH, json_answer, page, rendered
-from webcrawler.web.search_request import MAX_ADDED, SearchRequest, read_search
+from webcrawler.web.search_request import MAX_ADDED, MAX_WITHIN, SearchRequest, read_search
 from webcrawler.web.status import view_of
 
 NOTHING = SearchRequest("")
@@ -30,8 +30,12 @@ async def home(request: Request, wanted: SearchRequest = NOTHING) -> Response:
     return page(request, "home.html", wanted=wanted, rankings=RANKINGS, documents=index.documents, live=live)
 
 
+def _wanted(request: Request) -> SearchRequest:
+    return read_search(read(request), request.headers.get("accept-language", ""))
+
+
 async def search(request: Request) -> Response:
-    wanted = read_search(read(request))
+    wanted = _wanted(request)
     if not wanted.q.strip():
         return await home(request, wanted)
     results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
@@ -52,12 +56,13 @@ def _page(request: Request, wanted: SearchRequest, results: Results, judge: Judg
         judge=judge,
         live=request.app.state.live.token(request),
         max_added=MAX_ADDED,
+        max_within=MAX_WITHIN,
     )
 
 
 async def explain(request: Request) -> Response:
     given = read(request)
-    wanted, number = read_search(given), given.whole("number", None, 1, MAX_NUMBER)
+    wanted, number = _wanted(request), given.whole("number", None, 1, MAX_NUMBER)
     found = await request.app.state.answers.explain(wanted, number, request.scope[CLIENT])
     return page(request, "explain.html", wanted=wanted, rankings=RANKINGS, hit=found.hit, parts=found.parts)
 
@@ -70,7 +75,7 @@ def page_numbers(wanted: SearchRequest, results: Results) -> Iterator[int]:
 
 
 async def search_api(request: Request) -> Response:
-    wanted = read_search(read(request))
+    wanted = _wanted(request)
     if not wanted.q.strip():
         raise BadInput("q is missing: what to search for")
     return json_answer(as_dict(await request.app.state.answers.search(wanted, request.scope[CLIENT])))
@@ -84,7 +89,7 @@ async def suggest_api(request: Request) -> Response:
 
 async def explain_api(request: Request) -> Response:
     given = read(request)
-    wanted, number = read_search(given), given.whole("number", None, 1, MAX_NUMBER)
+    wanted, number = _wanted(request), given.whole("number", None, 1, MAX_NUMBER)
     found = await request.app.state.answers.explain(wanted, number, request.scope[CLIENT])
     return json_answer(
         {
@@ -113,7 +118,7 @@ async def describe_to_browser(request: Request) -> Response:
         raise BadInput("the Host header names no host")
     # a client that sends a false Host gets it back, but nobody else: no cache keeps the answer
     here = config.url.rstrip("/") or f"{request.scope['scheme']}://{host}"
-    text = rendered("opensearch.xml", config=config, here=here)
+    text = rendered(config, "opensearch.xml", here=here)
     headers = {"Cache-Control": FRESH}
     return Response(text, media_type="application/opensearchdescription+xml", headers=headers)
 

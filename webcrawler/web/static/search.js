@@ -1,4 +1,4 @@
-// Suggestions while one types, and keys: / to the search box, j and k through the results. The page works without.
+// Suggestions while one types, and keys: / to the search box, arrows or j and k through the results. The page works without.
 "use strict";
 
 const box = document.getElementById("q");
@@ -11,6 +11,7 @@ function onKey(event) {
   if (event.defaultPrevented || event.ctrlKey || event.shiftKey && event.key !== "/" || event.metaKey || event.altKey) return;
   if (isTyping(event.target)) {
     if (event.key === "Escape") event.target.blur();
+    if (event.key === "ArrowDown" && event.target === box) move(event, 1);
     return;
   }
   const onHit = event.target.closest(".hit") !== null;
@@ -28,9 +29,9 @@ function move(event, step) {
   const links = [...document.querySelectorAll(".hit h2 a")];
   if (!links.length) return;
   const here = links.indexOf(document.activeElement);
-  const next = here < 0 ? 0 : Math.min(Math.max(here + step, 0), links.length - 1);
   event.preventDefault();
-  links[next].focus();
+  if (!here && event.key === "ArrowUp" && box) box.focus();
+  else links[here < 0 ? 0 : Math.min(Math.max(here + step, 0), links.length - 1)].focus();
 }
 
 // A combobox with a list, as the ARIA Authoring Practices describe it.

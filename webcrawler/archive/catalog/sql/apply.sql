@@ -1,5 +1,6 @@
 -- Applies one batch to documents, texts, changes. Run inside the transaction, after `batch` is filled.
--- :before  the last changes.seq of earlier transactions and batches.
+-- :before   the last changes.seq of earlier transactions and batches.
+-- :sampled  pages of a server whose blocks are kept.
 -- Keeps    duplicate_of is the original of the same digest, NULL for that one itself: the one that was it before, else
 --          the holder with the least `since`, until choose_originals finds one that has more for it.
 --          near_duplicate_of follows in near.sql, the history in history.sql.
@@ -59,6 +60,25 @@ WHERE c.seq > :before AND d.duplicate_of IS NOT NULL;
 DELETE FROM texts WHERE number IN (SELECT number FROM batch WHERE fresh);
 
 INSERT INTO texts SELECT number, packed FROM batch WHERE fresh AND found AND packed IS NOT NULL;
+
+DELETE FROM blocks
+WHERE (server, id) IN (SELECT u.server, u.id FROM batch b CROSS JOIN urls u ON u.number = b.number WHERE b.fresh);
+
+-- The least ids stay, :sampled of a server: what is above those is not inserted, or leaves.
+WITH highest (server, id) AS (
+    SELECT server, (SELECT o.id FROM blocks o WHERE o.server = s.server ORDER BY o.id LIMIT 1 OFFSET :sampled - 1)
+    FROM (SELECT DISTINCT u.server FROM batch b CROSS JOIN urls u ON u.number = b.number WHERE b.blocks IS NOT NULL) s)
+INSERT INTO blocks
+SELECT u.server, u.id, b.number, b.blocks
+FROM batch b CROSS JOIN urls u ON u.number = b.number CROSS JOIN highest h ON h.server = u.server
+WHERE b.fresh AND b.found AND b.packed IS NOT NULL AND b.blocks IS NOT NULL AND (h.id IS NULL OR u.id < h.id);
+
+DELETE FROM blocks
+WHERE (server, id) IN (
+    SELECT o.server, o.id
+    FROM (SELECT DISTINCT u.server FROM batch b CROSS JOIN urls u ON u.number = b.number WHERE b.blocks IS NOT NULL) s
+    CROSS JOIN blocks o ON o.server = s.server
+      AND o.id > (SELECT l.id FROM blocks l WHERE l.server = s.server ORDER BY l.id LIMIT 1 OFFSET :sampled - 1));
 
 -- The next original says what the last one said, so it takes over the text where it came without one.
 INSERT OR IGNORE INTO texts

@@ -1,0 +1,58 @@
+"""How the words of a query are looked up in a collection: by their terms in its languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from webcrawler.text.analysis import analysed, has_stemmer, indexed_words, symbols
+from webcrawler.text.function_words import telling
+
+
+class Lexicon(NamedTuple):
+    """What the analysis of a query has to know of a collection."""
+
+    languages: tuple[str, ...] = ()  # of its documents, ISO 639, beside English
+    skipped: tuple[str, ...] = ("en",)  # the languages whose function words a query skips
+    holds: Callable[[str], bool] = lambda term: False  # tells whether any page has a term
+
+    def read(self, text: str) -> list[tuple[str, str]]:
+        """Return the terms of a text, each with how it is spelled.
+
+        The term of a word is that of English, and those of other languages behind it: `news|fr:new`. An
+        option (-Wall) and letters with signs (c++) are one term each, if the collection holds it.
+        """
+        found, start = list[tuple[str, str]](), 0
+        for first, end, term in symbols(text):
+            if first >= start and self.holds(term):
+                # stands for the first word of --no-verify; the index has the others behind it
+                _, *others = self._words(text[first:end])
+                found += [*self._words(text[start:first]), (term, text[first:end]), *others]
+                start = end
+        return found + self._words(text[start:])
+
+    def has_option(self, text: str) -> bool:
+        """Tell whether a text begins with an option, such as -Wall, that the collection holds."""
+        return any(not start and self.holds(term) for start, _, term in symbols(text)[:1])
+
+    def telling(self, word: str) -> float:
+        """Return how much a word says, 0 to 1; a query may skip one that says nothing if others are left."""
+        return min(telling(word, language) for language in self.skipped)
+
+    def _words(self, text: str) -> list[tuple[str, str]]:
+        spelled = indexed_words(text, single=False)
+        terms = [term for term, _ in analysed(spelled)]
+        joined = list(terms)
+        for language in filter(has_stemmer, self.languages):
+            for place, (term, _) in enumerate(analysed(spelled, language)):
+                if term != terms[place] and self.holds(term):
+                    joined[place] += f"|{language}:{term}"
+        return list(zip(joined, spelled, strict=True))
+
+
+ENGLISH = Lexicon()
+
+
+def parts(term: str) -> list[tuple[str, str]]:
+    """Return the terms for which one stands in a query, each with its language; "" is any."""
+    return [(language, bare) for language, _, bare in (one.rpartition(":") for one in term.split("|"))]
