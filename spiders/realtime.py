@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 
-from spiders.index import IndexSpider
 from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.realtime import Driver, Journal, RealtimeJob, RealtimeSearch, journal
 from webcrawler.repository import main_index, share_finds
+
+from .index import IndexSpider
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

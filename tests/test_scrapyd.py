@@ -27,7 +27,7 @@ import pytest
 from truth import Truth
 from truth import truth as demo_truth
 
-from webcrawler import connection
+from webcrawler import __version__, connection
 from webcrawler.archive.catalog import Catalog
 from webcrawler.demo import DemoWeb
 from webcrawler.index import applied_seq
@@ -202,8 +202,8 @@ def scrapy(scrapyd: Scrapyd, egg: Path, crawl_dir: Path, tmp_path: Path) -> Call
 # Deploying
 
 
-def test_the_egg_holds_all_files_of_the_three_packages_and_no_others(egg: Path) -> None:
-    assert packaged(egg, "EGG-INFO/") == {name for name in tracked() if name.startswith(PACKAGES)}
+def test_the_egg_holds_all_files_of_the_three_folders_in_one_package_and_no_others(egg: Path) -> None:
+    assert packaged(egg, "EGG-INFO/") == within(tracked())
 
 
 def test_the_wheel_holds_them_too(python: Path, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_the_wheel_holds_them_too(python: Path, tmp_path: Path) -> None:
     run(python, "-c", build, wheels, cwd=clone)
 
     (wheel,) = wheels.glob("*.whl")
-    assert packaged(wheel, "webcrawler-") == {name for name in tracked() if name.startswith(PACKAGES)}
+    assert packaged(wheel, "scrapy_webcrawler-") == within(tracked())
 
 
 def test_what_is_packaged_is_more_than_code() -> None:
@@ -226,7 +226,7 @@ def test_deploying_adds_only_build_and_egg_info_to_the_clone(egg: Path, clone: P
 
     added = {name.partition("/")[0] for name in files.keys() - set(tracked())}
 
-    assert added <= {"build", "webcrawler.egg-info"}
+    assert added <= {"build", "scrapy_webcrawler.egg-info"}
     assert all(files[name].read_bytes() == (PROJECT / name).read_bytes() for name in tracked())
 
 
@@ -259,9 +259,7 @@ def test_a_job_logs_no_errors(scrapyd: Scrapyd, crawl_dir: Path) -> None:
 
 
 def test_a_job_names_its_version(scrapyd: Scrapyd, crawl_dir: Path) -> None:
-    version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-
-    assert f"'USER_AGENT': 'webcrawler/{version}'" in scrapyd.log("demo")
+    assert f"'USER_AGENT': 'webcrawler/{__version__}'" in scrapyd.log("demo")
 
 
 def test_its_follower_indexed_the_pages(crawl_dir: Path, scrapy: Callable[..., Any]) -> None:
@@ -345,6 +343,12 @@ def copied(clone: Path) -> Path:
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         (clone / name).write_bytes((PROJECT / name).read_bytes())
     return clone
+
+
+def within(names: list[str]) -> set[str]:
+    """Where the files of the three folders are in what is installed."""
+    ours = (name for name in names if name.startswith(PACKAGES))
+    return {name if name.startswith("webcrawler/") else f"webcrawler/{name}" for name in ours}
 
 
 def packaged(archive: Path, metadata: str) -> set[str]:

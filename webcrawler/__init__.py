@@ -4,4 +4,4 @@ Start at `webcrawler.frontier.Frontier` (which URL next?), `webcrawler.archive.c
 fetch?) and `webcrawler.scheduler.Scheduler` (the same for any Scrapy spider).
 """
 
-__version__ = "0.1.0"  # as in pyproject.toml; an egg's own metadata goes by the name of its file
+__version__ = "0.1.0"  # pyproject.toml reads it here; an egg's own metadata goes by the name of its file

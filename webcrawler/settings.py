@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Container, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, TypeVar
@@ -217,8 +218,20 @@ SHARE_TOKEN = given("SHARE_TOKEN", "", "token")
 BOT_NAME = "webcrawler"
 USER_AGENT = USER_AGENT or f"{BOT_NAME}/{__version__}"
 
-SPIDER_MODULES = ["spiders"]
-NEWSPIDER_MODULE = "spiders"
+
+def module(name: str) -> str:
+    """Where `spiders` or `pipelines` is: beside this package in a checkout, within it where it is installed.
+
+    Other projects have folders of these names. One place in each process: two would be two classes.
+    """
+    root = Path(__file__).parents[1]
+    found = find_spec(name) if (root / "scrapy.cfg").is_file() else None
+    is_ours = found and found.origin and (root / name / "__init__.py").samefile(found.origin)
+    return name if is_ours else f"webcrawler.{name}"
+
+
+SPIDER_MODULES = [module("spiders")]
+NEWSPIDER_MODULE = module("spiders")
 COMMANDS_MODULE = "webcrawler.commands"
 
 # http and https only: a link to file:///etc/passwd must not end in a public index.

@@ -16,8 +16,6 @@ from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.spiderloader import get_spider_loader
 
-from spiders.index import IndexSpider
-from spiders.realtime import RealtimeSpider
 from webcrawler import connection
 from webcrawler.archive import DOCUMENTS
 from webcrawler.commands._results_table import ResultsTable, console
@@ -59,8 +57,9 @@ class Crawl(Command, BaseRunSpiderCommand):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(args, opts)
-        search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(spider, RealtimeSpider) else None
-        is_index = issubclass(spider, IndexSpider) and not search
+        reads = getattr(spider, "job_type", object)  # spiders of ours say what their arguments make
+        search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(reads, RealtimeJob) else None
+        is_index = issubclass(reads, Job) and not search
         if search:
             main_index(self.project)  # what is wrong with it is said before anything is opened
         mirrors = Mirrors.read(self.project["MIRRORS"])
@@ -132,7 +131,7 @@ class Crawl(Command, BaseRunSpiderCommand):
             spider = get_spider_loader(self.project).load(args[0])
         except KeyError:
             raise BadInput(f"no spider is called {args[0]!r}; `scrapy list` shows them") from None
-        if opts.json and not issubclass(spider, RealtimeSpider):
+        if opts.json and not issubclass(getattr(spider, "job_type", object), RealtimeJob):
             raise BadInput("--json is for realtime; pages come as JSON with -O pages.jsonl")
         return spider
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from webcrawler.settings import module
+
+_PIPELINES = module("pipelines")
+
 SETTINGS: dict[str, Any] = {
     "SCHEDULER": "webcrawler.scheduler.Scheduler",
     "ITEM_PIPELINES": {  # before any of the user's: an item that is dropped was fetched all the same
-        "pipelines.duplicates.DuplicatesPipeline": 1,
-        "pipelines.pages.PagesPipeline": 2,
-        "pipelines.linkgraph.LinkGraphPipeline": 3,
-        "pipelines.fulltext.FullTextPipeline": 4,
+        f"{_PIPELINES}.duplicates.DuplicatesPipeline": 1,
+        f"{_PIPELINES}.pages.PagesPipeline": 2,
+        f"{_PIPELINES}.linkgraph.LinkGraphPipeline": 3,
+        f"{_PIPELINES}.fulltext.FullTextPipeline": 4,
     },
     "FEED_EXPORT_FIELDS": ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"],
     "EXTENSIONS": {
