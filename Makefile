@@ -27,6 +27,9 @@ check: dev ## style, types and the rooms of the house
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: dev ## this documentation as a site, in build/docs; a warning is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+
 dev: .venv/dev-ready
 
 .venv/ready: pyproject.toml uv.lock

@@ -214,7 +214,7 @@ def test_links_between_pages_resolve(path: Path) -> None:
 
 
 def test_every_page_is_linked_from_the_index() -> None:
-    index = DOCS / "README.md"
+    index = DOCS / "index.md"
     linked = {(DOCS / link).resolve() for link in links(index)}
 
     assert set(DOCS.rglob("*.md")) - linked == {index}
