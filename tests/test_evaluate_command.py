@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
@@ -23,7 +24,10 @@ from crawled import crawled, fetched, link
 from localweb import PROJECT
 from scrapy.cmdline import execute
 
+import webcrawler
+
 GRAPH = "6\n1 2 3\n4\n4 5\n0\n3\n0\n"
+SHA256 = "fe2f1ff695055852966a93a5738e63bf0607490ddd16cb72ed74c15d965d7a1a"  # of the links and URLs
 
 
 class Answer(NamedTuple):
@@ -58,13 +62,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_a_table_has_a_row_for_each_ordering(run: Run, graph: Path) -> None:
-    answer = run(graph, "--orderings", "fifo,backlink,random", "--seeds", "1,2", "--hot", "ib:2,ib:99")
+    answer = run(graph, "--orderings", "fifo,backlink,random", "--seeds", "2", "--hot", "ib:2,ib:99")
 
     assert answer.status == 0, answer.err
     assert "From 0: 6 of 6 pages can be reached. Hot pages: ib:2 3; ib:99 0." in answer.out
     (area,) = re.findall(r"area under P_ST, %.*?\n\n", answer.out, re.DOTALL)
     assert [line.split()[0] for line in area.strip().splitlines()[1:]] == ["fifo", "backlink", "random"]
-    assert re.search(r"^random +0 +\d+\.\d ± \d+\.\d +– +\d", area, re.MULTILINE)
+    assert re.search(r"^random +0 +\d+\.\d \[\d+\.\d, \d+\.\d\] +– +\d", area, re.MULTILINE)
+    (differences,) = re.findall(r"compared with fifo.*?\n\n", answer.out, re.DOTALL)[:1]
+    assert re.search(r"^backlink +0 +[+-]\d+\.\d$", differences, re.MULTILINE)  # no chance: as it is
+    assert re.search(r"^random +0 +none \[[+-]\d+\.\d, [+-]\d+\.\d\]$", differences, re.MULTILINE)
     assert "hot pages found at 5 % crawled" in answer.out
 
 
@@ -79,6 +86,17 @@ def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> Non
     assert answer.status == 0, answer.err
     found = json.loads(file.read_text())
     assert found["graph"] == {"pages": 6, "links": 9}
+    assert found["provenance"]["version"] == webcrawler.__version__
+    assert found["provenance"]["graph"]["sha256"] == SHA256
+    assert "evaluate" in found["provenance"]["command"]
+    assert {"python", "system", "numpy"} <= set(found["provenance"]["environment"])
+    (blend,) = (
+        one
+        for one in found["compared"]
+        if (one["measure"], one["of"], one["ordering"], one["start"]) == ("auc", "ib:2", "blend", 0)
+    )
+    assert blend["mean"]["trials"] == 2
+    assert blend["difference"]["low"] <= blend["difference"]["value"] <= blend["difference"]["high"]
     assert [(one["ordering"], one["start"], one["seed"]) for one in found["runs"]] == [
         ("fifo", 0, None),
         ("blend", 0, 1),
@@ -98,6 +116,37 @@ def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> Non
     # Hot are 0, 3 and 4; fifo from 0 visits 0 1 2 3 4 5.
     assert found["runs"][0]["auc"]["ib:2"] == pytest.approx(100 * (1 + 1 + 1 + 2 + 3 + 3) / 18, abs=0.001)
     assert len(re.findall(r"(?m)^blend +all ", answer.out)) == 3
+
+
+def test_figures_are_written_as_tidy_rows(run: Run, graph: Path, tmp_path: Path) -> None:
+    answer = run(
+        graph, "--orderings", "fifo,random", "--seeds", "2,5", "--hot", "ib:2", "--tidy", tmp_path / "f.csv"
+    )
+
+    assert answer.status == 0, answer.err
+    with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [*rows[0]] == ["ordering", "start", "seed", "measure", "of", "percent", "value"]
+    areas = [row for row in rows if row["measure"] == "auc"]
+    assert [(row["ordering"], row["seed"]) for row in areas] == [
+        ("fifo", ""),
+        ("random", "2"),
+        ("random", "5"),
+    ]
+    assert float(areas[0]["value"]) == pytest.approx(100 * (1 + 1 + 1 + 2 + 3 + 3) / 18, abs=0.001)
+    assert len([row for row in rows if row["measure"] == "p_st"]) == 3 * 101
+
+
+def test_tidy_rows_are_the_same_as_parquet(run: Run, graph: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+
+    for name in ("f.csv", "f.parquet"):
+        assert run(graph, "--orderings", "fifo,random", "--seeds", "2", "--tidy", tmp_path / name).status == 0
+
+    with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = parquet.read_table(tmp_path / "f.parquet").to_pylist()
+    assert [{name: "" if it is None else str(it) for name, it in row.items()} for row in table] == rows
 
 
 def test_a_crawl_may_stop_early(run: Run, graph: Path, tmp_path: Path) -> None:
@@ -239,7 +288,14 @@ BAD = [
     (("GRAPH", "--orderings", "hot:fifo"), "hot:fifo needs a query: add --query"),
     (("GRAPH", "--orderings", ","), "--orderings needs at least one"),
     (("GRAPH", "--start", "17"), "the graph has no page '17'; it has pages 0 to 5"),
-    (("GRAPH", "--seeds", "one"), "--seeds must be a whole number from 0, not 'one'"),
+    (("GRAPH", "--seeds", "one"), "--seeds must be a whole number from 1 to 10,000, not 'one'"),
+    (("GRAPH", "--seeds", "1,one"), "--seeds must be a whole number from 0, not 'one'"),
+    (("GRAPH", "--seeds", "0"), "--seeds must be a whole number from 1"),
+    (("GRAPH", "--jobs", "0"), "--jobs must be a whole number from 1 to 1,000, not '0'"),
+    (("GRAPH", "--jobs", "two"), "--jobs must be a whole number from 1 to 1,000, not 'two'"),
+    (("synthetic", "--freshness", "--jobs", "2"), "--jobs is for orderings and strategies"),
+    (("GRAPH", "--tidy", "figures.xlsx"), "--tidy=figures.xlsx: the name ends in .csv or .parquet"),
+    (("GRAPH", "--tidy", "/proc/figures.csv"), "cannot write to /proc"),
     (("GRAPH", "--hot", "xx:3"), "--hot=xx:3: write metric:threshold"),
     (("GRAPH", "--hot", "is:biology"), "need texts"),
     (("GRAPH", "--hot", "ir:0%"), "--hot=ir:0%: a percentage must be above 0 %"),
@@ -299,6 +355,8 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: si
         str(graph),
         "--orderings",
         "fifo,backlink,pagerank",
+        "--jobs",
+        "1",
     ]
     with subprocess.Popen(
         [*command, "--json", str(tmp_path / "f.json")],
@@ -330,6 +388,53 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: si
     assert re.search(r"(?m)^fifo ", out)
     assert not re.search(r"(?m)^pagerank ", out)
     assert [one["ordering"] for one in json.loads((tmp_path / "f.json").read_text())["runs"]] == ["fifo"]
+
+
+def test_crawls_side_by_side_are_interrupted_together(tmp_path: Path) -> None:
+    """Their processes and servers end, too."""
+    (tmp_path / "temporary").mkdir()
+    graph = testdata.data("webgraph-hollins")
+    terminal, theirs = pty.openpty()
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "scrapy",
+            "evaluate",
+            str(graph),
+            "--orderings",
+            "pagerank,blend",
+            "--jobs",
+            "3",
+        ],
+        cwd=PROJECT,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "TMPDIR": str(tmp_path / "temporary")},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        os.close(theirs)
+        bar = b""
+        while b"11 crawls, 3 at a time" not in bar:
+            bar += os.read(terminal, 4096)
+        servers = [int(file.read_text()) for file in (tmp_path / "temporary").glob("*/redis/server")]
+        with ThreadPoolExecutor(1) as beside:
+            rest = beside.submit(_rest, terminal)
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+            process.wait()
+        bar += rest.result()
+
+    assert process.returncode == 1
+    assert b"interrupted: " in bar
+    assert len(servers) == 3
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert _of_group(process.pid) == []
+
+
+def _of_group(group: int) -> list[str]:
+    listed = subprocess.run(["ps", "-o", "args=", "-g", str(group)], capture_output=True, text=True)
+    return listed.stdout.splitlines()
 
 
 def test_private_redis_ends_with_a_laboratory_that_is_killed(tmp_path: Path) -> None:

@@ -268,26 +268,24 @@ def test_the_order_on_a_part_of_a_real_domain_is_that_of_the_reference(
     assert [area(backlink, part.graph, least) for least in (10, 100)] == pytest.approx([69.6, 91.4], abs=0.1)
 
 
-def test_ranks_find_more_on_the_part_of_the_domain(part: Recorded, redis: Connection) -> None:
+def test_ranks_find_more_on_the_part_of_the_domain(part: Recorded) -> None:
     """Far more than fifo (68.2, 89.2) and backlink (69.6, 91.4); blend finds the few best before pagerank.
 
     Where ten backlinks do, pagerank's 95.4 is no better than chance makes some of blend's runs.
     """
     wanted = Metrics(("ib:10", "ib:100"))
 
-    made = list(
-        runs(part, ["286670"], experiments(["pagerank", "blend"], [1, 2, 3]), wanted, redis, lambda *_: None)
-    )
+    made = list(runs(part, ["286670"], experiments(["pagerank", "blend"], [1, 2, 3]), wanted))
 
-    areas = np.array([[run.figures.auc[name] or 0 for name in wanted.hot] for run in made])
+    areas = np.array([[run.figures.auc[name] or 0 for name in wanted.hot] for _, run in made])
     pagerank, blend = areas[0], areas[1:].mean(axis=0)
-    assert {(run.visits, *run.hot.values()) for run in made} == {(20_000, 271, 164)}
+    assert {(run.visits, *run.hot.values()) for _, run in made} == {(20_000, 271, 164)}
     assert pagerank == pytest.approx([95.4, 94.6], abs=0.2)
     assert blend == pytest.approx([94.4, 98.1], abs=1.5)
     assert blend[1] > pagerank[1] + 1
 
 
-def test_what_is_wrong_is_said_before_the_first_crawl(redis: Connection) -> None:
+def test_what_is_wrong_is_said_before_the_first_crawl() -> None:
     web, crawls = web_of([1], [0], []), list[int]()
     tell = lambda what, visits, pages: crawls.append(visits)  # noqa: E731
 
@@ -297,19 +295,19 @@ def test_what_is_wrong_is_said_before_the_first_crawl(redis: Connection) -> None
         (["0", "1"], "is:biology", "need texts"),
     ):
         with pytest.raises(BadInput, match=line):
-            list(runs(web.recorded, starts, experiments(["fifo"], [1]), Metrics((hot,)), redis, tell))
+            list(runs(web.recorded, starts, experiments(["fifo"], [1]), Metrics((hot,)), tell))
 
     assert crawls == []
 
 
 @pytest.mark.parametrize(("mode", "least"), [("pagerank", 75.9 - 0.2), ("blend", 77)])
-def test_ranks_find_more_on_a_small_domain(mode: str, least: float, redis: Connection) -> None:
+def test_ranks_find_more_on_a_small_domain(mode: str, least: float) -> None:
     whole, wanted = read(testdata.data("webgraph-hollins")), Metrics(("ib:5",))
 
-    made = list(runs(whole, [HOLLINS], experiments([mode], [1, 2, 3]), wanted, redis, lambda *_: None))
+    made = list(runs(whole, [HOLLINS], experiments([mode], [1, 2, 3]), wanted))
 
-    assert {(run.pages, run.visits, run.hot["ib:5"]) for run in made} == {(5_551, 5_551, 608)}
-    assert fmean(run.figures.auc["ib:5"] or 0 for run in made) >= least
+    assert {(run.pages, run.visits, run.hot["ib:5"]) for _, run in made} == {(5_551, 5_551, 608)}
+    assert fmean(run.figures.auc["ib:5"] or 0 for _, run in made) >= least
 
 
 def test_hot_pages_of_the_domain_are_those_that_are_known() -> None:

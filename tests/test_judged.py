@@ -19,6 +19,7 @@ from judged import ABOUT_DOLPHINS, DOLPHINS, collection, dolphins, paper
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
+from webcrawler.evaluation.chance import intervals, p_values
 from webcrawler.evaluation.judged import (
     MEASURES,
     Comparison,
@@ -28,7 +29,6 @@ from webcrawler.evaluation.judged import (
     read,
     read_feedback,
 )
-from webcrawler.evaluation.judged.chance import intervals, p_values
 from webcrawler.evaluation.judged.collection import Judgments
 from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webcrawler import urls
 from webcrawler.commands import base
@@ -20,7 +21,7 @@ ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
 STRATEGIES = ",".join(mode.name for mode in strategies() if not mode.library)
 PAGES, PAGES_MAX = "1000", 10**6
-Compared = tuple[Mapping[str, Any], Sequence[Path]]  # the figures for --json, the files that were drawn
+SEEDS_MAX, JOBS_MAX = 10_000, 1_000
 BUDGETS, WINDOW = "0.01,0.05,0.2", "2012-2015"
 POLICIES = "uniform,importance,proportional,nutch,stormcrawler,ep,eb,harmonic,expected,oracle"
 # What belongs to one kind of comparison: its options and their defaults.
@@ -28,6 +29,14 @@ ONLY = {
     "--focused TOPICS.json": {"strategies": "", "known": "0", "pages": ""},
     "--freshness": {"policies": POLICIES, "budgets": BUDGETS, "window": WINDOW},
 }
+
+
+class Compared(NamedTuple):
+    """What came out, for files."""
+
+    figures: Mapping[str, Any]  # for --json
+    rows: Sequence[Mapping[str, Any]]  # for --tidy
+    draw: Callable[[Path], Sequence[Path]]
 
 
 class Evaluate(Command):
@@ -42,7 +51,8 @@ class Evaluate(Command):
     options = (
         Option("--orderings", ORDERINGS, f"modes to compare; hot:MODE needs --query ({ORDERINGS})"),
         Option("--start", "", "numbers or URLs of start pages (the first page with links)"),
-        Option("--seeds", "1", "seeds of orderings that use chance, as 1,2,3 (1)"),
+        Option("--seeds", "", "crawls of each ordering that uses chance, or their seeds as 1,2,7 (10)"),
+        Option("--jobs", "", "crawls at a time (as many as there are processors)"),
         Option("--hot", HOT, f"which pages are hot: ib:10, ir:1%%, is:WORD+ib:5 … ({HOT})"),
         Option("--buffer", "0", "share of the pages that can be kept, as 0.1, for P_BC (all)"),
         Option("--flush", "ir", "what leaves a full buffer first: least ir, least ib, or fifo (ir)"),
@@ -58,7 +68,8 @@ class Evaluate(Command):
         Option("--budgets", BUDGETS, f"with --freshness: fetches a page and day ({BUDGETS})"),
         Option("--window", WINDOW, f"with --freshness: years of the traces ({WINDOW})"),
         Option("--plots", None, "draw the curves as SVG files", "DIR"),
-        Option("--json", None, "write all figures as JSON", "FILE"),
+        Option("--json", None, "write all figures and where they come from as JSON", "FILE"),
+        Option("--tidy", None, "write the figures as rows, one observation each", "FILE.csv|.parquet"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -67,7 +78,7 @@ class Evaluate(Command):
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
         if all(kinds.values()):
             raise BadInput("give --focused or --freshness, not both")
-        seeds = [base.whole_number(seed, "--seeds") for seed in base.comma_separated(opts.seeds, "--seeds")]
+        seeds, jobs = _seeds(opts.seeds), _jobs(opts)
         for kind, options in ONLY.items():
             for name, default in options.items():
                 if not kinds[kind] and getattr(opts, name) != default:
@@ -79,60 +90,64 @@ class Evaluate(Command):
             base.check_folder(Path(opts.plots))
         if opts.json:
             base.check_file(Path(opts.json))
-        if opts.freshness:
-            figures, files = self._compare_policies(args, opts, seeds)
-        else:
-            compare = self._compare_orderings if opts.focused is None else self._compare_strategies
-            figures, files = compare(Path(args[0]), opts, seeds)
-        if opts.json and figures:
-            base.write_json(Path(opts.json), figures)
-        for file in files:
-            print(base.printable(str(file)))
+        if opts.tidy:
+            from webcrawler.evaluation import tidy
 
-    def _compare_orderings(self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int]) -> Compared:
+            tidy.check(Path(opts.tidy))
+            base.check_file(Path(opts.tidy))
+        if opts.freshness:
+            compared = self._compare_policies(args, opts, seeds or [1])
+        elif opts.focused is not None:
+            compared = self._compare_strategies(Path(args[0]), opts, seeds or [1], jobs)
+        else:
+            compared = self._compare_orderings(Path(args[0]), opts, seeds, jobs)
+        if compared:
+            _write(compared, opts)
+
+    def _compare_orderings(
+        self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int
+    ) -> Compared | None:
         from webcrawler import evaluation
 
         metrics, pages_max = _metrics(opts), base.whole_number(opts.max_pages, "--max-pages")
         orderings = base.comma_separated(opts.orderings, "--orderings")
-        experiments = evaluation.experiments(orderings, seeds, opts.query)
+        experiments = evaluation.experiments(orderings, seeds or evaluation.SEEDS, opts.query)
         starts = base.comma_separated(opts.start, "--start") if opts.start else [""]
-        runs: list[Run] = []
-        with self.interruptible(lambda: _over(runs)):
+        found: dict[int, Run] = {}
+        with self.interruptible(lambda: _over(found)):
             recorded = evaluation.read(graph)
-            with evaluation.private_redis() as connection, base.progress_bars() as progress:
-                for run in evaluation.runs(
-                    recorded, starts, experiments, metrics, connection, progress, pages_max
+            with base.progress_bars() as progress:
+                for number, run in evaluation.runs(
+                    recorded, starts, experiments, metrics, progress, pages_max, jobs
                 ):
-                    runs.append(run)
-        if not runs:
-            return {}, ()
-        pages, links = recorded.graph.pages, recorded.graph.links
-        for start, run in {run.start: run for run in runs}.items():
+                    found[number] = run
+        if not found:
+            return None
+        results = evaluation.Results(recorded, [found[number] for number in sorted(found)])
+        pages = recorded.graph.pages
+        for start, run in {run.start: run for run in results.runs}.items():
             hot = "; ".join(f"{name} {number:,}" for name, number in run.hot.items())
             reached = f"From {start}: {run.pages:,} of {pages:,} pages can be reached."
             print(f"{reached} Hot pages: {hot}." if hot else reached)
-        print("\n" + evaluation.tables(runs), flush=True)  # before files, which may fail
-        figures = {"graph": {"pages": pages, "links": links}, "runs": [run.as_json() for run in runs]}
-        return figures, evaluation.plots.draw(recorded, runs, Path(opts.plots)) if opts.plots else ()
+        print(f"\n{results}", flush=True)  # before files, which may fail
+        draw = partial(evaluation.plots.draw, recorded, results.runs)
+        return Compared(results.as_json(), results.rows(), draw)
 
     def _compare_strategies(
-        self, crawl_dir: Path, opts: argparse.Namespace, seeds: Sequence[int]
-    ) -> Compared:
-        from webcrawler.evaluation import focused, private_redis
+        self, crawl_dir: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int
+    ) -> Compared | None:
+        from webcrawler.evaluation import focused, provenance
 
         experiments = _experiments(opts, seeds)
         recording = focused.Recording(crawl_dir)
         experiments.check()
-        runs: list[focused.Run] = []
-        with (
-            self.interruptible(lambda: _over(runs)),
-            private_redis() as connection,
-            base.progress_bars() as progress,
-        ):
-            for of_topic in focused.runs(recording, experiments, connection, progress):
-                runs += of_topic
-        if not runs:
-            return {}, ()
+        found: dict[int, list[focused.Run]] = {}
+        with self.interruptible(lambda: _over(found)), base.progress_bars() as progress:
+            for number, of_topic in focused.runs(recording, experiments, progress, jobs):
+                found[number] = of_topic
+        if not found:
+            return None
+        runs = [run for number in sorted(found) for run in found[number]]
         pages, topics = experiments.pages, [topic.query for topic in experiments.topics]
         print(focused.summary(runs, pages, experiments.known, topics, recording))
         print("\n" + focused.tables(runs, pages), flush=True)  # before files, which may fail
@@ -141,14 +156,17 @@ class Evaluate(Command):
             "not_archived": len(recording.not_archived),
             "pages": pages,
             "known": experiments.known,
+            "provenance": provenance(recording.described()),
+            "compared": focused.compared(runs, pages),
             "runs": [run.as_json(pages) for run in runs],
         }
-        return figures, focused.draw(runs, pages, Path(opts.plots)) if opts.plots else ()
+        rows = [row for run in runs for row in run.rows(pages)]
+        return Compared(figures, rows, partial(focused.draw, runs, pages))
 
     def _compare_policies(
         self, sources: Sequence[str], opts: argparse.Namespace, seeds: Sequence[int]
-    ) -> Compared:
-        from webcrawler.evaluation import freshness
+    ) -> Compared | None:
+        from webcrawler.evaluation import freshness, provenance
 
         policies = base.comma_separated(opts.policies, "--policies")
         freshness.check(policies)
@@ -159,11 +177,39 @@ class Evaluate(Command):
             for run in freshness.runs(worlds, policies, budgets, progress):
                 runs.append(run)
         if not runs:
-            return {}, ()
+            return None
         print(freshness.summary(worlds))
         print("\n" + freshness.tables(runs), flush=True)  # before files, which may fail
-        figures = {"runs": freshness.as_json(runs)}
-        return figures, freshness.draw(runs, Path(opts.plots)) if opts.plots else ()
+        rows = freshness.as_json(runs)
+        figures = {"provenance": provenance(freshness.described(worlds)), "runs": rows}
+        return Compared(figures, rows, partial(freshness.draw, runs))
+
+
+def _write(compared: Compared, opts: argparse.Namespace) -> None:
+    if opts.json:
+        base.write_json(Path(opts.json), compared.figures)
+    if opts.tidy:
+        from webcrawler.evaluation import tidy
+
+        with base.output_file(Path(opts.tidy)) as part:
+            tidy.write(compared.rows, part, Path(opts.tidy).suffix)
+    for file in compared.draw(Path(opts.plots)) if opts.plots else ():
+        print(base.printable(str(file)))
+
+
+def _seeds(text: str) -> list[int]:
+    """Seeds 1 to N for a number N, the seeds themselves where there is a comma; none: the default."""
+    if "," in text:
+        return [base.whole_number(seed, "--seeds") for seed in base.comma_separated(text, "--seeds")]
+    return list(range(1, base.whole_number(text, "--seeds", 1, SEEDS_MAX) + 1)) if text else []
+
+
+def _jobs(opts: argparse.Namespace) -> int:
+    from webcrawler.evaluation import processors
+
+    if opts.jobs and opts.freshness:
+        raise BadInput("--jobs is for orderings and strategies; --freshness has one process")
+    return base.whole_number(opts.jobs, "--jobs", 1, JOBS_MAX) if opts.jobs else processors()
 
 
 def _budget(text: str) -> float:
@@ -197,5 +243,5 @@ def _experiments(opts: argparse.Namespace, seeds: Sequence[int]) -> focused.Expe
     return Experiments(read_topics(Path(opts.focused)), strategies, pages, starts, known, seeds)
 
 
-def _over(runs: Sequence[object]) -> str:
+def _over(runs: Sized) -> str:
     return "these crawls were over" if runs else "no crawl was over"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.evaluation import measures
+from webcrawler.evaluation.differences import SURE, Mean, difference
 from webcrawler.evaluation.hotness import METRICS, Importance, conditions
 from webcrawler.evaluation.recorded import Recorded
 
@@ -54,6 +55,17 @@ class Run(NamedTuple):
         run = self._asdict()
         del run["figures"]
         return {**run, **self.figures._asdict()}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The figures as tidy rows: `value` is one of a `measure`, for pages `of` a kind, at a `percent`."""
+        figures = self.figures._asdict()
+        run = {"ordering": self.ordering, "start": self.start, "seed": self.seed}
+        for measure, by_name in figures.items():
+            for name, value in by_name.items():
+                curve = value if isinstance(value, list) else [value]
+                for percent, figure in enumerate(curve):
+                    at = percent if isinstance(value, list) else None
+                    yield {**run, "measure": measure, "of": name, "percent": at, "value": figure}
 
 
 class Evaluator:
@@ -110,18 +122,34 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None or math.isnan(value) else round(float(value), 3) for value in values]
 
 
+Value = Callable[[Run], Mapping[str, float | None]]  # by the name of its column
+
+VALUES: dict[str, tuple[str, Value]] = {
+    "auc": ("area under P_ST, %", lambda run: run.figures.auc),
+    "early": (
+        f"hot pages found at {EARLY} % crawled, %",
+        lambda run: {name: curve[EARLY] for name, curve in run.figures.p_st.items()},
+    ),
+    "p_bc": ("P_BC: hot in the final buffer, %", lambda run: run.figures.p_bc),
+}
+LEGEND = (
+    "[ ]: 95 % interval over seeds, or over starts in rows of all. Differences are of the same seeds and "
+    f'starts; "none": a paired test cannot tell it from chance (p ≥ {SURE}).'
+)
+
+
 def tables(runs: Sequence[Run]) -> str:
-    """Area under P_ST, hot pages found early, what a limited buffer keeps: a row an ordering and start."""
-    shown = [
-        _table("area under P_ST, %", runs, lambda run: run.figures.auc, with_seconds=True),
-        _table(
-            f"hot pages found at {EARLY} % crawled, %",
-            runs,
-            lambda run: {name: curve[EARLY] for name, curve in run.figures.p_st.items()},
-        ),
-        _table("P_BC: hot in the final buffer, %", runs, lambda run: run.figures.p_bc),
-    ]
-    return "\n\n".join(filter(None, shown))
+    """Area under P_ST, hot pages found early, what a limited buffer keeps; each then as differences.
+
+    A row for each ordering and start; differences are from the first ordering.
+    """
+    shown = []
+    for measure in VALUES:
+        shown.append(_table(runs, measure))
+        shown.append(_differences(runs, measure))
+    found = list(filter(None, shown))
+    is_chance = any("[" in table for table in found)
+    return "\n\n".join([*found, LEGEND] if is_chance else found)
 
 
 def grouped(runs: Sequence[Run]) -> dict[tuple[str, int | str | None], list[Run]]:
@@ -135,28 +163,73 @@ def grouped(runs: Sequence[Run]) -> dict[tuple[str, int | str | None], list[Run]
     return found
 
 
-def _table(
-    title: str,
-    runs: Sequence[Run],
-    values: Callable[[Run], Mapping[str, float | None]],
-    with_seconds: bool = False,
-) -> str:
+def trials(runs: Sequence[Run], start: int | str | None, value: Value) -> dict[str, dict[Hashable, float]]:
+    """By column, the figure of each trial: of each seed from one start, or of each start (start None).
+
+    Of a start the trial is the mean of its seeds: other seeds would vary less than other starts.
+    """
+    found: dict[str, dict[Hashable, list[float]]] = {}
+    for run in runs:
+        for name, figure in value(run).items():
+            if figure is not None:
+                of = found.setdefault(name, {})
+                of.setdefault(run.seed if start is not None else run.start, []).append(figure)
+    return {name: {trial: fmean(of) for trial, of in by.items()} for name, by in found.items()}
+
+
+def compared(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """A row for each measure, column, ordering and start: its mean, its difference from the first ordering.
+
+    Keys as in docs/reference/commands.md.
+    """
+    rows: list[dict[str, Any]] = []
+    for measure, (_, value) in VALUES.items():
+        for (ordering, start), by_column in _by_column(runs, value).items():
+            first = _by_column(runs, value)[runs[0].ordering, start]
+            for name, of in by_column.items():
+                row = {"measure": measure, "of": name, "ordering": ordering, "start": start}
+                found = difference(of, first.get(name, {})) if ordering != runs[0].ordering else None
+                rows.append(
+                    {
+                        **row,
+                        "mean": Mean.of(list(of.values())).as_json(),
+                        "difference": found and found.as_json(),
+                    }
+                )
+    return rows
+
+
+def _by_column(
+    runs: Sequence[Run], value: Value
+) -> dict[tuple[str, int | str | None], dict[str, dict[Hashable, float]]]:
+    return {(name, start): trials(some, start, value) for (name, start), some in grouped(runs).items()}
+
+
+def _table(runs: Sequence[Run], measure: str) -> str:
     """A table with a column for each name of a value; "" where there is none."""
-    names = list(dict.fromkeys(name for run in runs for name in values(run)))
+    (title, value), with_seconds = VALUES[measure], measure == "auc"
+    names = list(dict.fromkeys(name for run in runs for name in value(run)))
     rows = [[title, "start", *names, *(["seconds"] if with_seconds else [])]]
-    for (ordering, start), some in grouped(runs).items():
-        cells = [_cell([values(run).get(name) for run in some]) for name in names]
+    for (ordering, start), of in _by_column(runs, value).items():
+        cells = [Mean.of(list(of[name].values())).shown() if name in of else "–" for name in names]
+        some = grouped(runs)[ordering, start]
         seconds = [f"{fmean(run.seconds for run in some):.1f}"] if with_seconds else []
         rows.append([ordering, "all" if start is None else str(start), *cells, *seconds])
     return aligned(rows) if names else ""
 
 
-def _cell(values: Sequence[float | None]) -> str:
-    known = [value for value in values if value is not None]
-    if not known:
-        return "–"
-    spread = f" ± {stdev(known):.1f}" if len(known) > 1 else ""
-    return f"{fmean(known):.1f}{spread}"
+def _differences(runs: Sequence[Run], measure: str) -> str:
+    """By how much others are better than the first ordering; "" where there is no other, or no figure."""
+    value, first = VALUES[measure][1], runs[0].ordering
+    by_column = _by_column(runs, value)
+    names = list(dict.fromkeys(name for of in by_column.values() for name in of))
+    rows = [[f"… compared with {first}", "start", *names]]
+    for (ordering, start), of in by_column.items():
+        if ordering != first:
+            found = [difference(of.get(name, {}), by_column[first, start].get(name, {})) for name in names]
+            cells = ["–" if one is None else one.shown() for one in found]
+            rows.append([ordering, "all" if start is None else str(start), *cells])
+    return aligned(rows) if names and len(rows) > 1 else ""
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

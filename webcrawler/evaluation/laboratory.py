@@ -7,13 +7,9 @@ Source: Cho 1998, sections 5 and 6.
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -21,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler import urls
-from webcrawler.connection import Connection, connect
+from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation.figures import Evaluator, Metrics, Run
 from webcrawler.evaluation.recorded import Recorded, as_number
+from webcrawler.evaluation.side_by_side import Progress, each
 from webcrawler.frontier import Done, Frontier, Politeness
 from webcrawler.linkgraph import Estimate, Rescorer
 from webcrawler.orderings import Ordering, arguments_of, ordering, ordering_type
@@ -33,15 +30,6 @@ from webcrawler.records import Lease, Link
 NO_DELAY = Politeness(delay=0.0, server_concurrency=10**6, lease=10.0**6)
 STEPS = 200  # of a progress bar
 GROWTH, GROWTH_LEAST = 0.1, 100  # share and number of pages: so many new ones are a reason to reorder early
-
-Progress = Callable[[str, int, int], None]  # what is being done, how much is done, of how much
-
-STOP_WHEN_ALONE = """
-read -r never
-kill "$1"
-while kill -0 "$1" 2>/dev/null; do sleep 0.1; done
-rm -rf "$2"
-"""
 
 
 class Web:
@@ -191,41 +179,22 @@ def _mode(name: str, seed: int | None, query: str) -> str:
     return f"{first}?{urlencode(given)}" if given else first
 
 
-@contextmanager
-def private_redis() -> Iterator[Connection]:
-    """An embedded server without files; it ends with the block, or with this process if that is killed.
-
-    For the second case a shell waits for the end of a pipe from this process, and then stops the server.
-    """
-    with (
-        tempfile.TemporaryDirectory(prefix="webcrawler-") as folder,
-        connect(None, Path(folder), fsync="no") as connection,
-    ):
-        server = connection.client.info("server")["process_id"]
-        command = ["sh", "-c", STOP_WHEN_ALONE, "sh", str(server), folder]
-        shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-        try:
-            connection.client.config_set("appendonly", "no")
-            yield connection
-        finally:
-            shell.kill()
-            shell.communicate()
-
-
 def runs(
     recorded: Recorded,
     starts: Sequence[str],
     experiments: Sequence[Experiment],
     metrics: Metrics,
-    connection: Connection,
-    progress: Progress,
+    progress: Progress = lambda step, done, all: None,
     pages_max: int = 0,
-) -> Iterator[Run]:
-    """Each experiment from each start page, as soon as it is over. All errors come before the first.
+    jobs: int = 1,
+) -> Iterator[tuple[int, Run]]:
+    """Each experiment from each start page, as soon as it is over; its number says where it belongs.
+
+    All errors come before the first. The runs are the same for any number of jobs, but for their seconds.
 
     Args:
-        connection: to a Redis of our own; it is emptied.
         pages_max: visits after which a crawl stops; 0: all pages.
+        jobs: crawls at a time, in processes with a Redis of their own.
     Raises:
         BadInput: there is no such start page, --hot is wrong, or an ordering by words needs anchors.
     """
@@ -234,23 +203,30 @@ def runs(
         raise BadInput(
             f"{by_words[0]} needs anchors, which this graph lacks: name the data folder of a crawl"
         )
-    reachable = [recorded.reachable(recorded.page(start)) for start in starts]
-    evaluators = [Evaluator(reached, metrics) for reached in reachable]
-    for start, reached, evaluator in zip(starts, reachable, evaluators, strict=True):
-        web, page, label = Web(reached), recorded.page(start), as_number(start)
-        first = web.page_of[recorded.urls[page]]
-        hot = {name: int(are_hot.sum()) for name, are_hot in evaluator.hot.items()}
-        for one in experiments:
-            tell = partial(progress, f"{one.mode} {start}".rstrip())
-            began = time.perf_counter()
-            order = crawl(web, one.mode, first, connection, evaluator.interval, pages_max, tell)
-            yield Run(
-                ordering=one.ordering,
-                start=(start or str(recorded.labels[page])) if label is None else label,
-                seed=one.seed,
-                seconds=round(time.perf_counter() - began, 3),
-                pages=evaluator.pages,
-                visits=len(order),
-                hot=hot,
-                figures=evaluator.figures(order),
-            )
+    reachable = {start: recorded.reachable(recorded.page(start)) for start in starts}
+    evaluators = {start: Evaluator(reached, metrics) for start, reached in reachable.items()}
+
+    @lru_cache(1)
+    def web_of(start: str) -> Web:
+        return Web(reachable[start])
+
+    def work(task: tuple[str, Experiment], connection: Connection, progress: Progress) -> Run:
+        start, one = task
+        web, evaluator, page = web_of(start), evaluators[start], recorded.page(start)
+        first, label = web.page_of[recorded.urls[page]], as_number(start)
+        tell = partial(progress, f"{one.mode} {start}".rstrip())
+        began = time.perf_counter()
+        order = crawl(web, one.mode, first, connection, evaluator.interval, pages_max, tell)
+        return Run(
+            ordering=one.ordering,
+            start=(start or str(recorded.labels[page])) if label is None else label,
+            seed=one.seed,
+            seconds=round(time.perf_counter() - began, 3),
+            pages=evaluator.pages,
+            visits=len(order),
+            hot={name: int(are_hot.sum()) for name, are_hot in evaluator.hot.items()},
+            figures=evaluator.figures(order),
+        )
+
+    tasks = [(start, one) for start in reachable for one in experiments]
+    return each(tasks, work, jobs, progress)

@@ -6,7 +6,7 @@ each strategy of `Experiments`, `Run` holds what one found, `tables` and `draw` 
 
 from webcrawler.evaluation.focused.experiments import Experiments, mode_of, runs, sample
 from webcrawler.evaluation.focused.recorded_web import Recording
-from webcrawler.evaluation.focused.report import Run, draw, summary, tables
+from webcrawler.evaluation.focused.report import Run, compared, draw, summary, tables
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic, read_topics
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "RelevanceRules",
     "Run",
     "Topic",
+    "compared",
     "draw",
     "mode_of",
     "read_topics",

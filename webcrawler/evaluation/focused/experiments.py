@@ -7,11 +7,12 @@ comes from the index).
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from urllib.parse import urlencode
 
 from webcrawler.archive import take_in
@@ -20,7 +21,8 @@ from webcrawler.errors import BadInput
 from webcrawler.evaluation.focused.recorded_web import Fetched, Recording, link
 from webcrawler.evaluation.focused.report import Run, pooled
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic
-from webcrawler.evaluation.laboratory import NO_DELAY, Progress
+from webcrawler.evaluation.laboratory import NO_DELAY
+from webcrawler.evaluation.side_by_side import Progress, each
 from webcrawler.frontier import Budgets, Done, Failed, Frontier, Seen
 from webcrawler.index import applied_seq
 from webcrawler.orderings import Ordering, Wanted, arguments_of, ordering, ordering_type
@@ -30,6 +32,10 @@ from webcrawler.search import Searcher
 RANKING = "bm25f"
 REPEATS = 20  # BUDGET_REPEATS of a crawl: duplicates of a path prefix after which its URLs come last
 BEST = 100  # documents that a strategy starts from
+
+
+def _nowhere(step: str, done: int, all: int) -> None:
+    """Progress that nobody wants to see."""
 
 
 def strategy(mode: str) -> Ordering:
@@ -151,12 +157,16 @@ class Experiments:
 
 
 def runs(
-    recording: Recording, experiments: Experiments, connection: Connection, progress: Progress
-) -> Iterator[list[Run]]:
+    recording: Recording, experiments: Experiments, progress: Progress = _nowhere, jobs: int = 1
+) -> Iterator[tuple[int, list[Run]]]:
     """All crawls of a topic, as soon as they are over; topics without a relevant document are left out.
 
+    All errors come before the first. The runs are the same for any number of jobs, but for their seconds.
+
     Args:
-        connection: to a Redis of our own; it is emptied.
+        jobs: topics at a time, in processes with a Redis of their own.
+    Returns:
+        The number of the topic, and its crawls.
     Raises:
         BadInput: there is no such start page; known documents need an index; or no document is relevant.
     """
@@ -174,18 +184,31 @@ def runs(
     relevant = RelevanceRules(experiments.topics).relevant(_texts(recording, progress))
     if not any(relevant.values()):
         raise BadInput(f"no document of {recording.crawl_dir} is relevant to a topic: crawl more of them")
-    searcher = Searcher(recording.crawl_dir) if has_index else None
-    for topic in experiments.topics:
+
+    @cache
+    def opened(process: int) -> tuple[Recording, Searcher | None]:
+        """No file is used by two processes."""
+        return (
+            recording if process == parent else Recording(recording.crawl_dir),
+            Searcher(recording.crawl_dir) if has_index else None,
+        )
+
+    def work(query: str, connection: Connection, progress: Progress) -> tuple[list[Run], set[int]]:
+        own, searcher = opened(os.getpid())
+        ranked = searcher.rank(query, RANKING, len(own.documents)) if searcher else []
         found: list[Run] = []
         for seed, known in draws.items():
-            if wanted := relevant[topic.query] - known:
-                ranked = searcher.rank(topic.query, RANKING, len(recording.documents)) if searcher else []
-                crawls = _runs(
-                    recording, experiments, connection, progress, topic.query, ranked, known, wanted
-                )
+            if wanted := relevant[query] - known:
+                crawls = _runs(own, experiments, connection, progress, query, ranked, known, wanted)
                 found += [run._replace(seed=seed) for run in crawls]
-        if found:
-            yield found
+        return found, own.not_archived
+
+    parent = os.getpid()
+    queries = [topic.query for topic in experiments.topics]
+    for number, (crawls, not_archived) in each(queries, work, jobs, progress):
+        recording.not_archived |= not_archived
+        if crawls:
+            yield number, crawls
 
 
 def _runs(

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from webcrawler import urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
 from webcrawler.errors import BadInput, Unavailable, Unreadable
+from webcrawler.evaluation.provenance import hash_of
 from webcrawler.evaluation.recorded import documents
 from webcrawler.parsing import index_text, parse
 from webcrawler.records import Document, Link, Page, Text
@@ -79,6 +80,12 @@ class Recording:
             document.number
         }
         return [document, *(self.documents[number] for number in sorted(equal & self.documents.keys()))]
+
+    def described(self) -> dict[str, Any]:
+        """How many documents it has, and a hash of their URLs and bytes."""
+        found = sorted((document.url, document.digest) for document in self.documents.values())
+        parts = (part for url, digest in found for part in (url.encode(), digest))
+        return {"documents": len(found), "sha256": hash_of(parts)}
 
     @cached_property
     def _redirects(self) -> dict[str, Link]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from webcrawler.evaluation.differences import Mean, difference
 from webcrawler.evaluation.figures import aligned
 from webcrawler.evaluation.focused.recorded_web import Recording
 from webcrawler.evaluation.plots import axes_of, plot_curves, save
@@ -92,6 +93,16 @@ class Run(NamedTuple):
             "first_10": None if until == float("inf") else int(until),
         }
 
+    def rows(self, pages: int) -> Iterator[dict[str, Any]]:
+        """Its figures as tidy rows: `value` is one of a `measure`, after `pages` documents."""
+        run = {"strategy": self.strategy, "query": self.query, "seed": self.seed}
+        for mark in marks_of(pages):
+            figures = {"found": self.at(mark), "recall": self.recall(mark), "harvest": self.harvest(mark)}
+            for measure, value in figures.items():
+                yield {**run, "measure": measure, "pages": mark, "value": float(value)}
+        for measure, share in self.pool._asdict().items() if self.pool else ():
+            yield {**run, "measure": measure, "pages": pages, "value": share}
+
 
 def marks_of(pages: int) -> list[int]:
     """Where crawls of so many pages are measured: at 100, 300, 1000, and at their end."""
@@ -122,7 +133,57 @@ def tables(runs: Sequence[Run], pages: int) -> str:
             place = _both([pool.mean_place for pool in pools], 1)
             ranks.append([*name, place, _both([pool.top_share for pool in pools], 1)])
     shown = [found, shares, ranks] if all(run.pool for run in runs) else [found, shares]
+    if len({run.query for run in runs}) > 1:
+        shown.append(_compared(runs, pages))
     return "\n\n".join(map(aligned, shown))
+
+
+MEASURES: dict[str, Callable[[Run, int], float]] = {
+    "found": lambda run, pages: run.at(pages),
+    "recall %": lambda run, pages: 100 * run.recall(pages),
+    "harvest %": lambda run, pages: 100 * run.harvest(pages),
+}
+
+
+def compared(runs: Sequence[Run], pages: int) -> list[dict[str, Any]]:
+    """For each measure and strategy its mean, and its difference from the first strategy.
+
+    A trial is a topic: the mean of its draws of known documents.
+    """
+    rows = []
+    for measure, value in MEASURES.items():
+        first, *_ = found = {name: trials(of, pages, value) for name, of in by_strategy(runs).items()}
+        for name, of in found.items():
+            beside = difference(of, found[first]) if name != first else None
+            row = {"measure": measure, "strategy": name, "mean": Mean.of(list(of.values())).as_json()}
+            rows.append({**row, "difference": beside and beside.as_json()})
+    return rows
+
+
+def trials(runs: Sequence[Run], pages: int, value: Callable[[Run, int], float]) -> dict[Hashable, float]:
+    """The figure of each topic."""
+    found: dict[Hashable, list[float]] = {}
+    for run in runs:
+        found.setdefault(run.query, []).append(value(run, pages))
+    return {query: fmean(of) for query, of in found.items()}
+
+
+def _compared(runs: Sequence[Run], pages: int) -> list[list[str]]:
+    """Means with intervals over topics, and differences where a paired test can tell them from chance."""
+    of, topics = by_strategy(runs), len({run.query for run in runs})
+    first = next(iter(of))
+    head = (f"{name} @{pages}" for name in MEASURES)
+    rows = [[f"mean of {topics} topics [95 % interval]", "", *head]]
+    for name, some in of.items():
+        means = (trials(some, pages, value) for value in MEASURES.values())
+        rows.append([name, "", *(Mean.of(list(one.values())).shown() for one in means)])
+    for name in list(of)[1:]:
+        both = (
+            (trials(of[name], pages, value), trials(of[first], pages, value)) for value in MEASURES.values()
+        )
+        found = (difference(*pair) for pair in both)
+        rows.append([f"{name} compared with {first}", "", *(one.shown() if one else "–" for one in found)])
+    return rows
 
 
 def summary(runs: Sequence[Run], pages: int, known: int, topics: Sequence[str], recording: Recording) -> str:

@@ -6,7 +6,19 @@
 
 from webcrawler.evaluation.freshness.laboratory import Run, runs
 from webcrawler.evaluation.freshness.policies import POLICIES, check
-from webcrawler.evaluation.freshness.report import as_json, draw, fraction, summary, tables
+from webcrawler.evaluation.freshness.report import as_json, described, draw, fraction, summary, tables
 from webcrawler.evaluation.freshness.sources import worlds
 
-__all__ = ["POLICIES", "Run", "as_json", "check", "draw", "fraction", "runs", "summary", "tables", "worlds"]
+__all__ = [
+    "POLICIES",
+    "Run",
+    "as_json",
+    "check",
+    "described",
+    "draw",
+    "fraction",
+    "runs",
+    "summary",
+    "tables",
+    "worlds",
+]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from webcrawler.evaluation.judged.chance import SAME, Row, Table, intervals, p_values
+from webcrawler.evaluation.chance import SAME, Row, Table, intervals, p_values
 from webcrawler.evaluation.judged.collection import Judgments
 from webcrawler.evaluation.judged.measures import MEASURES, measure
-from webcrawler.evaluation.laboratory import Progress
+from webcrawler.evaluation.side_by_side import Progress
 from webcrawler.search import Searcher
 
 HITS = 1000  # of a query that are looked at, as TREC does

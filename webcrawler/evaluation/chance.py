@@ -1,7 +1,8 @@
-"""How much of a figure, or of a difference, may be chance: other queries would have given other ones.
+"""How much of a figure, or of a difference, may be chance: other trials would have given other ones.
 
-Both look at queries as drawn at random from those that people ask. Below some twenty queries intervals are
-too narrow. Seeded: the same figures give the same answer.
+A trial is what was drawn at random from many: a query that people ask, the seed of an ordering, a start page,
+a topic. Below some twenty trials intervals are too narrow, and below six no difference can be told from
+chance. Seeded: the same figures give the same answer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ LEVEL = 95  # percent of an interval
 SEED = 1
 SAME = 1e-9  # a smaller difference between two measures does not count
 
-Table = NDArray[np.float64]  # a row for each query, a column for each measure
+Table = NDArray[np.float64]  # a row for each trial, a column for each measure
 Row = NDArray[np.float64]
 
 
@@ -32,9 +33,9 @@ def intervals(table: Table) -> tuple[Row, Row]:
 
 
 def p_values(differences: Table) -> Row:
-    """How likely a mean difference as large, either way, is if both rankings are equally good.
+    """How likely a mean difference as large, either way, is if both sides are equally good.
 
-    Then a query's two figures might as well be exchanged, which changes the sign of their difference.
+    Then a trial's two figures might as well be exchanged, which changes the sign of their difference.
     Source: Smucker, Allan and Carterette 2007, "A Comparison of Statistical Significance Tests for
     Information Retrieval Evaluation", 3.1 Randomization Test.
     """
