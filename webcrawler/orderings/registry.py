@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -159,7 +161,7 @@ def ordering_type(name: str, by_path: bool = False) -> type[Ordering]:
     plugins = {point.name: point for point in entry_points(group="webcrawler.orderings")}
     found, cause = None, ""
     try:
-        found = plugins[name].load() if name in plugins else _at(name) if by_path else None
+        found = plugins[name].load() if name in plugins else _own(name) if by_path else None
     except (ImportError, AttributeError, ValueError, TypeError, SyntaxError) as error:
         cause = f" ({error})" if "." in name.strip(".") else ""
     if isinstance(found, type) and issubclass(found, Ordering):
@@ -169,6 +171,13 @@ def ordering_type(name: str, by_path: bool = False) -> type[Ordering]:
     raise BadInput(
         f"unknown mode {name[:200]!r}{cause[:200]}: choose one of {names}, or the path of a class of your own"
     )
+
+
+def _own(path: str) -> object:
+    """A class of the user's own, also in a file of the working folder: commands run from any."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)  # behind all else, so that no file there hides a module
+    return _at(path)
 
 
 def _at(path: str) -> object:
