@@ -18,6 +18,7 @@ from typing import Any
 import networkx
 import pytest
 from conftest import Answered, Run
+from crawled import crawled, fetched, link
 from frontiers import done, fail, lease_one, let_pass, links, page
 from localweb import PROJECT, scrapy, sites
 from localweb import page as page_with_links
@@ -27,6 +28,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.commands import graph
 from webcrawler.connection import connect
 from webcrawler.crawl.robots.cache import RobotsCache, judge
+from webcrawler.evaluation import Recorded, read
 from webcrawler.frontier import Frontier, Politeness, ordering
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -319,6 +321,7 @@ def test_graph_export_as_graphml(run: Run, filled: Path, tmp_path: Path) -> None
     graph = networkx.read_graphml(file)
     urls = networkx.get_node_attributes(graph, "url")
     assert {(urls[s], urls[t]) for s, t in graph.edges} == {(A, B), (A, C), (A, A + "x")}
+    assert {urls[n] for n, fetched in graph.nodes(data="fetched") if fetched} == {A}
 
 
 def test_graph_export_as_edge_list(run: Run, filled: Path, tmp_path: Path) -> None:
@@ -326,8 +329,31 @@ def test_graph_export_as_edge_list(run: Run, filled: Path, tmp_path: Path) -> No
 
     assert run("graph", "export", "--format", "edgelist", str(file), folder=filled).status == 0
 
-    assert file.read_text() == "1\t2\n1\t3\n1\t4\n"
+    assert file.read_text().splitlines()[1:] == [
+        f"{A}\t{target}\tnot-fetched\t" for target in (B, C, A + "x")
+    ]
     assert list(tmp_path.iterdir()) == [file]  # nothing half is left beside it
+
+
+def test_an_exported_edge_list_is_the_same_graph_as_the_crawl(run: Run, tmp_path: Path) -> None:
+    """Pages that were not fetched are in the file, and count in neither."""
+    crawled(tmp_path / "web", fetched(A, link(B), link(C)), fetched(B, link(A), link(A + "x")), fetched(C))
+
+    assert (
+        run(
+            "graph", "export", "--format", "edgelist", str(tmp_path / "e.tsv"), folder=tmp_path / "web"
+        ).status
+        == 0
+    )
+
+    crawl, exported = read(tmp_path / "web"), read(tmp_path / "e.tsv")
+    assert f"{B}\t{A}x\tnot-fetched\t\n" in (tmp_path / "e.tsv").read_text()
+    assert _links(exported) == _links(crawl) == {(A, B), (A, C), (B, A)}
+
+
+def _links(recorded: Recorded) -> set[tuple[str, str]]:
+    ends = zip(recorded.graph.sources.tolist(), recorded.graph.targets.tolist(), strict=True)
+    return {(recorded.urls[source], recorded.urls[target]) for source, target in ends}
 
 
 def test_graph_export_as_parquet(run: Run, filled: Path, tmp_path: Path) -> None:
@@ -336,7 +362,15 @@ def test_graph_export_as_parquet(run: Run, filled: Path, tmp_path: Path) -> None
     assert run("graph", "export", "--format", "parquet", str(file), folder=filled).status == 0
 
     table = parquet.read_table(file)
-    assert table.column_names == ["source", "target", "source_url", "target_url", "anchor", "rel"]
+    assert table.column_names == [
+        "source",
+        "target",
+        "source_url",
+        "target_url",
+        "anchor",
+        "rel",
+        "target_fetched",
+    ]
     assert [(row["source"], row["target"], row["target_url"]) for row in table.to_pylist()] == [
         (1, 2, B),
         (1, 3, C),
@@ -346,7 +380,7 @@ def test_graph_export_as_parquet(run: Run, filled: Path, tmp_path: Path) -> None
 
 
 def test_parquet_comes_in_row_groups_so_that_memory_stays_bounded(tmp_path: Path) -> None:
-    edges = ((1, target, A, B, "", "") for target in range(graph.ROW_GROUP + 1))
+    edges = ((1, target, A, B, "", "", 0) for target in range(graph.ROW_GROUP + 1))
 
     graph.write_parquet(edges, tmp_path / "edges.parquet")
 

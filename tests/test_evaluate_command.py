@@ -54,8 +54,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")
 
     def act(*arguments: object) -> Answer:
+        command = ["scrapy", "evaluate", *map(str, arguments), "-s", f"CRAWL_DIR={tmp_path / 'crawl'}"]
         with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", "evaluate", *map(str, arguments), "-s", f"CRAWL_DIR={tmp_path / 'crawl'}"])
+            execute(command)
         return Answer(int(ended.value.code or 0), *capsys.readouterr())
 
     return act
@@ -88,7 +89,6 @@ def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> Non
     assert found["graph"] == {"pages": 6, "links": 9}
     assert found["provenance"]["version"] == webcrawler.__version__
     assert found["provenance"]["graph"]["sha256"] == SHA256
-    assert "evaluate" in found["provenance"]["command"]
     assert {"python", "system", "numpy"} <= set(found["provenance"]["environment"])
     (blend,) = (
         one
@@ -115,7 +115,7 @@ def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> Non
         assert one["p_st"]["ib:2"][100] == 100
     # Hot are 0, 3 and 4; fifo from 0 visits 0 1 2 3 4 5.
     assert found["runs"][0]["auc"]["ib:2"] == pytest.approx(100 * (1 + 1 + 1 + 2 + 3 + 3) / 18, abs=0.001)
-    assert len(re.findall(r"(?m)^blend +all ", answer.out)) == 3
+    assert len(re.findall(r"(?m)^blend +all ", answer.out)) == 6  # means, differences
 
 
 def test_figures_are_written_as_tidy_rows(run: Run, graph: Path, tmp_path: Path) -> None:
@@ -200,6 +200,27 @@ def test_names_are_drawn_as_they_are_into_files_with_plain_names(
     words = "".join(xml.parse(tmp_path / "p" / drawn[-1]).getroot().itertext())
     assert "mine.$a_$b{" in words
     assert "is:biology+ib:1" in words
+
+
+def test_an_ordering_of_ones_own_is_found_in_the_working_folder(tmp_path: Path, graph: Path) -> None:
+    """It is no project folder: the settings are named in the environment."""
+    (tmp_path / "mine.py").write_text(
+        "from webcrawler.frontier import Ordering\nclass Mine(Ordering): pass\n"
+    )
+    command = ["evaluate", graph.name, "--orderings", "mine.Mine,fifo", "--hot", "ib:2", "--json", "f.json"]
+
+    done = subprocess.run(
+        [Path(sys.executable).with_name("scrapy"), *command],
+        cwd=tmp_path,
+        env={**os.environ, "SCRAPY_SETTINGS_MODULE": "webcrawler.settings"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"(?m)^mine\.Mine +0 ", done.stdout)
+    found = json.loads((tmp_path / "f.json").read_text())
+    assert found["provenance"]["command"].endswith(shlex.join(["scrapy", *command]))
 
 
 def test_without_matplotlib_plots_are_refused_at_once(

@@ -8,17 +8,19 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import NOT_FETCHED, Catalog
 from webcrawler.commands.base import Command, Option, output_file
 from webcrawler.errors import BadInput
 
 FORMATS = ("graphml", "edgelist", "parquet")
 USAGE = "use `scrapy graph stats`, or `scrapy graph export --format graphml FILE`"
 
-PARQUET_COLUMNS = ("source", "target", "source_url", "target_url", "anchor", "rel")
+PARQUET_COLUMNS = ("source", "target", "source_url", "target_url", "anchor", "rel", "target_fetched")
 ROW_GROUP = 100_000  # edges: some 20 MB while they are written
 
-Edge = tuple[int, int, str, str, str, str]
+EDGE_LIST = "# source\ttarget\twas the target fetched?\trel\n"
+
+Edge = tuple[int, int, str, str, str, str, int]
 
 
 class Graph(Command):
@@ -52,8 +54,10 @@ def _export(catalog: Catalog, kind: str, file: Path) -> None:
     elif kind == "parquet":
         write_parquet(catalog.links.with_urls(), file)
     else:
-        with file.open("w", encoding="ascii") as out:
-            out.writelines(f"{link.source}\t{link.target}\n" for link in catalog.links.all())
+        with file.open("w", encoding="utf-8") as out:
+            out.write(EDGE_LIST)
+            for _, _, source, target, _, rel, fetched in catalog.links.with_urls():
+                out.write(f"{source}\t{target}\t{'fetched' if fetched else NOT_FETCHED}\t{rel}\n")
 
 
 def write_parquet(edges: Iterable[Edge], file: Path) -> None:
@@ -67,11 +71,11 @@ def write_parquet(edges: Iterable[Edge], file: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise BadInput("Parquet needs pyarrow: run `make dev`, or pip install pyarrow") from None
-    types = [pyarrow.int64()] * 2 + [pyarrow.string()] * 4
+    types = [pyarrow.int64()] * 2 + [pyarrow.string()] * 4 + [pyarrow.bool_()]
     schema = pyarrow.schema(list(zip(PARQUET_COLUMNS, types, strict=True)))
     rest = iter(edges)
     # Each row group keeps its URLs once, as a dictionary: pyarrow's default for all columns.
     with parquet.ParquetWriter(file, schema, compression="zstd") as out:
-        while group := list(islice(rest, ROW_GROUP)):
+        while group := [(*row, bool(fetched)) for *row, fetched in islice(rest, ROW_GROUP)]:
             columns = dict(zip(PARQUET_COLUMNS, zip(*group, strict=True), strict=True))
             out.write_table(pyarrow.table(columns, schema=schema))

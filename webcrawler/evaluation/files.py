@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler.archive.catalog import NOT_FETCHED
 from webcrawler.errors import BadInput
 from webcrawler.linkgraph import Graph, distinct
 
@@ -151,7 +152,11 @@ def _dense(values: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _named_edges(text: bytes, file: Path) -> Listed:
-    """An edge list of names, separated by a tab, or by blanks if a line has no tab."""
+    """An edge list of names, separated by a tab, or by blanks if a line has no tab.
+
+    Pages that the list says were not fetched, as `scrapy graph export` does, are left out: nobody knows their
+    links.
+    """
     try:
         content = text.decode()
     except UnicodeDecodeError:
@@ -160,8 +165,11 @@ def _named_edges(text: bytes, file: Path) -> Listed:
         raise BadInput(f"{file} is not text, so not a list of links")
     rows = []
     for number, line in enumerate(content.split("\n"), 1):
+        cells = line.strip().split("\t")
+        if NOT_FETCHED in cells[2:3]:
+            continue
         # After a second tab there may be a weight.
-        row = line.strip().split("\t")[:2] if "\t" in line else line.split()
+        row = cells[:2] if "\t" in line else line.split()
         if len(row) == 2 and all(row):
             rows.append(row)
         elif line.strip():

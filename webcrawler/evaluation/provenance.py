@@ -27,7 +27,7 @@ def provenance(graph: Mapping[str, Any]) -> dict[str, Any]:
     """To be kept beside figures; `graph` says of what they are."""
     return {
         "version": webcrawler.__version__,
-        "command": shlex.join(sys.argv),
+        "command": shlex.join(sys.orig_argv),  # Scrapy takes the name of its command out of sys.argv
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "graph": dict(graph),
         "environment": {

@@ -111,8 +111,12 @@ def read(path: Path) -> Recorded:
         spelled = [by_label.get(label, "") for label in listed.labels.tolist()]
     else:
         listed = files.edges(file)
-        spelled = [MADE_UP + quote(name, safe="%/") for name in listed.names] or [""] * len(listed.labels)
+        spelled = [_url_of(name) for name in listed.names] or [""] * len(listed.labels)
     return Recorded(listed.graph, listed.labels, _distinct(spelled, listed.labels))
+
+
+def _url_of(name: str) -> str:
+    return name if name.startswith(("http://", "https://")) else MADE_UP + quote(name, safe="%/")
 
 
 def _begins_with(file: Path, magic: bytes) -> bool:

@@ -6,7 +6,7 @@ Documents, the history of fetches, links, texts, and the changes that views foll
 from webcrawler.archive.catalog._blocks import LEAST_PAGES, NO_REPEATS, SAMPLED, Repeats
 from webcrawler.archive.catalog._checks import Due, Known, Told
 from webcrawler.archive.catalog._database import SEARCHED, compact, take_place
-from webcrawler.archive.catalog._links import LinkRow, Outlink
+from webcrawler.archive.catalog._links import NOT_FETCHED, LinkRow, Outlink
 from webcrawler.archive.catalog._rows import GONE, REFUSING, PastFetch, Verdict
 from webcrawler.archive.catalog._signs import KnownSitemap
 from webcrawler.archive.catalog._source import Position, Said
@@ -16,6 +16,7 @@ from webcrawler.archive.catalog.catalog import Catalog, blocked_servers
 __all__ = [
     "GONE",
     "LEAST_PAGES",
+    "NOT_FETCHED",
     "NO_REPEATS",
     "REFUSING",
     "SAMPLED",

@@ -13,6 +13,10 @@ from webcrawler.urls import url_id
 # Of the page ?1.
 INLINKS = """FROM inlinks i CROSS JOIN links l
     ON i.inlinks MATCH ?1 AND l.source = i.rowid AND l.target = ?1"""
+NOT_FETCHED = "not-fetched"  # of a link's target, in an exported edge list
+# The page t.number is a document, or led on by a redirect.
+FETCHED = """EXISTS (SELECT 1 FROM documents WHERE number = t.number)
+    OR EXISTS (SELECT 1 FROM links WHERE source = t.number)"""
 SOURCES = 10_000  # whose links are read in one step: some 5 MB
 
 
@@ -68,10 +72,10 @@ class LinkGraph:
         """All edges, redirects included, by ascending source and target."""
         return map(LinkRow._make, self._db.execute("SELECT * FROM links ORDER BY source, target"))
 
-    def with_urls(self) -> Iterator[tuple[int, int, str, str, str, str]]:
-        """All edges in the order of `all`: source, target, the URL of each, anchor, rel."""
-        return self._db.execute("""
-            SELECT l.source, l.target, a.name || s.path, b.name || t.path, l.anchor, l.rel
+    def with_urls(self) -> Iterator[tuple[int, int, str, str, str, str, int]]:
+        """All edges in the order of `all`: source, target, the URL of each, anchor, rel, target fetched?"""
+        return self._db.execute(f"""
+            SELECT l.source, l.target, a.name || s.path, b.name || t.path, l.anchor, l.rel, {FETCHED}
             FROM links l CROSS JOIN urls s ON s.number = l.source CROSS JOIN servers a ON a.number = s.server
             CROSS JOIN urls t ON t.number = l.target CROSS JOIN servers b ON b.number = t.server
             ORDER BY l.source, l.target""")
@@ -166,12 +170,13 @@ class LinkGraph:
         return {found for (found,) in self._db.execute(query, (id, id))}
 
     def to_networkx(self) -> Any:
-        """The link graph as a DiGraph: nodes are page numbers with `url`, edges have `anchor` and `rel`."""
+        """A DiGraph: nodes are page numbers with `url` and `fetched`, edges have `anchor` and `rel`."""
         import networkx  # 0.4 s, which no other use of a catalog should pay
 
-        urls = self._db.execute(f"SELECT u.number, s.name || u.path {URL} ORDER BY u.number")
+        fetched = FETCHED.replace("t.number", "u.number")
+        urls = self._db.execute(f"SELECT u.number, s.name || u.path, {fetched} {URL} ORDER BY u.number")
         graph: Any = networkx.DiGraph()
-        graph.add_nodes_from((number, {"url": url}) for number, url in urls)
+        graph.add_nodes_from((number, {"url": url, "fetched": bool(was)}) for number, url, was in urls)
         graph.add_edges_from((s, t, {"anchor": anchor, "rel": rel}) for s, t, anchor, rel in self.all())
         return graph
 

@@ -127,7 +127,7 @@ class Recording:
     def _links(self) -> dict[int, list[tuple[str, str]]]:
         """The links of all documents, in one pass over the table."""
         found: dict[int, list[tuple[str, str]]] = {}
-        for source, _, _, url, anchor, rel in self._catalog.links.with_urls():
+        for source, _, _, url, anchor, rel, _ in self._catalog.links.with_urls():
             if rel == "":
                 found.setdefault(source, []).append((url, anchor))
         return found
