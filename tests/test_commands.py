@@ -91,8 +91,16 @@ def test_a_crawl_asked_for_wrongly(run: Run, tmp_path: Path, arguments: tuple[st
 
 
 def test_a_spider_that_there_is_not(run: Run) -> None:
-    assert_told_off(run("crawl", "indx"), "no spider is called 'indx'; `scrapy list`")
-    assert_told_off(run("crawl"), "name one spider")
+    assert_told_off(run("crawl", "indx"), "no spider is called 'indx'; there are index, realtime")
+    assert_told_off(run("crawl", "index", "realtime"), "name one spider")
+
+
+def test_seeds_that_are_arguments(run: Run) -> None:
+    assert_told_off(run("crawl", "ftp://a.test/"), "'ftp://a.test/' is not a URL")
+    assert_told_off(run("crawl", A, "http://[/,x"), r"'http://\[/,x' is not a URL")
+    assert_told_off(run("crawl", A, "-a", f"seeds={B}"), "name the seeds once")
+    assert_told_off(run("crawl", A, "@list.txt"), "@FILE stands alone")
+    assert_told_off(run("crawl", "@no-such.txt"), "cannot read URLs from no-such.txt")
 
 
 def test_a_redis_that_does_not_answer(run: Run) -> None:

@@ -139,7 +139,7 @@ def test_the_share_outside_is_told(run: Run, catalog: Catalog, tmp_path: Path) -
     assert (found["documents"], found["outside_scope"]) == (2, 1)
     assert [one["url"] for one in found["oldest"]] == [IN]
     assert (
-        "1 document is outside the scope and not checked: scrapy remove --out-of-scope"
+        "1 document is outside the scope and not checked: `scrapy remove --out-of-scope`"
         in run("freshness", folder=tmp_path).out
     )
 

@@ -158,11 +158,11 @@ def is_sitemap(lease: Lease) -> bool:
 
 
 def _parts(text: str, what: str) -> list[tuple[str, str]]:
-    """What stands between the commas of a text, or on the lines of `@file`; each with where, for messages."""
+    """What stands between the commas of a text, or on its lines, or on those of `@file`; each with where."""
     if text.startswith("@"):
         parts = _lines(Path(text[1:]), what)
     else:
-        parts = [(part.strip(), "") for part in text.split(",") if part.strip()]
+        parts = [(part.strip(), "") for part in text.split("\n" if "\n" in text else ",") if part.strip()]
     if text and not parts:
         raise BadInput(
             f"there is no {what} in {text[:200]!r}: write {what},{what} or @FILE, with one {what} a line"

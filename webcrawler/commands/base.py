@@ -21,14 +21,14 @@ from redis.exceptions import RedisError
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
-from webcrawler.archive.catalog import Catalog
+from webcrawler.commands._program import as_typed, is_used
 from webcrawler.errors import BadInput, WebcrawlerError
-from webcrawler.search import UNCRAWLED, Searcher
 from webcrawler.settings import complaint, folders, removed
-from webcrawler.text import load
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+    from webcrawler.archive.catalog import Catalog
     from webcrawler.folders import MergedView
+    from webcrawler.search import Searcher
 
 TEXT_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -75,10 +75,12 @@ class Command(ScrapyCommand):
         return self.summary
 
     def long_desc(self) -> str:
-        return self.details or self.summary
+        return as_typed(self.details or self.summary)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        if is_used() and parser.usage:
+            parser.usage = parser.usage.replace("scrapy", "webcrawler", 1)
         for name, default, text, metavar in self.options:
             if default is False:
                 parser.add_argument(name, action="store_true", help=text)
@@ -110,7 +112,7 @@ class Command(ScrapyCommand):
             sys.stdout = None  # else the interpreter flushes it and complains
         except (WebcrawlerError, OSError, RedisError, sqlite3.Error) as error:
             self.exitcode = 2 if isinstance(error, BadInput) else 1
-            print(f"error: {printable(str(error))}", file=sys.stderr)
+            print(f"error: {as_typed(printable(str(error)))}", file=sys.stderr)
         except KeyboardInterrupt:
             self.exitcode = 1
             print("interrupted", file=sys.stderr)
@@ -201,6 +203,8 @@ class Command(ScrapyCommand):
 
     def catalog(self) -> Catalog:
         """The catalog, for reading. Raises BadInput: nothing was crawled yet."""
+        from webcrawler.archive.catalog import Catalog
+
         return Catalog(self.catalog_file, readonly=True)
 
     def searcher(self, crawl_dir: Path) -> Searcher:
@@ -209,12 +213,17 @@ class Command(ScrapyCommand):
         Raises:
             BadInput: one of them is wrong.
         """
+        from webcrawler.search import Searcher
+        from webcrawler.text import load
+
         reference = self.project.get("SEARCH_REFERENCE")
         return Searcher(crawl_dir, load(Path(reference)) if reference else None, uncrawled=self.uncrawled)
 
     @property
     def uncrawled(self) -> str:
         """The setting SEARCH_UNCRAWLED. Raises BadInput: there is no such choice."""
+        from webcrawler.search import UNCRAWLED
+
         chosen: str = self.project.get("SEARCH_UNCRAWLED")
         if chosen not in UNCRAWLED:
             raise BadInput(f"SEARCH_UNCRAWLED is {' or '.join(UNCRAWLED)}, not {chosen[:40]!r}")

@@ -39,8 +39,8 @@ class Crawl(Command, BaseRunSpiderCommand):
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, object]] = {}
 
-    arguments = "SPIDER [-a mode=breadth] [-a seeds=URL,URL | @FILE] [-a max_pages=N] [-a max_time=S] …"
-    summary = "Crawl; without seeds continue the last crawl, or crawl the demo web"
+    arguments = "[SPIDER | URL … | @FILE] [-a mode=breadth] [-a max_pages=N] [-a max_time=S] …"
+    summary = "Crawl from URLs; without any continue the last crawl, or crawl the demo web"
     details = (
         f"{summary}. `scrapy crawl realtime -a query=WORDS` searches the web: it answers "
         "from the index first, then from pages that the best answers lead to. "
@@ -56,7 +56,7 @@ class Crawl(Command, BaseRunSpiderCommand):
         parser.add_argument("--json", metavar="FILE", nargs="?", const=STDOUT, help=where)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        spider = self._spider(args, opts)
+        spider = self._spider(self._named(args, opts), opts)
         reads = getattr(spider, "job_type", object)  # spiders of ours say what their arguments make
         search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(reads, RealtimeJob) else None
         is_index = issubclass(reads, Job) and not search
@@ -125,15 +125,28 @@ class Crawl(Command, BaseRunSpiderCommand):
             settings.set("LOG_FORMAT", f"agent {agents.number}: {settings['LOG_FORMAT']}", priority="cmdline")
 
     def _spider(self, args: list[str], opts: argparse.Namespace) -> type[Spider]:
+        loader = get_spider_loader(self.project)
+        there_are = f"there are {', '.join(sorted(loader.list()))}"
         if len(args) != 1:
-            raise BadInput("name one spider, before --json: `scrapy crawl index`; `scrapy list` shows them")
+            raise BadInput(f"name one spider, before --json, or seeds; {there_are}")
         try:
-            spider = get_spider_loader(self.project).load(args[0])
+            spider = loader.load(args[0])
         except KeyError:
-            raise BadInput(f"no spider is called {args[0]!r}; `scrapy list` shows them") from None
+            raise BadInput(f"no spider is called {args[0]!r}; {there_are}; a URL has https://") from None
         if opts.json and not issubclass(getattr(spider, "job_type", object), RealtimeJob):
             raise BadInput("--json is for realtime; pages come as JSON with -O pages.jsonl")
         return spider
+
+    def _named(self, args: list[str], opts: argparse.Namespace) -> list[str]:
+        """The arguments with the spider `index` in place of its seeds, or of nothing."""
+        if args and all("://" in arg or arg.startswith("@") for arg in args):
+            if opts.spargs.get("seeds"):
+                raise BadInput("name the seeds once: as arguments, or by -a seeds=")
+            if len(args) > 1 and any(arg.startswith("@") for arg in args):
+                raise BadInput("@FILE stands alone: write all seeds into it")
+            opts.spargs["seeds"] = args[0] if args[0].startswith("@") else "\n".join((*args, ""))
+            return ["index"]
+        return args or ([] if opts.json else ["index"])
 
     def _check(self, opts: argparse.Namespace, job: Job | None) -> Connection:
         """Open everything that may be configured wrongly; the connection keeps an embedded server running."""

@@ -27,7 +27,7 @@ class Import(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
-            raise BadInput(f"name the files: scrapy import {self.arguments}")
+            raise BadInput(f"name the files: `scrapy import {self.arguments}`")
         how_to_go_on = "what was taken in stays; the same command takes in the rest"
         with self.interruptible(lambda: how_to_go_on), progress_bars() as progress:
             print(f"importing into {printable(str(self.crawl_dir))} …", file=sys.stderr)

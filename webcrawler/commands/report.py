@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.commands._program import is_used
 from webcrawler.commands.base import Command, printable, progress_bars
 from webcrawler.commands.search import as_text
 from webcrawler.index import wait_until_caught_up
@@ -18,17 +19,17 @@ DEMO_QUERY = "molecular biology"
 HITS = 5
 NEXT_COMMANDS = """
 Next, try
-  make serve
-  .venv/bin/scrapy search "{query}" --explain
-  .venv/bin/scrapy frontier stats
-  make crawl SEEDS=https://example.org/ MAX_PAGES=200"""
+  {program} serve
+  {program} search "{query}" --explain
+  {program} frontier stats
+  {program} crawl https://example.org/ -a max_pages=200"""
 
 
 class Report(Command):
     summary = "Wait for the index, then show what was crawled and a sample search"
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        path = self.catalog_file
+        path, program = self.catalog_file, "webcrawler" if is_used() else ".venv/bin/webcrawler"
         with progress_bars() as progress:
             wait_until_caught_up(self.crawl_dir, lambda done, last: progress("indexing", done, last))
             progress("gathering words for suggestions", 0, None)
@@ -41,10 +42,10 @@ class Report(Command):
         )
         if query:
             print(as_text(Searcher(self.crawl_dir).search(query, HITS)))
-            print(NEXT_COMMANDS.format(query=query))
+            print(NEXT_COMMANDS.format(query=query, program=program))
         else:
-            print("No page with a title was found. To see why, try\n  .venv/bin/scrapy frontier stats")
-            print("  .venv/bin/scrapy frontier explain URL")
+            print(f"No page with a title was found. To see why, try\n  {program} frontier stats")
+            print(f"  {program} frontier explain URL")
 
 
 def _sample_query(crawl_dir: Path, catalog: Catalog) -> str:

@@ -8,6 +8,7 @@ import sys
 import time
 from textwrap import fill
 
+from webcrawler.commands._program import as_typed
 from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.index import follower
@@ -65,7 +66,7 @@ class Search(Command):
                 f"the index is behind the crawl, {behind:,} changes to go: `scrapy report` waits for it"
             )
         for note in filter(None, notes):
-            print(f"note: {printable(note)}", file=sys.stderr)
+            print(f"note: {as_typed(printable(note))}", file=sys.stderr)
         print(json.dumps(as_dict(results), indent=2) if opts.json else as_text(results))
 
 

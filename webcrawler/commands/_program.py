@@ -1,0 +1,73 @@
+"""`webcrawler COMMAND`, in any folder: the commands of the project, without Scrapy's own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from scrapy.cmdline import execute
+
+from webcrawler import __version__
+
+NAME = "webcrawler"
+NO_COMMANDS = ("base",)
+FIRST_STEPS = """
+First steps, in any folder; pages, catalog and index are kept in its folder crawl/ (CRAWL_DIR names another):
+  webcrawler crawl https://example.org/ -a max_pages=200
+  webcrawler search "your words"
+  webcrawler serve
+
+`webcrawler COMMAND --help` says more."""
+
+
+def main() -> None:
+    """The console script. A project of the user's in this folder is left alone: its command is `scrapy`."""
+    os.environ["SCRAPY_SETTINGS_MODULE"] = "webcrawler.settings"
+    sys.argv[0] = NAME
+    logging.setLogRecordFactory(_Record)
+    chosen = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    if chosen in ("-h", "--help"):
+        print(overview())
+    elif chosen == "--version":
+        print(NAME, __version__)
+    elif chosen not in names():
+        there_are = ", ".join(names())
+        print(f"error: no command is called {chosen[:60]!r}; there are {there_are}", file=sys.stderr)
+        sys.exit(2)
+    else:
+        execute()
+
+
+def names() -> list[str]:
+    """The commands, without importing any."""
+    folder = import_module(__package__).__path__
+    return [one.name for one in iter_modules(folder) if one.name[0] != "_" and one.name not in NO_COMMANDS]
+
+
+def overview() -> str:
+    """A line for each command."""
+    lines = ["Usage: webcrawler COMMAND [options] [arguments]", ""]
+    for name in names():
+        module = import_module(f"{__package__}.{name}")
+        own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
+        lines += [f"  {name:<10} {one.summary}" for one in own if hasattr(one, "summary")]
+    return "\n".join(lines) + "\n" + FIRST_STEPS
+
+
+def as_typed(text: str) -> str:
+    """A text that names commands as `scrapy COMMAND`, for who has typed `webcrawler COMMAND`."""
+    return re.sub(r"`scrapy (?=[a-z])", f"`{NAME} ", text) if is_used() else text
+
+
+class _Record(logging.LogRecord):
+    def getMessage(self) -> str:
+        return as_typed(super().getMessage())
+
+
+def is_used() -> bool:
+    return Path(sys.argv[0]).stem == NAME
