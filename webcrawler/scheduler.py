@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.core.scheduler import Scheduler as ScrapyScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from webcrawler.connection import RedisError, attempt
-from webcrawler.crawl.dropin import SpiderWorker, Worker
+from webcrawler.crawl.dropin import SpiderWorker, Worker, is_crawl
 from webcrawler.frontier import Calls
 from webcrawler.records import Lease
 
@@ -55,13 +56,20 @@ class Scheduler(BaseScheduler):
         self._alarm: asyncio.TimerHandle | None = None
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Scheduler:
-        """With the worker that the settings bring along; else, with the scheduler alone, one of its own."""
+    def from_crawler(cls, crawler: Crawler) -> BaseScheduler:  # type: ignore[override]
+        """With the worker that the settings bring along; else, with the scheduler alone, one of its own.
+
+        Scrapy's own scheduler where `scrapy shell` and the like fetch a page: the frontier is none of theirs.
+        """
+        if not is_crawl(crawler):
+            return ScrapyScheduler.from_crawler(crawler)
         worker = crawler.get_extension(Worker)  # type: ignore[type-abstract]
         return cls(crawler, worker or SpiderWorker.from_crawler(crawler))
 
     def open(self, spider: Spider) -> None:
         self._worker.open(spider)
+        # The setting stays as it was set; a downloader of the project's own may have no such limit.
+        self._crawler.engine.downloader.total_concurrency = self._worker.leases.downloads.scrapy_limit
         if self._worker.frontier.ordering.learns:
             self._ahead = min(self._ahead, AHEAD_LEARNING)
         self._feeder = asyncio.ensure_future(self._feed())
@@ -83,8 +91,8 @@ class Scheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         worker = self._worker
         worker.before_request()
-        if worker.resumed:
-            return worker.resumed.popleft()
+        if request := worker.resume():
+            return request
         while self._buffer:
             if wait := worker.leases.downloads.wait():
                 loop = asyncio.get_running_loop()
@@ -127,8 +135,9 @@ class Scheduler(BaseScheduler):
         """Reports what is over and leases what there is room for; returns seconds until the next time."""
         worker = self._worker
         if links := list(worker.new_links):
-            await self._in_thread(worker.frontier.discover, links, False)
+            new = await self._in_thread(worker.frontier.discover, links, False)
             del worker.new_links[: len(links)]
+            worker.count_links(new, len(links) - new)
         wanted = self._ahead - len(self._buffer)
         if worker.is_closing or (self._exact and worker.leases.open):
             wanted = 0

@@ -225,3 +225,35 @@ class WaitingSpider(scrapy.Spider):
 
     def parse(self, response):
         yield {"url": response.url, "method": response.request.method, "meta": response.meta.get("job", "")}
+
+
+class RedirectsSpider(scrapy.Spider):
+    """Links to pages, and to URLs that redirect to them, in either order."""
+
+    name = "redirects"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/"]
+
+    def parse(self, response):
+        for path in ("/known", "/to-known", "/to-known-as-well", "/to-new", "/twice"):
+            yield response.follow(path, self.parse_page)
+
+    def parse_page(self, response):
+        yield {"url": response.url}
+        yield response.follow("/new", self.parse_page)
+        yield response.follow("/lambda", lambda response: self.parse_page(response))
+
+
+class SettingsSpider(scrapy.Spider):
+    """What a spider reads of its settings."""
+
+    name = "settings"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/"]
+
+    def parse(self, response):
+        yield {"concurrent": self.settings.getint("CONCURRENT_REQUESTS")}

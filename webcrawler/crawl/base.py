@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
+def is_crawl(crawler: Crawler) -> bool:
+    """Is it a crawl? `scrapy shell`, `fetch`, `view`, `parse` and `check` only fetch a page or two."""
+    return crawler.crawling and not crawler.spidercls.start.__module__.startswith("scrapy.commands.")
+
+
 class Worker(ABC):
     """One of our crawls (`run.Crawl`) or another spider (`dropin.SpiderWorker`).
 
@@ -33,9 +38,6 @@ class Worker(ABC):
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.leases = OpenLeases(crawler.settings.getint("CONCURRENT_REQUESTS"))
-        if not crawler.settings.frozen:
-            limit = self.leases.downloads.scrapy_limit
-            crawler.settings.set("CONCURRENT_REQUESTS", limit, priority="cmdline")
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
         self.new_links: list[Link] = []  # on their way into the frontier
         self.request_meta: dict[str, Any] = {}  # of every request that is made here
@@ -73,6 +75,13 @@ class Worker(ABC):
 
     def before_request(self) -> None:  # noqa: B027  (not every kind has to do anything)
         """The engine is about to be given a request."""
+
+    def resume(self) -> Request | None:
+        """The next download of those that come before all leases."""
+        return self.resumed.popleft() if self.resumed else None
+
+    def count_links(self, new: int, filtered: int) -> None:  # noqa: B027
+        """Links were taken in: so many were new, so many known already."""
 
     def flush(self) -> None:  # noqa: B027
         """Nothing is left to download: decide what was fetched, as its links may lead on."""

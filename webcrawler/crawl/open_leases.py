@@ -34,7 +34,7 @@ class Downloads:
 
     @property
     def scrapy_limit(self) -> int:
-        """What Scrapy's own CONCURRENT_REQUESTS has to let through."""
+        """What Scrapy's downloader has to let through."""
         return self.limit * (1 + EXEMPT) if self.limit > 1 else self.limit
 
     def begin(self, key: Hashable, doubtful: bool = False) -> None:

@@ -4,7 +4,7 @@
 `kept` turns requests into JSON and back; `seeds` reads those that people push to a Redis key.
 """
 
-from webcrawler.crawl.base import Worker
+from webcrawler.crawl.base import Worker, is_crawl
 from webcrawler.crawl.dropin.worker import SpiderWorker
 
-__all__ = ["SpiderWorker", "Worker"]
+__all__ = ["SpiderWorker", "Worker", "is_crawl"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from scrapy import FormRequest, Request, Spider
@@ -31,7 +31,7 @@ class SeedKey:
     def __init__(self, client: Client, key: str, spider: Spider, link: Callable[[Request], Link]) -> None:
         self._client, self.key, self._spider, self._link = client, key, spider, link
 
-    def take(self, discover: Callable[[Iterable[Link]], object]) -> int:
+    def take(self, discover: Callable[[Sequence[Link]], object]) -> int:
         """Moves some of what is there into the frontier; returns how many values. Blocks."""
         kind = self._client.type(self.key).decode()
         if kind == "none" or not self._client.set(f"{self.key}:reader", "", nx=True, px=LOCK_MS):
@@ -101,6 +101,10 @@ def request_of(text: str, spider: Spider) -> Request:
         if name in arguments:
             arguments[name] = getattr(spider, arguments[name])
     if given:
-        fields = {name: value if isinstance(value, list) else str(value) for name, value in given.items()}
+        # A field that holds others is their names, once each, as in scrapy-redis.
+        fields = {
+            name: list(value) if isinstance(value, list | dict) else str(value)
+            for name, value in given.items()
+        }
         return FormRequest(url, **{"method": "GET", **arguments}, formdata=fields)
     return Request(url, **arguments)

@@ -37,7 +37,6 @@ class Visit:
     failure: Failure | None = None
     reason: str = "document"  # of "done", where there is no failure
     is_reported: bool = False  # its own download is over
-    in_memory: set[bytes] = field(default_factory=set)  # fingerprints of requests that are not kept
     began: float = field(default_factory=time.monotonic)
 
     def split(self) -> Visit:
@@ -102,11 +101,13 @@ class Decisions:
     """`put` and `gather` are for the event loop, `send` is for the scheduler's thread.
 
     Args:
-        decided: called by `send` with leases and what became of them, as in `Batch`, and the number of links
-            that were new.
+        decided: called by `send` with leases and what became of them, as in `Batch`, and how many of their
+            links were new, and how many known already.
     """
 
-    def __init__(self, frontier: Frontier, decided: Callable[[list[tuple[Lease, str]], int], object]) -> None:
+    def __init__(
+        self, frontier: Frontier, decided: Callable[[list[tuple[Lease, str]], int, int], object]
+    ) -> None:
         self._frontier, self._decided = frontier, decided
         self._waiting: list[Visit] = []
         self._gathered: list[Visit] = []
@@ -134,23 +135,32 @@ class Decisions:
                 for lease, visit in done.items()
             ]
             new = dict(zip(done, self._frontier.complete(completed), strict=True))
-        outcomes = {**{lease: f"done/{done[lease].reason}" for lease in done}, **self._fail(failed)}
-        outcomes.update({lease: "stale" for lease, number in new.items() if number < 0})
+        links = {lease: len(done[lease].links) for lease, number in new.items() if number >= 0}
+        outcomes = {lease: f"done/{visit.reason}" for lease, visit in done.items()}
+        outcomes.update(dict.fromkeys(new.keys() - links.keys(), "stale"))
+        found, known = sum(new[lease] for lease in links), sum(links.values())
+        if failed:
+            reasons, more, sent = self._fail(failed)
+            outcomes, found, known = outcomes | reasons, found + more, known + sent
         self._gathered = []
-        self._decided(list(outcomes.items()), sum(number for number in new.values() if number > 0))
+        self._decided(list(outcomes.items()), found, known - found)
 
-    def _fail(self, visits: dict[Lease, Visit]) -> dict[Lease, str]:
-        """The links of what is not tried again are added all the same, as far as the callback came."""
-        if not visits:
-            return {}
+    def _fail(self, visits: dict[Lease, Visit]) -> tuple[dict[Lease, str], int, int]:
+        """The links of what is not tried again are added all the same, as far as the callback came.
+
+        Returns:
+            What became of the leases, how many links were new, and how many there were.
+        """
         tries = self._frontier.politeness.tries
         reasons = {lease: visit.failure for lease, visit in visits.items() if visit.failure}
         final = [lease for lease, why in reasons.items() if not (why.retry and lease.tries + 1 < tries)]
-        self._frontier.discover(link for lease in final for link in visits[lease].links)
+        links = [link for lease in final for link in visits[lease].links]
+        new = self._frontier.discover(links)
         failed = [Failed(lease, f"failed/{why.reason}", why.retry) for lease, why in reasons.items()]
         answers = self._frontier.fail(failed)
         outcomes = {-1: "stale", 0: "failed/{}", 1: "retry/{}"}
-        return {
+        told = {
             lease: outcomes[answer].format(why.reason)
             for (lease, why), answer in zip(reasons.items(), answers, strict=True)
         }
+        return told, new, len(links)

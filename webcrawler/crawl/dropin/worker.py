@@ -29,7 +29,7 @@ from webcrawler.crawl.dropin.visits import BROKE, Decisions, Handler, Visit, bar
 from webcrawler.crawl.membership import join, read_politeness, release_dead_workers
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
-from webcrawler.records import Lease
+from webcrawler.records import Lease, Link
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -56,7 +56,7 @@ class SpiderWorker(Worker):
         self._visits: dict[int, Visit] = {}  # by number of the download that is under way
         self._rescheduled: set[int] = set()  # those that Scrapy enqueues again, or drops
         self._with_memory: dict[Visit, None] = {}  # with requests in memory
-        self._in_memory: set[bytes] = set()  # fingerprints of requests that were not kept, and are done
+        self._in_memory: set[bytes] = set()  # fingerprints of requests that were not kept
         self._warned: set[str] = set()
         self._start_counts: Counter[bytes] = Counter()
         self._expected_until = self._seeds_after = 0.0
@@ -101,9 +101,9 @@ class SpiderWorker(Worker):
         self._seeds = SeedKey(
             self.connection.client, key, spider, lambda seed: self._keeper.link(seed, secrets.token_hex(8))
         )
-        call_soon = asyncio.get_running_loop().call_soon_threadsafe  # the scheduler's thread decides
+        self._call_soon = asyncio.get_running_loop().call_soon_threadsafe  # the scheduler's thread decides
         self._decisions = Decisions(
-            self.frontier, lambda outcomes, new: call_soon(self._decided, outcomes, new)
+            self.frontier, lambda *told: self._call_soon(partial(self._decided, *told))
         )
         self._log_state()
 
@@ -128,20 +128,24 @@ class SpiderWorker(Worker):
     def before_request(self) -> None:
         """No callback runs now. Closes the visits of redirects and retries that Scrapy has dropped."""
         _current.set(None)
-        for number in list(self._rescheduled):
-            self._rescheduled.discard(number)
-            visit = self._visits.pop(number)
-            self.leases.downloads.end(number)
-            if visit.lease and not visit.is_reported:
-                self.leases.report(Report(visit.lease, 0.0))
-            visit.reason = "redirect"  # to a URL that a middleware dropped, such as that of allowed_domains
-            self._over(visit)
+        for number in list(
+            self._rescheduled
+        ):  # to where a middleware, as that of allowed_domains, lets none go
+            self._redirected(number, 0.0)
         self._close_oldest()
+
+    def resume(self) -> Request | None:
+        request = super().resume()
+        if request:
+            self._count("dequeued", "memory")
+        return request
 
     def request(self, lease: Lease) -> Request | None:
         visit = Visit(lease)
         try:
-            return self._handed_out(self._keeper.request(lease), visit)
+            request = self._handed_out(self._keeper.request(lease), visit)
+            self._count("dequeued", "redis")
+            return request
         except Exception as error:  # the project's own code makes it
             logger.error("cannot make the request for %s: %s", lease.url, error)
             visit.failure = BROKE
@@ -149,25 +153,40 @@ class SpiderWorker(Worker):
             return None
 
     def enqueue(self, request: Request) -> bool:
-        """Redirects and retries go on; others are links of the page whose callback yields them, or seeds."""
+        """Takes links of the page whose callback yields them, of a redirect to them, or of none: seeds.
+
+        What Scrapy's duplicate filter is not asked about, such as a retry, goes on within its lease.
+        """
         number = request.meta.get(NUMBER)
-        if number in self._visits:
-            self._rescheduled.discard(number)
-            self.resumed.append(request)
-            return True
-        visit = _current.get()
-        if visit and not visit.under_way:
-            visit = None  # a task that outlives its callback
-        request.callback, request.errback = bare(request.callback), bare(request.errback)
+        visit = self._visits.get(number or 0)
+        if visit and request.dont_filter:
+            return self._go_on(request)
+        if visit is None:
+            visit = _current.get()
+            if visit and not visit.under_way:
+                visit = None  # a task that outlives its callback
+        handlers = request.callback, request.errback
+        request.callback, request.errback = map(bare, handlers)
         try:
             link = self._keeper.link(request, self._nonce(request, visit))
         except NotKept as why:
-            return self._keep_in_memory(request, visit, str(why))
+            if number not in self._visits:
+                return self._keep_in_memory(request, visit, str(why))
+            request.callback, request.errback = handlers
+            return self._is_new_in_memory(request) and self._go_on(request)
         if visit and visit.lease:
             visit.links.append(link)
         else:
             self.new_links.append(link)
             self.leases.changed.set()
+        if number in self._visits:
+            self._redirected(number, request.meta.get("download_latency", 0.0))
+        return True
+
+    def _go_on(self, request: Request) -> bool:
+        self._rescheduled.discard(request.meta[NUMBER])
+        self.resumed.append(request)
+        self._count("enqueued", "memory")
         return True
 
     def take_reports(self) -> list[Report]:
@@ -246,7 +265,6 @@ class SpiderWorker(Worker):
     def _over(self, visit: Visit) -> None:
         visit.under_way -= 1
         if not visit.under_way:
-            self._in_memory |= visit.in_memory
             self._with_memory.pop(visit, None)
             self._decide(visit)
 
@@ -256,12 +274,33 @@ class SpiderWorker(Worker):
             self._decisions.put(visit)
             self.leases.changed.set()
 
-    def _decided(self, outcomes: Sequence[tuple[Lease, str]], new: int) -> None:
+    def _decided(self, outcomes: Sequence[tuple[Lease, str]], new: int, filtered: int) -> None:
         for lease, outcome in outcomes:
             self.leases.close(lease)
             self.crawler.stats.inc_value(f"webcrawler/{outcome}")
         self.crawler.stats.inc_value("webcrawler/discovered", new)
+        self.count_links(new, filtered)
         self.leases.changed.set()
+
+    def count_links(self, new: int, filtered: int) -> None:
+        self._count("enqueued", "redis", new)
+        self.crawler.stats.inc_value("dupefilter/filtered", filtered)
+
+    def _count(self, what: str, where: str, number: int = 1) -> None:
+        """Under the names of Scrapy, and of scrapy-redis."""
+        for name in (f"scheduler/{what}", f"scheduler/{what}/{where}"):
+            self.crawler.stats.inc_value(name, number)
+
+    def _redirected(self, number: int, seconds: float) -> None:
+        """The download ended in a request that does not belong to its lease."""
+        self._rescheduled.discard(number)
+        visit = self._visits.pop(number)
+        self.leases.downloads.end(number)
+        if visit.lease and not visit.is_reported:
+            self.leases.report(Report(visit.lease, seconds))
+            visit.reason = "redirect"
+        visit.is_reported = True
+        self._over(visit)
 
     def _scheduled(self, request: Request) -> None:
         """Notes a redirect or retry: another handler of this signal may drop it without telling anybody."""
@@ -285,9 +324,13 @@ class SpiderWorker(Worker):
         now = time.monotonic()
         if now < self._seeds_after:
             return 0
-        taken = self._seeds.take(partial(self.frontier.discover, within_budgets=False))
+        taken = self._seeds.take(self._discover_seeds)
         self._seeds_after = now if taken else now + SEEDS_SECONDS
         return taken
+
+    def _discover_seeds(self, links: Sequence[Link]) -> None:
+        new = self.frontier.discover(links, within_budgets=False)
+        self._call_soon(self.count_links, new, len(links) - new)
 
     # ---- requests that are not kept
 
@@ -298,13 +341,18 @@ class SpiderWorker(Worker):
             line = "%s cannot be stored in the frontier (%s): it is downloaded from memory, "
             logger.warning(line + "and its page is not done before that", request, why)
         visit = visit or Visit(None)
-        digest = self.crawler.request_fingerprinter.fingerprint(request)
-        if not request.dont_filter and digest in (visit.in_memory | self._in_memory):
+        if not self._is_new_in_memory(request):
             return False
-        visit.in_memory.add(digest)
         self._with_memory[visit] = None
         self.crawler.stats.inc_value("webcrawler/in_memory")
-        self.resumed.append(self._handed_out(request, visit))
+        return self._go_on(self._handed_out(request, visit))
+
+    def _is_new_in_memory(self, request: Request) -> bool:
+        digest = self.crawler.request_fingerprinter.fingerprint(request)
+        if not request.dont_filter and digest in self._in_memory:
+            self.crawler.stats.inc_value("dupefilter/filtered")
+            return False
+        self._in_memory.add(digest)
         return True
 
     def _close_oldest(self) -> None:

@@ -16,12 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from scrapy import Request, signals
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
 from webcrawler import urls
 from webcrawler.connection import RedisError
-from webcrawler.crawl.base import Worker
+from webcrawler.crawl.base import Worker, is_crawl
 from webcrawler.crawl.responses import Refused, codings_of
 from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.crawl.robots.compressed import is_whole
@@ -57,10 +58,17 @@ class RobotsMiddleware:
         crawler.signals.connect(self.flag_when_cut_short, signals.response_downloaded)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
+    def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware | RobotsTxtMiddleware:
+        """Scrapy's own, where `scrapy shell` and the like fetch a page without a frontier."""
         if not is_yes(crawler.settings["ROBOTSTXT_OBEY"]):
             raise NotConfigured
+        if not is_crawl(crawler):
+            return RobotsTxtMiddleware.from_crawler(crawler)
         return cls(Worker.of(crawler))
+
+    def _count(self, what: str) -> None:
+        """Under the name that Scrapy's own middleware has for it."""
+        self._crawl.crawler.stats.inc_value(f"robotstxt/{what}")
 
     def stop_when_long_enough(self, data: bytes, request: Request) -> None:
         """Stop a download behind the part that is read (RFC 9309 2.5)."""
@@ -92,6 +100,7 @@ class RobotsMiddleware:
         # So many wildcards would hold up the event loop.
         is_allowed = await asyncio.to_thread(rules.allowed, url) if rules.is_costly else rules.allowed(url)
         if not is_allowed:
+            self._count("forbidden")
             raise Refused("robots-disallowed")
 
     async def _robots(self, server: str) -> Robots:
@@ -113,7 +122,11 @@ class RobotsMiddleware:
         asked = time.monotonic()
         if robots is None or robots.is_old(now):
             sys.audit("webcrawler.robots.asking")
+            self._count("request_count")
             status, body = await self._download(server)
+            if status is not None:
+                self._count("response_count")
+                self._count(f"response_status_count/{status}")
             sys.audit("webcrawler.robots.fetched")
             now += time.monotonic() - asked
             robots = await asyncio.to_thread(judge, status, body, self._user_agent, robots, now, polite)
@@ -162,6 +175,7 @@ class RobotsMiddleware:
         try:
             return await self._crawl.crawler.engine.download_async(request)
         except Exception as error:
+            self._count(f"exception_count/{type(error)}")
             logger.debug("no %s: %s", url, error)
             return None
 
