@@ -90,12 +90,13 @@ def _spellings(start: str) -> set[str]:
     return found
 
 
-def read(path: Path) -> Recorded:
+def read(path: Path | str) -> Recorded:
     """Read a graph file, a folder with one, or the data folder of a crawl.
 
     Raises:
         BadInput: there is no graph, or it is damaged; the message names file and line.
     """
+    path = Path(path)
     file = _chosen(path) if path.is_dir() else path
     if not file.exists():
         raise BadInput(f"there is no graph at {file}")

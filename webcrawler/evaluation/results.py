@@ -77,7 +77,7 @@ def compare(
     Raises:
         BadInput: there is no such graph, ordering or start page, or --hot is wrong.
     """
-    recorded, metrics = graph if isinstance(graph, Recorded) else read(Path(graph)), metrics or Metrics()
+    recorded, metrics = graph if isinstance(graph, Recorded) else read(graph), metrics or Metrics()
     crawls = experiments(orderings, seeds, metrics.query)
     found = runs(recorded, starts, crawls, metrics, progress, pages_max, jobs or processors())
     return Results(recorded, [run for _, run in sorted(found, key=lambda one: one[0])])
