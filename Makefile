@@ -35,11 +35,11 @@ dev: .venv/dev-ready
 .venv/ready: pyproject.toml uv.lock
 	@test -n "$(UV)$(PYTHON)" || { echo "needs Python 3.11 or newer with venv (Debian: apt install python3-venv), or uv"; exit 1; }
 ifdef UV
-	uv sync --frozen --no-dev --inexact
+	uv sync --frozen --no-dev --extra all --inexact
 else
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	$(BIN)/pip install -qq --upgrade pip
-	$(BIN)/pip install -qq --editable .
+	$(BIN)/pip install -qq --editable ".[all]"
 endif
 	@touch $@
 
@@ -47,7 +47,7 @@ endif
 ifdef UV
 	uv sync --frozen --all-extras --inexact
 else
-	$(BIN)/pip install -qq --editable ".[plots,parquet,judge,classifier,documents]" --group dev
+	$(BIN)/pip install -qq --editable ".[all]" --group dev
 endif
 	@touch $@
 

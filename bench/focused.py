@@ -67,7 +67,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--whole", type=Path, metavar="CRAWL_DIR", help="a crawl of all of it (made first)")
     parser.add_argument("--rules", type=Path, default=source / "topics.json", metavar="FILE")
     parser.add_argument("--topics", type=int, metavar="N", help="the first N (all)")
-    known = [mode.name for mode in strategies() if not mode.library]
+    known = [mode.name for mode in strategies() if mode.needs != "classifier"]
     parser.add_argument("--strategies", type=_names, default=known, metavar="NAMES")
     parser.add_argument(
         "--pages", type=int, metavar="N", help=f"of a crawl ({PAGES}; {PAGES_KNOWN} with --known)"

@@ -340,4 +340,4 @@ def test_without_the_extra_one_line_names_it() -> None:
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
 
     line = ended.stderr.splitlines()[-1]
-    assert line.endswith("classifier needs scikit-learn: run `make dev`, or pip install scikit-learn")
+    assert line.endswith('mode=classifier needs sklearn: pip install "scrapy-webcrawler[classifier]"')

@@ -406,7 +406,7 @@ def test_graph_export_as_parquet_without_pyarrow(
 
     answer = run("graph", "export", "--format", "parquet", str(tmp_path / "x"), folder=filled)
 
-    assert_told_off(answer, r"run `make dev`, or pip install pyarrow")
+    assert_told_off(answer, r'Parquet needs pyarrow: pip install "scrapy-webcrawler\[parquet\]"')
     assert list(tmp_path.iterdir()) == []
 
 

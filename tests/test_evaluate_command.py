@@ -231,7 +231,7 @@ def test_without_matplotlib_plots_are_refused_at_once(
     answer = run(graph, "--plots", tmp_path / "p")
 
     assert answer == Answer(
-        2, "", "error: --plots needs matplotlib: run `make dev`, or pip install matplotlib\n"
+        2, "", 'error: --plots needs matplotlib: pip install "scrapy-webcrawler[plots]"\n'
     )
 
 

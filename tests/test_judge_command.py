@@ -146,9 +146,7 @@ def test_without_ir_measures_one_line_says_what_to_do(
     answer = run(dolphins(tmp_path / "dolphins"))
 
     assert answer.status == 2
-    assert answer.err == (
-        "error: `scrapy judge` needs ir-measures: run `make dev`, or pip install ir-measures\n"
-    )
+    assert answer.err == ('error: `scrapy judge` needs ir_measures: pip install "scrapy-webcrawler[judge]"\n')
 
 
 def test_a_file_that_could_not_be_written_is_said_before_the_work(run: Run, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from testdata import archive
 
-from webcrawler.orderings import SIMILAR, Likeness
-from webcrawler.orderings.likeness import LEAST, OF_A_KIND, SHARE, vector
+from webcrawler.orderings.topic import SIMILAR, Likeness
+from webcrawler.orderings.topic.likeness import LEAST, OF_A_KIND, SHARE, vector
 from webcrawler.parsing import parse
 from webcrawler.records import Text
 from webcrawler.text import english, terms

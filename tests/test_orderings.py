@@ -238,7 +238,7 @@ def test_an_unknown_mode_is_bad_input_that_names_the_known_ones(mode: str) -> No
 @pytest.mark.parametrize("row", TABLE.values(), ids=list(TABLE))
 def test_each_row_of_the_table_names_an_ordering_and_says_what_it_takes(row: Mode) -> None:
     if not row.can_run:
-        pytest.skip(f"{row.library} is not installed")
+        pytest.skip(f"the extra {row.needs} is not installed")
     takes_query = "query" in arguments_of(ordering_type(row.name))
 
     assert takes_query == bool(row.looks_for)

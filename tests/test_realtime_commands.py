@@ -136,7 +136,7 @@ def test_a_classifier_without_its_extra(run: Run, tmp_path: Path, monkeypatch: p
     told = ("-a", "strategy=classifier", "-a", "examples=http://a.test/")
     answer = run("crawl", "realtime", *told)
 
-    assert_told_off(answer, r"classifier needs scikit-learn: run `make dev`, or pip install scikit-learn")
+    assert_told_off(answer, r'mode=classifier needs sklearn: pip install "scrapy-webcrawler\[classifier\]"')
     assert not (tmp_path / "crawl").exists()
 
 

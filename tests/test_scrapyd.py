@@ -55,7 +55,8 @@ def python() -> Path:
     """Of an environment with Scrapyd and what the project depends on, but without the project."""
     python, installed = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed.txt"
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
-    requirements = [*SCRAPYD, *project["dependencies"]]
+    extras = project["optional-dependencies"]
+    requirements = [*SCRAPYD, *project["dependencies"], *extras["search"], *extras["documents"][1:]]
     if not (python.exists() and installed.exists() and installed.read_text().split("\n") == requirements):
         needed(sys.executable, "-m", "venv", ENVIRONMENT)
         needed(python, "-m", "pip", "install", "--quiet", *requirements)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of th
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
-STRATEGIES = ",".join(mode.name for mode in strategies() if not mode.library)
+STRATEGIES = ",".join(mode.name for mode in strategies() if mode.needs != "classifier")
 PAGES, PAGES_MAX = "1000", 10**6
 SEEDS_MAX, JOBS_MAX = 10_000, 1_000
 BUDGETS, WINDOW = "0.01,0.05,0.2", "2012-2015"

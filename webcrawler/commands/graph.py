@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
+from webcrawler import extras
 from webcrawler.archive.catalog import NOT_FETCHED, Catalog
 from webcrawler.commands.base import Command, Option, output_file
 from webcrawler.errors import BadInput
@@ -48,6 +49,7 @@ class Graph(Command):
 
 def _export(catalog: Catalog, kind: str, file: Path) -> None:
     if kind == "graphml":
+        extras.require("graph", "GraphML")
         import networkx  # slow to import, and each `scrapy` command imports all of them
 
         networkx.write_graphml(catalog.links.to_networkx(), file)
@@ -66,11 +68,10 @@ def write_parquet(edges: Iterable[Edge], file: Path) -> None:
     Raises:
         BadInput: pyarrow is not installed.
     """
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise BadInput("Parquet needs pyarrow: run `make dev`, or pip install pyarrow") from None
+    extras.require("parquet", "Parquet")
+    import pyarrow
+    from pyarrow import parquet
+
     types = [pyarrow.int64()] * 2 + [pyarrow.string()] * 4 + [pyarrow.bool_()]
     schema = pyarrow.schema(list(zip(PARQUET_COLUMNS, types, strict=True)))
     rest = iter(edges)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from webcrawler.parsing import index_text
 from webcrawler.records import Fetch, Page, Text
 
 
@@ -37,6 +36,8 @@ class CrawledPage:
     @property
     def index_text(self) -> Text:
         """What of the page is searched."""
+        from webcrawler.parsing import index_text  # not at import time: spiders of other people do without
+
         return index_text(self.page)
 
     def __repr__(self) -> str:

@@ -14,7 +14,6 @@ from webcrawler import urls
 from webcrawler.errors import BadUrl
 from webcrawler.frontier import Report
 from webcrawler.job import is_probe, is_sitemap
-from webcrawler.parsing import HTML, begins_as_sitemap, kind_of
 from webcrawler.records import Lease, Link
 
 SLOW_DOWN = frozenset({429, 503})
@@ -43,22 +42,25 @@ class Refused(IgnoreRequest):
 
 
 def reason_of(
-    response: Response, target: Link | None, lease: Lease, kinds: Collection[str] = (HTML,)
+    response: Response, target: Link | None, lease: Lease, kinds: Collection[str] = ()
 ) -> tuple[str, str, bool]:
     """(state, reason, worth a retry) of an answer; reasons are those of the table of states.
 
     "not-found" are all 4xx but 408, 425 and 429; those three are "server-error", as they may pass.
 
     Args:
-        kinds: of documents that are read.
+        kinds: of documents that are read, beside HTML.
     """
     status = response.status
     if target is not None:
         return ("failed", "redirect-loop", False) if target.id == lease.id else ("done", "redirect", False)
     if status == 200:
+        # Not at import time: spiders of other people do without parsers and what these need.
+        from webcrawler.parsing import HTML, begins_as_sitemap, kind_of
+
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         kind = kind_of(content_type, response.body, response.url)
-        good = kind in kinds
+        good = kind == HTML or kind in kinds
         # In place of a sitemap HTML is a page like any other, unless only its type says that it is HTML.
         if is_sitemap(lease) and (kind != HTML or begins_as_sitemap(response.body, content_type)):
             return "done", "sitemap", False

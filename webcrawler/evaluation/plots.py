@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import linkgraph
-from webcrawler.errors import BadInput
+from webcrawler import extras, linkgraph
 from webcrawler.evaluation import measures
 from webcrawler.evaluation.figures import Run, grouped
 from webcrawler.evaluation.recorded import Recorded
@@ -29,10 +28,7 @@ NAMES = {"ib": "backlinks, I(P) = IB(P)", "ir": "PageRank, I(P) = IR(P)"}
 
 def check() -> None:
     """Raises BadInput: matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise BadInput("--plots needs matplotlib: run `make dev`, or pip install matplotlib") from None
+    extras.require("plots", "--plots")
 
 
 def draw(recorded: Recorded, runs: Sequence[Run], folder: Path) -> list[Path]:

@@ -1,8 +1,8 @@
 """In what order are known URLs visited? Arithmetic over links and texts; ties go to the oldest.
 
 `MODES` is the table of the modes that come with the crawler, and `ordering(mode)` makes the ordering of one.
-Subclass `Ordering` to write your own. Importing this imports no numpy; orderings that need it are imported
-when they are asked for.
+Subclass `Ordering` to write your own. Importing this imports no numpy and no analysis of texts; orderings
+that need them are imported when they are asked for, and `topic` has what they share.
 """
 
 from webcrawler.orderings.base import (
@@ -18,9 +18,7 @@ from webcrawler.orderings.base import (
     number,
     whole_number,
 )
-from webcrawler.orderings.likeness import Likeness
 from webcrawler.orderings.registry import MODES, arguments_of, guarded, ordering, ordering_type, strategies
-from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for, page_score
 from webcrawler.orderings.words import is_hot_page, location, words_of
 
 __all__ = [
@@ -28,24 +26,19 @@ __all__ = [
     "LEAST",
     "MODES",
     "PRIORITY_MAX",
-    "SIMILAR",
     "UNKNOWN",
     "UNTOLD",
     "Known",
-    "Likeness",
     "Ordering",
     "Seen",
     "Source",
-    "Wanted",
     "arguments_of",
-    "asked_for",
     "guarded",
     "is_hot_page",
     "location",
     "number",
     "ordering",
     "ordering_type",
-    "page_score",
     "strategies",
     "whole_number",
     "words_of",

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from math import exp
 from threading import Lock
 from typing import NamedTuple
@@ -21,12 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from webcrawler.errors import BadInput
 from webcrawler.orderings.base import BAND, PRIORITY_MAX, Ordering, Seen, Source, number, whole_number
 from webcrawler.orderings.examples import Examples, ScoredPage, score_again
-from webcrawler.orderings.likeness import vector
 from webcrawler.orderings.plain import draw
-from webcrawler.orderings.topic import SIMILAR, Wanted, page_score, stems_of
+from webcrawler.orderings.topic import SIMILAR, Wanted, page_score, stems_of, vector
 from webcrawler.orderings.words import FULL, redirected
 from webcrawler.records import Lease, Link, Text
 from webcrawler.text import english, terms
@@ -190,8 +187,6 @@ class Classifier(Ordering):
         self._degree = number("degree", degree, lambda share: 0 < share <= 1, "above 0 and up to 1")
         self._depth = END + 1 + whole_number("depth", depth, 0, DEPTH_MAX)
         self._wanted = Wanted.of(query) if query else None
-        if not find_spec("sklearn"):
-            raise BadInput("classifier needs scikit-learn: run `make dev`, or pip install scikit-learn")
         self._lock = Lock()
         self._examples = Examples()
         self._training = Training(row(dict.fromkeys(self._wanted.shares, 1)) if self._wanted else None)

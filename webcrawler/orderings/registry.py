@@ -6,11 +6,11 @@ import inspect
 import sys
 from importlib import import_module
 from importlib.metadata import entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from webcrawler import extras
 from webcrawler.errors import BadInput
 from webcrawler.orderings.base import PRIORITY_MAX, Ordering, Source
 from webcrawler.orderings.guarded import Guarded
@@ -21,11 +21,11 @@ class Mode(NamedTuple):
     """A mode that comes with the crawler."""
 
     name: str
-    path: str  # of its class below webcrawler.orderings, imported when it is asked for
+    path: str  # of its class below webcrawler.orderings; `load` imports it
     spiders: tuple[str, ...]  # none: for spiders of a user's own
     looks_for: str  # "query": it needs one; "examples": pages like the seeds, a query adds words; "": nothing
     help: str
-    library: str = ""  # an optional one, without which it cannot run
+    needs: str = ""  # the extra without which it cannot run; "": the frontier is enough
 
     @property
     def is_strategy(self) -> bool:
@@ -34,7 +34,14 @@ class Mode(NamedTuple):
 
     @property
     def can_run(self) -> bool:
-        return not self.library or bool(find_spec(self.library))
+        return extras.is_installed(self.needs)
+
+    def load(self) -> type[Ordering]:
+        """Imports its class. Raises BadInput: its extra is not installed; one line says how to do that."""
+        extras.require(self.needs, f"mode={self.name}")
+        found = _at(f"webcrawler.orderings.{self.path}")
+        assert isinstance(found, type) and issubclass(found, Ordering)
+        return found
 
 
 INDEX, BOTH = ("index",), ("index", "realtime")
@@ -42,9 +49,11 @@ QUERY, EXAMPLES = "query", "examples"
 # fmt: off
 _ROWS = (
     Mode("adaptive", "adaptive.adaptive.Adaptive", BOTH, QUERY,
-         "learns from each page which links and servers are worth following; the best one known here"),
+         "learns from each page which links and servers are worth following; the best one known here",
+         "search"),
     Mode("webcrawler", "webcrawler.WebCrawler", BOTH, QUERY,
-         "follows those links of the best pages whose words fit the query, as the WebCrawler did"),
+         "follows those links of the best pages whose words fit the query, as the WebCrawler did",
+         "search"),
     Mode("best-first", "words.BestFirst", BOTH, QUERY,
          "follows the links of pages that are most like the query"),
     Mode("shark", "words.Shark", BOTH, QUERY,
@@ -52,18 +61,22 @@ _ROWS = (
     Mode("hot", "words.Hot", BOTH, QUERY,
          "takes links first that name a word of the query, or lie near a page full of them"),
     Mode("seed-similarity", "examples.SeedSimilarity", BOTH, EXAMPLES,
-         "compares pages with all the example pages together, instead of with a query"),
+         "compares pages with all the example pages together, instead of with a query",
+         "search"),
     Mode("classifier", "classifier.Classifier", BOTH, EXAMPLES,
          "learns from the example pages what belongs to the subject, and crosses pages that do not",
-         "sklearn"),
+         "classifier"),
     Mode("breadth", "plain.Breadth", BOTH, "",
          "takes every server in turn, whatever it is about: to compare the others with"),
     Mode("fifo", "plain.Fifo", INDEX, "", "takes what was found first"),
     Mode("random", "plain.Random", INDEX, "", "takes any known URL, each with the same chance"),
-    Mode("backlink", "links.Backlink", INDEX, "", "takes what most pages seen so far link to"),
-    Mode("pagerank", "links.PageRank", INDEX, "", "takes the highest PageRank over the links seen so far"),
-    Mode("blend", "links.Blend", INDEX, "", "finds important pages soonest: PageRank, backlinks and chance"),
-    Mode("blend-in-turn", "links.BlendInTurn", INDEX, "", "is blend within each server; servers take turns"),
+    Mode("backlink", "links.Backlink", INDEX, "", "takes what most pages seen so far link to", "search"),
+    Mode("pagerank", "links.PageRank", INDEX, "",
+         "takes the highest PageRank over the links seen so far", "search"),
+    Mode("blend", "links.Blend", INDEX, "",
+         "finds important pages soonest: PageRank, backlinks and chance", "search"),
+    Mode("blend-in-turn", "links.BlendInTurn", INDEX, "",
+         "is blend within each server; servers take turns", "search"),
     Mode("location", "words.Location", INDEX, "", "takes URLs with few slashes, and with wanted words"),
     Mode("anchor", "words.Anchor", INDEX, QUERY, "takes links whose anchor is most like the query"),
     Mode("hot-anchor", "words.HotAnchor", INDEX, QUERY, "is hot, by anchor and address alone"),
@@ -152,14 +165,13 @@ def ordering_type(name: str, by_path: bool = False) -> type[Ordering]:
     """The class of a mode without its arguments.
 
     Raises:
-        BadInput: there is none.
+        BadInput: there is none, or its extra is not installed.
     """
     if name in MODES:
-        found: object = _at(f"webcrawler.orderings.{MODES[name].path}")
-        assert isinstance(found, type) and issubclass(found, Ordering)
-        return found
+        return MODES[name].load()
     plugins = {point.name: point for point in entry_points(group="webcrawler.orderings")}
-    found, cause = None, ""
+    found: object = None
+    cause = ""
     try:
         found = plugins[name].load() if name in plugins else _own(name) if by_path else None
     except (ImportError, AttributeError, ValueError, TypeError, SyntaxError) as error:

@@ -12,16 +12,14 @@ from webcrawler.errors import BadInput
 from webcrawler.job import Job
 from webcrawler.orderings import (
     MODES,
-    SIMILAR,
-    Wanted,
     arguments_of,
-    asked_for,
     number,
     ordering,
     ordering_type,
     strategies,
     whole_number,
 )
+from webcrawler.orderings.topic import SIMILAR, Wanted, asked_for
 from webcrawler.realtime import journal
 from webcrawler.realtime.examples import JUDGED, judged_good, read_urls
 from webcrawler.realtime.journal import KEEP

@@ -17,7 +17,8 @@ from webcrawler.crawl import CrawledPage
 from webcrawler.errors import Unavailable, WebcrawlerError
 from webcrawler.frontier import Frontier, inspect
 from webcrawler.job import seed_link
-from webcrawler.orderings import Likeness, Wanted, arguments_of, ordering_type, page_score
+from webcrawler.orderings import arguments_of, ordering_type
+from webcrawler.orderings.topic import Likeness, Wanted, page_score
 from webcrawler.realtime.examples import typical_words
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer

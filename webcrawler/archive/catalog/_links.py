@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from webcrawler import extras
 from webcrawler.archive.catalog._database import LINKED, SPELLED, URL, IntArray, as_json, columns, statements
 from webcrawler.archive.catalog._urls import EXPLORED
 from webcrawler.urls import url_id
@@ -171,6 +172,7 @@ class LinkGraph:
 
     def to_networkx(self) -> Any:
         """A DiGraph: nodes are page numbers with `url` and `fetched`, edges have `anchor` and `rel`."""
+        extras.require("graph", "a graph of networkx")
         import networkx  # 0.4 s, which no other use of a catalog should pay
 
         fetched = FETCHED.replace("t.number", "u.number")

@@ -25,7 +25,8 @@ from webcrawler.evaluation.laboratory import NO_DELAY
 from webcrawler.evaluation.side_by_side import Progress, each
 from webcrawler.frontier import Budgets, Done, Failed, Frontier, Seen
 from webcrawler.index import applied_seq
-from webcrawler.orderings import Ordering, Wanted, arguments_of, ordering, ordering_type
+from webcrawler.orderings import Ordering, arguments_of, ordering, ordering_type
+from webcrawler.orderings.topic import Wanted
 from webcrawler.records import Lease, Text
 from webcrawler.search import Searcher
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from webcrawler.errors import BadInput
+from webcrawler import extras
 
 OF_BEST = ("Success@1", "Success@3", "RR")  # how soon one of a query's best documents comes
 MEASURES = ("nDCG@10", "AP", "P@10", "R@100", *OF_BEST)
@@ -50,11 +50,8 @@ def _best(grades: Grades) -> dict[str, dict[str, int]]:
 
 def check_library() -> ModuleType:
     """The package ir_measures. Raises BadInput: it is not installed."""
-    try:
-        import ir_measures
-    except ImportError:
-        raise BadInput(
-            "`scrapy judge` needs ir-measures: run `make dev`, or pip install ir-measures"
-        ) from None
+    extras.require("judge", "`scrapy judge`")
+    import ir_measures
+
     module: ModuleType = ir_measures
     return module

@@ -33,7 +33,8 @@ def read(kind: str, body: bytes, content_type: str, target: Target) -> None:
     except (MemoryError, Unreadable):
         raise
     except ImportError as error:
-        raise Unreadable(f"{error.name} is not installed: pip install webcrawler[documents]") from None
+        why = f'{error.name} is not installed: pip install "scrapy-webcrawler[documents]"'
+        raise Unreadable(why) from None
     except Exception as error:  # of libraries that read damaged files: zlib's, struct's, lxml's, …
         raise Unreadable(f"it is damaged: {type(error).__name__}: {error}"[:200]) from error
 

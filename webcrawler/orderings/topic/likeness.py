@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import log1p, sqrt
 
-from webcrawler.orderings.topic import SIMILAR, stems_of, weight
+from webcrawler.orderings.topic.score import SIMILAR, stems_of, weight
 from webcrawler.records import Text
 
 # The mean cosine of two pages of one kind (7 topics and 4 sections of docweb small); of two others: 0.11.
