@@ -194,7 +194,7 @@ def reference(
 
     weights = {}
     for word in set(query):
-        weights[word] = query_weight(word) * rarity_of(word, ("title", "body"))
+        weights[word] = query_weight(word) * rarity_of(word, ("title", "body", "part"))
     total = sum(weights.values())
     rank = ranks.get(page, 1.0)
     score = (min(IMPORTANCE, total) if query else IMPORTANCE) * rank / (rank + HALF)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from webcrawler.errors import Unavailable
 from webcrawler.index import Live, Reading
 from webcrawler.search.facets import Count, Facets
-from webcrawler.search.masks import ENOUGH, FIELDS, SHORT_FIELDS, Matched, all_words, match
+from webcrawler.search.masks import ENOUGH, FIELDS, PART, SHORT_FIELDS, Matched, all_words, match
 from webcrawler.search.matches import Identifier, Matches, Part, typed
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import make_ranking
@@ -218,7 +218,7 @@ class Engine:
 
 
 def _is_known(reading: Reading, term: str) -> bool:
-    return any(reading.frequency(field, term) for field in FIELDS)
+    return any(reading.frequency(field, term) for field in (*FIELDS, PART))
 
 
 def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:

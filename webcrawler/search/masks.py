@@ -34,7 +34,8 @@ from webcrawler.text.query import (
     all_of,
 )
 
-FIELDS = ("title", "anchor", "words", "meta", "body", "around")  # where a plain word may stand
+FIELDS = ("title", "anchor", "words", "meta", "body", "around")  # where a word may stand
+PART = "part"  # has parts of words: of compounds
 SHORT_FIELDS = ("title", "anchor")  # GO 4.2.7: the short barrels hold title and anchor hits
 ENOUGH = 10_000  # pages with all words in those: the other fields are not read (GO 4.5 stops at 40,000)
 MAX_EXPANSIONS = 100  # terms that a prefix stands for, the most frequent ones; within a Not all
@@ -78,7 +79,7 @@ def match(
 
     if matcher.partial or (is_enough(mask) and is_enough(matcher.mask(all_words(root)))):
         return Matched(mask, matcher.partial, True, terms)
-    matcher = _Matcher(reading, linking, late, FIELDS, changed)
+    matcher = _Matcher(reading, linking, late, (*FIELDS, PART), changed)
     return Matched(mask | matcher.mask(root), matcher.partial, False, tuple(matcher.terms))
 
 
@@ -91,7 +92,7 @@ def all_words(node: Node, known: Callable[[Word], bool] = lambda word: True) -> 
 
 
 class _Matcher:
-    """Evaluates trees over some fields; exclusions are looked up in all fields."""
+    """Evaluates trees over some fields; exclusions are looked up in all FIELDS, and phrases never in PART."""
 
     def __init__(
         self,
@@ -119,7 +120,8 @@ class _Matcher:
             case Word(term, field):
                 return self._union(self._term(one, term, wanted) for one in self._in(field, wanted))
             case Phrase(_, field):
-                return self._union(self._phrase(one, node, wanted) for one in self._in(field, wanted))
+                fields = (one for one in self._in(field, wanted) if one != PART)
+                return self._union(self._phrase(one, node, wanted) for one in fields)
             case Prefix():
                 return self._prefix(node, wanted)
             case Site():

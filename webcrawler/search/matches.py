@@ -89,10 +89,10 @@ class Matches:
         return self._reading.mean_length(field)
 
     def frequency(self, word: str) -> int:
-        """Return how many documents of the collection have the word in title or body, at least 1."""
+        """Return how many documents have the word, or a compound of it, in title or body, at least 1."""
         if word not in self._frequencies:
             held = np.zeros(self._reading.size, np.bool_)
-            for field in ("title", "body"):
+            for field in ("title", "body", "part"):
                 held[self._reading.posted(field, word).pages] = True
             self._frequencies[word] = max(1, int(held.sum()))
         return self._frequencies[word]

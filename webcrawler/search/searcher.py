@@ -261,7 +261,8 @@ class Searcher:
         needed = (start // (PAGES * limit) + 1) * PAGES * limit + 1
         kept = fold(visible(answer, self._opened, min(needed, MAX_HITS)), needed)
         typed = [one.term for one in query.terms if not one.added]
-        snippets = Snippets(typed, [one.term for one in (*query.terms, *answer.terms)])
+        every = [one.term for one in (*query.terms, *answer.terms)]
+        snippets = Snippets(typed, every, query.lexicon.languages)
         in_order = sort != RELEVANCE
         shown = kept[start : start + limit] if in_order else result_page(kept, start, limit, answer.servers)
         found = hits(shown, max((one.score for one in kept), default=0.0), snippets, self._opened, answer)

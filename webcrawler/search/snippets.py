@@ -8,7 +8,17 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from operator import itemgetter
 
-from webcrawler.text import analysed, indexed_words, is_unspaced, is_word_character, parts, symbols
+from webcrawler.text import (
+    MAX_TERM_CHARACTERS,
+    analysed,
+    compound,
+    indexed_words,
+    is_unspaced,
+    is_word_character,
+    joins_words,
+    parts,
+    symbols,
+)
 
 WORDS = 30  # of a snippet
 MAX_CHARACTERS = 400  # a text without spaces has long words
@@ -29,14 +39,21 @@ Match = tuple[int, frozenset[str]]  # offset, words of the query that stand ther
 class Snippets:
     """Cuts snippets for one query; remembers which spellings are words of it."""
 
-    def __init__(self, words: Collection[str], added: Collection[str] = ()) -> None:
-        """Words that were added to the query are marked too, but typed words decide which part is shown."""
+    def __init__(
+        self, words: Collection[str], added: Collection[str] = (), languages: Collection[str] = ()
+    ) -> None:
+        """Words that were added to the query are marked too, but typed words decide which part is shown.
+
+        Args:
+            languages: of the collection, for those compounds that have a word of the query.
+        """
         self._typed = frozenset(bare for word in words for _, bare in parts(word))
         self._words = self._typed.union(bare for word in added for _, bare in parts(word))
         self._languages = {language for word in (*words, *added) for language, _ in parts(word)}
         # Words begin with their stem, apart from a few; but Porter2 turns a final y into i.
         self._beginnings = {word[:-1] if word.endswith("i") and word[1:] else word for word in self._words}
         self._symbols = {word for word in self._words if symbols(word)}  # -Wall, c++
+        self._joining = tuple(filter(joins_words, languages))
         self._found: dict[str, frozenset[str]] = {}
 
     def cut(self, text: str) -> str:
@@ -72,7 +89,9 @@ class Snippets:
     def _matches(self, text: str) -> list[Match]:
         lower = text.replace("İ", "I").lower()  # the one letter that becomes two
         offsets = {
-            offset for beginning in self._beginnings for offset in islice(_places(lower, beginning), _MATCHES)
+            offset
+            for beginning in self._beginnings
+            for offset in islice(_places(lower, beginning, bool(self._joining)), _MATCHES)
         }
         matches = []
         for offset in sorted(offsets):
@@ -112,9 +131,13 @@ class Snippets:
             readings = [{term for term, _ in analysed(spelled, language)} for language in self._languages]
             of_query = (terms for terms in readings if terms <= self._words)
             # of a run without spaces, what is asked for may be a part
-            part = self._words.intersection(*readings) if is_unspaced(spelling) else ()
+            part = self._words.intersection(*readings) if is_unspaced(spelling) else self._parts(spelling)
             found = self._found[spelling] = frozenset(next(of_query, part))
         return found
+
+    def _parts(self, spelling: str) -> frozenset[str]:
+        """Return the words of the query that a compound has."""
+        return self._words.intersection(part for one in self._joining for part in compound(spelling, one))
 
 
 def _is_running(text: str, offset: int) -> bool:
@@ -147,12 +170,21 @@ def _beginning(text: str, first: int) -> int:
     return back + before[-_BEFORE:][0] if before else first
 
 
-def _places(text: str, beginning: str) -> Iterator[int]:
-    """Yield where words begin so."""
+def _places(text: str, beginning: str, inside: bool) -> Iterator[int]:
+    """Yield where words begin so, or where words begin that have it `inside`."""
     offset = text.find(beginning)
     for _ in range(10 * _MATCHES):
         if offset < 0:
             return
         if not offset or not (text[offset - 1] == "_" or is_word_character(text[offset - 1])):
             yield offset
+        elif inside:
+            yield _word_start(text, offset)
         offset = text.find(beginning, offset + 1)
+
+
+def _word_start(text: str, offset: int) -> int:
+    least = max(0, offset - MAX_TERM_CHARACTERS)
+    while offset > least and is_word_character(text[offset - 1]):
+        offset -= 1
+    return offset

@@ -16,12 +16,14 @@ from webcrawler.text.analysis import (
     tokens_of,
     words,
 )
+from webcrawler.text.compounds import LEAST_COMPOUND, compound, joins_words
 from webcrawler.text.fingerprint import NEAR, distance, simhash
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import Lexicon, parts
 from webcrawler.text.reference import Reference, english, general, load
 
 __all__ = [
+    "LEAST_COMPOUND",
     "MAX_TERM_CHARACTERS",
     "MAX_TOKENS",
     "NEAR",
@@ -29,6 +31,7 @@ __all__ = [
     "Reference",
     "analysed",
     "analysis",
+    "compound",
     "content",
     "distance",
     "english",
@@ -37,6 +40,7 @@ __all__ = [
     "indexed_words",
     "is_unspaced",
     "is_word_character",
+    "joins_words",
     "load",
     "lower_case",
     "parts",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from webcrawler.text.analysis import analysed, has_stemmer, indexed_words, symbols
+from webcrawler.text.compounds import compound, joins_words
 from webcrawler.text.function_words import telling
 
 
@@ -20,7 +21,8 @@ class Lexicon(NamedTuple):
         """Return the terms of a text, each with how it is spelled.
 
         The term of a word is that of English, and those of other languages behind it: `news|fr:new`. An
-        option (-Wall) and letters with signs (c++) are one term each, if the collection holds it.
+        option (-Wall) and letters with signs (c++) are one term each, if the collection holds it. A compound
+        that it does not hold is read as its parts, if it holds those.
         """
         found, start = list[tuple[str, str]](), 0
         for first, end, term in symbols(text):
@@ -41,13 +43,34 @@ class Lexicon(NamedTuple):
 
     def _words(self, text: str) -> list[tuple[str, str]]:
         spelled = indexed_words(text, single=False)
+        joining = tuple(filter(joins_words, self.languages))
+        found = list[tuple[str, str]]()
+        for term, word in zip(self._joined(spelled), spelled, strict=True):
+            found += (joining and self._parts(term, word, joining)) or [(term, word)]
+        return found
+
+    def _joined(self, spelled: list[str]) -> list[str]:
         terms = [term for term, _ in analysed(spelled)]
         joined = list(terms)
         for language in filter(has_stemmer, self.languages):
             for place, (term, _) in enumerate(analysed(spelled, language)):
                 if term != terms[place] and self.holds(term):
                     joined[place] += f"|{language}:{term}"
-        return list(zip(joined, spelled, strict=True))
+        return joined
+
+    def _parts(self, term: str, word: str, languages: tuple[str, ...]) -> list[tuple[str, str]]:
+        """Return the terms of the parts of a word that no page has as a whole."""
+        if any(self.holds(bare) for _, bare in parts(term)):
+            return []
+        for language in languages:
+            found = compound(word.capitalize(), language)  # people type nouns without a capital
+            if found and all(map(self.holds, found)):
+                plain = [bare for bare, _ in analysed(found)]
+                return [
+                    (part if part == bare else f"{bare}|{language}:{part}", part)
+                    for bare, part in zip(plain, found, strict=True)
+                ]
+        return []
 
 
 ENGLISH = Lexicon()

@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 from whoosh.formats import Format
 
 from webcrawler.index.whoosh.files import FACE
-from webcrawler.text import MAX_TERM_CHARACTERS, analysed, indexed_words, is_word_character, symbols
+from webcrawler.text import (
+    LEAST_COMPOUND,
+    MAX_TERM_CHARACTERS,
+    analysed,
+    compound,
+    indexed_words,
+    is_word_character,
+    joins_words,
+    symbols,
+)
 
 MAX_POSITIONS = 1 << 28  # of one field of one document: those that a hit has room for
 ANCHOR_POSITIONS = 64  # from the start of one anchor text to that of the next
@@ -65,16 +74,22 @@ def encode(hits: Sequence[PlainHit]) -> bytes:
     return pack([hit.position << 4 | (hit.size + 1) << 1 | hit.capital for hit in hits])
 
 
+class Field(NamedTuple):
+    """A text as the index has it; hits are numbers."""
+
+    terms: dict[str, list[int]]
+    parts: dict[str, list[int]]  # of compounds, where those stand
+    positions: list[int]  # of the words that begin at or behind some offsets
+
+
 def hit_lists(value: str | tuple[str, Sequence[Span]], language: str = "") -> dict[str, list[int]]:
     """Return each term's hits as numbers, of a text or of (text, spans of emphasis); later spans win."""
     text, spans = (value, ()) if isinstance(value, str) else value
-    return hit_lists_and_positions(text, spans, (), language)[0]
+    return field(text, language, spans).terms
 
 
-def hit_lists_and_positions(
-    text: str, spans: Sequence[Span], offsets: Sequence[int], language: str = ""
-) -> tuple[dict[str, list[int]], list[int]]:
-    """Return what `hit_lists` does, and the positions of the words that begin at or behind some offsets."""
+def field(text: str, language: str, spans: Sequence[Span] = (), offsets: Sequence[int] = ()) -> Field:
+    """Return a text in a language, ISO 639 or "", with spans of emphasis, as the index has it."""
     edges = {offset for start, end, _ in spans for offset in (start, end)}
     signs = symbols(text)
     cut_words, index = _cut(text, sorted(edges.union(offsets, (start for start, _, _ in signs))))
@@ -82,25 +97,41 @@ def hit_lists_and_positions(
     for start, end, size in spans:
         first, last = index[start], index[end]
         sizes[first:last] = bytes((_PLAIN + 2 * size,)) * (last - first)
-    found = _by_term(cut_words, sizes, language)
+    by_spelling = _by_spelling(cut_words, sizes)
+    found = _by_term(by_spelling, language)
     for start, _, term in signs:
         if (position := index[start]) < len(sizes):
             found[term].append(position << 4 | sizes[position])
-    return found, [index[offset] for offset in offsets]
+    return Field(found, _parts(by_spelling, language), [index[offset] for offset in offsets])
 
 
-def _by_term(spelled: list[str], sizes: bytearray, language: str) -> defaultdict[str, list[int]]:
-    """Return the hits of each term, ascending, from the words of a text and the bits of their sizes."""
+def _by_spelling(spelled: list[str], sizes: bytearray) -> dict[str, list[int]]:
+    """Return the hits of each spelling, ascending, from the words of a text and the bits of their sizes."""
     by_spelling: defaultdict[str, list[int]] = defaultdict(list)
     # The innermost loop of the follower: each spelling is analysed only once for a text.
     # 16 times the position is the position in its place in the hit.
     for word, position, size in zip(spelled, count(0, 16), sizes, strict=False):
         by_spelling[word].append(position | size)
+    return by_spelling
+
+
+def _by_term(by_spelling: dict[str, list[int]], language: str) -> defaultdict[str, list[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
     for (term, capital), hits in zip(analysed(by_spelling, language), by_spelling.values(), strict=True):
         if capital:
             hits = [hit | 1 for hit in hits]
         found[term] = sorted(found[term] + hits) if term in found else hits
+    return found
+
+
+def _parts(by_spelling: dict[str, list[int]], language: str) -> dict[str, list[int]]:
+    """Return the hits of the terms that are parts of compounds; none in most languages."""
+    if not joins_words(language):
+        return {}
+    found: dict[str, list[int]] = {}
+    for word, hits in by_spelling.items():
+        for term in compound(word, language) if len(word) >= LEAST_COMPOUND else ():
+            found[term] = sorted({*found[term], *hits}) if term in found else hits
     return found
 
 

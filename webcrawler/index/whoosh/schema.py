@@ -15,15 +15,15 @@ from webcrawler.index.whoosh.files import FACE
 from webcrawler.index.whoosh.hit_encoding import (
     HitList,
     anchor_lists,
+    field,
     hit_lists,
-    hit_lists_and_positions,
     pack,
     section_lists,
 )
 from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
 
-VERSION = 7  # of fields, analysis and hit lists together; another one in a folder means: follow again
+VERSION = 8  # of fields, analysis and hit lists together; another one in a folder means: follow again
 OLDEST = 2  # that searches can read meanwhile
 
 
@@ -81,7 +81,8 @@ class Number(FieldType):  # type: ignore[misc]
 def make_schema() -> Schema:
     """Return the fields of a document.
 
-    `body` is the main content with its headings, `around` the rest of the text. The hits of `section` are the
+    `body` is the main content with its headings, `around` the rest of the text; `part` has the parts of
+    compounds in title and body, where those stand. The hits of `section` are the
     positions in `body` where sections begin, in their order, and in place of a size how many words their
     headings have. Title, description and text are analysed in the `language` of the document, ISO 639;
     `words`, those of the URL, and anchors as English. `length` is a column: the number of terms in the body;
@@ -96,6 +97,7 @@ def make_schema() -> Schema:
             fetched=STORED(),
             meta=Hits(),
             body=Hits(),
+            part=Hits(),
             around=Hits(),
             section=Hits(),
             words=Hits(),
@@ -139,21 +141,23 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
     main, around = content.split(text, repeats.digests)
     starts = [section.start for section in main.sections]
     language = text.language
-    body, positions = hit_lists_and_positions(main.body, main.emphasis, starts, language)
+    body = field(main.body, language, main.emphasis, starts)
+    title = field(text.title, language)
     return {
         "number": document.number,
         "url": document.url,
-        "title": hit_lists(text.title, language),
+        "title": title.terms,
         "_stored_title": text.title or text.headings.partition("\n")[0] or document.url,
         "fetched": document.fetched,
         "meta": hit_lists(f"{text.description}\n{text.keywords}", language),
-        "body": body,
+        "body": body.terms,
+        "part": _either(title.parts, body.parts),
         "around": hit_lists(around, language),
-        "section": section_lists(positions, (section.heading for section in main.sections)),
+        "section": section_lists(body.positions, (section.heading for section in main.sections)),
         "words": hit_lists(url_words(document.url)),
         "server": document.server,
         "language": language or None,
-        "length": sum(map(len, body.values())),
+        "length": sum(map(len, body.terms.values())),
         "sampled": repeats.pages,
     }
 
@@ -169,6 +173,13 @@ def anchors_document(anchored: Anchored) -> dict[str, Any]:
         "cited": anchor_lists(anchored.cited),
         "server": anchored.server,
     }
+
+
+def _either(one: dict[str, list[int]], other: dict[str, list[int]]) -> dict[str, list[int]]:
+    """Return the hits of both: those of a title are at the top of the page."""
+    if not one:
+        return other
+    return {term: sorted({*one.get(term, ()), *other.get(term, ())}) for term in {**one, **other}}
 
 
 def url_words(url: str) -> str:

@@ -32,6 +32,7 @@ class Field(NamedTuple):
 FIELDS: Mapping[str, Field] = {
     "title": Field("title", 2.0, 0.3),
     "body": Field("text", 1.0, 0.5),
+    "part": Field("parts of words", 0.5, 0.5),
     "words": Field("URL", 4.0, 0.75),
     "meta": Field("description", 1.0, 0.3),
     "anchor": Field("links to it", 0.5, 0.75),

@@ -39,7 +39,15 @@ KINDS = (
     Kind("links to it", 4.0),
 )
 # Anchor text is what other servers call a page; what its own server calls it counts as a description.
-_FIELDS = {"body": PLAIN, "meta": META, "anchor": META, "words": URL, "title": TITLE, "cited": ANCHOR}
+_FIELDS = {
+    "body": PLAIN,
+    "part": PLAIN,
+    "meta": META,
+    "anchor": META,
+    "words": URL,
+    "title": TITLE,
+    "cited": ANCHOR,
+}
 _LARGE = 1  # sizes from here on are emphasis or headings
 
 TAPER = 4.0  # saturation: the limit of a count-weight as hits of one type grow in number

@@ -16,7 +16,7 @@ from webcrawler.text.query import QueryTerm
 BEST = 200  # pages whose positions are read
 SLACK = 5  # further words that may stand among those of the query
 POWER = 3.0  # of the share of the query that stands together: two words of three are worth .3 of all
-FIELDS = ("body", "title", "cited", "words")
+FIELDS = ("body", "title", "cited", "words", "part")
 LEAST_HEADING = 2  # size in a hit from which on a word is part of a heading
 
 Floats = NDArray[np.float64]
