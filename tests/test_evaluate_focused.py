@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from webcrawler.evaluation.focused import (
     RelevanceRules,
     Run,
     Topic,
+    compared,
     mode_of,
     read_topics,
     runs,
@@ -414,3 +416,37 @@ def test_a_sample_is_the_same_for_a_seed(tmp_path: Path) -> None:
     for wrong in (0, 10_000):
         with pytest.raises(BadInput, match="--known"):
             sample(recording, wrong, seed=1)
+
+
+def test_focused_crawls_are_the_same_for_any_number_of_jobs(tmp_path: Path) -> None:
+    topics = [TOPIC, Topic("news", ("news", "new"), 1), Topic("nothing", ("nowhere",), 1)]
+    folder = recorded(tmp_path, web(1) | SMALL, indexed=True, archived=False)
+    experiments = Experiments(topics, ["fifo", WATCHING], pages=10)
+
+    alone, three = Recording(folder), Recording(folder)
+    found = [dict(runs(recording, experiments, jobs=jobs)) for recording, jobs in ((alone, 1), (three, 3))]
+
+    one, several = (
+        {number: [run._replace(seconds=0.0) for run in of_topic] for number, of_topic in crawls.items()}
+        for crawls in found
+    )
+    assert one == several
+    assert alone.not_archived == three.not_archived != set()
+
+
+def test_strategies_are_compared_topic_by_topic() -> None:
+    topics = [f"topic {n}" for n in range(8)]
+    found = [Run("breadth", topic, 5, 10, (9,)) for topic in topics]
+    found += [Run("shark", topic, 5, 10, (1, 2, 3)) for topic in topics]
+    found += [Run("hot", topic, 5, 10, tuple(range(1, 1 + n % 3))) for n, topic in enumerate(topics)]
+
+    rows = {(row["measure"], row["strategy"]): row for row in compared(found, 10)}
+
+    assert rows["found", "shark"]["difference"]["value"] == 2
+    assert rows["found", "shark"]["difference"]["p"] < 0.05
+    assert rows["found", "hot"]["difference"]["p"] > 0.05
+    assert rows["found", "breadth"]["difference"] is None
+    assert rows["recall %", "shark"]["mean"]["trials"] == 8
+    shown = tables(found, 10).split("mean of 8 topics")[1]
+    assert re.search(r"shark compared with breadth +\+2\.0 \[", shown)
+    assert re.search(r"hot compared with breadth +none \[", shown)
