@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from webcrawler import extras
 from webcrawler.errors import BadInput
 
 Rows = Sequence[Mapping[str, Any]]
@@ -20,7 +21,7 @@ def check(file: Path) -> None:
     if file.suffix not in ENDINGS:
         raise BadInput(f"--tidy={file}: the name ends in {' or '.join(ENDINGS)}")
     if file.suffix == ".parquet":
-        library("pyarrow")
+        extras.require("parquet", f"--tidy={file}")
 
 
 def write(rows: Rows, file: Path, ending: str) -> None:
@@ -30,7 +31,9 @@ def write(rows: Rows, file: Path, ending: str) -> None:
         ending: which format: the name of the file may end differently while it is written.
     """
     if ending == ".parquet":
-        pyarrow, parquet = library("pyarrow"), import_module("pyarrow.parquet")
+        import pyarrow
+        from pyarrow import parquet
+
         parquet.write_table(pyarrow.table(columns(rows)), file, compression="zstd")
         return
     with file.open("w", encoding="utf-8", newline="") as opened:
