@@ -24,7 +24,8 @@ from rich.table import Table
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.familiar import Familiar
 from webcrawler.connection import Connection
-from webcrawler.evaluation.laboratory import NO_DELAY, Reordering, Web, experiments, private_redis
+from webcrawler.evaluation import experiments, private_redis
+from webcrawler.evaluation.laboratory import NO_DELAY, Reordering, Web
 from webcrawler.evaluation.recorded import from_catalog
 from webcrawler.frontier import Budgets, Done, Frontier, ordering
 from webcrawler.records import Entry, Fetch, Lease
