@@ -12,10 +12,12 @@ from pkgutil import iter_modules
 
 from scrapy.cmdline import execute
 
-from webcrawler import __version__
+from webcrawler import __version__, extras
+from webcrawler.errors import BadInput
 
 NAME = "webcrawler"
 NO_COMMANDS = ("base",)
+NEEDS = {"serve": "serve", "evaluate": "lab", "judge": "judge"}  # the extra; the others need [search]
 FIRST_STEPS = """
 First steps, in any folder; pages, catalog and index are kept in its folder crawl/ (CRAWL_DIR names another):
   webcrawler crawl https://example.org/ -a max_pages=200
@@ -40,7 +42,17 @@ def main() -> None:
         print(f"error: no command is called {chosen[:60]!r}; there are {there_are}", file=sys.stderr)
         sys.exit(2)
     else:
+        try:
+            extras.require(needs(chosen), f"`{NAME} {chosen}`")
+        except BadInput as error:
+            print(f"error: {error}", file=sys.stderr)
+            sys.exit(2)
         execute()
+
+
+def needs(name: str) -> str:
+    """The extra that a command needs."""
+    return NEEDS.get(name, "search")
 
 
 def names() -> list[str]:
@@ -53,6 +65,9 @@ def overview() -> str:
     """A line for each command."""
     lines = ["Usage: webcrawler COMMAND [options] [arguments]", ""]
     for name in names():
+        if not extras.is_installed(needs(name)):
+            lines.append(f'  {name:<10} needs pip install "scrapy-webcrawler[{needs(name)}]"')
+            continue
         module = import_module(f"{__package__}.{name}")
         own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
         lines += [f"  {name:<10} {one.summary}" for one in own if hasattr(one, "summary")]
