@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, sites
+from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, scrapy, sites
 from scrapy import Spider
 from scrapy_redis.spiders import RedisSpider
 from test_scheduler import dead_server, wait_until
@@ -493,3 +493,43 @@ def test_a_seed_becomes_the_request_that_scrapy_redis_makes_of_it(seed: dict[str
 
     told = [(one.method, one.url, one.body, one.meta) for one in (ours, theirs)]
     assert told[0] == told[1]
+
+
+def test_by_default_urls_are_told_apart_as_in_scrapy_and_another_identity_is_refused(
+    start: Start, site: Site
+) -> None:
+    site.routes = {"*": Answer("page")}
+
+    run = start("spellings", "-a", f"site={site.url}").end()
+
+    assert len(run.items) == 5  # the start, and four of the six spellings
+    refused = start("spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical")
+    log = refused.process.communicate(timeout=240)[1]
+    assert "was made with FRONTIER_IDENTITY=scrapy: set it so" in log
+    anew = start(
+        "spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical", SCHEDULER_FLUSH_ON_START=1
+    ).end()
+    assert len(anew.items) == 5 + 4
+
+
+def test_explain_and_again_take_a_url_and_mean_its_get(start: Start, site: Site) -> None:
+    site.routes = {"*": Answer("page")}
+    run = start("spellings", "-a", f"site={site.url}").end()
+
+    def told(verb: str, path: str) -> dict[str, Any]:
+        url, name = f"{site.url}{path}", ("--name", "spellings", "--json")
+        out, log = scrapy("frontier", verb, url, *name, folder=run.folder).communicate(timeout=240)
+        return json.loads(out or log)  # type: ignore[no-any-return]
+
+    assert told("explain", "/a/?y=2&x=1")["state"] == "decided"
+    assert told("explain", "/a/?y=2&x=1&utm_source=x")["state"] == "unseen"
+    assert told("again", "/a/?y=2&x=1") == {"queued": 1}
+    assert len(start("spellings", "-a", f"site={site.url}").end().items) == 5 + 1
+
+
+def test_the_add_on_says_so_where_another_scheduler_is_still_set(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+
+    run = start("quotes", "-a", f"site={site.url}", SCHEDULER="scrapy.core.scheduler.Scheduler").end()
+
+    assert "SCHEDULER=scrapy.core.scheduler.Scheduler is still set, so the add-on does nothing" in run.log

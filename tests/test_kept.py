@@ -14,6 +14,7 @@ from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 from scrapy.utils.request import fingerprint
 
+from webcrawler.crawl.dropin.identity import key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.values import plain, restored
 from webcrawler.records import Lease, Link
@@ -45,7 +46,7 @@ class Shop(Spider):
 
 
 SHOP = Shop()
-KEEPER = Keeper(SHOP, fingerprint, False, "number")
+KEEPER = Keeper(SHOP, key_of("canonical", fingerprint), "number")
 
 
 def lease(link: Link) -> Lease:
@@ -127,7 +128,7 @@ def test_a_request_that_is_not_to_be_filtered_is_one_of_its_own() -> None:
 
 
 def test_a_fingerprinter_of_the_project_decides_alone() -> None:
-    keeper = Keeper(SHOP, lambda request: request.method.encode(), True, "number")
+    keeper = Keeper(SHOP, key_of("scrapy", lambda request: request.method.encode(), True), "number")
     one, other = keeper.link(Request(URL), ""), keeper.link(Request("http://a.example/else?x"), "")
 
     assert one.url == other.url
@@ -175,3 +176,27 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_every_value_comes_back_as_it_was(value: Any) -> None:
     assert restored(json.loads(json.dumps(plain(value)))) == value
+
+
+PARTS = st.sampled_from(["/", "/a", "/a/index.html", "/A", "/a/../b", "/%7Ea", "/~a", "/a;jsessionid=1"])
+QUERIES = st.sampled_from(
+    ["", "?x=1&y=2", "?y=2&x=1", "?x=1&y=2&utm_source=z", "?x=", "?x", "#top", "?q=a b"]
+)
+SERVERS = st.sampled_from(
+    ["http://a.example", "http://A.example", "http://a.example:80", "https://a.example"]
+)
+SOME = st.builds(
+    lambda server, path, query, method: Request(server + path + query, method=method),
+    *(SERVERS, PARTS, QUERIES, st.sampled_from(["GET", "POST"])),
+)
+
+
+@given(SOME, SOME)
+def test_by_default_requests_are_the_same_exactly_where_scrapy_says_so(one: Request, other: Request) -> None:
+    key = key_of("scrapy", fingerprint)
+
+    assert (key(one, "") == key(other, "")) == (fingerprint(one) == fingerprint(other))
+
+
+def test_by_default_a_plain_get_is_known_by_a_url() -> None:
+    assert key_of("scrapy", fingerprint)(Request(f"{URL}?y=2&x=1#top"), "") == f"{URL}?x=1&y=2"

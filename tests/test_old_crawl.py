@@ -126,6 +126,7 @@ def test_kept_requests_of_a_spider_go_on(web: Site, tmp_path: Path) -> None:
 
     settings = {
         "ADDONS": '{"webcrawler.addon.WebCrawlerAddon": 500}',
+        "FRONTIER_IDENTITY": "canonical",  # it is older than the choice
         "DOWNLOAD_DELAY": 0,
         "FRONTIER_DELAY": 0,
         "ROBOTSTXT_OBEY": "no",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.settings import BaseSettings
 
 from webcrawler.crawl.dropin import SpiderWorker
 from webcrawler.crawl.robots import RobotsMiddleware
+
+logger = logging.getLogger(__name__)
 
 
 class WebCrawlerAddon:
@@ -19,6 +23,11 @@ class WebCrawlerAddon:
     def update_settings(self, settings: BaseSettings) -> None:
         settings.set("SCHEDULER", "webcrawler.scheduler.Scheduler", priority="addon")
         if settings["SCHEDULER"] != "webcrawler.scheduler.Scheduler":
+            logger.error(
+                "SCHEDULER=%s is still set, so the add-on does nothing, and no request goes to the frontier: "
+                "remove it and DUPEFILTER_CLASS from the settings (docs/how-to/come-from-scrapy-redis.md)",
+                settings["SCHEDULER"],
+            )
             return
         settings.setdefault_in_component_priority_dict("EXTENSIONS", SpiderWorker, 0)
         # 429 and 503 ask for rest: the frontier backs off, where Scrapy would ask again at once.

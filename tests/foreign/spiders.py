@@ -257,3 +257,28 @@ class SettingsSpider(scrapy.Spider):
 
     def parse(self, response):
         yield {"concurrent": self.settings.getint("CONCURRENT_REQUESTS")}
+
+
+class SpellingsSpider(scrapy.Spider):
+    """URLs that Scrapy tells apart, or does not, where our canonical form sees it differently."""
+
+    name = "spellings"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/"]
+
+    def parse(self, response):
+        yield {"url": response.url}
+        for path in (
+            "/a/",
+            "/a/index.html",
+            "/a/?x=1&y=2",
+            "/a/?y=2&x=1",
+            "/a/?x=1&y=2#top",
+            "/a/?utm_source=x",
+        ):
+            yield response.follow(path, self.parse_page)
+
+    def parse_page(self, response):
+        yield {"url": response.url}

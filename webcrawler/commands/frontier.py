@@ -10,9 +10,12 @@ from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
+from secrets import token_hex
 from typing import Any
 
+from scrapy import Request
 from scrapy.utils.conf import arglist_to_dict
+from scrapy.utils.request import fingerprint
 
 from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
@@ -20,12 +23,14 @@ from webcrawler.commands.base import Command, Option, printable, progress_bars, 
 from webcrawler.commands.freshness import LABELS
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
+from webcrawler.crawl.dropin import key_of
 from webcrawler.crawl.robots import RobotsCache
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
 from webcrawler.parsing import readable_kinds, unread_endings
+from webcrawler.records import Link
 from webcrawler.refresh import checks_of, outlook
 from webcrawler.robots import deciding_line
 from webcrawler.scope import Patterns, expand, read
@@ -33,6 +38,7 @@ from webcrawler.search import span
 from webcrawler.settings import words_of
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
+scrapy_key = key_of("scrapy", fingerprint)
 WITH_ONE = ("explain", "again", "block", "unblock")
 DAY_SECONDS = 86400.0
 SHOWN = 3  # pages that link to a URL
@@ -153,6 +159,9 @@ class FrontierCommand(Command):
 
     def _again(self, frontier: Frontier, what: str) -> dict[str, int]:
         """Queue decided URLs before all others: one, those of a server, or those that a pattern means."""
+        if frontier.identity == "scrapy":  # of a spider, which has no catalog
+            url = scrapy_key(Request(what, dont_filter=True), token_hex(8))
+            return {"queued": frontier.discover([Link(url, urls.url_id(url), what)], within_budgets=False)}
         mirrors = urls.Mirrors.read(self.project["MIRRORS"])
         named = Patterns(map(mirrors.original, expand(what)))
         with closing(self.catalog()) as catalog:
@@ -165,7 +174,10 @@ class FrontierCommand(Command):
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
         mirrors = urls.Mirrors.read(self.project["MIRRORS"])
-        found = inspect.explain(frontier, mirrors.original(urls.canonical(url)))
+        if frontier.identity == "scrapy":
+            found = inspect.explain(frontier, url, scrapy_key(Request(url), ""))
+        else:
+            found = inspect.explain(frontier, mirrors.original(urls.canonical(url)))
         unread = unread_endings(readable_kinds(words_of(self.project["DOCUMENT_TYPES"])))
         if urls.ending(found["url"]) in unread:
             found["refused"] = found["refused"] or "extension"

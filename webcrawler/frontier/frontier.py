@@ -122,6 +122,24 @@ class Frontier:
         if rebuilding:
             self.client.hset(self.partitions[0].prefix + "meta", "rebuilding", 1)
 
+    @property
+    def identity(self) -> str:
+        """The FRONTIER_IDENTITY that it was made with; "canonical" where it is older than that setting."""
+        return self.slots.stored("identity") or "canonical"
+
+    def identify_by(self, identity: str) -> None:
+        """Claims the frontier, after `open`, for a rule of which requests are the same.
+
+        Raises:
+            BadInput: it is not empty and was made with another one.
+        """
+        if self.identity != identity and self._has_seen(self.partitions):
+            raise BadInput(
+                f"the frontier {self.name!r} was made with FRONTIER_IDENTITY={self.identity}: "
+                f"set it so, or start anew with SCHEDULER_FLUSH_ON_START=1"
+            )
+        self.client.hset(self.partitions[0].prefix + "meta", "identity", identity)
+
     def rebuilt(self) -> None:
         """It is whole again, and may be opened."""
         self.client.hdel(self.partitions[0].prefix + "meta", "rebuilding")

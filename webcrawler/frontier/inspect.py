@@ -112,9 +112,15 @@ def quarantined(frontier: Frontier) -> list[dict[str, Any]]:
     ]
 
 
-def explain(frontier: Frontier, url: str) -> dict[str, Any]:
-    """The state of a URL, and how its server is treated; if `state` is "decided", the catalog knows more."""
+def explain(frontier: Frontier, url: str, key: str = "") -> dict[str, Any]:
+    """The state of a URL, and how its server is treated; if `state` is "decided", the catalog knows more.
+
+    Args:
+        key: by which the frontier knows the URL's GET, where that is not the canonical URL.
+    """
     target = urls.outlink(url, url)
+    if key:
+        target = target._replace(url=key, id=urls.url_id(key))
     server, path = urls.split(target.url)
     partition = frontier.partitions.of_server(server)
     client, prefix, member = frontier.client, partition.prefix, f"{server} {path}"

@@ -5,6 +5,7 @@
 """
 
 from webcrawler.crawl.base import Worker, is_crawl
+from webcrawler.crawl.dropin.identity import key_of
 from webcrawler.crawl.dropin.worker import SpiderWorker
 
-__all__ = ["SpiderWorker", "Worker", "is_crawl"]
+__all__ = ["SpiderWorker", "Worker", "is_crawl", "key_of"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from inspect import ismethod
@@ -11,6 +10,7 @@ from typing import Any
 from scrapy import Request, Spider
 
 from webcrawler import urls
+from webcrawler.crawl.dropin.identity import Key
 from webcrawler.crawl.dropin.values import loaded, plain, restored
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.records import Lease, Link
@@ -26,16 +26,12 @@ class Keeper:
     """Turns requests of one spider into links, and leases into requests.
 
     Args:
-        fingerprint: Scrapy's, of method, URL and body; or, `is_custom`, that of the project's own
-            REQUEST_FINGERPRINTER_CLASS, which then says alone which requests are the same.
+        key: says which requests are the same.
         private: a key of meta that is never kept.
     """
 
-    def __init__(
-        self, spider: Spider, fingerprint: Callable[[Request], bytes], is_custom: bool, private: str
-    ) -> None:
-        self._spider, self._fingerprint, self._is_custom = spider, fingerprint, is_custom
-        self._private = private
+    def __init__(self, spider: Spider, key: Key, private: str) -> None:
+        self._spider, self._key, self._private = spider, key, private
 
     def link(self, request: Request, nonce: str) -> Link:
         """Converts a request to a Link; requests with the same URL key are one.
@@ -47,19 +43,13 @@ class Keeper:
         """
         spelling, _, fragment = request.url.partition("#")
         try:
-            url = urls.canonical(spelling)
+            url = self._key(request, nonce)
         except BadUrl:
             raise NotKept("its URL is neither http nor https") from None
         kept = self._kept(request)
         if fragment:
             kept["url"] = request.url
         text = json.dumps(kept, separators=(",", ":")) if kept else ""
-        if request.dont_filter or self._is_custom or request.method != "GET" or request.body:
-            url = f"{urls.server(url)}/" if self._is_custom else url
-            digest = self._fingerprint(request)
-            if request.dont_filter and nonce:
-                digest = hashlib.sha1(digest + nonce.encode()).digest()
-            url += "#" + digest.hex()
         return Link(url, urls.url_id(url), spelling, request=text)
 
     def request(self, lease: Lease) -> Request:

@@ -22,6 +22,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from webcrawler import connection
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.base import Worker
+from webcrawler.crawl.dropin.identity import key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.seeds import SeedKey
@@ -84,6 +85,7 @@ class SpiderWorker(Worker):
         self._idle_seconds = settings.getfloat("FRONTIER_IDLE")
         with ExitStack() as opened:
             self.connection = opened.enter_context(connection.from_settings(settings))
+            identity = settings["FRONTIER_IDENTITY"]
             name, mode = settings["FRONTIER_NAME"], settings["FRONTIER_MODE"]
             retry(lambda: release_dead_workers(self.connection, name), self.connection.revive)
             if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
@@ -91,10 +93,11 @@ class SpiderWorker(Worker):
             # A callback may take long, and there is no parser that could lose its page.
             polite = replace(read_politeness(settings), lease=LEASE_SECONDS)
             self.frontier = join(opened, self.connection, settings, mode, polite, name)
+            retry(lambda: self.frontier.identify_by(identity), self.connection.revive)
             self._opened = opened.pop_all()
         is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
         fingerprint = self.crawler.request_fingerprinter.fingerprint
-        self._keeper = Keeper(spider, fingerprint, is_custom, NUMBER)
+        self._keeper = Keeper(spider, key_of(identity, fingerprint, is_custom), NUMBER)
         key = getattr(spider, "redis_key", None) or self.crawler.settings.get("REDIS_START_URLS_KEY")
         key = (key or "%(name)s:start_urls") % {"name": spider.name}
         # A seed is crawled as often as it is pushed.
