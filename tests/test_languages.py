@@ -167,6 +167,12 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return Searcher(folder, deadline_seconds=60)
 
 
+def test_words_that_are_added_are_read_in_the_languages_of_the_collection(searcher: Searcher) -> None:
+    found = searcher.search("hard", add=["Häuser"]).hits  # that the English stemmer does not take to "haus"
+
+    assert {hit.url.rpartition("/")[2] for hit in found} == {"en", "de"}
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

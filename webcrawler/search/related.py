@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from webcrawler.search.results import Related
 from webcrawler.search.vocabulary import Vocabulary
-from webcrawler.text import parts, tokens_of, words
+from webcrawler.text import Lexicon, parts
 from webcrawler.text.query import AllOf, AnyOf, Changed, Is, Lang, Node, Not, Query, QueryTerm, Site, Word
 
 WEIGHT = 0.3  # of an added word; a word that was typed has 1
@@ -16,11 +16,10 @@ _ALL = 20
 _CHARACTERS = 200  # of a text of words to add
 
 
-def added_terms(texts: Sequence[str]) -> list[QueryTerm]:
-    """Return the terms of words to add to a query, of the first 20 words; stop words add nothing."""
-    found = [word for text in texts for word in words(text[:_CHARACTERS])][:_ALL]
-    terms = zip(tokens_of(found), found, strict=True)
-    return [QueryTerm(term, word, WEIGHT, added=True) for (term, _), word in terms if term]
+def added_terms(texts: Sequence[str], lexicon: Lexicon) -> list[QueryTerm]:
+    """Return the terms of words to add to a query, of the first 20 words; function words add nothing."""
+    found = [one for text in texts for one in lexicon.read(text[:_CHARACTERS])][:_ALL]
+    return [QueryTerm(term, word, WEIGHT, added=True) for term, word in found if lexicon.telling(word)]
 
 
 def may_widen(node: Node) -> bool:

@@ -120,7 +120,8 @@ class Searcher:
         typed = self._parsed(text)  # loads word frequencies, once: that is not to eat up the deadline
         started = monotonic()
         if not is_indexed:
-            asks, note = expanded(typed, added_terms(add)).root != Nothing(), self._not_indexed()
+            wider = expanded(typed, added_terms(add, self._engine.lexicon))
+            asks, note = wider.root != Nothing(), self._not_indexed()
             return Results(typed.text, 0, monotonic() - started, [], note=note, asks=asks, indexed=False)
         better = self._corrected(typed, lambda: monotonic() >= started + self._deadline_seconds * _READING)
         instead = better.text if better.certain and not exact else ""
@@ -215,7 +216,7 @@ class Searcher:
         query, answer = self._read(text, add, ask)
         near = related(query, self._opened.vocabulary)
         if expand and near and answer.total < _FEW and not answer.partial and may_widen(query.root):
-            wider = expanded(query, added_terms([word.spelled for word in near]))
+            wider = expanded(query, added_terms([word.spelled for word in near], self._engine.lexicon))
             found = ask(wider)
             if not found.partial:
                 return wider, found, [], near
@@ -223,11 +224,11 @@ class Searcher:
 
     def _read(self, text: str, add: Sequence[str], ask: Callable[[Query], Answer]) -> tuple[Query, Answer]:
         """Return the query and its answer; all in capitals and without a hit, its operators are words."""
-        query = expanded(self._parsed(text), added_terms(add))
+        query = expanded(self._parsed(text), added_terms(add, self._engine.lexicon))
         answer = ask(query)
         if answer.total or answer.partial or not query.text.isupper() or query.root == Nothing():
             return query, answer
-        words = expanded(self._parsed(text, capitals_are_words=True), added_terms(add))
+        words = expanded(self._parsed(text, capitals_are_words=True), added_terms(add, self._engine.lexicon))
         again = ask(words) if words.root != query.root else answer
         return (words, again) if again.total else (query, answer)
 
