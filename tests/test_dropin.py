@@ -195,6 +195,10 @@ WEBS: dict[str, dict[str, Route]] = {
         "/twice": redirect("/to-new"),
     },
     "settings": {"/": Answer("page")},
+    "spellings": {"*": Answer("page")},
+    "files": {"*": quotes},
+    "coroutines": {"*": quotes},
+    "cookies": {**{f"/login?{n}": login for n in range(3)}, **{f"/api?{n}": members for n in range(3)}},
 }
 STATS = (  # of Scrapy, which people's tools read
     "scheduler/enqueued",

@@ -5,6 +5,7 @@ Copied into a project that `scrapy startproject` has made. `-a site=URL` says wh
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 import scrapy
@@ -282,3 +283,64 @@ class SpellingsSpider(scrapy.Spider):
 
     def parse_page(self, response):
         yield {"url": response.url}
+
+
+class FilesSpider(scrapy.Spider):
+    """topics/media-pipeline: using the Files Pipeline."""
+
+    name = "files"
+    custom_settings = {
+        "ITEM_PIPELINES": {
+            "scrapy.pipelines.files.FilesPipeline": 1,
+            "tutorial.pipelines.LinesPipeline": 300,
+        },
+        "FILES_STORE": f"{os.environ.get('CRAWL_DIR', '.')}/files",
+    }
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/page/1/", f"{site}/page/2/"]
+
+    def parse(self, response):
+        files = [response.urljoin(f"/author/{name}") for name in ("shared", response.url.split("/")[-2])]
+        yield {"page": response.url, "file_urls": files}
+
+
+class AsyncSpider(scrapy.Spider):
+    """topics/coroutines: inline requests, in an asynchronous callback."""
+
+    name = "coroutines"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/page/1/"]
+
+    async def parse(self, response):
+        for url in response.css(".author + a::attr(href)").getall():
+            author = await self.crawler.engine.download_async(response.follow(url))
+            yield {"author": author.css("h3::text").get(), "page": response.url}
+        for following in response.css("li.next a"):
+            yield response.follow(following, self.parse)
+
+
+class CookiesSpider(scrapy.Spider):
+    """topics/downloader-middleware: multiple cookie sessions per spider."""
+
+    name = "cookies"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.site = site
+
+    async def start(self):
+        for number in range(3):
+            yield scrapy.Request(
+                f"{self.site}/login?{number}", meta={"cookiejar": number}, cookies={"who": str(number)}
+            )
+
+    def parse(self, response):
+        jar = response.meta["cookiejar"]
+        yield scrapy.Request(f"{self.site}/api?{jar}", self.parse_page, meta={"cookiejar": jar})
+
+    def parse_page(self, response):
+        yield {"sent": response.text, "jar": response.meta["cookiejar"]}
