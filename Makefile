@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 UV := $(shell command -v uv 2>/dev/null)
 BIN := .venv/bin
 
-.PHONY: crawl serve test test-all dev check docs clean
+.PHONY: crawl serve test test-all dev check docs dist clean
 export SEEDS MODE MAX_PAGES
 
 crawl: .venv/ready ## crawl SEEDS (else the demo web) in MODE up to MAX_PAGES, index it, show a search
@@ -29,6 +29,10 @@ check: dev ## style, types and the rooms of the house
 
 docs: dev ## this documentation as a site, in build/docs; a warning is an error
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+
+dist: dev ## source distribution and wheel, in dist/, from a copy of what git tracks
+	copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && git checkout-index --all --prefix="$$copy/" && \
+	$(BIN)/python -m build --outdir dist "$$copy" && $(BIN)/python -m twine check --strict dist/*
 
 dev: .venv/dev-ready
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from localweb import WITHOUT_INDEX, Answer, Site, crawl, scrapy, sites
 
-from webcrawler.commands.frontier import servers_named
+from webcrawler.commands._frontier_shown import servers_named
 from webcrawler.errors import BadInput
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})

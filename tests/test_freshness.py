@@ -17,7 +17,7 @@ from frontiers import lease_one, links, visit_all
 from test_catalog import A, B, C, D, failure, fetch, page, write
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.commands.frontier import readable
+from webcrawler.commands._frontier_shown import readable
 from webcrawler.records import Entry
 from webcrawler.refresh import Schedule, admission, collection, outlook, report
 from webcrawler.refresh.admission import Admission

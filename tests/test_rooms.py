@@ -127,6 +127,11 @@ def test_architecture_page_has_the_rooms_of_the_contract_row_by_row() -> None:
 def test_entry_points_stay() -> None:
     text = (PROJECT / "pyproject.toml").read_text("utf-8")
 
+    assert '[project.scripts]\nwebcrawler = "webcrawler.commands._program:main"' in text
+    assert (
+        '[project.entry-points."scrapy.commands"]\nfrontier = "webcrawler.commands._published:Frontier"'
+        in text
+    )
     assert '[project.entry-points.scrapy]\nsettings = "webcrawler.settings"' in text
     code = (PROJECT / "webcrawler" / "orderings" / "registry.py").read_text("utf-8")
     assert 'group="webcrawler.orderings"' in code

@@ -11,8 +11,8 @@ from math import inf
 from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.commands._frontier_shown import rows
 from webcrawler.commands.base import Command, Option, Progress, output_file, progress_bars
-from webcrawler.commands.frontier import rows
 from webcrawler.errors import BadInput
 from webcrawler.repository import MainIndex, export, hand_over, token_of
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import partial
 from secrets import token_hex
 from typing import Any
@@ -19,13 +18,13 @@ from scrapy.utils.request import fingerprint
 
 from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
+from webcrawler.commands._frontier_shown import as_text, servers_named
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
-from webcrawler.commands.freshness import LABELS
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
 from webcrawler.crawl.dropin import key_of
 from webcrawler.crawl.robots import RobotsCache
-from webcrawler.errors import BadInput, BadUrl
+from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
@@ -34,22 +33,13 @@ from webcrawler.records import Link
 from webcrawler.refresh import checks_of, outlook
 from webcrawler.robots import deciding_line
 from webcrawler.scope import Patterns, expand, read
-from webcrawler.search import span
 from webcrawler.settings import words_of
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
 scrapy_key = key_of("scrapy", fingerprint)
 WITH_ONE = ("explain", "again", "block", "unblock")
-DAY_SECONDS = 86400.0
 SHOWN = 3  # pages that link to a URL
 REBUILT_WITH = {"mode", "query", "then", "domains"}  # arguments of a crawl
-
-MOMENTS = {  # seconds in a unit
-    "next": 0.001,
-    "not_before_ms": 0.001,
-    **dict.fromkeys(("fetched", "checked", "changed", "missing_since", "failing_since", "gone_since"), 1.0),
-    **dict.fromkeys(("not_before", "latest"), 1.0),
-}
 
 
 class FrontierCommand(Command):
@@ -88,15 +78,11 @@ class FrontierCommand(Command):
             found = self._found(frontier, verb, rest, limit)
         if opts.json:
             print(json.dumps(found, indent=2))
-        elif verb == "peek":
-            print("\n".join(map(printable, found)) or "nothing waits")
-        elif verb == "quarantined":
-            print("\n".join(map(_quarantined, found)) or "nothing is quarantined")
         else:
             if verb == "stats":
                 scope = read(self.crawl_dir)
                 found["scope"] = {"bounds": scope.told or "all", "removed": len(scope.removed)}
-            print("\n".join(rows(readable(found) if verb == "explain" else found, "")))
+            print(as_text(verb, found))
 
     def _found(self, frontier: Frontier, verb: str, rest: list[Any], limit: int) -> Any:
         verbs: dict[str, Callable[..., Any]] = {
@@ -216,68 +202,3 @@ class FrontierCommand(Command):
         line = deciding_line(robots.body, agent, url) if is_read else ""
         says = "allowed" if is_allowed else "disallowed"
         return {"says": says, "line": line, "status": robots.status, "fetched": robots.fetched}
-
-
-def servers_named(name: str) -> list[str]:
-    """The server http://host:port, or for a host alone its http and https servers.
-
-    Raises:
-        BadInput: the name is neither, or that of a page.
-    """
-    if set(name.split("://")[-1]) & set("/?#"):
-        raise BadInput(
-            f"{name[:200]!r} is not a server but a page: write http://host:port; `scrapy remove` is for pages"
-        )
-    origins = [name] if "://" in name else [f"http://{name}", f"https://{name}"]
-    try:
-        return [urls.server(urls.canonical(url)) for url in origins]
-    except BadUrl:
-        raise BadInput(f"{name[:200]!r} is not a server: write http://host or https://host:port") from None
-
-
-def _quarantined(found: dict[str, Any]) -> str:
-    return printable(f"{_moment(found['quarantined_ms'] * 0.001)} {found['times']} times {found['url']}")
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
-
-
-def _days(days: float) -> str:
-    """ "7.5 days", but "5 h" where it is less than one."""
-    return f"{days:,.{int(days < 10)}f} days" if days >= 1 else span(days * DAY_SECONDS)
-
-
-def readable(found: dict[str, Any]) -> dict[str, Any]:
-    """For people: times as text, and nothing that is empty."""
-    shown: dict[str, Any] = {}
-    for name, value in found.items():
-        if isinstance(value, dict):
-            shown[name] = readable(value)
-        elif name in MOMENTS and value:
-            shown[name.removesuffix("_ms")] = _moment(value * MOMENTS[name])
-        elif name == "checks":
-            shown[name] = [
-                f"{_moment(one['fetched'])} {LABELS.get(one['found'], one['found'])}" for one in value
-            ]
-        elif name == "changes_every_days":
-            low, middle, high = map(_days, value)
-            shown["changes"] = f"about every {middle} ({low} to {high})"
-        elif isinstance(value, float) and value:
-            shown[name] = f"{value:.3g}"
-        elif value or name in ("waiting", "ahead"):
-            shown[name] = str(value) if name in ("id", "offset") else value
-    return shown
-
-
-def rows(table: dict[str, Any], indent: str) -> list[str]:
-    found = []
-    for name, value in table.items():
-        if isinstance(value, dict):
-            found += [f"{indent}{name}:", *rows(value, indent + "  ")]
-            continue
-        if isinstance(value, list):
-            value = ", ".join(map(str, value))
-        text = f"{value:,}" if isinstance(value, int) else str(value)
-        found.append(f"{indent}{name:<{20 - len(indent)}} {printable(text)}")
-    return found

@@ -7,8 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from webcrawler.commands._frontier_shown import rows
 from webcrawler.commands.base import Command, Option, printable, progress_bars
-from webcrawler.commands.frontier import rows
 from webcrawler.errors import BadInput
 from webcrawler.repository import merge
 

@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
+from webcrawler.commands._frontier_shown import rows
 from webcrawler.commands.base import Command, Option, printable, progress_bars
-from webcrawler.commands.frontier import rows
 from webcrawler.repository import rebuild
 
 

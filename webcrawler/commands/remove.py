@@ -14,8 +14,8 @@ from webcrawler import connection
 from webcrawler.archive import purge
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import VOCABULARY, is_crawling, try_lock
+from webcrawler.commands._frontier_shown import rows
 from webcrawler.commands.base import Command, Option, progress_bars
-from webcrawler.commands.frontier import rows
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, maintenance, ordering
 from webcrawler.index import reindex, wait_until_caught_up

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from scrapy import FormRequest, Request, Spider
+from scrapy.settings import BaseSettings
 
 from webcrawler.frontier import Client
 from webcrawler.records import Link
@@ -108,3 +109,20 @@ def request_of(text: str, spider: Spider) -> Request:
         }
         return FormRequest(url, **{"method": "GET", **arguments}, formdata=fields)
     return Request(url, **arguments)
+
+
+def seeds_key(spider: Spider | type[Spider], settings: BaseSettings) -> str:
+    """The key of a spider's seeds: its `redis_key`, else REDIS_START_URLS_KEY, else NAME:start_urls."""
+    key = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY")
+    return str((key or "%(name)s:start_urls") % {"name": spider.name})
+
+
+def push(client: Client, key: str, seed: str) -> None:
+    """Adds a seed to the key, of whichever kind it is."""
+    match client.type(key).decode():
+        case "set":
+            client.sadd(key, seed)
+        case "zset":
+            client.zadd(key, {seed: 0})
+        case _:
+            client.rpush(key, seed)

@@ -25,7 +25,7 @@ from webcrawler.crawl.base import Worker
 from webcrawler.crawl.dropin.identity import key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import options
-from webcrawler.crawl.dropin.seeds import SeedKey
+from webcrawler.crawl.dropin.seeds import SeedKey, seeds_key
 from webcrawler.crawl.dropin.visits import BROKE, Decisions, Handler, Visit, bare, failure_of, report_of_visit
 from webcrawler.crawl.membership import join, read_politeness, release_dead_workers
 from webcrawler.errors import BadInput
@@ -98,8 +98,7 @@ class SpiderWorker(Worker):
         is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
         fingerprint = self.crawler.request_fingerprinter.fingerprint
         self._keeper = Keeper(spider, key_of(identity, fingerprint, is_custom), NUMBER)
-        key = getattr(spider, "redis_key", None) or self.crawler.settings.get("REDIS_START_URLS_KEY")
-        key = (key or "%(name)s:start_urls") % {"name": spider.name}
+        key = seeds_key(spider, self.crawler.settings)
         # A seed is crawled as often as it is pushed.
         self._seeds = SeedKey(
             self.connection.client, key, spider, lambda seed: self._keeper.link(seed, secrets.token_hex(8))

@@ -1,0 +1,103 @@
+"""`scrapy frontier` in other people's projects: the frontier of one of their spiders."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from scrapy import Spider
+from scrapy.settings import BaseSettings
+from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+from scrapy.utils.project import inside_project
+
+from webcrawler import connection, urls
+from webcrawler.addon import WebCrawlerAddon
+from webcrawler.commands._frontier_shown import as_text, servers_named
+from webcrawler.commands.base import Command, Option, whole_number
+from webcrawler.crawl.dropin import options, push, seeds_key
+from webcrawler.errors import BadInput
+from webcrawler.frontier import Frontier, inspect, maintenance, ordering
+
+ALONE = ("stats", "peek", "quarantined", "clear")
+WITH_ONE = ("explain", "again", "block", "unblock")
+SCHEDULER = "webcrawler.scheduler.Scheduler"
+ONE_LINE = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
+
+
+class Elsewhere(Command):
+    __module__ = "webcrawler.commands"  # not a command of the project itself
+
+    arguments = "stats | peek | quarantined | explain URL | again URL | block SERVER | unblock SERVER | clear"
+    summary = "Show what the frontier of a spider holds, fetch pages again, block servers"
+    options = (
+        Option("-n", "20", "how many requests peek shows (20)", "LIMIT"),
+        Option("--name", None, "of the spider, or FRONTIER_NAME (the project's only spider)"),
+        Option("--json", False, "print JSON"),
+    )
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        verb, rest = args[0] if args else "", args[1:]
+        if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
+            raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
+        limit = whole_number(opts.n, "-n")
+        spider, seeds, settings = wired(self.project, opts.name)
+        is_remote = settings["REDIS_URL"] or settings.get("REDIS_HOST")
+        if not is_remote and not Path(settings["CRAWL_DIR"], "redis").exists():
+            raise BadInput(
+                f"there is no frontier in {settings['CRAWL_DIR']} yet: run `scrapy crawl {spider}` first, "
+                "or set CRAWL_DIR or REDIS_URL as for that"
+            )
+        with connection.from_settings(settings) as connected:
+            mode = ordering(settings["FRONTIER_MODE"])
+            partitions = settings.getint("FRONTIER_PARTITIONS")
+            frontier = Frontier(connected.client, mode, settings["FRONTIER_NAME"], partitions=partitions)
+            match verb:
+                case "peek":
+                    found: Any = inspect.peek(frontier, limit)
+                case "again":
+                    seed = {"url": urls.resolve(rest[0]), "dont_filter": True}
+                    push(connected.client, seeds, json.dumps(seed))
+                    found = {"pushed": seed["url"], "key": seeds}
+                case "block" | "unblock":
+                    servers, blocked = servers_named(rest[0]), verb == "block"
+                    decided = sum(frontier.block(server, blocked) for server in servers)
+                    found = {f"{verb}ed": servers, "urls_decided": decided}
+                case "clear":
+                    found = {"forgotten": maintenance.clear(frontier)}
+                case _:
+                    found = getattr(inspect, verb)(frontier, *rest)
+        print(json.dumps(found, indent=2) if opts.json else as_text(verb, found))
+
+
+def wired(project: BaseSettings, name: str | None) -> tuple[str, str, BaseSettings]:
+    """The name of the spider, the key of its seeds, and the settings with which its crawl uses the frontier.
+
+    Raises:
+        BadInput: its crawl would not; the message says what is to be changed.
+    """
+    if not inside_project():
+        raise BadInput(
+            "there is no Scrapy project here: go to the folder of its scrapy.cfg; "
+            "`webcrawler frontier` is for what `webcrawler crawl` has crawled"
+        )
+    settings, loader = project.copy(), get_spider_loader(project)
+    spiders = sorted(loader.list())
+    name = name or project["FRONTIER_NAME"] or (spiders[0] if len(spiders) == 1 else None)
+    if name is None:
+        raise BadInput(f"name the spider, --name {' or '.join(spiders) or 'NAME'}")
+    named: type[Spider] = type("Named", (Spider,), {"name": name})
+    spider = loader.load(name) if name in spiders else named  # FRONTIER_NAME may be any
+    spider.update_settings(settings)
+    chosen = settings["SCHEDULER"]
+    addons = [load_object(addon) for addon in build_component_list(settings.getwithbase("ADDONS"))]
+    if WebCrawlerAddon in addons:
+        WebCrawlerAddon().update_settings(settings)
+        if settings["SCHEDULER"] != SCHEDULER:
+            raise BadInput(f"SCHEDULER = {chosen!r} takes the place of the frontier: remove it")
+    elif chosen != SCHEDULER:
+        raise BadInput(f"{name} does not use this frontier: put {ONE_LINE} into the settings of the project")
+    return name, seeds_key(spider, settings), options(settings, name)
