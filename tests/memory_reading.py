@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index import Posted, Reading, Values
+from webcrawler.index import Posted, Reading, Values, Vector
 from webcrawler.index.whoosh.hit_encoding import PlainHit, encode
-from webcrawler.records import Text
+from webcrawler.index.whoosh.vectors import vector
 from webcrawler.search.matches import Identifier, Matches
 from webcrawler.text.query import QueryTerm
 
@@ -38,6 +38,13 @@ class MemoryReading:
 
     def frequency(self, field: str, term: str) -> int:
         return len(self.posted(field, term).pages)
+
+    def sections(self, pages: Sequence[int]) -> Values:
+        return Values.of([b""] * len(pages))
+
+    def vectors(self, pages: Sequence[int]) -> list[Vector]:
+        found = [self._documents[page] for page in pages]
+        return [vector(fields.get("title", ""), fields.get("body", "")) for fields in found]
 
     def lengths(self, field: str) -> NDArray[np.float32]:
         found = np.zeros(self.size, np.float32)
@@ -68,12 +75,8 @@ def matches(
     def ranks_of(pages: NDArray[np.int32]) -> NDArray[np.float64]:
         return np.array([(ranks or {}).get(page, 1.0) for page in pages.tolist()])
 
-    def texts(numbers: Sequence[int]) -> dict[int, Text]:
-        found = {number: documents[number] for number in numbers}
-        return {n: Text(d.get("title", ""), "", "", "", d.get("body", "")) for n, d in found.items()}
-
     reading = cast(Reading, cast(Any, MemoryReading(documents)))
-    return Matches(np.array(sorted(documents), np.int32), reading, ranks_of, texts, identifiers)
+    return Matches(np.array(sorted(documents), np.int32), reading, ranks_of, identifiers)
 
 
 def asked(words: str) -> tuple[QueryTerm, ...]:

@@ -9,7 +9,13 @@ import pytest
 from memory_reading import Fields, asked, matches
 
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.pseudo_relevance import FEWEST_WORDS, PAGES, PseudoRelevanceFeedback, Vectors
+from webcrawler.search.rankings.pseudo_relevance import (
+    FEWEST_WORDS,
+    PAGES,
+    RANKED,
+    PseudoRelevanceFeedback,
+    Vectors,
+)
 
 ASKED = asked("lift wing slipstream propeller landing speed")
 FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}
@@ -53,6 +59,20 @@ def test_page_that_is_like_others_of_the_best_rises() -> None:
 
     assert before[0] == pytest.approx(before[1])
     assert after[0] > after[1]
+
+
+def test_only_the_best_pages_gain_by_added_words() -> None:
+    """The last one is the worst: it has one word of the query, and one that is added."""
+    better: dict[int, Fields] = {
+        100 + page: {"body": "wing lift of sparrows"} for page in range(RANKED - PAGES)
+    }
+    documents_ = {**documents(), **better, 999: {"body": "speed flap" + " and" * 500}}
+    found = matches({page: one for page, one in documents_.items() if page not in (10, 11)})
+
+    gained = PseudoRelevanceFeedback(BM25F()).scores(ASKED, found) - BM25F().scores(ASKED, found)
+
+    assert np.count_nonzero(gained[:PAGES]) == PAGES
+    assert gained[-1] == 0
 
 
 def test_query_that_is_no_sentence_is_only_ranked() -> None:

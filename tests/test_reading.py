@@ -21,6 +21,8 @@ from webcrawler.index.whoosh.engine import WhooshEngine
 from webcrawler.index.whoosh.hit_encoding import HitList, PlainHit, encode, hit_lists
 from webcrawler.index.whoosh.segment_reader import Cache, Posted
 from webcrawler.index.whoosh.values import Values, packed, unpacked
+from webcrawler.index.whoosh.vectors import decode, vector
+from webcrawler.index.whoosh.vectors import encode as encode_vector
 from webcrawler.records import Document, Text
 from webcrawler.text.analysis import terms
 
@@ -388,3 +390,35 @@ def test_who_reads_goes_on_with_what_was_there_when_the_index_is_damaged(tmp_pat
     toc.write_bytes(b"torn")
 
     assert live.reading() is not None
+
+
+# By document
+
+
+def test_what_a_document_is_about_is_read_by_its_page_number(tmp_path: Path) -> None:
+    """Whatever was replaced, deleted and merged; pages that are not there have nothing."""
+    steps = {1: "red giant red", 2: "the dwarf"}, {3: "star", 2: None}, {1: "blue giant"}
+
+    for optimize in (False, True):
+        found = reading(filled(tmp_path / str(optimize), *steps, optimize=optimize))
+
+        assert found.vectors([3, 1, 2, 0]) == [{"star": 1}, {"blue": 1, "giant": 1}, {}, {}]
+        assert [len(hits) for hits in found.sections([3, 1, 2])] == [0, 0, 0]
+
+
+def test_a_vector_is_of_the_beginning_of_title_and_main_content() -> None:
+    made = vector("Red giants", "a giant " + "dwarf " * 600)
+
+    assert list(made) == ["red", "giant", "dwarf"]
+    assert made["giant"] == 2
+    assert 400 < made["dwarf"] < 600
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=9).filter(lambda term: "\n" not in term), st.integers(1, 400)
+    )
+)
+def test_vectors_survive_their_encoding(made: dict[str, int]) -> None:
+    """Counts up to 255."""
+    assert decode(encode_vector(made)) == {term: min(count, 255) for term, count in made.items()}

@@ -127,7 +127,7 @@ class Engine:
         mask = np.logical_and.reduce([found.mask, *(other.mask for other in others)])
         pages = self._pages(mask, uncrawled == FEW and not ask_for_uncrawled((query, *within)))
         identifiers = [self._identifier(one, pages, late) for one in query.identifiers]
-        matches = Matches(pages, reading, self._opened.ranks_of, self._opened.beginnings, identifiers)
+        matches = Matches(pages, reading, self._opened.ranks_of, identifiers)
         terms = (*query.terms, *found.terms)
         scored = order.scores(terms, matches)
         spoken = language or reading.main_language

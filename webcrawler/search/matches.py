@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from typing import NamedTuple, Protocol
@@ -11,13 +10,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler.index import Flat, Reading
-from webcrawler.records import Text
-from webcrawler.text import content, telling_terms
+from webcrawler.index import Flat, Reading, Vector
 from webcrawler.text.query import QueryTerm
 
 HALF = 3.0  # PageRank (mean 1) that gives half of the weight: navigational queries, explanation/ranking.md
-MAX_VECTOR_CHARACTERS = 3_000  # of a text that is read for its words
 
 Floats = NDArray[np.float32]
 
@@ -42,18 +38,16 @@ class Matches:
         pages: NDArray[np.int32],
         reading: Reading,
         ranks: Callable[[NDArray[np.int32]], NDArray[np.float64]],
-        texts: Callable[[Sequence[int]], dict[int, Text]],
         identifiers: Sequence[Identifier] = (),
     ) -> None:
         """
         Args:
             pages: page numbers, ascending.
             ranks: gives the stored PageRank of page numbers, mean 1.
-            texts: gives the texts of page numbers, of those that have one.
         """
         self.pages = self._all = pages
         self.documents, self.identifiers = reading.documents, identifiers
-        self._reading, self._ranks, self._texts = reading, ranks, texts
+        self._reading, self._ranks = reading, ranks
         self._some = slice(None)  # the places of `pages` among all
         self._places = np.full(reading.size, -1, np.int32)  # of each page number among all
         self._places[pages] = np.arange(len(pages), dtype=np.int32)
@@ -96,10 +90,6 @@ class Matches:
                 held[self._reading.posted(field, word).pages] = True
             self._frequencies[word] = max(1, int(held.sum()))
         return self._frequencies[word]
-
-    def roughly(self, word: str) -> int:
-        """As `frequency`, but pages with the word in both count twice; reads no posting list, takes 50 µs."""
-        return max(1, sum(self._reading.frequency(field, word) for field in ("title", "body")))
 
     def having(self, field: str, word: str) -> int:
         """Return how many pages have the word in a field, at least 1; reads no posting list."""
@@ -152,14 +142,13 @@ class Matches:
         rows = np.flatnonzero(known[at] == wanted) if len(known) else np.zeros(0, np.intp)
         return rows, posted.values.some(order[at[rows]]).flat()
 
-    def vectors(self, places: Sequence[int]) -> list[dict[str, int]]:
-        """Return how often each term occurs in the first 3,000 characters of title and main content."""
-        numbers = [int(self.pages[place]) for place in places]
-        found = self._texts(numbers)
-        mains = {number: content.split(text)[0] for number, text in found.items()}
-        texts = [mains.get(number, Text("", "", "", "", "")) for number in numbers]
-        beginnings = [(f"{text.title}\n{text.body}"[:MAX_VECTOR_CHARACTERS], text.language) for text in texts]
-        return [dict(Counter(telling_terms(*beginning))) for beginning in beginnings]
+    def sections(self, places: NDArray[np.intp]) -> Flat:
+        """Return where the sections of some pages begin in their text, as `Reading.sections` does."""
+        return self._reading.sections(self.pages[places].tolist()).flat()
+
+    def vectors(self, places: NDArray[np.intp]) -> list[Vector]:
+        """Return how often each term occurs at the beginning of some pages."""
+        return self._reading.vectors(self.pages[places].tolist())
 
 
 class Part(NamedTuple):

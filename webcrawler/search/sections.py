@@ -33,7 +33,7 @@ def best_sections(words: Mapping[str, float], reading: Reading, pages: Sequence[
     Returns:
         By page number, the places of sections among those of the page.
     """
-    sections = _hits(reading.posted("section", "#"), pages)
+    sections = _starts(reading, pages)
     some = list(sections) if words else []
     bodies = {word: _hits(reading.posted("body", word), some) for word in words}
     titles = {word: _hits(reading.posted("title", word), some) for word in words}
@@ -84,6 +84,13 @@ def _near(idfs: Floats, words: Sequence[Ints], regions: Ints) -> Floats:
         lower = np.minimum(idfs[first], idfs[second])
         np.add.at(found, known // many**2, NEAR * (lower / gaps)[order][nearest])
     return found
+
+
+def _starts(reading: Reading, pages: Sequence[int]) -> dict[int, Ints]:
+    """Return positions and sizes of the sections of those pages that have any."""
+    starts, positions, sizes, _ = reading.sections(pages).flat()
+    parts = np.split(np.array((positions, sizes), np.int64), starts[1:-1], axis=1)
+    return {page: part for page, part in zip(pages, parts, strict=True) if part.size}
 
 
 def _hits(posted: Posted, pages: Sequence[int]) -> dict[int, Ints]:

@@ -15,6 +15,7 @@ from webcrawler.index.whoosh.reader import Reading
 from webcrawler.index.whoosh.schema import Anchored, Hits, Number
 from webcrawler.index.whoosh.segment_reader import Posted
 from webcrawler.index.whoosh.values import Flat, Values
+from webcrawler.index.whoosh.vectors import Vector
 
 __all__ = [
     "ANCHOR_POSITIONS",
@@ -29,6 +30,7 @@ __all__ = [
     "Posted",
     "Reading",
     "Values",
+    "Vector",
     "WhooshEngine",
     "applied_seq",
     "discard",

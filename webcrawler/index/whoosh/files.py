@@ -30,6 +30,7 @@ _THEIRS = {
     ("collections", "defaultdict"),
     ("whoosh.analysis.tokenizers", "IDTokenizer"),
     ("whoosh.columns", "NumericColumn"),
+    ("whoosh.columns", "VarBytesColumn"),
     ("whoosh.fields", "COLUMN"),
     ("whoosh.fields", "ID"),
     ("whoosh.fields", "STORED"),

@@ -28,7 +28,6 @@ from webcrawler.text import (
 
 MAX_POSITIONS = 1 << 28  # of one field of one document: those that a hit has room for
 ANCHOR_POSITIONS = 64  # from the start of one anchor text to that of the next
-SECTION = "#"  # the term of the field `section`; no word is spelled so
 HEADING_WORDS = 7  # of a section that are known: three bits
 _PLAIN = 2  # the bits of size 0 in a hit
 _WIDE = b"\0"  # closes a list of four-byte hits, which so has an odd length
@@ -135,14 +134,14 @@ def _parts(by_spelling: dict[str, list[int]], language: str) -> dict[str, list[i
     return found
 
 
-def section_lists(positions: Iterable[int], headings: Iterable[str]) -> dict[str, list[int]]:
-    """Return the hits of the one term that says where sections begin, from ascending positions.
+def section_list(positions: Iterable[int], headings: Iterable[str]) -> bytes:
+    """Return a hit list that says where sections begin, from ascending positions; b"" where there are none.
 
     In the place of a size they have the number of words in the heading, HEADING_WORDS at most.
     """
     lengths = (min(len(indexed_words(heading)), HEADING_WORDS) for heading in headings)
     hits = [position << 4 | length << 1 for position, length in zip(positions, lengths, strict=True)]
-    return {SECTION: hits} if hits else {}
+    return pack(hits) if hits else b""
 
 
 def anchor_lists(texts: Iterable[tuple[str, int]]) -> dict[str, list[int]]:

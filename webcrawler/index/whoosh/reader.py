@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from whoosh.reading import IndexReader
 
+from webcrawler.index.whoosh.columns import Columns
 from webcrawler.index.whoosh.segment_reader import (
     Cache,
     Key,
@@ -23,6 +24,7 @@ from webcrawler.index.whoosh.segment_reader import (
     segments,
 )
 from webcrawler.index.whoosh.values import Values
+from webcrawler.index.whoosh.vectors import Vector
 from webcrawler.text import parts
 
 CACHE_BYTES = 32 << 20  # of lists of segments, and as much of whole lists
@@ -169,6 +171,24 @@ class Reading:
                 found[segment.numbers[alive]] = segment.lengths(field)[alive]
             self._lengths[field] = found
         return self._lengths[field]
+
+    @readable()
+    def sections(self, pages: Sequence[int]) -> Values:
+        """Return where the sections of each page begin, as hit lists: see `make_schema`.
+
+        Like `vectors`, it reads nothing of other pages. Both are empty where a page is not in the index, and
+        in an index of format 8 or older.
+        """
+        return self._columns.sections(pages)
+
+    @readable()
+    def vectors(self, pages: Sequence[int]) -> list[Vector]:
+        """Return how often each term occurs at the beginning of each page; takes 20 µs a page."""
+        return self._columns.vectors(pages)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self._index, self.size)
 
     def mean_length(self, field: str) -> float:
         """Return the mean number of words in a field, over the pages that have it; 1 where none has."""

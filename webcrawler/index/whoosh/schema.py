@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from whoosh.columns import NumericColumn
+from whoosh.columns import NumericColumn, VarBytesColumn
 from whoosh.fields import COLUMN, ID, STORED, FieldType, Schema
 from whoosh.formats import Existence
 
 from webcrawler.archive.catalog import NO_REPEATS, Repeats
+from webcrawler.index.whoosh import vectors
 from webcrawler.index.whoosh.files import FACE
 from webcrawler.index.whoosh.hit_encoding import (
     HitList,
@@ -18,12 +19,12 @@ from webcrawler.index.whoosh.hit_encoding import (
     field,
     hit_lists,
     pack,
-    section_lists,
+    section_list,
 )
 from webcrawler.records import Document, Text
 from webcrawler.text import content, terms
 
-VERSION = 8  # of fields, analysis and hit lists together; another one in a folder means: follow again
+VERSION = 9  # of fields, analysis and hit lists together; another one in a folder means: follow again
 OLDEST = 2  # that searches can read meanwhile
 
 
@@ -82,12 +83,13 @@ def make_schema() -> Schema:
     """Return the fields of a document.
 
     `body` is the main content with its headings, `around` the rest of the text; `part` has the parts of
-    compounds in title and body, where those stand. The hits of `section` are the
-    positions in `body` where sections begin, in their order, and in place of a size how many words their
-    headings have. Title, description and text are analysed in the `language` of the document, ISO 639;
-    `words`, those of the URL, and anchors as English. `length` is a column: the number of terms in the body;
-    it is exact, while Whoosh rounds its own field lengths to a byte. `sampled` is one as well: how many pages
-    told which blocks repeat over the server, when the document was indexed.
+    compounds in title and body, where those stand. Title, description and text are analysed in the `language`
+    of the document, ISO 639; `words`, those of the URL, and anchors as English.
+
+    The others are columns. `length` is the number of terms in the body; it is exact, while Whoosh rounds its
+    own field lengths to a byte. `sampled` is how many pages told which blocks repeat over the server, when
+    the document was indexed. `sections` is a hit list of the positions in `body` where sections begin, in
+    their order, and in place of a size how many words their headings have. `vector`: see `vectors`.
     """
     return _marked(
         Schema(
@@ -99,12 +101,13 @@ def make_schema() -> Schema:
             body=Hits(),
             part=Hits(),
             around=Hits(),
-            section=Hits(),
             words=Hits(),
             server=ID(stored=True),
             language=ID(),
             length=COLUMN(NumericColumn("I")),
             sampled=COLUMN(NumericColumn("B")),
+            sections=COLUMN(VarBytesColumn()),
+            vector=COLUMN(VarBytesColumn()),
         )
     )
 
@@ -153,12 +156,13 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
         "body": body.terms,
         "part": _either(title.parts, body.parts),
         "around": hit_lists(around, language),
-        "section": section_lists(body.positions, (section.heading for section in main.sections)),
         "words": hit_lists(url_words(document.url)),
         "server": document.server,
         "language": language or None,
         "length": sum(map(len, body.terms.values())),
         "sampled": repeats.pages,
+        "sections": section_list(body.positions, (section.heading for section in main.sections)),
+        "vector": vectors.encode(vectors.vector(text.title, main.body, language)),
     }
 
 

@@ -88,6 +88,10 @@ class Segment:
         coded: NDArray[np.uint8] = self._documents.array(f"_{field}_len", "u1")
         return _LENGTHS[coded]
 
+    def bytes_of(self, column: str, document: int) -> bytes:
+        found: bytes = self._documents.bytes_of(column, document)
+        return found
+
 
 class Cache:
     """Posting lists, the least recently used first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,7 +38,6 @@ FIELDS: Mapping[str, Field] = {
     "anchor": Field("links to it", 0.5, 0.75),
     "around": Field("text around the content", 0.1, 0.5),
 }
-TEXT = ("title", "body")  # what a page says itself
 
 
 class Name(NamedTuple):
@@ -114,12 +113,12 @@ class BM25F:
         says, typed = telling(terms), weights(terms)
         return {word: says[word] * times * (self.k3 + 1) / (self.k3 + times) for word, times in typed.items()}
 
-    def relevance(self, words: Mapping[str, float], matches: Matches, fields: Collection[str] = ()) -> Floats:
-        """Return the relevance of each page for weighted words, in all fields or in some."""
+    def relevance(self, words: Mapping[str, float], matches: Matches) -> Floats:
+        """Return the relevance of each page for weighted words."""
         found = np.zeros(len(matches.pages))
         for word, query_weight in words.items():
             x = np.zeros(len(found))
-            for name in fields or self.fields:
+            for name in self.fields:
                 x += self._share(name, word, matches)
             found += query_weight * matches.idf(word) * ((self.k1 + 1) * x / (self.k1 + x))
         return found

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler.index import Flat
 from webcrawler.search.matches import Factor, Matches, Part, Ranking, telling, typed
 from webcrawler.search.positions import PAGE, following
 from webcrawler.text.query import QueryTerm
@@ -87,7 +88,7 @@ def factors(terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> lis
         return found
     places = np.sort(np.argsort(-scores, kind="stable")[:BEST])
     hits = {field: {word: _hits(field, word, places, matches) for word in idfs} for field in FIELDS}
-    sections = _hits("section", "#", places, matches)
+    sections = _sections(places, matches)
     hits["body"] = {word: with_headings(found, sections) for word, found in hits["body"].items()}
     for kind in KINDS:
         closest = [_closest(hits[field], idfs, kind.least_size, len(places)) for field in kind.fields]
@@ -123,5 +124,14 @@ def _closest(hits: Mapping[str, _Hits], idfs: Mapping[str, float], least_size: i
 def _hits(field: str, word: str, places: Places, matches: Matches) -> _Hits:
     if not matches.counts(field, word).any():
         return np.zeros(0, np.int64), np.zeros(0, np.int8)
-    rows, (starts, positions, sizes, _) = matches.hits(field, word, places)
+    rows, found = matches.hits(field, word, places)
+    return _keyed(rows, found)
+
+
+def _sections(places: Places, matches: Matches) -> _Hits:
+    return _keyed(np.arange(len(places)), matches.sections(places))
+
+
+def _keyed(rows: Places, found: Flat) -> _Hits:
+    starts, positions, sizes, _ = found
     return np.repeat(rows.astype(np.int64), np.diff(starts)) * PAGE + positions, sizes

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from webcrawler.search.matches import Factor, Matches, Part, idf, telling, typed
-from webcrawler.search.rankings.bm25f import BM25F, TEXT
+from webcrawler.search.matches import Factor, Matches, Part, telling, typed
+from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 _HALF = 2.0  # occurrences in a text of mean length that weigh half of what endlessly many would: k1 of bm25f
 _B = 0.5  # b of its body
@@ -24,7 +26,7 @@ class Vectors:
     def __init__(self, counts: Sequence[Mapping[str, int]]) -> None:
         columns: dict[str, int] = {}
         places = [columns.setdefault(word, len(columns)) for of in counts for word in of]
-        self.words = list(columns)
+        self.columns = columns  # by word
         rows = np.repeat(np.arange(len(counts)), [len(of) for of in counts])
         found = np.array([count for of in counts for count in of.values()], np.float64)
         lengths = np.array([sum(of.values()) for of in counts], np.float64)
@@ -32,17 +34,34 @@ class Vectors:
         shape = len(counts), len(columns)
         self.weights = csr_array((found / (found + halves[rows]), (rows, places)), shape=shape)
 
+    def some(self, rows: Ints) -> Vectors:
+        """Return the texts of some rows, with the same columns."""
+        found = copy(self)
+        found.weights = self.weights[rows]
+        return found
+
     def centre(self, shares: Floats, most: int) -> dict[str, float]:
         """Return the words that weigh most in the weighted sum of all texts, and their weights there."""
         total = np.asarray(self.weights.T @ shares, np.float64)
+        words = list(self.columns)
         best = np.argsort(-total, kind="stable")[:most]
-        return {self.words[column]: float(total[column]) for column in best if total[column]}
+        return {words[column]: float(total[column]) for column in best if total[column]}
+
+    def rarity(self) -> Floats:
+        """Return the idf of each column among the texts."""
+        having = np.bincount(self.weights.indices, minlength=len(self.columns))
+        found: Floats = np.log1p((self.weights.shape[0] - having + 0.5) / (having + 0.5))
+        return found
+
+    def relevance(self, words: Mapping[str, float]) -> Floats:
+        """Return the sum of what weighted words weigh in each text."""
+        of_columns = np.zeros(len(self.columns))
+        of_columns[[self.columns[word] for word in words]] = list(words.values())
+        return np.asarray(self.weights @ of_columns, np.float64)
 
     def likeness(self) -> Floats:
         """Return the cosine of each two texts, 0 to 1; words that many of the texts have weigh less."""
-        having = np.bincount(self.weights.indices, minlength=len(self.words))
-        rarity = np.log1p((self.weights.shape[0] - having + 0.5) / (having + 0.5))
-        found = self.weights @ diags_array(rarity)
+        found = self.weights @ diags_array(self.rarity())
         norms = np.sqrt(np.asarray(found.multiply(found).sum(axis=1)).ravel())
         unit = diags_array(1 / np.where(norms, norms, 1)) @ found
         cosines: Floats = (unit @ unit.T).toarray()
@@ -52,7 +71,8 @@ class Vectors:
 # Tuned on Cranfield, CACM and ADI: explanation/ranking.md.
 FEWEST_WORDS = 5  # of a query that is a sentence: with fewer, a few pages soon lead elsewhere
 PAGES = 5  # that are assumed to be relevant; 10 break small collections
-CANDIDATES = 100  # words whose frequencies are looked up
+RANKED = 200  # the best pages: only these gain by added words
+CANDIDATES = 100  # words of the heaviest in the PAGES, of which the rarest among the RANKED are added
 WORDS = 40  # added
 ADDED = 0.4  # the share of the added words in the weight of the whole query
 LIKE = 70  # the best pages, which are compared with each other
@@ -63,9 +83,9 @@ VOUCHED = 0.5  # the weight of the neighbours' scores beside the page's own
 class PseudoRelevanceFeedback:
     """Rank; add the words peculiar to the top pages to the query; raise top pages that resemble others.
 
-    Finds no further pages. A query of fewer than FEWEST_WORDS different words is only ranked once, and so is
-    one that is the title of a page: reading 75 beginnings of texts and 40 posting lists takes longer than all
-    the rest.
+    Finds no further pages, and reads no posting list but those of the query: the pages' vectors are in the
+    index. A query of fewer than FEWEST_WORDS different words is only ranked once, and so is one that is the
+    title of a page.
 
     Source: Rocchio 1971, "Relevance Feedback in Information Retrieval", with the best pages in place of those
     that a person judged, weighted by their scores; Diaz 2005, "Regularizing Ad Hoc Retrieval Scores", for
@@ -79,59 +99,78 @@ class PseudoRelevanceFeedback:
 
     def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
         scores = self.first.scores(terms, matches)
-        for factor in self._factors(terms, matches):
-            scores += factor.worth
+        found = self._factors(terms, matches, scores) if _is_sentence(terms, matches) else []
+        self._last = terms, matches, found
+        for factor in found:
+            scores = scores + factor.worth
         return scores
 
     def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
         """Return the rows of the first ranking, and one a factor."""
-        rows = self.first.explain(terms, matches, place)
-        for what, detail, worth in self._factors(terms, matches):
-            if worth[place]:
-                rows.append(Part(what, detail, float(worth[place])))
-        return rows
-
-    def _factors(self, terms: Sequence[QueryTerm], matches: Matches) -> list[Factor]:
-        says = telling(terms)
-        words = {word for word in typed(terms) if says[word] == 1}
-        if len(words) < FEWEST_WORDS or not len(matches.pages):
-            return []
-        if np.logical_and.reduce([matches.counts("title", word) > 0 for word in words]).any():
-            return []  # what looks like a sentence is the title of a page
         if self._last is None or self._last[0] is not terms or self._last[1] is not matches:
-            scores = self.first.scores(terms, matches)
-            added = self._words(terms, matches, scores)
-            self._last = terms, matches, [added, _neighbours(matches, scores + added.worth)]
-        return self._last[2]
+            self.scores(terms, matches)
+        assert self._last is not None
+        rows = self.first.explain(terms, matches, place)
+        added = ((what, detail, float(worth[place])) for what, detail, worth in self._last[2])
+        return [*rows, *(Part(*one) for one in added if one[-1])]
 
-    def _words(self, terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> Factor:
-        """Return what the words add that weigh most in the best texts."""
-        best = _best(scores, PAGES)
-        centre = Vectors(matches.vectors(best.tolist())).centre(scores[best], CANDIDATES)
+    def _factors(self, terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> list[Factor]:
+        best = _best(scores, RANKED)
+        vectors = Vectors(matches.vectors(best))
+        query_weight = sum(self.first.query_weights(terms).values())
+        gained, detail = self._words(query_weight, vectors, scores[best])
+        vouched = _neighbours(vectors, scores[best] + gained)
+        return [
+            Factor("words of the best pages", detail, _spread(gained, best, len(scores))),
+            Factor(
+                "similar to the best pages",
+                f"its {NEIGHBOURS} nearest of the best {LIKE}",
+                _spread(vouched, best, len(scores)),
+            ),
+        ]
+
+    def _words(self, query_weight: float, vectors: Vectors, scores: Floats) -> tuple[Floats, str]:
+        """Return what the words of the first texts, the best, add to each, and which words add most."""
+        rarity = vectors.rarity()
+        shares = np.where(np.arange(len(scores)) < PAGES, scores, 0)
         worth = {
-            word: weight * idf(matches.roughly(word), matches.documents) for word, weight in centre.items()
+            word: weight * float(rarity[vectors.columns[word]])
+            for word, weight in vectors.centre(shares, CANDIDATES).items()
         }
         added = dict(sorted(worth.items(), key=lambda one: -one[1])[:WORDS])
-        query_weight = sum(self.first.query_weights(terms).values())
-        factor = query_weight * ADDED / (1 - ADDED) / (sum(added.values()) or 1)
-        weighted = {word: weight * factor for word, weight in added.items()}
-        detail = ", ".join(list(added)[:5]) + ", …"
-        return Factor("words of the best pages", detail, self.first.relevance(weighted, matches, TEXT))
+        factor = (self.first.k1 + 1) * query_weight * ADDED / (1 - ADDED) / (sum(added.values()) or 1)
+        weighted = {word: one * factor * float(rarity[vectors.columns[word]]) for word, one in added.items()}
+        return vectors.relevance(weighted), ", ".join(list(added)[:5]) + ", …"
 
 
-def _neighbours(matches: Matches, scores: Floats) -> Factor:
-    """Return what each of the best pages gains: the mean score of the pages that are most like it."""
+def _is_sentence(terms: Sequence[QueryTerm], matches: Matches) -> bool:
+    """Tell whether there are enough telling words, and no title has them all."""
+    says = telling(terms)
+    words = {word for word in typed(terms) if says[word] == 1}
+    if len(words) < FEWEST_WORDS or not len(matches.pages):
+        return False
+    return not np.logical_and.reduce([matches.counts("title", word) > 0 for word in words]).any()
+
+
+def _neighbours(vectors: Vectors, scores: Floats) -> Floats:
+    """Return what each of the best texts gains: the mean score of those that are most like it."""
     best = _best(scores, LIKE)
-    likeness = Vectors(matches.vectors(best.tolist())).likeness()
+    likeness = vectors.some(best).likeness()
     np.fill_diagonal(likeness, 0)
     farther = np.argsort(-likeness, axis=1, kind="stable")[:, NEIGHBOURS:]
     np.put_along_axis(likeness, farther, 0, axis=1)
     sums = likeness.sum(axis=1)
-    worth = np.zeros(len(scores))
-    worth[best] = VOUCHED / (1 - VOUCHED) * (likeness @ scores[best]) / np.where(sums, sums, 1)
-    return Factor("similar to the best pages", f"its {NEIGHBOURS} nearest of the best {LIKE}", worth)
+    means = likeness @ scores[best] / np.where(sums, sums, 1)
+    return _spread(VOUCHED / (1 - VOUCHED) * means, best, len(scores))
 
 
-def _best(scores: Floats, most: int) -> NDArray[np.intp]:
+def _best(scores: Floats, most: int) -> Ints:
     """Return the places of the highest scores; of equal scores the lower page number is first."""
     return np.argsort(-scores, kind="stable")[:most]
+
+
+def _spread(worth: Floats, places: Ints, size: int) -> Floats:
+    """Return an array that is 0 but at these places."""
+    found = np.zeros(size)
+    found[places] = worth
+    return found
