@@ -73,6 +73,7 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, sit
     stats = frontier("stats")
     assert (stats["seen"], stats["done"], stats["queued"]) == (PAGES, PAGES, 0)
     assert frontier("explain", last)["state"] == "decided"
+    assert frontier("explain", f"{last}?b=2&a=1#top")["state"] == "unseen"
     assert (frontier("peek"), frontier("quarantined")) == ([], [])
 
     assert frontier("again", last) == {"pushed": last, "key": "quotes:start_urls"}

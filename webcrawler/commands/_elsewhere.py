@@ -18,7 +18,7 @@ from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
 from webcrawler.commands._frontier_shown import as_text, servers_named
 from webcrawler.commands.base import Command, Option, whole_number
-from webcrawler.crawl.dropin import options, push, seeds_key
+from webcrawler.crawl.dropin import key_of_get, options, push, seeds_key
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 
@@ -58,6 +58,8 @@ class Elsewhere(Command):
             match verb:
                 case "peek":
                     found: Any = inspect.peek(frontier, limit)
+                case "explain":
+                    found = inspect.explain(frontier, rest[0], key_of_get(frontier.identity, rest[0]))
                 case "again":
                     seed = {"url": urls.resolve(rest[0]), "dont_filter": True}
                     push(connected.client, seeds, json.dumps(seed))

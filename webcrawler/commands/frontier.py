@@ -22,7 +22,7 @@ from webcrawler.commands._frontier_shown import as_text, servers_named
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
-from webcrawler.crawl.dropin import key_of
+from webcrawler.crawl.dropin import key_of, key_of_get
 from webcrawler.crawl.robots import RobotsCache
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
@@ -161,7 +161,7 @@ class FrontierCommand(Command):
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
         mirrors = urls.Mirrors.read(self.project["MIRRORS"])
         if frontier.identity == "scrapy":
-            found = inspect.explain(frontier, url, scrapy_key(Request(url), ""))
+            found = inspect.explain(frontier, url, key_of_get("scrapy", url))
         else:
             found = inspect.explain(frontier, mirrors.original(urls.canonical(url)))
         unread = unread_endings(readable_kinds(words_of(self.project["DOCUMENT_TYPES"])))

@@ -5,9 +5,9 @@
 """
 
 from webcrawler.crawl.base import Worker, is_crawl
-from webcrawler.crawl.dropin.identity import key_of
+from webcrawler.crawl.dropin.identity import key_of, key_of_get
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.seeds import push, seeds_key
 from webcrawler.crawl.dropin.worker import SpiderWorker
 
-__all__ = ["SpiderWorker", "Worker", "is_crawl", "key_of", "options", "push", "seeds_key"]
+__all__ = ["SpiderWorker", "Worker", "is_crawl", "key_of", "key_of_get", "options", "push", "seeds_key"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from scrapy import Request
+from scrapy.utils import request as scrapy_request
 from w3lib.url import canonicalize_url
 
 from webcrawler import urls
@@ -26,6 +27,11 @@ def key_of(identity: str, fingerprint: Callable[[Request], bytes], is_custom: bo
     if is_custom:
         return lambda request, nonce: _by_fingerprint(_server(request.url) + "/", request, nonce, fingerprint)
     return lambda request, nonce: _by_scrapys_url(request, nonce, fingerprint)
+
+
+def key_of_get(identity: str, url: str) -> str:
+    """By what the frontier knows the GET of a URL, unless the project has a fingerprinter of its own."""
+    return key_of(identity, scrapy_request.fingerprint)(Request(url), "")
 
 
 def _by_canonical_url(request: Request, nonce: str, fingerprint: Callable[[Request], bytes]) -> str:
