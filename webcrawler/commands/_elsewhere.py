@@ -97,9 +97,10 @@ def wired(project: BaseSettings, name: str | None) -> tuple[str, str, BaseSettin
     chosen = settings["SCHEDULER"]
     addons = [load_object(addon) for addon in build_component_list(settings.getwithbase("ADDONS"))]
     if WebCrawlerAddon in addons:
-        WebCrawlerAddon().update_settings(settings)
+        settings.set("SCHEDULER", SCHEDULER, priority="addon")  # as the add-on, which would log what is wrong
         if settings["SCHEDULER"] != SCHEDULER:
             raise BadInput(f"SCHEDULER = {chosen!r} takes the place of the frontier: remove it")
+        WebCrawlerAddon().update_settings(settings)
     elif chosen != SCHEDULER:
         raise BadInput(f"{name} does not use this frontier: put {ONE_LINE} into the settings of the project")
     return name, seeds_key(spider, settings), options(settings, name)
