@@ -43,7 +43,7 @@ from webcrawler.search import Searcher
 from webcrawler.search.matches import Ranking
 from webcrawler.search.rankings import RANKINGS, Row
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.pseudo_relevance import PseudoRelevanceFeedback
+from webcrawler.search.rankings.pseudo_relevance import with_feedback
 from webcrawler.text.analysis import terms
 from webcrawler.text.reference import Reference
 
@@ -144,7 +144,7 @@ def _answers(crawl_dir: Path, wanted: dict[str, set[int]]) -> dict[str, dict[str
 
 def _ranking(variant: BM25F, reference: Reference) -> Ranking:
     """As `bm25f` is made."""
-    return PseudoRelevanceFeedback(variant)
+    return with_feedback(variant)
 
 
 def _ask(searcher: Searcher, query: str, ranking: str, right: set[int]) -> Found:

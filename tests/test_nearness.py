@@ -16,7 +16,8 @@ from webcrawler.records import Link
 from webcrawler.search import Searcher
 from webcrawler.search.matches import Identifier, Matches
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.nearness import BEST, KINDS, POWER, SLACK, Nearness, factors, with_headings
+from webcrawler.search.rankings.factored import Factored
+from webcrawler.search.rankings.nearness import BEST, KINDS, POWER, SLACK, nearness, with_headings
 from webcrawler.urls import url_id
 
 FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}
@@ -26,7 +27,7 @@ def worth(documents: dict[int, Fields], query: str, kind: int = 0) -> list[float
     """What words that stand together add to each page, in multiples of the idf of all words."""
     found, terms = matches({**documents, **FILLERS}), asked(query)
     total = sum(found.idf(term.term) for term in terms)
-    added = factors(terms, found, BM25F().scores(terms, found))[kind].worth / total
+    added = nearness(terms, found, BM25F().scores(terms, found))[kind].worth / total
     return [round(float(one), 3) for one in added[: len(documents)]]
 
 
@@ -94,7 +95,7 @@ def test_words_in_the_heading_of_a_section_count_as_those_of_a_heading() -> None
 def test_of_a_query_of_one_word_nothing_stands_together() -> None:
     found = matches({0: {"body": "full text"}, **FILLERS})
 
-    assert factors(asked("full"), found, np.ones(31)) == []
+    assert nearness(asked("full"), found, np.ones(31)) == []
 
 
 def test_a_name_in_code_counts_where_it_stands_and_again_where_the_page_is_called_so() -> None:
@@ -103,7 +104,7 @@ def test_a_name_in_code_counts_where_it_stands_and_again_where_the_page_is_calle
     found = matches(
         {**documents, **FILLERS}, identifiers=[Identifier("read_file", ("read", "file"), held, named)]
     )
-    ranked = Nearness(BM25F())
+    ranked = Factored(BM25F(), nearness)
 
     defined, used, neither, *_ = ranked.scores(asked("read file"), found)
 
@@ -120,7 +121,7 @@ def test_only_the_best_pages_are_read() -> None:
         asked("full text"),
     )
 
-    added = factors(terms, found, BM25F().scores(terms, found))[0].worth
+    added = nearness(terms, found, BM25F().scores(terms, found))[0].worth
 
     assert np.flatnonzero(added).tolist() == list(range(BEST))
 
@@ -151,7 +152,7 @@ def test_shares_are_those_of_looking_at_every_window(bodies: list[str], query: s
 @given(st.lists(WORDS, min_size=1, max_size=5))
 def test_the_parts_of_an_explanation_sum_up_to_the_score(bodies: list[str]) -> None:
     found: Matches = matches({**{page: {"body": body} for page, body in enumerate(bodies)}, **FILLERS})
-    ranked, terms = Nearness(BM25F()), asked("a b c")
+    ranked, terms = Factored(BM25F(), nearness), asked("a b c")
 
     scores = ranked.scores(terms, found)
 

@@ -13,8 +13,8 @@ from webcrawler.search.rankings.pseudo_relevance import (
     FEWEST_WORDS,
     PAGES,
     RANKED,
-    PseudoRelevanceFeedback,
     Vectors,
+    with_feedback,
 )
 
 ASKED = asked("lift wing slipstream propeller landing speed")
@@ -39,7 +39,7 @@ def test_page_with_the_words_of_the_best_pages_rises() -> None:
     found = matches(documents())
 
     before = BM25F().scores(ASKED, found)[PAGES : PAGES + 2]
-    after = PseudoRelevanceFeedback(BM25F()).scores(ASKED, found)[PAGES : PAGES + 2]
+    after = with_feedback(BM25F()).scores(ASKED, found)[PAGES : PAGES + 2]
 
     assert before[0] == pytest.approx(before[1])
     assert after[0] > after[1]
@@ -55,7 +55,7 @@ def test_page_that_is_like_others_of_the_best_rises() -> None:
     found = matches({**alike, **two, **FILLERS})
 
     before = BM25F().scores(ASKED, found)[8:10]
-    after = PseudoRelevanceFeedback(BM25F()).scores(ASKED, found)[8:10]
+    after = with_feedback(BM25F()).scores(ASKED, found)[8:10]
 
     assert before[0] == pytest.approx(before[1])
     assert after[0] > after[1]
@@ -69,7 +69,7 @@ def test_only_the_best_pages_gain_by_added_words() -> None:
     documents_ = {**documents(), **better, 999: {"body": "speed flap" + " and" * 500}}
     found = matches({page: one for page, one in documents_.items() if page not in (10, 11)})
 
-    gained = PseudoRelevanceFeedback(BM25F()).scores(ASKED, found) - BM25F().scores(ASKED, found)
+    gained = with_feedback(BM25F()).scores(ASKED, found) - BM25F().scores(ASKED, found)
 
     assert np.count_nonzero(gained[:PAGES]) == PAGES
     assert gained[-1] == 0
@@ -78,14 +78,14 @@ def test_only_the_best_pages_gain_by_added_words() -> None:
 def test_query_that_is_no_sentence_is_only_ranked() -> None:
     found, few = matches(documents()), ASKED[: FEWEST_WORDS - 1]
 
-    assert np.array_equal(PseudoRelevanceFeedback(BM25F()).scores(few, found), BM25F().scores(few, found))
+    assert np.array_equal(with_feedback(BM25F()).scores(few, found), BM25F().scores(few, found))
 
 
 def test_title_of_a_page_is_only_ranked_however_long_it_is() -> None:
     title: dict[int, Fields] = {20: {"title": "speed of landing propeller and slipstream wing lift"}}
     found = matches({**documents(), **title})
 
-    assert np.array_equal(PseudoRelevanceFeedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
+    assert np.array_equal(with_feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
 
 
 def test_words_repeated_added_or_of_general_language_make_no_sentence() -> None:
@@ -95,21 +95,19 @@ def test_words_repeated_added_or_of_general_language_make_no_sentence() -> None:
     of_general_language = ASKED[:2] + tuple(word._replace(telling=0.9) for word in ASKED[2:])
 
     for words in (repeated, expanded, of_general_language):
-        assert np.array_equal(
-            PseudoRelevanceFeedback(BM25F()).scores(words, found), BM25F().scores(words, found)
-        )
+        assert np.array_equal(with_feedback(BM25F()).scores(words, found), BM25F().scores(words, found))
 
 
 def test_no_score_falls() -> None:
     found = matches(documents())
 
-    assert (PseudoRelevanceFeedback(BM25F()).scores(ASKED, found) >= BM25F().scores(ASKED, found)).all()
+    assert (with_feedback(BM25F()).scores(ASKED, found) >= BM25F().scores(ASKED, found)).all()
 
 
 def test_explanation_names_the_strongest_of_the_added_words_and_the_neighbours() -> None:
     found = matches(documents())
 
-    words, neighbours = PseudoRelevanceFeedback(BM25F()).explain(ASKED, found, 0)[-2:]
+    words, neighbours = with_feedback(BM25F()).explain(ASKED, found, 0)[-2:]
 
     assert words.what == "words of the best pages"
     assert "flap" in words.detail
@@ -121,7 +119,7 @@ def test_pages_without_any_text_gain_nothing() -> None:
     """The best matches may be pages that were never fetched: only anchors speak of them."""
     found = matches({page: {"anchor": "lift wing slipstream propeller landing"} for page in range(3)})
 
-    assert np.array_equal(PseudoRelevanceFeedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
+    assert np.array_equal(with_feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
 
 
 def test_cosines_of_texts_are_those_of_their_vectors() -> None:

@@ -15,10 +15,11 @@ from typing import NamedTuple
 from webcrawler.errors import BadInput
 from webcrawler.search.matches import Ranking
 from webcrawler.search.rankings.bm25f import BM25F
+from webcrawler.search.rankings.factored import Factored
 from webcrawler.search.rankings.hitlists import HitLists
-from webcrawler.search.rankings.nearness import Nearness
+from webcrawler.search.rankings.nearness import nearness
 from webcrawler.search.rankings.peculiarity import Peculiarity
-from webcrawler.search.rankings.pseudo_relevance import PseudoRelevanceFeedback
+from webcrawler.search.rankings.pseudo_relevance import with_feedback
 from webcrawler.text import Reference
 
 DEFAULT = "bm25f"
@@ -31,7 +32,7 @@ class Row(NamedTuple):
 
 RANKINGS = {
     "bm25f": Row(
-        lambda reference: Nearness(PseudoRelevanceFeedback(BM25F())),
+        lambda reference: Factored(with_feedback(BM25F()), nearness),
         "words, how near they are, what links say and importance",
     ),
     "hitlists": Row(lambda reference: HitLists(), "how large words stand, and how near each other"),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Flat
-from webcrawler.search.matches import Factor, Matches, Part, Ranking, telling, typed
+from webcrawler.search.matches import Factor, Matches, telling, typed
 from webcrawler.search.positions import PAGE, following
 from webcrawler.text.query import QueryTerm
 
@@ -42,8 +42,8 @@ KINDS = (
 IDENTIFIER_WEIGHT = 1.0  # of a name in code, in multiples of the idf of its words
 
 
-class Nearness:
-    """Rank; of the BEST pages, raise those where the query's words are together, and those with its names.
+def nearness(terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> list[Factor]:
+    """Of the BEST pages, raise those where the query's words are together, and those with its names.
 
     worth = Σ over kinds of weight · Σ idf · (share of the query, by idf, that stands within SLACK more words
     than it has) ^ POWER. A name in code, such as `a_b`, is worth the idf of its words where they stand as
@@ -51,32 +51,8 @@ class Nearness:
 
     Source: the windows of Metzler and Croft 2005, "A Markov Random Field Model for Term Dependencies", over
     all words at once instead of pairs. Cost: 1 ms a word.
-    Weakness: it finds nothing among pages that `first` ranks behind the BEST.
+    Weakness: it finds nothing among pages that were ranked behind the BEST.
     """
-
-    def __init__(self, first: Ranking) -> None:
-        self.first = first
-        self._last: tuple[object, object, list[Factor]] | None = None  # ranked last: explained afterwards
-
-    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
-        scores = self.first.scores(terms, matches)
-        self._last = terms, matches, factors(terms, matches, scores)
-        for factor in self._last[2]:
-            scores = scores + factor.worth
-        return scores
-
-    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        """Return the rows of the first ranking, and one a factor."""
-        if self._last is None or self._last[0] is not terms or self._last[1] is not matches:
-            self.scores(terms, matches)
-        assert self._last is not None
-        rows = self.first.explain(terms, matches, place)
-        added = ((what, detail, float(worth[place])) for what, detail, worth in self._last[2])
-        return [*rows, *(Part(*one) for one in added if one[-1])]
-
-
-def factors(terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> list[Factor]:
-    """Return what nearness adds to the score of each page."""
     found = list[Factor]()
     for identifier in matches.identifiers:
         times = identifier.held.astype(np.float64) + identifier.named

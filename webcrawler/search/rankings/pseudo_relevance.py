@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from webcrawler.search.matches import Factor, Matches, Part, telling, typed
+from webcrawler.search.matches import Factor, Matches, telling, typed
 from webcrawler.search.rankings.bm25f import BM25F
+from webcrawler.search.rankings.factored import Factored
 from webcrawler.text.query import QueryTerm
 
 Floats = NDArray[np.float64]
@@ -80,7 +82,7 @@ NEIGHBOURS = 10  # for each page: those like it
 VOUCHED = 0.5  # the weight of the neighbours' scores beside the page's own
 
 
-class PseudoRelevanceFeedback:
+def with_feedback(first: BM25F) -> Factored:
     """Rank; add the words peculiar to the top pages to the query; raise top pages that resemble others.
 
     Finds no further pages, and reads no posting list but those of the query: the pages' vectors are in the
@@ -92,55 +94,36 @@ class PseudoRelevanceFeedback:
     scores of neighbours.
     Weakness: where the best pages are wrong, it makes them more so.
     """
+    return Factored(first, partial(_feedback, first))
 
-    def __init__(self, first: BM25F) -> None:
-        self.first = first
-        self._last: tuple[object, object, list[Factor]] | None = None  # ranked last: explained afterwards
 
-    def scores(self, terms: Sequence[QueryTerm], matches: Matches) -> Floats:
-        scores = self.first.scores(terms, matches)
-        found = self._factors(terms, matches, scores) if _is_sentence(terms, matches) else []
-        self._last = terms, matches, found
-        for factor in found:
-            scores = scores + factor.worth
-        return scores
+def _feedback(first: BM25F, terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> list[Factor]:
+    if not _is_sentence(terms, matches):
+        return []
+    best = _best(scores, RANKED)
+    vectors = Vectors(matches.vectors(best))
+    gained, detail = _gained(first, terms, vectors, scores[best])
+    vouched = _neighbours(vectors, scores[best] + gained)
+    near = f"its {NEIGHBOURS} nearest of the best {LIKE}"
+    return [
+        Factor("words of the best pages", detail, _spread(gained, best, len(scores))),
+        Factor("similar to the best pages", near, _spread(vouched, best, len(scores))),
+    ]
 
-    def explain(self, terms: Sequence[QueryTerm], matches: Matches, place: int) -> list[Part]:
-        """Return the rows of the first ranking, and one a factor."""
-        if self._last is None or self._last[0] is not terms or self._last[1] is not matches:
-            self.scores(terms, matches)
-        assert self._last is not None
-        rows = self.first.explain(terms, matches, place)
-        added = ((what, detail, float(worth[place])) for what, detail, worth in self._last[2])
-        return [*rows, *(Part(*one) for one in added if one[-1])]
 
-    def _factors(self, terms: Sequence[QueryTerm], matches: Matches, scores: Floats) -> list[Factor]:
-        best = _best(scores, RANKED)
-        vectors = Vectors(matches.vectors(best))
-        query_weight = sum(self.first.query_weights(terms).values())
-        gained, detail = self._words(query_weight, vectors, scores[best])
-        vouched = _neighbours(vectors, scores[best] + gained)
-        return [
-            Factor("words of the best pages", detail, _spread(gained, best, len(scores))),
-            Factor(
-                "similar to the best pages",
-                f"its {NEIGHBOURS} nearest of the best {LIKE}",
-                _spread(vouched, best, len(scores)),
-            ),
-        ]
-
-    def _words(self, query_weight: float, vectors: Vectors, scores: Floats) -> tuple[Floats, str]:
-        """Return what the words of the first texts, the best, add to each, and which words add most."""
-        rarity = vectors.rarity()
-        shares = np.where(np.arange(len(scores)) < PAGES, scores, 0)
-        worth = {
-            word: weight * float(rarity[vectors.columns[word]])
-            for word, weight in vectors.centre(shares, CANDIDATES).items()
-        }
-        added = dict(sorted(worth.items(), key=lambda one: -one[1])[:WORDS])
-        factor = (self.first.k1 + 1) * query_weight * ADDED / (1 - ADDED) / (sum(added.values()) or 1)
-        weighted = {word: one * factor * float(rarity[vectors.columns[word]]) for word, one in added.items()}
-        return vectors.relevance(weighted), ", ".join(list(added)[:5]) + ", …"
+def _gained(first: BM25F, terms: Sequence[QueryTerm], vectors: Vectors, scores: Floats) -> tuple[Floats, str]:
+    """Return what the words of the first texts, the best, add to each, and which words add most."""
+    rarity = vectors.rarity()
+    shares = np.where(np.arange(len(scores)) < PAGES, scores, 0)
+    worth = {
+        word: weight * float(rarity[vectors.columns[word]])
+        for word, weight in vectors.centre(shares, CANDIDATES).items()
+    }
+    added = dict(sorted(worth.items(), key=lambda one: -one[1])[:WORDS])
+    query_weight = sum(first.query_weights(terms).values())
+    factor = (first.k1 + 1) * query_weight * ADDED / (1 - ADDED) / (sum(added.values()) or 1)
+    weighted = {word: one * factor * float(rarity[vectors.columns[word]]) for word, one in added.items()}
+    return vectors.relevance(weighted), ", ".join(list(added)[:5]) + ", …"
 
 
 def _is_sentence(terms: Sequence[QueryTerm], matches: Matches) -> bool:
