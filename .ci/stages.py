@@ -39,7 +39,7 @@ class Result(NamedTuple):
 
 
 def tests(name: str, marks: str, *options: str) -> Stage:
-    return Stage(name, (("pytest", "-rs", "-m", marks, *options),))
+    return Stage(name, (("pytest", "-rs", "--durations=10", "-m", marks, *options),))
 
 
 OTHERS = "browser or cluster or docweb or faults or scrapyd or zoo"

@@ -65,6 +65,27 @@ def test_what_large_pages_leave_behind_does_not_count_against_the_next() -> None
     pool.kill()
 
 
+@needs_proc
+def test_worker_that_has_grown_ends_between_two_pages_so_none_is_given_out_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submitted: list[object] = []
+    submit = ParserPool._submit
+    monkeypatch.setattr(ParserPool, "_submit", lambda pool, job: (submitted.append(job), submit(pool, job)))
+    pool = ParserPool(workers=1, timeout_s=30, memory_mb=256)
+    # libxml2 keeps every name that it has read: each of these pages leaves 20 MB behind
+    pages = [b"<p %s>" % b" ".join(b"a%d-%d" % (page, n) for n in range(80_000)) for page in range(8)]
+
+    workers = set()
+    for page in pages:
+        pool.parse(page, URL).result(60)
+        workers.update(worker.pid for worker in multiprocessing.active_children())
+    pool.kill()
+
+    assert len(workers) > 1
+    assert len(submitted) == len(pages)
+
+
 def test_page_past_its_deadline_is_killed_and_the_pages_beside_it_are_not() -> None:
     pool = ParserPool(workers=2, timeout_s=0.5, memory_mb=1024)
     before = [pool.parse(GOOD, URL) for _ in range(20)]

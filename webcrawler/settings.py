@@ -155,8 +155,8 @@ CRAWL_NICE = given("CRAWL_NICE", 10, "niceness")
 PARSER_WORKERS = given("PARSER_WORKERS", 0, "processes")
 # Processor time for one page, after which its parser is killed.
 PARSER_TIMEOUT = given("PARSER_TIMEOUT", 10.0, "seconds", 0.1)
-# Memory that one parser process may add to what it starts with and what detects languages, together 95 MiB.
-PARSER_MEMORY = given("PARSER_MEMORY", 416, "MiB", 64)
+# Memory that one parser process may add to what it starts with, 100 MiB with what detects languages.
+PARSER_MEMORY = given("PARSER_MEMORY", 384, "MiB", 64)
 
 # ---- Batch, index and search
 

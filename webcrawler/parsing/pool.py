@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Collection
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
+from pebble.pool import process
 
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.parsing.forkserver import CleanContext
-from webcrawler.parsing.language import LEAST_CHARACTERS, detector
 from webcrawler.parsing.page import parse
 from webcrawler.parsing.sitemap import parse_sitemap
 from webcrawler.records import Page, Sitemap
 
-_OUT_OF_MEMORY, _GROWN = 77, 78  # exit statuses of a worker
+_OUT_OF_MEMORY = 77  # exit status of a worker
 _STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
 _ANSWERS = 2  # attempts where a worker stays silent: its own timers did not fire, so the page may be fine
@@ -64,6 +64,8 @@ class ParserPool:
         """
         self._workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
         self._lock = threading.Lock()
+        # The first page waits a second for its worker: that must not stop the caller's event loop.
+        self._submitter = ThreadPoolExecutor(1, "parser pool")
         self._jobs: set[_Job] = set()  # in hand: pebble forgets those it has not started when it breaks
         self._closed = False
         self._pool = self._new_pool()
@@ -87,16 +89,21 @@ class ParserPool:
 
     def _begin(self, job: _Job) -> Future[Any]:
         job.future.set_running_or_notify_cancel()
-        self._submit(job)
+        try:
+            self._submitter.submit(self._submit, job)
+        except RuntimeError:
+            self._fail(job, Unavailable("the parser pool is closed"))
         return job.future
 
     def close(self) -> None:
         """Finish the pages in hand and end the processes."""
+        self._submitter.shutdown()
         self._end(ProcessPool.close)
 
     def kill(self) -> None:
         """End the processes at once; pages in hand end in Unavailable."""
         self._end(ProcessPool.stop)
+        self._submitter.shutdown()
 
     def _end(self, stop: Any) -> None:
         with self._lock:
@@ -108,7 +115,7 @@ class ParserPool:
             self._fail(job, Unavailable("the parser pool is closed"))
 
     def _new_pool(self) -> ProcessPool:
-        context = CleanContext("webcrawler.parsing.pool")
+        context = CleanContext("webcrawler.parsing.pool", "webcrawler.parsing.preload")
         return ProcessPool(self._workers, _PAGES_PER_WORKER, _prepare_worker, (self._memory_mb,), context)
 
     def _submit(self, job: _Job) -> None:
@@ -134,9 +141,6 @@ class ParserPool:
         status = error.exitcode if isinstance(error, ProcessExpired) else None
         if isinstance(error, BrokenProcessPool):
             self._renew(pool)
-        elif status == _GROWN:
-            job.attempts -= 1
-            self._submit(job)
         elif status in _STOPPED or (isinstance(error, TimeoutError) and job.attempts < _ANSWERS):
             self._submit(job)
         elif error is not None or task.cancelled():
@@ -186,13 +190,14 @@ def _discard(pool: Any) -> None:
 # In the worker.
 
 _address_space = resource.RLIM_INFINITY  # bytes that this process may have while it parses
-_grown = resource.RLIM_INFINITY  # bytes with which it takes no page after its first
-_is_used = _has_detector = False
+_grown = resource.RLIM_INFINITY  # bytes with which it takes no further page
+_fetch = process.fetch_task
 _STATM = Path("/proc/self/statm")
 
 
 def _prepare_worker(memory_mb: int) -> None:
     global _address_space, _grown
+    process.fetch_task = _fetch_unless_grown
     free_large_blocks()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # pebble's handler would wait for C code to return
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -200,6 +205,17 @@ def _prepare_worker(memory_mb: int) -> None:
     if _STATM.exists():
         _address_space = _size() + memory_mb * 2**20
         _grown = _size() + memory_mb * 2**18
+
+
+def _fetch_unless_grown(channel: Any) -> Any:
+    """Take the next page, or end well: memory left by earlier pages must not count against this one.
+
+    Pebble has no hook between two tasks. A worker that ended with a page in hand could have the page before
+    blamed for it, whose answer pebble may not have read yet.
+    """
+    if _STATM.exists() and _size() > _grown:
+        raise EOFError
+    return _fetch(channel)
 
 
 def free_large_blocks() -> None:
@@ -215,12 +231,6 @@ def _size() -> int:
 
 def _work(timeout_s: float, parse: Callable[..., Any], *page: Any) -> Any:
     """Parse a page under the limits. They hold for it alone: to receive and to return it must not fail."""
-    global _is_used
-    if parse is not parse_sitemap and len(page[0]) >= LEAST_CHARACTERS:
-        _load_detector()
-    if _is_used and _STATM.exists() and _size() > _grown:
-        os._exit(_GROWN)  # memory left by earlier pages must not count against this one
-    _is_used = True
     _limit(timeout_s, _address_space)
     try:
         sys.audit("webcrawler.parser.before")
@@ -231,19 +241,6 @@ def _work(timeout_s: float, parse: Callable[..., Any], *page: Any) -> Any:
         os._exit(_OUT_OF_MEMORY)  # a heap that was full is not a place for the next page
     finally:
         _limit(0, resource.RLIM_INFINITY)
-
-
-def _load_detector() -> None:
-    """Load what detects languages with the first page that needs it; its memory is not the page's."""
-    global _has_detector, _address_space, _grown
-    if _has_detector:
-        return
-    before = _size() if _STATM.exists() else 0
-    detector()
-    if before:
-        _address_space += _size() - before
-        _grown += _size() - before
-    _has_detector = True
 
 
 def _limit(seconds: float, address_space: int) -> None:
