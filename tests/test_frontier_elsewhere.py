@@ -70,6 +70,13 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, sit
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
+    def refusal(*words: str) -> str:
+        done = scrapy("frontier", *words, "--name", "quotes", cwd=project, folder=folder)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        return done.stderr
+
+    assert "not a URL that can be crawled (malformed): 'nowhere'" in refusal("explain", "nowhere")
+    assert 'set FRONTIER_IDENTITY = "scrapy-redis"' in refusal("import-scrapy-redis")
     stats = frontier("stats")
     assert (stats["seen"], stats["done"], stats["queued"]) == (PAGES, PAGES, 0)
     assert frontier("explain", last)["state"] == "decided"
@@ -80,8 +87,11 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, sit
     start("quotes", "-a", f"site={site.url}").end()
     assert site.times(f"/page/{PAGES}/") == 2
 
+    page = f"{site.url}/page/{PAGES + 1}/"
+    assert frontier("block", page) == {"blocked": [page], "urls_decided": 1}
+    assert frontier("explain", page)["state"] == "decided"
     assert frontier("block", site.url)["blocked"] == [site.url]
-    assert frontier("clear") == {"forgotten": PAGES + 1}
+    assert frontier("clear") == {"forgotten": PAGES + 2}
 
 
 @pytest.mark.parametrize(

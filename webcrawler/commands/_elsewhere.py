@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from scrapy.utils.project import inside_project
 
 from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
-from webcrawler.commands._frontier_shown import as_text, servers_named
+from webcrawler.commands._frontier_shown import as_text, is_page, servers_named
 from webcrawler.commands.base import Command, Option, whole_number
-from webcrawler.crawl.dropin import key_of_get, options, push, seeds_key
+from webcrawler.crawl.dropin import key_of_get, options, push, seeds_key, take_over
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
+from webcrawler.records import Link
 
-ALONE = ("stats", "peek", "quarantined", "clear")
+ALONE = ("stats", "peek", "quarantined", "clear", "import-scrapy-redis")
 WITH_ONE = ("explain", "again", "block", "unblock")
 SCHEDULER = "webcrawler.scheduler.Scheduler"
 ONE_LINE = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
@@ -31,8 +33,14 @@ ONE_LINE = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
 class Elsewhere(Command):
     __module__ = "webcrawler.commands"  # not a command of the project itself
 
-    arguments = "stats | peek | quarantined | explain URL | again URL | block SERVER | unblock SERVER | clear"
-    summary = "Show what the frontier of a spider holds, fetch pages again, block servers"
+    arguments = (
+        "stats | peek | quarantined | explain URL | again URL | block SERVER or URL | unblock SERVER "
+        "| clear | import-scrapy-redis"
+    )
+    summary = (
+        "Show what the frontier of a spider holds, fetch pages again, block servers, "
+        "take over what a crawl of scrapy-redis has left"
+    )
     options = (
         Option("-n", "20", "how many requests peek shows (20)", "LIMIT"),
         Option("--name", None, "of the spider, or FRONTIER_NAME (the project's only spider)"),
@@ -44,12 +52,12 @@ class Elsewhere(Command):
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
         limit = whole_number(opts.n, "-n")
-        spider, seeds, settings = wired(self.project, opts.name)
+        spider, theirs, settings = wired(self.project, opts.name)
         is_remote = settings["REDIS_URL"] or settings.get("REDIS_HOST")
         if not is_remote and not Path(settings["CRAWL_DIR"], "redis").exists():
             raise BadInput(
-                f"there is no frontier in {settings['CRAWL_DIR']} yet: run `scrapy crawl {spider}` first, "
-                "or set CRAWL_DIR or REDIS_URL as for that"
+                f"there is no frontier in {settings['CRAWL_DIR']} yet: run `scrapy crawl {spider.name}` "
+                "first, or set CRAWL_DIR or REDIS_URL as for that"
             )
         with connection.from_settings(settings) as connected:
             mode = ordering(settings["FRONTIER_MODE"])
@@ -62,21 +70,43 @@ class Elsewhere(Command):
                     found = inspect.explain(frontier, rest[0], key_of_get(frontier.identity, rest[0]))
                 case "again":
                     seed = {"url": urls.resolve(rest[0]), "dont_filter": True}
+                    seeds = seeds_key(spider, theirs)
                     push(connected.client, seeds, json.dumps(seed))
                     found = {"pushed": seed["url"], "key": seeds}
+                case "block" if is_page(rest[0]):
+                    _open(frontier, settings)
+                    key = key_of_get(frontier.identity, rest[0])
+                    frontier.discover([Link(key, urls.url_id(key), rest[0])], within_budgets=False)
+                    found = {"blocked": [key], "urls_decided": frontier.refuse([key], "blocked")}
                 case "block" | "unblock":
                     servers, blocked = servers_named(rest[0]), verb == "block"
                     decided = sum(frontier.block(server, blocked) for server in servers)
                     found = {f"{verb}ed": servers, "urls_decided": decided}
                 case "clear":
                     found = {"forgotten": maintenance.clear(frontier)}
+                case "import-scrapy-redis":
+                    if settings["FRONTIER_IDENTITY"] != "scrapy-redis":
+                        raise BadInput('set FRONTIER_IDENTITY = "scrapy-redis" for the crawl that goes on')
+                    maintenance.refuse_while_in_use(frontier)
+                    _open(frontier, settings)
+                    found = take_over(frontier, spider, theirs, _told)
                 case _:
                     found = getattr(inspect, verb)(frontier, *rest)
         print(json.dumps(found, indent=2) if opts.json else as_text(verb, found))
 
 
-def wired(project: BaseSettings, name: str | None) -> tuple[str, str, BaseSettings]:
-    """The name of the spider, the key of its seeds, and the settings with which its crawl uses the frontier.
+def _open(frontier: Frontier, settings: BaseSettings) -> None:
+    frontier.open(settings["FRONTIER_MODE"])
+    frontier.identify_by(settings["FRONTIER_IDENTITY"])
+
+
+def _told(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done:,} of {total:,} requests", end="\n" * (done >= total), file=sys.stderr, flush=True)
+
+
+def wired(project: BaseSettings, name: str | None) -> tuple[type[Spider], BaseSettings, BaseSettings]:
+    """The spider, its project's settings, and those with which its crawl uses the frontier.
 
     Raises:
         BadInput: its crawl would not; the message says what is to be changed.
@@ -103,4 +133,4 @@ def wired(project: BaseSettings, name: str | None) -> tuple[str, str, BaseSettin
         WebCrawlerAddon().update_settings(settings)
     elif chosen != SCHEDULER:
         raise BadInput(f"{name} does not use this frontier: put {ONE_LINE} into the settings of the project")
-    return name, seeds_key(spider, settings), options(settings, name)
+    return spider, settings, options(settings, name)

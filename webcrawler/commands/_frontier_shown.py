@@ -34,7 +34,7 @@ def servers_named(name: str) -> list[str]:
     Raises:
         BadInput: the name is neither, or that of a page.
     """
-    if set(name.split("://")[-1]) & set("/?#"):
+    if is_page(name):
         raise BadInput(
             f"{name[:200]!r} is not a server but a page: write http://host:port; `scrapy remove` is for pages"
         )
@@ -43,6 +43,10 @@ def servers_named(name: str) -> list[str]:
         return [urls.server(urls.canonical(url)) for url in origins]
     except BadUrl:
         raise BadInput(f"{name[:200]!r} is not a server: write http://host or https://host:port") from None
+
+
+def is_page(name: str) -> bool:
+    return bool(set(name.split("://")[-1]) & set("/?#"))
 
 
 def _quarantined(found: dict[str, Any]) -> str:

@@ -12,9 +12,7 @@ from functools import partial
 from secrets import token_hex
 from typing import Any
 
-from scrapy import Request
 from scrapy.utils.conf import arglist_to_dict
-from scrapy.utils.request import fingerprint
 
 from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
@@ -22,7 +20,7 @@ from webcrawler.commands._frontier_shown import as_text, servers_named
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
 from webcrawler.connection import Connection
 from webcrawler.crawl import run
-from webcrawler.crawl.dropin import key_of, key_of_get
+from webcrawler.crawl.dropin import key_of_get
 from webcrawler.crawl.robots import RobotsCache
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
@@ -36,7 +34,6 @@ from webcrawler.scope import Patterns, expand, read
 from webcrawler.settings import words_of
 
 ALONE = ("stats", "peek", "quarantined", "clear", "rebuild")
-scrapy_key = key_of("scrapy", fingerprint)
 WITH_ONE = ("explain", "again", "block", "unblock")
 SHOWN = 3  # pages that link to a URL
 REBUILT_WITH = {"mode", "query", "then", "domains"}  # arguments of a crawl
@@ -145,9 +142,9 @@ class FrontierCommand(Command):
 
     def _again(self, frontier: Frontier, what: str) -> dict[str, int]:
         """Queue decided URLs before all others: one, those of a server, or those that a pattern means."""
-        if frontier.identity == "scrapy":  # of a spider, which has no catalog
-            url = scrapy_key(Request(what, dont_filter=True), token_hex(8))
-            return {"queued": frontier.discover([Link(url, urls.url_id(url), what)], within_budgets=False)}
+        if frontier.identity != "canonical":  # of a spider, which has no catalog
+            key = key_of_get(frontier.identity, what, nonce=token_hex(8))
+            return {"queued": frontier.discover([Link(key, urls.url_id(key), what)], within_budgets=False)}
         mirrors = urls.Mirrors.read(self.project["MIRRORS"])
         named = Patterns(map(mirrors.original, expand(what)))
         with closing(self.catalog()) as catalog:
@@ -160,8 +157,8 @@ class FrontierCommand(Command):
     def _explain(self, frontier: Frontier, url: str) -> dict[str, Any]:
         """The URL's state in Redis; its last fetch, and who names it, according to the catalog."""
         mirrors = urls.Mirrors.read(self.project["MIRRORS"])
-        if frontier.identity == "scrapy":
-            found = inspect.explain(frontier, url, key_of_get("scrapy", url))
+        if frontier.identity != "canonical":
+            found = inspect.explain(frontier, url, key_of_get(frontier.identity, url))
         else:
             found = inspect.explain(frontier, mirrors.original(urls.canonical(url)))
         unread = unread_endings(readable_kinds(words_of(self.project["DOCUMENT_TYPES"])))

@@ -62,7 +62,7 @@ class Frontier:
             *(client, self.ordering, self.name, self.politeness, self.worker, self.budgets, self._wanted)
         )
         other._plans, other.leases.homes = self._plans, self.leases.homes
-        other.slots.outlook = self.slots.outlook
+        other.slots.outlook, other.intake.imported = self.slots.outlook, self.intake.imported
         return other
 
     # ---- opening
@@ -139,6 +139,26 @@ class Frontier:
                 f"set it so, or start anew with SCHEDULER_FLUSH_ON_START=1"
             )
         self.client.hset(self.partitions[0].prefix + "meta", "identity", identity)
+        self.intake.imported = self._imported if identity == "scrapy-redis" else ""
+
+    @property
+    def _imported(self) -> str:
+        return self.partitions[0].prefix + "imported"
+
+    def was_imported(self, url: str) -> bool:
+        """Had a crawl of scrapy-redis seen the request with that key?"""
+        return bool(self.client.sismember(self._imported, url.rpartition("#")[2]))
+
+    def import_seen(self, key: str) -> int:
+        """Moves the set `key` of fingerprints of scrapy-redis here: what they are of counts as seen.
+
+        Returns:
+            How many are known now.
+        """
+        if self.client.exists(key) and not self.client.renamenx(key, self._imported):
+            self.client.sunionstore(self._imported, [self._imported, key])
+            self.client.unlink(key)
+        return int(self.client.scard(self._imported))
 
     def rebuilt(self) -> None:
         """It is whole again, and may be opened."""

@@ -22,6 +22,13 @@ def key_of(identity: str, fingerprint: Callable[[Request], bytes], is_custom: bo
         fingerprint: of Scrapy's fingerprinter; or, `is_custom`, of the project's own.
     The rule raises BadUrl: the URL is neither http nor https.
     """
+    if identity == "scrapy-redis":
+        from scrapy_redis.dupefilter import RFPDupeFilter
+
+        theirs = RFPDupeFilter(None, "").request_fingerprint
+        return lambda request, nonce: _by_fingerprint(
+            _scrapys_url(request)[0], request, nonce, lambda request: bytes.fromhex(theirs(request))
+        )
     if identity == "canonical":
         return lambda request, nonce: _by_canonical_url(request, nonce, fingerprint)
     if is_custom:
@@ -29,9 +36,16 @@ def key_of(identity: str, fingerprint: Callable[[Request], bytes], is_custom: bo
     return lambda request, nonce: _by_scrapys_url(request, nonce, fingerprint)
 
 
-def key_of_get(identity: str, url: str) -> str:
-    """By what the frontier knows the GET of a URL, unless the project has a fingerprinter of its own."""
-    return key_of(identity, scrapy_request.fingerprint)(Request(url), "")
+def key_of_get(identity: str, url: str, nonce: str = "") -> str:
+    """By what the frontier knows the GET of a URL, unless the project has a fingerprinter of its own.
+
+    Args:
+        nonce: makes it one that is not filtered, unlike all others.
+    Raises:
+        BadUrl: it is neither http nor https.
+    """
+    request = Request(urls.resolve(url), dont_filter=bool(nonce))
+    return key_of(identity, scrapy_request.fingerprint)(request, nonce)
 
 
 def _by_canonical_url(request: Request, nonce: str, fingerprint: Callable[[Request], bytes]) -> str:
@@ -41,12 +55,17 @@ def _by_canonical_url(request: Request, nonce: str, fingerprint: Callable[[Reque
 
 def _by_scrapys_url(request: Request, nonce: str, fingerprint: Callable[[Request], bytes]) -> str:
     """Equal exactly where Scrapy's fingerprints are: of method, body and this form of the URL."""
-    theirs = canonicalize_url(request.url)
-    resolved = urls.resolve(theirs)
-    url = _server(resolved) + urls.split(resolved)[1]
+    url, theirs = _scrapys_url(request)
     if url == theirs and _is_plain(request):
         return url
     return _by_fingerprint(url, request, nonce, fingerprint)
+
+
+def _scrapys_url(request: Request) -> tuple[str, str]:
+    """The URL that Scrapy's fingerprint is of, with its server's canonical name, and as Scrapy has it."""
+    theirs = canonicalize_url(request.url)
+    resolved = urls.resolve(theirs)
+    return _server(resolved) + urls.split(resolved)[1], theirs
 
 
 def _by_fingerprint(url: str, request: Request, nonce: str, fingerprint: Callable[[Request], bytes]) -> str:
