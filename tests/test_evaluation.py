@@ -268,6 +268,7 @@ def test_the_order_on_a_part_of_a_real_domain_is_that_of_the_reference(
     assert [area(backlink, part.graph, least) for least in (10, 100)] == pytest.approx([69.6, 91.4], abs=0.1)
 
 
+@pytest.mark.slow
 def test_ranks_find_more_on_the_part_of_the_domain(part: Recorded) -> None:
     """Far more than fifo (68.2, 89.2) and backlink (69.6, 91.4); blend finds the few best before pagerank.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import venv
 from pathlib import Path
 
 import pytest
+from environments import make_environment
 from localweb import PROJECT, Answer, environment, sites
 from test_light import SPIDER
 
@@ -39,11 +39,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=LACKING)
 def installed(request: pytest.FixtureRequest, clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment that has one extra; `extra` says which."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=True)
     wanted = f"{clone}[{request.param}]" if request.param else str(clone)
-    subprocess.run([folder / "bin/pip", "install", "--quiet", wanted], cwd=folder, check=True)
-    return folder / "bin"
+    return make_environment(tmp_path_factory.mktemp("environment"), wanted)
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import json
 import subprocess
 import sys
 import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+from environments import make_environment
 from localweb import Answer, environment, page, sites
 
 pytestmark = pytest.mark.slow
@@ -76,18 +76,14 @@ def wheel(dist: Path) -> Path:
 @pytest.fixture(scope="module")
 def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of an environment that had nothing before the wheel was installed in it."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=True)
-    run(folder / "bin/pip", "install", "--quiet", f"{wheel}[search]", cwd=folder)
-    return folder / "bin"
+    return make_environment(tmp_path_factory.mktemp("environment"), f"{wheel}[search]")
 
 
 @pytest.fixture(scope="module", params=["*.whl", "*.tar.gz"])
 def installed(bin_folder: Path, dist: Path, request: pytest.FixtureRequest) -> Path:
     """Where the programs are, once from the wheel and once from the source distribution."""
     archive = one(dist, request.param)
-    run(bin_folder / "pip", "install", "--quiet", "--force-reinstall", "--no-deps", archive, cwd=bin_folder)
-    return bin_folder
+    return make_environment(bin_folder.parent, "--force-reinstall", "--no-deps", str(archive))
 
 
 @pytest.fixture

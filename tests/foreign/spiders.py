@@ -41,8 +41,8 @@ class AuthorSpider(scrapy.Spider):
 
     name = "author"
 
-    def __init__(self, site: str) -> None:
-        super().__init__()
+    def __init__(self, site: str, **arguments: str) -> None:  # Scrapyd names the job, too
+        super().__init__(**arguments)
         self.start_urls = [f"{site}/page/1/"]
 
     def parse(self, response):

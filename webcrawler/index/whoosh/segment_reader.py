@@ -75,7 +75,10 @@ class Segment:
         return Posted(self.numbers[documents], counts.astype(np.float32), values)
 
     def frequency(self, field: str, term: bytes) -> int:
-        return int(self._terms.doc_frequency(field, term)) if (field, term) in self._terms else 0
+        try:
+            return int(self._terms.doc_frequency(field, term))
+        except KeyError:
+            return 0
 
     def starting(self, field: str, letters: bytes) -> Iterator[tuple[bytes, int]]:
         found: Iterator[tuple[bytes, int]] = self._terms.starting(field, letters)
