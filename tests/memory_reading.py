@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webcrawler.index import Posted, Reading, Values, Vector
-from webcrawler.index.whoosh.hit_encoding import PlainHit, encode
+from webcrawler.index.whoosh.hit_encoding import PlainHit, encode, field
 from webcrawler.index.whoosh.vectors import vector
 from webcrawler.search.matches import Identifier, Matches
 from webcrawler.text.query import QueryTerm
@@ -44,7 +44,8 @@ class MemoryReading:
 
     def vectors(self, pages: Sequence[int]) -> list[Vector]:
         found = [self._documents[page] for page in pages]
-        return [vector(fields.get("title", ""), fields.get("body", "")) for fields in found]
+        spelled = [[field(one.get(name, ""), "").spelled for name in ("title", "body")] for one in found]
+        return [vector(title, body, 1 << 20, "") for title, body in spelled]
 
     def lengths(self, field: str) -> NDArray[np.float32]:
         found = np.zeros(self.size, np.float32)

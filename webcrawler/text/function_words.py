@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from math import log
 
-from webcrawler.text.analysis import analysed, indexed_words, lower_case, terms
+from webcrawler.text.analysis import analysed, lower_case, tokens_of
 
 SHARE = 2e-3  # of all words of a language: a word that is more frequent says nothing of a text,
 RARE = 5e-4  # and one that is less frequent says all it can
@@ -25,15 +26,13 @@ def is_function_word(word: str, language: str = "en") -> bool:
     return not telling(word, language)
 
 
-def telling_terms(text: str, language: str) -> list[str]:
-    """Return the terms of a text that say what it is about, as the index has them."""
+def telling_terms(spelled: Sequence[str], language: str) -> list[str]:
+    """Return the term of each word as the index has it; "" for those that do not say what a text is about."""
     if language in ("", "en"):
-        return terms(text)
-    found = indexed_words(text)
+        return [term for term, _ in tokens_of(spelled)]
     return [
-        term
-        for (term, _), word in zip(analysed(found, language), found, strict=True)
-        if not is_function_word(word, language)
+        "" if is_function_word(word, language) else term
+        for (term, _), word in zip(analysed(spelled, language), spelled, strict=True)
     ]
 
 
@@ -44,9 +43,13 @@ def _telling(language: str) -> dict[str, float]:
 
     if language not in wordfreq.available_languages("small"):
         return {}
-    frequencies: dict[str, float] = wordfreq.get_frequency_dict(language, "small")
-    frequent = {word: share for word, share in frequencies.items() if share > RARE}
-    return {
-        word: 0.0 if share >= SHARE else max(LEAST, log(SHARE / share) / log(SHARE / RARE))
-        for word, share in frequent.items()
-    }
+    found: dict[str, float] = {}
+    for centibels, words in enumerate(
+        wordfreq.get_frequency_list(language, "small")
+    ):  # the most frequent first
+        share = wordfreq.cB_to_freq(-centibels)
+        if share <= RARE:
+            break
+        worth = 0.0 if share >= SHARE else max(LEAST, log(SHARE / share) / log(SHARE / RARE))
+        found.update(dict.fromkeys(words, worth))
+    return found

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from webcrawler.errors import BadInput
+from webcrawler.text.analysis import indexed_words
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import parts
 
@@ -33,7 +34,7 @@ class Reference:
         self.floor = math.inf
         for word, frequency in words:
             self.floor = min(self.floor, frequency)
-            for stem in telling_terms(word, language):
+            for stem in filter(None, telling_terms(indexed_words(word), language)):
                 sums[stem] += frequency
         self._sums = dict(sums)
         self._unlisted, self._language = unlisted, language

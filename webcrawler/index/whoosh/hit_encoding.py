@@ -76,6 +76,7 @@ def encode(hits: Sequence[PlainHit]) -> bytes:
 class Field(NamedTuple):
     """A text as the index has it; hits are numbers."""
 
+    spelled: dict[str, list[int]]
     terms: dict[str, list[int]]
     parts: dict[str, list[int]]  # of compounds, where those stand
     positions: list[int]  # of the words that begin at or behind some offsets
@@ -101,7 +102,7 @@ def field(text: str, language: str, spans: Sequence[Span] = (), offsets: Sequenc
     for start, _, term in signs:
         if (position := index[start]) < len(sizes):
             found[term].append(position << 4 | sizes[position])
-    return Field(found, _parts(by_spelling, language), [index[offset] for offset in offsets])
+    return Field(by_spelling, found, _parts(by_spelling, language), [index[offset] for offset in offsets])
 
 
 def _by_spelling(spelled: list[str], sizes: bytearray) -> dict[str, list[int]]:

@@ -144,7 +144,7 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
     main, around = content.split(text, repeats.digests)
     starts = [section.start for section in main.sections]
     language = text.language
-    body = field(main.body, language, main.emphasis, starts)
+    body = field(main.body, language, main.emphasis, [*starts, vectors.MAX_CHARACTERS])
     title = field(text.title, language)
     return {
         "number": document.number,
@@ -161,8 +161,8 @@ def index_document(document: Document, text: Text, repeats: Repeats = NO_REPEATS
         "language": language or None,
         "length": sum(map(len, body.terms.values())),
         "sampled": repeats.pages,
-        "sections": section_list(body.positions, (section.heading for section in main.sections)),
-        "vector": vectors.encode(vectors.vector(text.title, main.body, language)),
+        "sections": section_list(body.positions[:-1], (section.heading for section in main.sections)),
+        "vector": vectors.encode(vectors.vector(title.spelled, body.spelled, body.positions[-1], language)),
     }
 
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from zlib import compress, decompress
 
 from webcrawler.text import telling_terms
 
-MAX_CHARACTERS = 3_000  # of title and main content, from the beginning
+MAX_CHARACTERS = 3_000  # of the main content, from its beginning
 _MOST = 255  # occurrences that are told apart
 
 Vector = dict[str, int]  # term -> occurrences
 
 
-def vector(title: str, body: str, language: str = "") -> Vector:
-    """Return how often each term occurs at the beginning of a document, without function words."""
-    return dict(Counter(telling_terms(f"{title}\n{body}"[:MAX_CHARACTERS], language)))
+def vector(
+    title: Mapping[str, Sequence[int]], body: Mapping[str, Sequence[int]], most: int, language: str
+) -> Vector:
+    """Return how often each term occurs in the title and the first words of a text, without function words.
+
+    Args:
+        title, body: hits of each spelling, ascending.
+        most: words of the body that count.
+    """
+    found: Vector = {}
+    for spelled, end in ((title, 1 << 32), (body, most << 4)):
+        first = {word: hits for word, hits in spelled.items() if hits[0] < end}
+        for term, hits in zip(telling_terms(list(first), language), first.values(), strict=True):
+            if term:
+                found[term] = found.get(term, 0) + bisect_left(hits, end)
+    return found
 
 
 def encode(found: Mapping[str, int]) -> bytes:
