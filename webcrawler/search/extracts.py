@@ -67,7 +67,7 @@ class Extracts:
         return self._snippets.cut(main.description) if main.description.strip() else cut
 
     def _main(self, server: str, text: Text) -> Text:
-        return content.split(text, self._opened.repeated(server))[0]
+        return content.split(text._replace(emphasis=()), self._opened.repeated(server))[0]
 
     def _whole(self, number: int, server: str, beginning: Text) -> Text:
         texts = self._opened.catalog.texts([number]) if self._opened.catalog else {}

@@ -16,8 +16,10 @@ from webcrawler.text import (
     is_unspaced,
     is_word_character,
     joins_words,
+    lower_case,
     parts,
     symbols,
+    unaccented,
 )
 
 WORDS = 30  # of a snippet
@@ -31,6 +33,7 @@ _SENTENCE_END = re.compile(r"[.!?:]\s+|[。！？]")
 _BEGINNING = 50_000  # characters that are searched first,
 _SCANNED = 200_000  # and characters that are searched if they have no word
 _MATCHES = 50  # of one word that are looked at
+_WITHOUT_PREFIXES = frozenset(("ar", "ga", "id", "ta"))  # languages whose stemmers take the beginning off
 _WORD = re.compile(r"[\w\u0300-\u036f]{1,60}(?:['’][\w\u0300-\u036f]{1,60})*")
 
 Match = tuple[int, frozenset[str]]  # offset, words of the query that stand there
@@ -52,6 +55,9 @@ class Snippets:
         self._languages = {language for word in (*words, *added) for language, _ in parts(word)}
         # Words begin with their stem, apart from a few; but Porter2 turns a final y into i.
         self._beginnings = {word[:-1] if word.endswith("i") and word[1:] else word for word in self._words}
+        # "dying" has the term "die"
+        self._first = tuple({word[:2] for word in self._words} | {f"{word[:1]}y" for word in self._words})
+        self._is_any_first = bool(self._languages & _WITHOUT_PREFIXES)
         self._symbols = {word for word in self._words if symbols(word)}  # -Wall, c++
         self._joining = tuple(filter(joins_words, languages))
         self._found: dict[str, frozenset[str]] = {}
@@ -127,17 +133,25 @@ class Snippets:
         """Return the words of the query that a spelling is made of; none where it has others, too."""
         found = self._found.get(spelling)
         if found is None:
-            spelled = indexed_words(spelling, single=False)
-            readings = [{term for term, _ in analysed(spelled, language)} for language in self._languages]
-            of_query = (terms for terms in readings if terms <= self._words)
-            # of a run without spaces, what is asked for may be a part
-            part = self._words.intersection(*readings) if is_unspaced(spelling) else self._parts(spelling)
-            found = self._found[spelling] = frozenset(next(of_query, part))
+            found = self._found[spelling] = self._read(spelling)
         return found
 
-    def _parts(self, spelling: str) -> frozenset[str]:
-        """Return the words of the query that a compound has."""
-        return self._words.intersection(part for one in self._joining for part in compound(spelling, one))
+    def _read(self, spelling: str) -> frozenset[str]:
+        plain = unaccented(lower_case(spelling)).lstrip("_")
+        if is_unspaced(spelling) or self._is_any_first or self._begins(plain):
+            spelled = indexed_words(spelling, single=False)
+            readings = [{term for term, _ in analysed(spelled, language)} for language in self._languages]
+            if found := next((terms for terms in readings if terms <= self._words), None):
+                return frozenset(found)
+            if is_unspaced(spelling):  # what is asked for may be a part
+                return self._words.intersection(*readings)
+        if self._joining and any(beginning in plain for beginning in self._beginnings):
+            return self._words.intersection(part for one in self._joining for part in compound(spelling, one))
+        return frozenset()
+
+    def _begins(self, plain: str) -> bool:
+        """Tell whether a word can have a term of the query: few do, and to analyse all would take longest."""
+        return plain.startswith(self._first) or plain.rpartition("'")[2].startswith(self._first)
 
 
 def _is_running(text: str, offset: int) -> bool:

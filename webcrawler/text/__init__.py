@@ -14,6 +14,7 @@ from webcrawler.text.analysis import (
     terms,
     tokens,
     tokens_of,
+    unaccented,
     words,
 )
 from webcrawler.text.compounds import LEAST_COMPOUND, compound, joins_words
@@ -50,5 +51,6 @@ __all__ = [
     "terms",
     "tokens",
     "tokens_of",
+    "unaccented",
     "words",
 ]

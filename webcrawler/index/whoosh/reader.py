@@ -42,7 +42,7 @@ class Reading:
     Arrays are by page number; all page numbers are below `size`. What cannot be read raises Unavailable.
     """
 
-    @readable()
+    @readable
     def __init__(
         self,
         index: IndexReader,
@@ -64,6 +64,7 @@ class Reading:
         self._lengths: dict[str, NDArray[np.float32]] = {}
         self._means: dict[str, float] = {}
         self._foreign: dict[str, NDArray[np.bool_]] = {}
+        self._pages_in: dict[str, NDArray[np.bool_]] = {}  # a language
         self._cache = Cache(CACHE_BYTES)  # of whole lists: those of several segments are joined anew
 
     @cached_property
@@ -82,7 +83,7 @@ class Reading:
             found[segment.numbers[segment.alive]] = True
         return found
 
-    @readable()
+    @readable
     def posted(self, field: str, term: str) -> Posted:
         """Return the pages that have a term in a field, or are of a server.
 
@@ -92,29 +93,35 @@ class Reading:
         """
         key = field, term
         if (known := self._cache.get(key)) is None and "|" in term:
-            known = merged([self._in_language(field, *part) for part in parts(term)])
+            found = [self._in_language(field, *part) for part in parts(term)]
+            known = merged([one for one in found if len(one.pages)])
             self._cache.put(key, known)
         if known is None:
-            found = [segment.posted(field, term.encode()) for segment in self._of(field)]
+            held = [segment.posted(field, term.encode()) for segment in self._of(field)]
             if field == SERVER:  # pages that are only linked to are in the anchors alone
                 for segment in self._anchors:
                     if part := segment.posted(field, term.encode()):
                         kept = ~self.indexed[part.pages]
-                        found.append(Posted(part.pages[kept], part.counts[kept], Values.of(())))
-            known = joint([part for part in found if part is not None])
+                        held.append(Posted(part.pages[kept], part.counts[kept], Values.of(())))
+            known = joint([part for part in held if part is not None])
             self._cache.put(key, known)
         return known
 
     def _in_language(self, field: str, language: str, term: str) -> Posted:
         found = self.posted(field, term)
-        if not language:
+        if not language or not len(found.pages):
             return found
-        speaks = np.zeros(self.size, np.bool_)
-        speaks[self.posted(LANGUAGE, language).pages] = True
-        kept = np.flatnonzero(speaks[found.pages] & (field not in ENGLISH_FIELDS))
+        kept = np.flatnonzero(self._spoken(language)[found.pages] & (field not in ENGLISH_FIELDS))
         return Posted(found.pages[kept], found.counts[kept], found.values.some(kept))
 
-    @readable()
+    def _spoken(self, language: str) -> NDArray[np.bool_]:
+        """Return which pages are in a language."""
+        if language not in self._pages_in:
+            self._pages_in[language] = np.zeros(self.size, np.bool_)
+            self._pages_in[language][self.posted(LANGUAGE, language).pages] = True
+        return self._pages_in[language]
+
+    @readable
     def frequency(self, field: str, term: str) -> int:
         """Return how many pages have a term; deleted ones may still count. Reads no posting list.
 
@@ -131,7 +138,7 @@ class Reading:
         return min(self.frequency(field, term), self.frequency(LANGUAGE, language) if language else self.size)
 
     @cached_property
-    @readable()
+    @readable
     def languages(self) -> dict[str, int]:
         """How many pages are in each language, ISO 639, the most first; a page may be in none."""
         return dict(sorted(_terms(self._index, LANGUAGE, ""), key=lambda one: (-one[1], one[0])))
@@ -153,12 +160,12 @@ class Reading:
             self._foreign[language] = found
         return self._foreign[language]
 
-    @readable()
+    @readable
     def frequencies(self, field: str, letters: str) -> list[tuple[str, int]]:
         """Return the terms that begin so, ascending, each with its `frequency`; takes 3 µs a term."""
         return list(_terms(self._of(field), field, letters))
 
-    @readable()
+    @readable
     def lengths(self, field: str) -> NDArray[np.float32]:
         """Return how many words each page has in a field.
 
@@ -172,7 +179,7 @@ class Reading:
             self._lengths[field] = found
         return self._lengths[field]
 
-    @readable()
+    @readable
     def sections(self, pages: Sequence[int]) -> Values:
         """Return where the sections of each page begin, as hit lists: see `make_schema`.
 
@@ -181,7 +188,7 @@ class Reading:
         """
         return self._columns.sections(pages)
 
-    @readable()
+    @readable
     def vectors(self, pages: Sequence[int]) -> list[Vector]:
         """Return how often each term occurs at the beginning of each page; takes 20 µs a page."""
         return self._columns.vectors(pages)
@@ -199,7 +206,7 @@ class Reading:
         return self._means[field]
 
     @cached_property
-    @readable()
+    @readable
     def servers(self) -> dict[str, int]:
         """The servers of all pages, also of those only linked to, ascending, each with how many it has.
 
@@ -208,7 +215,7 @@ class Reading:
         return dict(_terms((*self._index, *self._anchors), SERVER, ""))
 
     @cached_property
-    @readable()
+    @readable
     def few_servers(self) -> int:
         """How many servers have documents; counts no further than to 1,000, as that may take long."""
         return sum(1 for _ in islice(_terms(self._index, SERVER, ""), 1000))

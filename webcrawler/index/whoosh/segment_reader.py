@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,26 @@ from whoosh.util.numeric import byte_to_length
 from webcrawler.errors import Unavailable
 from webcrawler.index.whoosh.values import Values
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float32)
 
 
-@contextmanager
-def readable() -> Iterator[None]:
+def readable(read: Callable[P, T]) -> Callable[P, T]:
     """Raise Unavailable in place of what a damaged segment ends in, nearly any exception."""
-    try:
-        yield
-    except Unavailable:
-        raise
-    except Exception as damage:
-        fault = f"{type(damage).__name__}: {damage}"
-        raise Unavailable(f"cannot read the index ({fault}): `scrapy reindex` builds it anew") from damage
+
+    @wraps(read)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return read(*args, **kwargs)
+        except Unavailable:
+            raise
+        except Exception as damage:
+            fault = f"{type(damage).__name__}: {damage}"
+            raise Unavailable(f"cannot read the index ({fault}): `scrapy reindex` builds it anew") from damage
+
+    return checked
 
 
 class Posted(NamedTuple):
@@ -142,6 +149,8 @@ def joint(parts: Sequence[Posted]) -> Posted:
 def merged(parts: Sequence[Posted]) -> Posted:
     """Return the posting list of any of several terms: a page that has more than one has the hits of all."""
     together = joint(parts)
+    if len(parts) < 2:
+        return together
     pages, places = np.unique(together.pages, return_inverse=True)
     if len(pages) == len(together.pages):
         return together
