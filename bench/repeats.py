@@ -25,8 +25,8 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.familiar import Familiar
 from webcrawler.connection import Connection
 from webcrawler.evaluation import experiments, private_redis
-from webcrawler.evaluation.laboratory import NO_DELAY, Reordering, Web
 from webcrawler.evaluation.recorded import from_catalog
+from webcrawler.evaluation.virtual import NO_DELAY, Reordering, Web
 from webcrawler.frontier import Budgets, Done, Frontier, ordering
 from webcrawler.records import Entry, Fetch, Lease
 from webcrawler.settings import SETTINGS

@@ -16,8 +16,9 @@ from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
 from webcrawler.evaluation import Metrics, experiments, measures, private_redis, read, runs
 from webcrawler.evaluation.figures import Evaluator
-from webcrawler.evaluation.laboratory import Experiment, Web, crawl
+from webcrawler.evaluation.laboratory import Experiment
 from webcrawler.evaluation.recorded import Recorded
+from webcrawler.evaluation.virtual import Web, crawl
 from webcrawler.linkgraph import Graph
 from webcrawler.records import Text
 

@@ -15,7 +15,7 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import strategies
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
-    from webcrawler.evaluation import Metrics, Run, focused
+    from webcrawler.evaluation import Metrics, Pace, Run, focused
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"
 HOT = "ib:10,ib:100,ir:13"
@@ -58,6 +58,13 @@ class Evaluate(Command):
         Option("--flush", "ir", "what leaves a full buffer first: least ir, least ib, or fifo (ir)"),
         Option("--reorder", "1", "percent of the pages between two updates of ranks (1)"),
         Option("--query", "", "words of a topic, for orderings and metrics that need them"),
+        Option(
+            "--delay",
+            "",
+            "seconds between two downloads of a server: compares orderings by time, too",
+        ),
+        Option("--latency", "", "seconds of a download at half of the servers, with --delay (0.5)"),
+        Option("--downloads", "", "downloads at a time, with --delay (32)"),
         Option("--max-pages", "0", "stop each crawl after this many pages (all)"),
         Option("--focused", None, "compare strategies of focused crawling on these topics", "TOPICS.json"),
         Option("--strategies", "", f"modes to compare with --focused ({STRATEGIES})"),
@@ -78,7 +85,7 @@ class Evaluate(Command):
             raise BadInput("name one graph: `scrapy evaluate crawl`, or a graph file; --help says more")
         if all(kinds.values()):
             raise BadInput("give --focused or --freshness, not both")
-        seeds, jobs = _seeds(opts.seeds), _jobs(opts)
+        seeds, jobs, pace = _seeds(opts.seeds), _jobs(opts), _pace(opts)
         for kind, options in ONLY.items():
             for name, default in options.items():
                 if not kinds[kind] and getattr(opts, name) != default:
@@ -100,12 +107,12 @@ class Evaluate(Command):
         elif opts.focused is not None:
             compared = self._compare_strategies(Path(args[0]), opts, seeds or [1], jobs)
         else:
-            compared = self._compare_orderings(Path(args[0]), opts, seeds, jobs)
+            compared = self._compare_orderings(Path(args[0]), opts, seeds, jobs, pace)
         if compared:
             _write(compared, opts)
 
     def _compare_orderings(
-        self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int
+        self, graph: Path, opts: argparse.Namespace, seeds: Sequence[int], jobs: int, pace: Pace | None
     ) -> Compared | None:
         from webcrawler import evaluation
 
@@ -118,7 +125,7 @@ class Evaluate(Command):
             recorded = evaluation.read(graph)
             with base.progress_bars() as progress:
                 for number, run in evaluation.runs(
-                    recorded, starts, experiments, metrics, progress, pages_max, jobs
+                    recorded, starts, experiments, metrics, progress, pages_max, jobs, pace
                 ):
                     found[number] = run
         if not found:
@@ -210,6 +217,21 @@ def _jobs(opts: argparse.Namespace) -> int:
     if opts.jobs and opts.freshness:
         raise BadInput("--jobs is for orderings and strategies; --freshness has one process")
     return base.whole_number(opts.jobs, "--jobs", 1, JOBS_MAX) if opts.jobs else processors()
+
+
+def _pace(opts: argparse.Namespace) -> Pace | None:
+    from webcrawler.evaluation import Pace
+
+    if opts.delay and (opts.focused is not None or opts.freshness):
+        raise BadInput("--delay is for orderings, not for --focused or --freshness")
+    if not opts.delay:
+        if opts.latency or opts.downloads:
+            raise BadInput("--latency and --downloads belong to --delay SECONDS")
+        return None
+    delay = base.number(opts.delay, "--delay", lambda it: 0 <= it <= 3600, "of seconds from 0 to 3,600")
+    least = "of seconds above 0, at most 3,600"
+    latency = base.number(opts.latency or "0.5", "--latency", lambda it: 0 < it <= 3600, least)
+    return Pace(delay, latency, base.whole_number(opts.downloads or "32", "--downloads", 1, 10_000))
 
 
 def _budget(text: str) -> float:

@@ -9,6 +9,7 @@ from webcrawler.evaluation import hotness, plots, tidy
 from webcrawler.evaluation.figures import Metrics, Run, tables
 from webcrawler.evaluation.laboratory import experiments, runs
 from webcrawler.evaluation.measures import check_flush
+from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.provenance import hash_of, provenance
 from webcrawler.evaluation.recorded import Recorded, read
 from webcrawler.evaluation.results import SEEDS, Results, compare
@@ -17,6 +18,7 @@ from webcrawler.evaluation.side_by_side import private_redis, processors
 __all__ = [
     "SEEDS",
     "Metrics",
+    "Pace",
     "Recorded",
     "Results",
     "Run",

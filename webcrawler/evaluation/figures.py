@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler import urls
 from webcrawler.evaluation import measures
 from webcrawler.evaluation.differences import SURE, Mean, difference
 from webcrawler.evaluation.hotness import METRICS, Importance, conditions
+from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.recorded import Recorded
 
 EARLY = 5  # percent crawled, for the second table
@@ -34,6 +36,7 @@ class Figures(NamedTuple):
     """In percent, by item of --hot; None where no page is hot, or after the last visit."""
 
     auc: dict[str, float | None]
+    auc_time: dict[str, float | None]  # over time; {} where that was not measured
     p_st: dict[str, list[float | None]]
     p_cs: dict[str, list[float | None]]
     p_bc: dict[str, float]
@@ -78,7 +81,7 @@ class Evaluator:
     """
 
     def __init__(self, reached: Recorded, metrics: Metrics) -> None:
-        self._graph, self._metrics = reached.graph, metrics
+        self._graph, self._urls, self._metrics = reached.graph, reached.urls, metrics
         self.pages = reached.graph.pages
         parsed = {name: conditions(name) for name in metrics.hot}
         importance = Importance(reached, metrics.query)
@@ -93,13 +96,23 @@ class Evaluator:
         """Visits between two updates of ranks."""
         return max(1, round(self.pages * self._metrics.reorder_percent / 100))
 
-    def figures(self, order: NDArray[np.integer]) -> Figures:
+    def figures(
+        self,
+        order: NDArray[np.integer],
+        seconds: NDArray[np.float64] | None = None,
+        pace: Pace | None = None,
+    ) -> Figures:
+        """
+        Args:
+            seconds: at which each page was there, in a crawl of that pace.
+        """
         curves = {name: measures.p_st(order, hot) for name, hot in self.hot.items()}
         visits = measures.visits_at(self.pages)
         made = visits[visits <= len(order)]
         later = [None] * (len(visits) - len(made))
         return Figures(
             auc={name: _rounded([measures.area(curve)])[0] for name, curve in curves.items()},
+            auc_time=self._auc_time(order, seconds, pace) if seconds is not None and pace else {},
             p_st={name: _rounded(measures.at_percents(curve, self.pages)) for name, curve in curves.items()},
             p_cs={
                 name: _rounded([*measures.p_cs(order, importance, made), *later])
@@ -107,6 +120,15 @@ class Evaluator:
             },
             p_bc=self._p_bc(order) if self._metrics.buffer else {},
         )
+
+    def _auc_time(
+        self, order: NDArray[np.integer], seconds: NDArray[np.float64], pace: Pace
+    ) -> dict[str, float | None]:
+        end = pace.shortest(map(urls.server, self._urls))
+        return {
+            name: _rounded([measures.area_in_time(order, seconds, hot, end)])[0]
+            for name, hot in self.hot.items()
+        }
 
     def _p_bc(self, order: NDArray[np.integer]) -> dict[str, float]:
         """By threshold, and by metric: for a metric the best pages that would fill the buffer are hot."""
@@ -126,6 +148,10 @@ Value = Callable[[Run], Mapping[str, float | None]]  # by the name of its column
 
 VALUES: dict[str, tuple[str, Value]] = {
     "auc": ("area under P_ST, %", lambda run: run.figures.auc),
+    "auc_time": (
+        "area under P_ST over time, %",
+        lambda run: run.figures.auc_time,
+    ),
     "early": (
         f"hot pages found at {EARLY} % crawled, %",
         lambda run: {name: curve[EARLY] for name, curve in run.figures.p_st.items()},

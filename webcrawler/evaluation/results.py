@@ -10,6 +10,7 @@ from typing import Any
 from webcrawler.evaluation import tidy
 from webcrawler.evaluation.figures import Metrics, Run, compared, tables
 from webcrawler.evaluation.laboratory import experiments, runs
+from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.provenance import described, provenance
 from webcrawler.evaluation.recorded import Recorded, read
 from webcrawler.evaluation.side_by_side import Progress, processors
@@ -62,6 +63,7 @@ def compare(
     metrics: Metrics | None = None,
     pages_max: int = 0,
     jobs: int = 0,
+    pace: Pace | None = None,
     progress: Progress = lambda step, done, all: None,
 ) -> Results:
     """Crawl a graph in each order and measure it: what `scrapy evaluate` does.
@@ -74,10 +76,11 @@ def compare(
         metrics: which pages are important, and what else is measured.
         pages_max: visits after which a crawl stops; 0: all pages.
         jobs: crawls at a time, in processes; 0: as many as there are processors. It changes no figure.
+        pace: how long downloads take and how far apart they are, to compare orderings by time as well.
     Raises:
         BadInput: there is no such graph, ordering or start page, or --hot is wrong.
     """
     recorded, metrics = graph if isinstance(graph, Recorded) else read(graph), metrics or Metrics()
     crawls = experiments(orderings, seeds, metrics.query)
-    found = runs(recorded, starts, crawls, metrics, progress, pages_max, jobs or processors())
+    found = runs(recorded, starts, crawls, metrics, progress, pages_max, jobs or processors(), pace)
     return Results(recorded, [run for _, run in sorted(found, key=lambda one: one[0])])

@@ -21,8 +21,8 @@ from webcrawler.errors import BadInput
 from webcrawler.evaluation.focused.recorded_web import Fetched, Recording, link
 from webcrawler.evaluation.focused.report import Run, pooled
 from webcrawler.evaluation.focused.topics import RelevanceRules, Topic
-from webcrawler.evaluation.laboratory import NO_DELAY
 from webcrawler.evaluation.side_by_side import Progress, each
+from webcrawler.evaluation.virtual import NO_DELAY
 from webcrawler.frontier import Budgets, Done, Failed, Frontier, Seen
 from webcrawler.index import applied_seq
 from webcrawler.orderings import Ordering, arguments_of, ordering, ordering_type
