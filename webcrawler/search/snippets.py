@@ -137,7 +137,8 @@ class Snippets:
         return found
 
     def _read(self, spelling: str) -> frozenset[str]:
-        plain = unaccented(lower_case(spelling)).lstrip("_")
+        plain = spelling.lower() if spelling.isascii() else unaccented(lower_case(spelling))
+        plain = plain.lstrip("_")
         if is_unspaced(spelling) or self._is_any_first or self._begins(plain):
             spelled = indexed_words(spelling, single=False)
             readings = [{term for term, _ in analysed(spelled, language)} for language in self._languages]
