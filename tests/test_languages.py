@@ -7,6 +7,7 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
+import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
@@ -16,12 +17,14 @@ from webcrawler.index.changes import Follower
 from webcrawler.index.whoosh.hit_encoding import hit_lists
 from webcrawler.records import Entry, Fetch, Lease, Text
 from webcrawler.search import Searcher
+from webcrawler.search.snippets import Snippets
 from webcrawler.text import (
     MAX_TERM_CHARACTERS,
     Lexicon,
     Reference,
     analysed,
     general,
+    has_stemmer,
     indexed_words,
     symbols,
 )
@@ -29,6 +32,25 @@ from webcrawler.text.function_words import telling
 from webcrawler.text.query import parse
 from webcrawler.urls import server, url_id
 from webcrawler.web import Config, make_app
+
+LISTED = sorted(filter(has_stemmer, wordfreq.available_languages("small")))
+
+
+@pytest.mark.parametrize("language", LISTED)
+def test_a_word_is_marked_where_its_term_is_asked_for(language: str) -> None:
+    """Whatever a stemmer does to its beginning: 2,000 words of each language."""
+    words = [word for word in wordfreq.top_n_list(language, 2_000, "small") if indexed_words(word) == [word]]
+    terms = [term for term, _ in analysed(words, language)]
+
+    unmarked = [
+        word
+        for word, term in zip(words, terms, strict=True)
+        if not Snippets([f"{language}:{term}"], languages=LISTED).holds(word)
+    ]
+
+    assert len(words) > 1_500
+    assert unmarked == []
+
 
 # Terms
 

@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import pickle
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ from test_frontier_elsewhere import scrapy
 from webcrawler.connection import connect
 from webcrawler.crawl.dropin import key_of
 from webcrawler.crawl.dropin.kept import Keeper
+from webcrawler.crawl.dropin.pickles import Pickles
 from webcrawler.crawl.dropin.takeover import take_over
 from webcrawler.frontier import Frontier
 
@@ -185,3 +187,14 @@ def test_serializer_of_the_project_reads_what_it_has_written(client: redis.Redis
 
     assert moved(taken, SCHEDULER_SERIALIZER="json")["new"] == 1
     assert leased(taken) == [URL.format("json")]
+
+
+def test_value_at_which_its_reader_dies_is_refused_and_the_next_is_read() -> None:
+    with Pickles() as pickles:
+        os.kill(pickles._process.pid, signal.SIGKILL)
+        pickles._process.wait()
+
+        [died, read] = pickles.read([pickle.dumps("at which it died"), pickle.dumps("next")])
+
+    assert str(died) == "the process that reads it dies"
+    assert read == "next"

@@ -9,9 +9,11 @@ from itertools import islice
 from operator import itemgetter
 
 from webcrawler.text import (
+    MARKS,
     MAX_TERM_CHARACTERS,
     analysed,
     compound,
+    has_stemmer,
     indexed_words,
     is_unspaced,
     is_word_character,
@@ -33,8 +35,9 @@ _SENTENCE_END = re.compile(r"[.!?:]\s+|[。！？]")
 _BEGINNING = 50_000  # characters that are searched first,
 _SCANNED = 200_000  # and characters that are searched if they have no word
 _MATCHES = 50  # of one word that are looked at
-_WITHOUT_PREFIXES = frozenset(("ar", "ga", "id", "ta"))  # languages whose stemmers take the beginning off
-_WORD = re.compile(r"[\w\u0300-\u036f]{1,60}(?:['’][\w\u0300-\u036f]{1,60})*")
+_WORD = re.compile(rf"[\w{MARKS}]{{1,60}}(?:['’][\w{MARKS}]{{1,60}})*")
+# Languages whose words begin as their terms do; as a stemmer of Dutch has it, "gemaakt" is of "maak".
+_KEEPING = frozenset(re.findall(r"\w+", "ca cs da de en es fr hu it lt nb nn no pl pt ro ru sv"))
 
 Match = tuple[int, frozenset[str]]  # offset, words of the query that stand there
 
@@ -57,7 +60,7 @@ class Snippets:
         self._beginnings = {word[:-1] if word.endswith("i") and word[1:] else word for word in self._words}
         # "dying" has the term "die"
         self._first = tuple({word[:2] for word in self._words} | {f"{word[:1]}y" for word in self._words})
-        self._is_any_first = bool(self._languages & _WITHOUT_PREFIXES)
+        self._changing = {one for one in self._languages if has_stemmer(one) and one not in _KEEPING}
         self._symbols = {word for word in self._words if symbols(word)}  # -Wall, c++
         self._joining = tuple(filter(joins_words, languages))
         self._found: dict[str, frozenset[str]] = {}
@@ -139,9 +142,10 @@ class Snippets:
     def _read(self, spelling: str) -> frozenset[str]:
         plain = spelling.lower() if spelling.isascii() else unaccented(lower_case(spelling))
         plain = plain.lstrip("_")
-        if is_unspaced(spelling) or self._is_any_first or self._begins(plain):
+        is_likely = is_unspaced(spelling) or self._begins(plain)
+        if languages := self._languages if is_likely else self._changing:
             spelled = indexed_words(spelling, single=False)
-            readings = [{term for term, _ in analysed(spelled, language)} for language in self._languages]
+            readings = [{term for term, _ in analysed(spelled, language)} for language in languages]
             if found := next((terms for terms in readings if terms <= self._words), None):
                 return frozenset(found)
             if is_unspaced(spelling):  # what is asked for may be a part

@@ -22,9 +22,11 @@ from webcrawler.text.fingerprint import NEAR, distance, simhash
 from webcrawler.text.function_words import telling_terms
 from webcrawler.text.lexicon import Lexicon, parts
 from webcrawler.text.reference import Reference, english, general, load
+from webcrawler.text.scripts import MARKS
 
 __all__ = [
     "LEAST_COMPOUND",
+    "MARKS",
     "MAX_TERM_CHARACTERS",
     "MAX_TOKENS",
     "NEAR",

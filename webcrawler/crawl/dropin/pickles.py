@@ -14,10 +14,10 @@ import resource
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 from webcrawler.crawl.dropin.values import plain, restored
-from webcrawler.errors import BadInput
 
 ALLOWED = {
     ("builtins", "set"),
@@ -32,28 +32,31 @@ class Pickles:
     """Reads pickled values as long as it is open. `with Pickles() as pickles: pickles.read(values)`."""
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-c", f"from {__name__} import main; main()"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
     def read(self, pickled: Sequence[bytes]) -> list[Any]:
-        """Returns each value, or a ValueError that says why it was not read.
-
-        Raises:
-            BadInput: the process has died of one.
-        """
+        """Returns each value, or a ValueError that says why it was not read."""
         return [self._read(value) for value in pickled]
+
+    def _start(self) -> None:
+        command = [sys.executable, "-c", f"from {__name__} import main; main()"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def _read(self, pickled: bytes) -> Any:
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(base64.b64encode(pickled).decode() + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        line = ""
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(base64.b64encode(pickled).decode() + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
         if not line:
-            raise BadInput(f"reading this pickle ended the process that did: {pickled[:80]!r}")
+            self._process.communicate()
+            self._start()
+            return ValueError("the process that reads it dies")
         answer = json.loads(line)
         return ValueError(answer["refused"]) if "refused" in answer else restored(answer["value"])
 
