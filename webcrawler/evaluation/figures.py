@@ -36,10 +36,10 @@ class Figures(NamedTuple):
     """In percent, by item of --hot; None where no page is hot, or after the last visit."""
 
     auc: dict[str, float | None]
-    auc_time: dict[str, float | None]  # over time; {} where that was not measured
     p_st: dict[str, list[float | None]]
     p_cs: dict[str, list[float | None]]
     p_bc: dict[str, float]
+    auc_time: Mapping[str, float | None] = {}  # area over time, where that was measured
 
 
 class Run(NamedTuple):
