@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.arrays import READING
 from webcrawler.background import Renewal
 from webcrawler.durable import replaced
 from webcrawler.linkgraph.graph import DAMPING, FloatArray, catalog_graph, pagerank
@@ -68,7 +69,8 @@ def load(folder: Path, identity: str) -> Ranks | None:
     for _ in range(READS):
         with suppress(OSError, ValueError, KeyError, TypeError):
             head = json.loads((folder / NAME).read_text("utf-8"))
-            values = np.load(folder / head["file"], mmap_mode="r", allow_pickle=False)
+            with READING:
+                values = np.load(folder / head["file"], mmap_mode="r", allow_pickle=False)
             if head["identity"] != identity or values.shape != (head["pages"],):
                 return None
             return Ranks(values, int(head["seq"]), identity, float(head["damping"]))

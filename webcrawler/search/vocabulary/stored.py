@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler.arrays import READING
 from webcrawler.durable import replaced
 from webcrawler.search.vocabulary.completions import Completions, Phrases
 from webcrawler.search.vocabulary.spelling import Correction, Spelling, Words
@@ -100,7 +101,7 @@ def load(folder: Path, identity: str) -> Vocabulary | None:
 def stored_seq(folder: Path, identity: str) -> int:
     """Return the last change of that catalog that its vocabulary knows; 0 where there is none."""
     try:
-        with np.load(folder / NAME, allow_pickle=False) as file:
+        with READING, np.load(folder / NAME, allow_pickle=False) as file:
             known = (int(file["version"]), str(file["identity"])) == (VERSION, identity)
             return int(file["seq"]) if known else 0
     except Exception:  # as above
@@ -110,7 +111,7 @@ def stored_seq(folder: Path, identity: str) -> int:
 @lru_cache(2)
 def _read(path: Path, *stamp: int) -> tuple[str, Vocabulary]:
     """Return the catalog's identity, and what is in the file that has this stamp."""
-    with np.load(path, allow_pickle=False) as file:
+    with READING, np.load(path, allow_pickle=False) as file:
         if int(file["version"]) != VERSION:
             raise ValueError("of another version of this program")
         words = Words(*_part(file, "words", Words._fields))
