@@ -36,7 +36,9 @@ def scrapyd(python: Path, tmp_path: Path) -> Iterator[Scrapyd]:
 
 def test_jobs_of_ones_own_spider_share_its_pages(scrapyd: Scrapyd, project: Path, site: Site) -> None:
     site.routes = {"*": quotes}
-    run(scrapyd.bin / "scrapyd-deploy", "test", "-p", "tutorial", cwd=project, env=scrapyd.environ)
+    config = project / "scrapy.cfg"
+    config.write_text(config.read_text().replace("#url = http://localhost:6800/", f"url = {scrapyd.url}"))
+    run(scrapyd.bin / "scrapyd-deploy", cwd=project, env=scrapyd.environ)
     for job in JOBS:
         order = {"project": "tutorial", "spider": "author", "jobid": job, "site": site.url}
         scrapyd.ask("schedule", [*order.items(), ("setting", f"CRAWL_DIR={scrapyd.crawl_dir}")])

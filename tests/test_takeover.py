@@ -141,9 +141,7 @@ def test_requests_are_the_same_and_what_was_seen_is_seen(
     assert not client.exists("named:requests", "named:dupefilter")
 
 
-def test_second_run_moves_nothing_twice(
-    client: redis.Redis, taken: Frontier, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_second_run_moves_nothing_twice(client: redis.Redis, taken: Frontier) -> None:
     for n in range(3):
         PriorityQueue(client, Named(), "%(spider)s:requests").push(Request(URL.format(n), dont_filter=True))
     left = client.zrange("named:requests", 0, -1, withscores=True)
@@ -183,9 +181,12 @@ def test_what_cannot_be_read_is_kept_aside_and_nothing_of_it_runs(
 
 
 def test_serializer_of_the_project_reads_what_it_has_written(client: redis.Redis, taken: Frontier) -> None:
-    client.rpush("named:requests", json.dumps({"url": URL.format("json")}))
+    client.rpush("named:requests", "{torn", json.dumps({"url": URL.format("json")}))
 
-    assert moved(taken, SCHEDULER_SERIALIZER="json")["new"] == 1
+    found = moved(taken, SCHEDULER_SERIALIZER="json")
+
+    assert (found["requests"], found["new"], sum(found["refused"].values())) == (2, 1, 1)
+    assert client.lrange("named:requests:refused", 0, -1) == [b"{torn"]
     assert leased(taken) == [URL.format("json")]
 
 

@@ -2,5 +2,6 @@
 
 from threading import Lock
 
-# numpy reads headers with `ast`, whose count of its depth threads share: CPython issue 106905, up to 3.12.
+# numpy reads headers with `ast`, whose count of its depth threads share: now and then that ends in a
+# SystemError (seen with Python 3.11.7; CPython issue 106905).
 READING = Lock()

@@ -58,11 +58,7 @@ class Evaluate(Command):
         Option("--flush", "ir", "what leaves a full buffer first: least ir, least ib, or fifo (ir)"),
         Option("--reorder", "1", "percent of the pages between two updates of ranks (1)"),
         Option("--query", "", "words of a topic, for orderings and metrics that need them"),
-        Option(
-            "--delay",
-            "",
-            "seconds between two downloads of a server: compares orderings by time, too",
-        ),
+        Option("--delay", "", "seconds between two downloads of a server: compares orderings by time, too"),
         Option("--latency", "", "seconds of a download at half of the servers, with --delay (0.5)"),
         Option("--downloads", "", "downloads at a time, with --delay (32)"),
         Option("--max-pages", "0", "stop each crawl after this many pages (all)"),

@@ -44,9 +44,8 @@ def _telling(language: str) -> dict[str, float]:
     if language not in wordfreq.available_languages("small"):
         return {}
     found: dict[str, float] = {}
-    for centibels, words in enumerate(
-        wordfreq.get_frequency_list(language, "small")
-    ):  # the most frequent first
+    # the most frequent first
+    for centibels, words in enumerate(wordfreq.get_frequency_list(language, "small")):
         share = wordfreq.cB_to_freq(-centibels)
         if share <= RARE:
             break

@@ -23,7 +23,6 @@ ALLOWED = {
     ("builtins", "set"),
     ("builtins", "frozenset"),
     ("collections", "OrderedDict"),
-    ("_codecs", "encode"),  # of bytes, in old pickles
 }
 MEMORY_BYTES = 2**30
 

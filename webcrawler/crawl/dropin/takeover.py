@@ -92,10 +92,13 @@ def _reader(settings: BaseSettings, opened: ExitStack) -> Callable[[Sequence[byt
         return opened.enter_context(Pickles()).read
     loads = importlib.import_module(serializer).loads  # the project's own
 
-    def read(values: Sequence[bytes]) -> list[Any]:
-        return [loads(value) for value in values]
+    def read(value: bytes) -> Any:
+        try:
+            return loads(value)
+        except Exception as error:  # whatever that module raises
+            return error
 
-    return read
+    return lambda values: [read(value) for value in values]
 
 
 def _links(
