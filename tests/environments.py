@@ -1,16 +1,61 @@
-"""Environments in which nothing is installed but what is named."""
+"""Wheels of what git tracks, and environments in which nothing is installed but what is named."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
+from localweb import PROJECT
+
+
+def copy_what_git_tracks(folder: Path) -> Path:
+    """The folder, now like a clean clone: a build leaves files beside it."""
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=PROJECT, text=True)
+    for name in filter(None, listed.split("\0")):
+        if (PROJECT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / name, folder / name)
+    return folder
+
+
+def build_wheel(clone: Path) -> Path:
+    """By `make dist`, which takes what is staged in the clone."""
+    subprocess.run(["git", "init", "--quiet"], cwd=clone, check=True)
+    subprocess.run(["git", "add", "--all"], cwd=clone, check=True)
+    made = ["make", "-o", "dev", "dist", f"BIN={Path(sys.executable).parent}"]
+    subprocess.run(made, cwd=clone, check=True, capture_output=True)
+    [wheel] = (clone / "dist").glob("scrapy_webcrawler-*.whl")
+    return wheel
+
 
 def make_environment(folder: Path, *requirements: str) -> Path:
     """The folder of its programs. Without pip, and without compiling what is hardly used: half the time."""
     venv.create(folder)
-    pip = [sys.executable, "-m", "pip", "--python", folder / "bin/python"]
-    subprocess.run([*pip, "install", "--quiet", "--no-compile", *requirements], cwd=folder, check=True)
+    return install(folder / "bin", *requirements)
+
+
+def install(programs: Path, *requirements: str) -> Path:
+    """Into the environment whose programs these are."""
+    pip = [sys.executable, "-m", "pip", "--python", programs / "python"]
+    subprocess.run(
+        [*pip, "install", "--quiet", "--no-compile", *requirements], cwd=programs.parent, check=True
+    )
+    return programs
+
+
+def like(programs: Path, folder: Path) -> Path:
+    """The programs of another environment with the same packages, in a second."""
+    shutil.copytree(programs.parent, folder, symlinks=True, copy_function=_link)
+    for script in (folder / "bin").iterdir():
+        if script.is_file() and not script.is_symlink() and (text := script.read_bytes()).startswith(b"#!"):
+            script.unlink()
+            script.write_bytes(text.replace(bytes(programs), bytes(folder / "bin"), 1))
+            script.chmod(0o755)
     return folder / "bin"
+
+
+def _link(source: str, target: str) -> None:
+    Path(target).hardlink_to(source)

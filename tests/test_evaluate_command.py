@@ -235,32 +235,6 @@ def test_without_matplotlib_plots_are_refused_at_once(
     )
 
 
-def test_the_how_to_works_word_for_word(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its commands, on a crawl of eight pages."""
-    pytest.importorskip("matplotlib")
-    how_to = (PROJECT / "docs/how-to/compare-orderings.md").read_text("utf-8")
-    commands = [
-        line for block in re.findall(r"(?ms)^```sh\n(.*?)^```", how_to) for line in block.splitlines()
-    ]
-    monkeypatch.chdir(tmp_path)
-    urls = [f"http://a.test/{n}" for n in range(8)]
-    pages = [fetched(url, *(link(target, "biology") for target in urls), title="Biology") for url in urls]
-    crawled(tmp_path / "crawl", *pages)
-
-    for command in commands:
-        program, *arguments = shlex.split(command)
-        if program == "printf":
-            subprocess.run(command, shell=True, check=True)
-        elif program not in ("make", "unset"):
-            assert (program, arguments[0]) == (".venv/bin/scrapy", "evaluate")
-            answer = run(*arguments[1:])
-            assert answer.status == 0, (command, answer.err)
-            assert "area under P_ST" in answer.out
-
-    assert (tmp_path / "plots" / "p_st-ib-5.svg").exists()
-    assert (tmp_path / "plots" / "figures.json").exists()
-
-
 def test_an_old_file_of_figures_stays_until_there_are_new_ones(run: Run, graph: Path, tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     file.write_text("old")

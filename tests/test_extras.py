@@ -3,49 +3,80 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from environments import make_environment
-from localweb import PROJECT, Answer, environment, sites
+from documented import Reader
+from environments import build_wheel, copy_what_git_tracks, install, like, make_environment
+from localweb import Answer, Site, environment, page, sites
+from papers import owls
 from test_light import SPIDER
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the environments are made within the first test
 
 LACKING = {  # a command that needs more than the extra has, and what it says
     "": ("search", "search"),
     "search": ("serve", "serve"),
     "serve": ("judge", "judge"),
 }
+CRAWLED = "webcrawler crawl https://example.org/\nwebcrawler report >&2\n"
+LINKS = "printf '0 1\\n0 2\\n0 3\\n1 3\\n2 3\\n' > links.txt\n"
+COMPARED = f"{LINKS}webcrawler evaluate links.txt --start 0 --hot ib:3 --orderings fifo,backlink"
+JUDGED = """mkdir judged
+echo '{"id": "1", "title": "Owls", "text": "An owl is a bird."}' > judged/docs.jsonl
+printf 'q\\towl\\n' > judged/queries.tsv
+printf 'q 0 1 1\\n' > judged/qrels.txt
+webcrawler judge judged
+"""
+LEARNT = (
+    "webcrawler crawl realtime --json -a strategy=classifier "
+    "-a examples=https://example.org/,https://example.org/hawk\n"
+)
+WORKS = {  # what is typed where nothing but an extra is, and something of what is printed then
+    "search": (f"{CRAWLED}webcrawler search hawks\n", "/hawk"),
+    "serve": (f"{CRAWLED}webcrawler serve\ncurl -s 127.0.0.1:8000/api/search?q=hawks\n", "/hawk"),
+    "documents": (f"{CRAWLED}webcrawler search 'snowy owls' --json\n", "/owls.pdf"),
+    "graph": (f"{CRAWLED}webcrawler graph export links.graphml\ncat links.graphml\n", "<graphml"),
+    "plots": (f"{COMPARED} --plots plots\nls plots\n", "p_st-ib-3.svg"),
+    "parquet": (f"{COMPARED} --tidy rows.parquet\ntail -c 4 rows.parquet\n", "PAR1"),
+    "judge": (JUDGED, "mean of 1 query"),
+    "classifier": (LEARNT, "/hawk"),
+}
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What git tracks: a build leaves files beside it."""
-    folder = tmp_path_factory.mktemp("clone")
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, text=True, check=True
-    )
-    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=PROJECT, text=True)
-    for name in filter(None, listed.split("\0")):
-        if (PROJECT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(PROJECT / name, folder / name)
-    return folder
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(copy_what_git_tracks(tmp_path_factory.mktemp("clone")))
 
 
-@pytest.fixture(scope="module", params=LACKING)
-def installed(request: pytest.FixtureRequest, clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that has one extra; `extra` says which."""
-    wanted = f"{clone}[{request.param}]" if request.param else str(clone)
-    return make_environment(tmp_path_factory.mktemp("environment"), wanted)
+Installed = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The programs of an environment that has one extra ("": none), which is made at the first call."""
+    made: dict[str, Path] = {}
+
+    def programs(extra: str) -> Path:
+        if extra not in made:
+            folder = tmp_path_factory.mktemp("environment") / "with"
+            if not extra:
+                made[""] = make_environment(folder, str(wheel))
+            else:  # all others bring [search]
+                base = programs("" if extra == "search" else "search")
+                made[extra] = install(like(base, folder), f"{wheel}[{extra}]")
+        return made[extra]
+
+    return programs
 
 
 @pytest.fixture
-def extra(request: pytest.FixtureRequest, installed: Path) -> str:
-    return str(request.node.callspec.params["installed"])
+def birds() -> Iterator[Site]:
+    about = {"/": page("/hawk", "/owls.pdf"), "/hawk": Answer("<title>Hawks</title><p>Hawks hunt by day.")}
+    with sites(site={**about, "/owls.pdf": Answer(owls("pdf"), kind="application/pdf")}) as opened:
+        yield opened["site"]
 
 
 def run(program: Path, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -55,13 +86,24 @@ def run(program: Path, *arguments: str, folder: Path) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.timeout(900)  # the environment is made within the first test
-def test_a_spider_crawls_with_the_add_on(installed: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("extra", WORKS)
+def test_what_an_extra_is_for_works_with_it_alone(
+    installed: Installed, birds: Site, extra: str, tmp_path: Path
+) -> None:
+    script, printed = WORKS[extra]
+
+    done = Reader(tmp_path, installed(extra), birds.url).types([script])
+
+    assert printed in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("extra", LACKING)
+def test_a_spider_crawls_with_the_add_on(installed: Installed, extra: str, tmp_path: Path) -> None:
     (tmp_path / "topics.py").write_text(SPIDER)
     with sites(web={"/": Answer("<a href=/a>a</a>"), "/a": Answer("a")}) as made:
         site = f"{made['web'].url}/"
         done = run(
-            installed / "scrapy", "runspider", "topics.py", "-a", f"site={site}", "-O", "items.json",
+            installed(extra) / "scrapy", "runspider", "topics.py", "-a", f"site={site}", "-O", "items.json",
             folder=tmp_path,
         )  # fmt: skip
 
@@ -69,10 +111,13 @@ def test_a_spider_crawls_with_the_add_on(installed: Path, tmp_path: Path) -> Non
     assert sorted(item["url"] for item in items) == [site, f"{site}a"], done.stderr
 
 
-def test_a_command_that_needs_more_says_in_one_line_what(installed: Path, extra: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("extra", LACKING)
+def test_a_command_that_needs_more_says_in_one_line_what(
+    installed: Installed, extra: str, tmp_path: Path
+) -> None:
     command, needed = LACKING[extra]
 
-    done = run(installed / "webcrawler", command, folder=tmp_path)
+    done = run(installed(extra) / "webcrawler", command, folder=tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1, done.stderr
@@ -80,10 +125,11 @@ def test_a_command_that_needs_more_says_in_one_line_what(installed: Path, extra:
     assert done.stderr.endswith(f': pip install "scrapy-webcrawler[{needed}]"\n')
 
 
-def test_help_lists_every_command_and_what_it_needs(installed: Path, extra: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("extra", LACKING)
+def test_help_lists_every_command_and_what_it_needs(installed: Installed, extra: str, tmp_path: Path) -> None:
     command, needed = LACKING[extra]
 
-    done = run(installed / "webcrawler", "--help", folder=tmp_path)
+    done = run(installed(extra) / "webcrawler", "--help", folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith(f"  {command} ")]
@@ -91,8 +137,9 @@ def test_help_lists_every_command_and_what_it_needs(installed: Path, extra: str,
     assert f'"scrapy-webcrawler[{needed}]"' in lines[0]
 
 
-def test_no_command_of_another_project_breaks(installed: Path, tmp_path: Path) -> None:
-    done = run(installed / "scrapy", "version", folder=tmp_path)
+@pytest.mark.parametrize("extra", LACKING)
+def test_no_command_of_another_project_breaks(installed: Installed, extra: str, tmp_path: Path) -> None:
+    done = run(installed(extra) / "scrapy", "version", folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Scrapy ")

@@ -56,7 +56,7 @@ class Owner:
         here |= {"@seeds.txt": f"@{self._here / 'seeds.txt'}"}
         for theirs, ours in here.items():
             written = written.replace(theirs, str(ours))
-        script = f'set -e\nscrapy() {{ {sys.executable} -m scrapy "$@"; }}\n{written}'
+        script = f'set -e\nwebcrawler() {{ {sys.executable} -m scrapy "$@"; }}\n{written}'
         mark = Mark()
         environ = environment(self.folder, **FAST, **mark.environment)
         command = ["bash", "-c", script]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
-from environments import make_environment
+from environments import build_wheel, copy_what_git_tracks, install, make_environment
 from localweb import Answer, environment, page, sites
 
 pytestmark = pytest.mark.slow
-
-PROJECT = Path(__file__).parents[1]
 
 FOREIGN = {
     "scrapy.cfg": "[settings]\ndefault = shop\n",
@@ -49,28 +46,21 @@ class Mine(scrapy.Spider):
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What git tracks here, in a repository of its own, and what an older build has left in it."""
-    folder = tmp_path_factory.mktemp("clone")
-    for name in run("git", "ls-files", "-z", cwd=PROJECT).split("\0"):
-        if name and (PROJECT / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes((PROJECT / name).read_bytes())
-    run("git", "init", "-q", cwd=folder)
-    run("git", "add", "--all", cwd=folder)
+    """With what an older build has left in it."""
+    folder = copy_what_git_tracks(tmp_path_factory.mktemp("clone"))
     (folder / "build/lib/webcrawler").mkdir(parents=True)
     (folder / "build/lib/webcrawler/stale.py").write_text("of a module that was renamed since")
     return folder
 
 
 @pytest.fixture(scope="module")
-def dist(clone: Path) -> Path:
-    run("make", "-o", "dev", "dist", f"BIN={Path(sys.executable).parent}", cwd=clone)
-    return clone / "dist"
+def wheel(clone: Path) -> Path:
+    return build_wheel(clone)
 
 
 @pytest.fixture(scope="module")
-def wheel(dist: Path) -> Path:
-    return one(dist, "scrapy_webcrawler-*.whl")
+def dist(wheel: Path) -> Path:
+    return wheel.parent
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +73,7 @@ def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(bin_folder: Path, dist: Path, request: pytest.FixtureRequest) -> Path:
     """Where the programs are, once from the wheel and once from the source distribution."""
     archive = one(dist, request.param)
-    return make_environment(bin_folder.parent, "--force-reinstall", "--no-deps", str(archive))
+    return install(bin_folder, "--force-reinstall", "--no-deps", str(archive))
 
 
 @pytest.fixture

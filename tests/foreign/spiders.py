@@ -306,6 +306,29 @@ class FilesSpider(scrapy.Spider):
         yield {"page": response.url, "file_urls": files}
 
 
+class ImagesSpider(scrapy.Spider):
+    """topics/media-pipeline: using the Images Pipeline, with thumbnails."""
+
+    name = "images"
+    custom_settings = {
+        "ITEM_PIPELINES": {
+            "scrapy.pipelines.images.ImagesPipeline": 1,
+            "tutorial.pipelines.LinesPipeline": 300,
+        },
+        "IMAGES_STORE": f"{os.environ.get('CRAWL_DIR', '.')}/images",
+        "IMAGES_THUMBS": {"small": (8, 8)},
+        "IMAGES_MIN_WIDTH": 10,
+    }
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/category/1", f"{site}/category/3"]
+
+    def parse(self, response):
+        images = response.css("img::attr(src)").getall()
+        yield {"page": response.url, "image_urls": [response.urljoin(url) for url in images]}
+
+
 class AsyncSpider(scrapy.Spider):
     """topics/coroutines: inline requests, in an asynchronous callback."""
 

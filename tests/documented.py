@@ -1,0 +1,123 @@
+"""The commands of the documentation, typed as a reader would: in a folder, from the top of a page down."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from localweb import PROJECT, environment
+from marked import Mark
+
+from webcrawler.connection.embedded import installed_binaries
+
+# A reader has several terminals: what runs on is put into the background, and ends with the page.
+TERMINALS = """
+set -eE
+trap 'status=$?; echo "status $status: $BASH_COMMAND" >&2; exit $status' ERR
+trap 'status=$?; trap - ERR; set +e; kill $(jobs -p) 2>/dev/null; wait; exit $status' EXIT
+answering() {
+    for _ in $(seq 600); do (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return; sleep .1; done
+    return 1
+}
+webcrawler() {
+    if [ "$1" != serve ]; then command webcrawler "$@"; return; fi
+    [ -z "$page" ] || { kill "$page"; wait "$page" || true; }
+    command webcrawler "$@" --port "$PAGE_PORT" >&2 & page=$!
+    answering "$PAGE_PORT"
+}
+python() {
+    if [ "$2" != webcrawler.demo ]; then command python "$@"; return; fi
+    command python "$@" >&2 &
+    answering 18080
+}
+valkey-server() { "$VALKEY" "$@" >&2 & answering "$REDIS_PORT"; }
+timeout() { command timeout "$@" || test $? = 137; }
+"""
+
+
+VALKEY = str(next(installed_binaries()))
+EXAMPLE = r"(?:(?:[\w-]+\.)*example\.(?:org|com|net)|10\.0\.0\.5)"
+
+
+class Block(NamedTuple):
+    """A piece of code of a page: its language ("" is output, or a file), and its lines."""
+
+    language: str
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Those of a page of the documentation, from top to bottom."""
+    text = (PROJECT / page).read_text("utf-8")
+    return [Block(*found) for found in re.findall(r"(?ms)^```(\w*)\n(.*?)^```", text)]
+
+
+def commands(page: str) -> list[str]:
+    """What is to be typed; a line that goes on, and a here-document, is one command."""
+    lines = iter("".join(one.text for one in blocks(page) if one.language == "sh").splitlines(keepends=True))
+    return [_whole(line, lines) for line in lines if line.strip()]
+
+
+def _whole(line: str, following: Iterator[str]) -> str:
+    while line.endswith(("\\\n", "|\n")):
+        line += next(following)
+    if begun := re.search(r"<<'?(\w+)", line):
+        while not line.endswith(f"\n{begun[1]}\n"):
+            line += next(following)
+    return line
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+@dataclass
+class Reader:
+    """Has `programs` first on the path and types what pages say; `site` is what they call example.org."""
+
+    folder: Path
+    programs: Path
+    site: str
+
+    def __post_init__(self) -> None:
+        self._ports = {"8000": str(free_port()), "6379": str(free_port())}
+
+    def types(self, typed: list[str]) -> subprocess.CompletedProcess[str]:
+        """Fails where a command does, with all that was printed."""
+        script = self.here("".join(typed))
+        mark = Mark()
+        done = subprocess.run(
+            ["bash", "-c", TERMINALS + script],
+            cwd=self.folder, env=self._environment() | mark.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{script}\n{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
+        assert not mark.leftovers(120)  # what works beside a crawl ends after it
+        return done
+
+    def here(self, text: str) -> str:
+        """With addresses of this machine in place of examples."""
+        text = text.replace("127.0.0.1 10.0.0.5", "127.0.0.1").replace("10.0.0.0/8", "127.0.0.1/32")
+        text = text.replace("/var/lib/crawl", "crawl-here")
+        text = re.sub(rf"https?://({EXAMPLE})(?=[/ ,'*]|$)", self.site, text)
+        text = re.sub(rf"(?<!you@)(?<![\w.]){EXAMPLE}", "127.0.0.1", text).replace(
+            "/var/lib/crawl", "crawl-here"
+        )
+        for example, port in self._ports.items():
+            text = re.sub(rf"(?<=[: ]){example}\b", port, text)
+        return text
+
+    def _environment(self) -> dict[str, str]:
+        variables = environment(self.folder, PAGE_PORT=self._ports["8000"], REDIS_PORT=self._ports["6379"])
+        variables |= {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": "0", "PARSER_WORKERS": "1"}
+        variables |= {
+            "PATH": f"{self.programs}:{variables['PATH']}",
+            "VALKEY": str(next(installed_binaries())),
+        }
+        return {name: value for name, value in variables.items() if name not in ("CRAWL_DIR", "PYTHONPATH")}
