@@ -45,6 +45,7 @@ SCRAPY_REDIS = {
     "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
     "SCHEDULER_FLUSH_ON_START": "True",
 }
+ADD_ON = '{"webcrawler.addon.WebCrawlerAddon": 500}'
 
 
 class Web(NamedTuple):
@@ -73,17 +74,23 @@ def ours(web: Web, folder: Path) -> Result:
     return _result(measured, folder, catch_up(folder / "crawl"))
 
 
-def plain(web: Web, folder: Path) -> Result:
+def plain(web: Web, folder: Path, spider: str = "plain", **settings: str) -> Result:
     """Bare Scrapy."""
-    return _result(_run(_scrapy("runspider", PEERS / "plain.py", folder), _environment(web), folder), folder)
+    command = _scrapy("runspider", PEERS / f"{spider}.py", folder, **settings)
+    return _result(_run(command, _environment(web), folder), folder)
 
 
-def scrapy_redis(web: Web, folder: Path) -> Result:
+def add_on(web: Web, folder: Path, spider: str = "plain") -> Result:
+    """The same spider over our frontier, with its private Redis."""
+    return plain(web, folder, spider, ADDONS=ADD_ON, CRAWL_DIR=str(folder / "crawl"), **RULES)
+
+
+def scrapy_redis(web: Web, folder: Path, spider: str = "plain") -> Result:
     """The same spider over scrapy-redis, on a server of our own."""
     with connect(None, folder / "crawl") as connection:
         socket = connection.client.connection_pool.connection_kwargs["path"]
         command = _scrapy(
-            "runspider", PEERS / "plain.py", folder, **SCRAPY_REDIS, REDIS_URL=f"unix://{socket}"
+            "runspider", PEERS / f"{spider}.py", folder, **SCRAPY_REDIS, REDIS_URL=f"unix://{socket}"
         )
         result = _result(_run(command, _environment(web), folder), folder)
         used = connection.client.info("cpu")  # the server is ours, not the crawl's
@@ -150,7 +157,10 @@ def _scrapy(command: str, what: str | Path, folder: Path, **settings: str) -> li
 def _environment(web: Web) -> dict[str, str]:
     """The caller's, without his settings of a crawl."""
     kept = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
-    return kept | {"http_proxy": web.proxy, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, PEERS.parent)))}
+    return kept | {
+        "http_proxy": web.proxy,
+        "PYTHONPATH": os.pathsep.join(map(str, (ROOT, PEERS.parent, PEERS))),
+    }
 
 
 def _run(

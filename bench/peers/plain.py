@@ -43,19 +43,18 @@ class PlainSpider(scrapy.Spider):
             return
         assert self.crawler.stats is not None
         self.crawler.stats.inc_value("plain/documents")
-        for url in dict.fromkeys(_links(response)):
+        for url in dict.fromkeys(self.links(response)):
             if url.startswith("http://") and url.rsplit(".", 1)[-1].lower() not in SKIPPED:
                 yield scrapy.Request(url)
 
-
-def _links(response: Response) -> Iterator[str]:
-    try:
-        root = html.document_fromstring(response.body)
-    except Exception:  # whatever lxml makes of bytes that are no page
-        return
-    for anchor in root.iter("a"):
+    def links(self, response: Response) -> Iterator[str]:
         try:
-            if href := anchor.get("href"):
-                yield urldefrag(urljoin(response.url, href)).url
-        except ValueError:
-            continue
+            root = html.document_fromstring(response.body)
+        except Exception:  # whatever lxml makes of bytes that are no page
+            return
+        for anchor in root.iter("a"):
+            try:
+                if href := anchor.get("href"):
+                    yield urldefrag(urljoin(response.url, href)).url
+            except ValueError:
+                continue

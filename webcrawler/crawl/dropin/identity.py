@@ -27,7 +27,7 @@ def key_of(identity: str, fingerprint: Callable[[Request], bytes], is_custom: bo
 
         theirs = RFPDupeFilter(None, "").request_fingerprint
         return lambda request, nonce: _by_fingerprint(
-            _scrapys_url(request)[0], request, nonce, lambda request: bytes.fromhex(theirs(request))
+            _scrapys_url(request.url)[0], request, nonce, lambda request: bytes.fromhex(theirs(request))
         )
     if identity == "canonical":
         return lambda request, nonce: _by_canonical_url(request, nonce, fingerprint)
@@ -55,15 +55,16 @@ def _by_canonical_url(request: Request, nonce: str, fingerprint: Callable[[Reque
 
 def _by_scrapys_url(request: Request, nonce: str, fingerprint: Callable[[Request], bytes]) -> str:
     """Equal exactly where Scrapy's fingerprints are: of method, body and this form of the URL."""
-    url, theirs = _scrapys_url(request)
+    url, theirs = _scrapys_url(request.url)
     if url == theirs and _is_plain(request):
         return url
     return _by_fingerprint(url, request, nonce, fingerprint)
 
 
-def _scrapys_url(request: Request) -> tuple[str, str]:
+@lru_cache(maxsize=16_384)  # most links of a page are those of the pages before it: its navigation
+def _scrapys_url(url: str) -> tuple[str, str]:
     """The URL that Scrapy's fingerprint is of, with its server's canonical name, and as Scrapy has it."""
-    theirs = canonicalize_url(request.url)
+    theirs = canonicalize_url(url)
     resolved = urls.resolve(theirs)
     return _server(resolved) + urls.split(resolved)[1], theirs
 

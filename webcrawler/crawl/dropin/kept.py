@@ -15,7 +15,9 @@ from webcrawler.crawl.dropin.values import loaded, plain, restored
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.records import Lease, Link
 
-_PLAIN = Request("http://plain.example/")  # attributes equal to this request's are omitted
+_REQUEST = Request("http://plain.example/")
+_PLAIN = {name: getattr(_REQUEST, name) for name in _REQUEST.attributes}  # what equals these is omitted
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class NotKept(BadInput):
@@ -49,7 +51,7 @@ class Keeper:
         kept = self._kept(request)
         if fragment:
             kept["url"] = request.url
-        text = json.dumps(kept, separators=(",", ":")) if kept else ""
+        text = _as_json(kept) if kept else ""
         return Link(url, urls.url_id(url), spelling, request=text)
 
     def request(self, lease: Lease) -> Request:
@@ -95,7 +97,7 @@ class Keeper:
             value = getattr(request, name)
             if name == "meta" and self._private in value:
                 value = {key: one for key, one in value.items() if key != self._private}
-            if name not in kept and name not in ("url", "headers") and value != getattr(_PLAIN, name, None):
+            if name not in kept and name not in ("url", "headers") and value != _PLAIN.get(name):
                 try:
                     kept[name] = plain(value)
                 except (TypeError, RecursionError) as error:

@@ -1,0 +1,87 @@
+"""Processor time of other people's spiders: queue in memory, scrapy-redis, and our frontier as an add-on.
+
+    python bench/addon.py --docweb DIR [--proxy URL] [--rounds 5] [--spiders extractor,regex] [--json FILE]
+                          [--queues memory,scrapy-redis,add-on]
+
+Each spider crawls docweb over each queue in turn, by the rules of crawl.py. A ratio is the median over
+rounds of the ratio within a round. The crawling process alone counts; Redis stands apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from contenders import Result, Web, add_on, plain, scrapy_redis
+from rich.console import Console
+from rich.table import Table
+from serving import proxy
+
+QUEUES: dict[str, Callable[[Web, Path, str], Result]] = {
+    "memory": plain,
+    "scrapy-redis": scrapy_redis,
+    "add-on": add_on,
+}
+Round = dict[str, Result]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--docweb", type=Path, metavar="DIR", help="made by `docweb.py build`; is served")
+    parser.add_argument("--proxy", default="", metavar="URL", help="of a docweb that is served already")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of all of them (5)")
+    parser.add_argument("--spiders", default="extractor,regex", help="files of bench/peers (extractor,regex)")
+    parser.add_argument("--queues", default=",".join(QUEUES), help=f"some of {', '.join(QUEUES)} (all)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="every run")
+    arguments = parser.parse_args()
+    queues = arguments.queues.split(",")
+    with proxy(arguments.docweb, arguments.proxy) as url:
+        web = Web(url, Path(), "")
+        measured = {
+            spider: [_round(spider, queues, web) for _ in range(arguments.rounds)]
+            for spider in arguments.spiders.split(",")
+        }
+    _print(measured, queues)
+    if arguments.json:
+        rows = {
+            spider: [{queue: result._asdict() for queue, result in one.items()} for one in rounds]
+            for spider, rounds in measured.items()
+        }
+        arguments.json.write_text(json.dumps(rows, indent=2))
+
+
+def _round(spider: str, queues: list[str], web: Web) -> Round:
+    results: Round = {}
+    for queue in queues:
+        with tempfile.TemporaryDirectory() as folder:
+            results[queue] = QUEUES[queue](web, Path(folder), spider)
+        print(f"{spider} {queue}: {results[queue]}", file=sys.stderr, flush=True)
+    return results
+
+
+def _print(measured: dict[str, list[Round]], queues: list[str]) -> None:
+    table = Table(
+        "spider", "queue", "CPU s", "Redis", "wall s", "requests", *(f"× {queue}" for queue in queues)
+    )
+    for spider, rounds in measured.items():
+        for queue in queues:
+            wall, cpu, redis, requests = (
+                median(column) for column in zip(*(one[queue][:4] for one in rounds), strict=True)
+            )
+            ratios = [
+                median(one[queue].cpu_seconds / one[other].cpu_seconds for one in rounds) for other in queues
+            ]
+            table.add_row(
+                spider, queue, f"{cpu:.1f}", f"{redis:.1f}", f"{wall:.1f}", f"{requests:,.0f}",
+                *(f"{ratio:.2f}" for ratio in ratios),
+            )  # fmt: skip
+    Console(width=100).print(table)
+
+
+if __name__ == "__main__":
+    main()
