@@ -343,6 +343,29 @@ def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, site: Site) -
 
 
 @pytest.mark.slow
+def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site: Site) -> None:
+    site.routes = {"*": quotes}
+
+    def worker() -> Run:
+        return start("author", "-a", f"site={site.url}", CONCURRENT_REQUESTS=2, DOWNLOAD_DELAY=0.3)
+
+    workers = [worker(), worker()]
+    for asked in (7, 14, 21):
+        wait_until(lambda asked=asked: len(site.pages) >= asked)
+        workers.pop(0).kill()
+        workers.append(worker())
+    for one in workers:
+        one.end()
+
+    names = {item["name"] for item in workers[-1].items}
+    assert names == {f"Author {page}{n}" for page in range(1, PAGES + 1) for n in range(3)}
+    twice = [path for path, times in Counter(site.pages).items() if times > 1]
+    assert len(twice) <= 3 * 2  # what was in flight
+    states = workers[-1].states("author")
+    assert (states["queued"], states["leased"]) == (0, 0)
+
+
+@pytest.mark.slow
 def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("lambdas", "-a", f"site={site.url}")

@@ -119,9 +119,12 @@ def test_evaluate_compares_by_time_where_a_delay_is_given(run: Run, tmp_path: Pa
     plain = run("evaluate", *asked, "--json", str(tmp_path / "plain.json"))
 
     assert "area under P_ST over time, %" in answer.out and "over time" not in plain.out
-    paced, other = (
-        json.loads((tmp_path / f"{name}.json").read_text())["runs"] for name in ("paced", "plain")
-    )
+    figures = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("paced", "plain")]
+    assert [one["provenance"]["pace"] for one in figures] == [
+        {"delay": 1.0, "latency": 0.5, "downloads": 32},
+        None,
+    ]
+    paced, other = (one["runs"] for one in figures)
     assert [one["auc_time"].keys() for one in paced] == [{"ib:3"}] * 2
     assert [one["auc_time"] for one in other] == [{}] * 2
     assert paced[1]["auc_time"]["ib:3"] > paced[0]["auc_time"]["ib:3"]

@@ -126,7 +126,7 @@ class Evaluate(Command):
                     found[number] = run
         if not found:
             return None
-        results = evaluation.Results(recorded, [found[number] for number in sorted(found)])
+        results = evaluation.Results(recorded, [found[number] for number in sorted(found)], pace)
         pages = recorded.graph.pages
         for start, run in {run.start: run for run in results.runs}.items():
             hot = "; ".join(f"{name} {number:,}" for name, number in run.hot.items())

@@ -24,6 +24,7 @@ class Results:
 
     graph: Recorded
     runs: Sequence[Run]
+    pace: Pace | None = None  # None: without a clock
 
     def __str__(self) -> str:
         return tables(self.runs)
@@ -48,7 +49,7 @@ class Results:
         """All figures, and where they come from; keys as in docs/reference/commands.md."""
         return {
             "graph": {"pages": self.graph.graph.pages, "links": self.graph.graph.links},
-            "provenance": provenance(described(self.graph)),
+            "provenance": provenance(described(self.graph)) | {"pace": self.pace and self.pace._asdict()},
             "compared": self.compared(),
             "runs": [run.as_json() for run in self.runs],
         }
@@ -83,4 +84,4 @@ def compare(
     recorded, metrics = graph if isinstance(graph, Recorded) else read(graph), metrics or Metrics()
     crawls = experiments(orderings, seeds, metrics.query)
     found = runs(recorded, starts, crawls, metrics, progress, pages_max, jobs or processors(), pace)
-    return Results(recorded, [run for _, run in sorted(found, key=lambda one: one[0])])
+    return Results(recorded, [run for _, run in sorted(found, key=lambda one: one[0])], pace)
