@@ -31,9 +31,7 @@ webcrawler() {
     answering "$PAGE_PORT"
 }
 python() {
-    if [ "$2" != webcrawler.demo ]; then command python "$@"; return; fi
-    command python "$@" >&2 &
-    answering 18080
+    if [ "$2" = webcrawler.demo ]; then command python "$@" >&2 & else command python "$@"; fi
 }
 valkey-server() { "$VALKEY" "$@" >&2 & answering "$REDIS_PORT"; }
 timeout() { command timeout "$@" || test $? = 137; }
@@ -79,14 +77,20 @@ def free_port() -> int:
 
 @dataclass
 class Reader:
-    """Has `programs` first on the path and types what pages say; `site` is what they call example.org."""
+    """Has `programs` first on the path and types what pages say.
+
+    Args:
+        site: stands for example.org.
+        demo_port: the first of a demo web that is served all the time; pages show it at 18080.
+    """
 
     folder: Path
     programs: Path
     site: str
+    demo_port: int = 18080
 
     def __post_init__(self) -> None:
-        self._ports = {"8000": str(free_port()), "6379": str(free_port())}
+        self._page, self._redis = str(free_port()), str(free_port())
 
     def types(self, typed: list[str]) -> subprocess.CompletedProcess[str]:
         """Fails where a command does, with all that was printed."""
@@ -103,21 +107,20 @@ class Reader:
 
     def here(self, text: str) -> str:
         """With addresses of this machine in place of examples."""
-        text = text.replace("127.0.0.1 10.0.0.5", "127.0.0.1").replace("10.0.0.0/8", "127.0.0.1/32")
-        text = text.replace("/var/lib/crawl", "crawl-here")
+        for example, real in (
+            ("127.0.0.1 10.0.0.5", "127.0.0.1"),
+            ("10.0.0.0/8", "127.0.0.1/32"),
+            ("/var/lib/crawl", "crawl-here"),
+            (":8000", f":{self._page}"),
+        ):
+            text = text.replace(example, real)
+        text = re.sub(r"\b6379\b", self._redis, text)
+        text = re.sub(r":180[89]\d\b", lambda port: f":{int(port[0][1:]) - 18080 + self.demo_port}", text)
         text = re.sub(rf"https?://({EXAMPLE})(?=[/ ,'*]|$)", self.site, text)
-        text = re.sub(rf"(?<!you@)(?<![\w.]){EXAMPLE}", "127.0.0.1", text).replace(
-            "/var/lib/crawl", "crawl-here"
-        )
-        for example, port in self._ports.items():
-            text = re.sub(rf"(?<=[: ]){example}\b", port, text)
-        return text
+        return re.sub(rf"(?<!you@)(?<![\w.]){EXAMPLE}", "127.0.0.1", text)
 
     def _environment(self) -> dict[str, str]:
-        variables = environment(self.folder, PAGE_PORT=self._ports["8000"], REDIS_PORT=self._ports["6379"])
+        variables = environment(self.folder, PAGE_PORT=self._page, REDIS_PORT=self._redis)
         variables |= {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": "0", "PARSER_WORKERS": "1"}
-        variables |= {
-            "PATH": f"{self.programs}:{variables['PATH']}",
-            "VALKEY": str(next(installed_binaries())),
-        }
+        variables |= {"VALKEY": VALKEY, "PATH": f"{self.programs}:{variables['PATH']}"}
         return {name: value for name, value in variables.items() if name not in ("CRAWL_DIR", "PYTHONPATH")}

@@ -14,6 +14,8 @@ from documented import Reader, blocks, commands
 from environments import build_wheel, copy_what_git_tracks, make_environment
 from localweb import PROJECT, Answer, Site, page, robots, sites
 
+from webcrawler.demo import DemoWeb
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 ELSEWHERE = {  # pages and commands that are not typed here, and why
@@ -66,21 +68,33 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def demo(programs: Path, site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder of a crawl of the demo web."""
-    folder = tmp_path_factory.mktemp("demo")
-    Reader(folder, programs, site.url).types(["webcrawler crawl\n", "webcrawler report\n"])
-    return folder / "crawl"
+def demo_web() -> Iterator[DemoWeb]:
+    """Crawls of other tests begin demo webs, too; whoever knows the ports of this one shares it."""
+    with DemoWeb() as web:
+        yield web
 
 
 @pytest.fixture
-def reader(programs: Path, site: Site, tmp_path: Path) -> Reader:
-    """Has lists of URLs, and bookmarks."""
+def reader(programs: Path, site: Site, demo_web: DemoWeb, tmp_path: Path) -> Reader:
+    """Has lists of URLs, bookmarks, and data folders that know where the demo web is."""
+    for name in ("crawl", "crawl-try", "crawl-demo", "crawl-shortest"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "demo.json").write_text(json.dumps({"ports": demo_web.ports}))
     (tmp_path / "seeds.txt").write_text(f"{site.url}/\n")
     (tmp_path / "list.txt").write_text(f"{site.url}/archive/2\n")
     bookmarks = "".join(f'<DT><A HREF="{site.url}/{name}.html">{name}</A>' for name in ("dna", "rna"))
     (tmp_path / "bookmarks.html").write_text(f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL>{bookmarks}</DL>")
-    return Reader(tmp_path, programs, site.url)
+    return Reader(tmp_path, programs, site.url, demo_web.ports[0])
+
+
+@pytest.fixture(scope="module")
+def demo(programs: Path, demo_web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a crawl of the demo web."""
+    folder = tmp_path_factory.mktemp("demo")
+    (folder / "crawl").mkdir()
+    (folder / "crawl/demo.json").write_text(json.dumps({"ports": demo_web.ports}))
+    Reader(folder, programs, "").types(["webcrawler crawl\n", "webcrawler report\n"])
+    return folder / "crawl"
 
 
 def code_of(name: str, language: str, number: int = 0) -> str:
@@ -91,7 +105,7 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
     """Write the files that a page shows, and what its reader has before: most have crawled the demo web."""
     folder = reader.folder
     if name not in ("README.md", "docs/tutorial/first-crawl.md"):
-        shutil.copytree(demo, folder / "crawl")
+        shutil.copytree(demo, folder / "crawl", dirs_exist_ok=True)
     match Path(name).stem:
         case "add-an-ordering":
             (folder / "myorderings.py").write_text(code_of(name, "python"))
@@ -100,7 +114,9 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
         case "judge-rankings":
             (folder / "crawl/feedback").mkdir()
             (folder / "crawl/feedback/queries.tsv").write_text("1\tdna\n")
-            (folder / "crawl/feedback/qrels.txt").write_text("1 0 http://127.0.0.1:18088/nucleic-acids/ 1\n")
+            (folder / "crawl/feedback/qrels.txt").write_text(
+                reader.here("1 0 http://127.0.0.1:18088/nucleic-acids/ 1\n")
+            )
         case "search-engine-for-my-sites":
             (folder / "look/static").mkdir(parents=True)
             (folder / "look/static/logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
