@@ -122,7 +122,7 @@ def checked(first_check: Path, living: LivingSite, tmp_path: Path) -> Path:
 
 def nightly_command() -> list[str]:
     """The command of the timer that the how-to describes."""
-    line = re.search(r"^ExecStart=\S+/scrapy (crawl .*)$", HOW_TO.read_text("utf-8"), re.MULTILINE)
+    line = re.search(r"^ExecStart=\S+/webcrawler (crawl .*)$", HOW_TO.read_text("utf-8"), re.MULTILINE)
     assert line
     return shlex.split(line[1])
 
