@@ -1,8 +1,9 @@
 """All that must hold, stage by stage: `python .ci/stages.py`.
 
-Stages that do not disturb each other run two at a time, the longest first; faults have time bounds, so only
-what mostly waits runs beside them. Every stage runs whatever became of the others, shows its output at its
-end, and says its result and time. The last line sums up all tests as pytest does.
+Stages that do not disturb each other run two at a time, the longest first. Kills and faults have time bounds:
+nothing runs beside kills, and beside faults only what mostly waits. Every stage runs whatever became of the
+others, shows its output at its end, and says its result and time. The last line sums up all tests as pytest
+does.
 """
 
 from __future__ import annotations
@@ -44,15 +45,17 @@ def tests(name: str, marks: str, *options: str) -> Stage:
 
 OTHERS = "browser or cluster or docweb or faults or scrapyd or zoo"
 WAITING = "tests/test_stopped_writer.py"  # for time limits, nearly all of its minute
+KILLS = "tests/docweb/test_kills.py"  # its crawl has to be back at work within a time limit
 ONE_AT_A_TIME = (
     Stage("style", (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     Stage("types", (("mypy",),)),
     Stage("contracts", (("lint-imports",),)),
     # three, as they wait for processes and servers a third of their time
     tests("fast tests", "not slow", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+    tests("kills", "docweb", KILLS),
 )
 TWO_AT_A_TIME = (
-    tests("docweb", "docweb"),
+    tests("docweb", "docweb", "--ignore", KILLS),
     # two, for the same reason
     tests("slow", f"slow and not ({OTHERS})", "--ignore", WAITING, "-n", "2", "--dist", "loadfile"),
     tests("zoo", "zoo"),

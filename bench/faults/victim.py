@@ -82,12 +82,13 @@ class Victim:
         return Kill(kind, documents, in_flight, time.monotonic() - began)
 
     def finish(self) -> int:
-        """Lets the crawl come to its end, index and vocabulary too; returns the exit status."""
+        """Lets the crawl and all that follows it come to their end; returns the exit status."""
         if self._ended():
             self._start()
         status = self._crawl.wait(END_SECONDS)
         follower.wait_until_caught_up(self.folder)
         vocabulary.wait_until_made(self.folder)  # at niceness 10, beside other tests: a minute
+        self._until(lambda: self._follower() is None, END_SECONDS)  # it merges the index last
         return status
 
     def documents(self) -> int:
