@@ -96,7 +96,9 @@ def test_a_spider_that_there_is_not(run: Run) -> None:
 
 
 def test_seeds_that_are_arguments(run: Run) -> None:
-    assert_told_off(run("crawl", "ftp://a.test/"), "'ftp://a.test/' is not a URL")
+    assert_told_off(
+        run("crawl", "ftp://a.test/"), "ftp://a.test/ is not fetched: set PROTOCOLS=ftp,http,https"
+    )
     assert_told_off(run("crawl", A, "http://[/,x"), r"'http://\[/,x' is not a URL")
     assert_told_off(run("crawl", A, "-a", f"seeds={B}"), "name the seeds once")
     assert_told_off(run("crawl", A, "@list.txt"), "@FILE stands alone")

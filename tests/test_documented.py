@@ -33,6 +33,7 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     r"webcrawler judge (tests|cranfield)": "collections of the clone",
     r"curl http://127.0.0.1:6800|webcrawler serve -s SERVE_SCRAPYD": "test_scrapyd.py has a Scrapyd",
     r"curl .*/api/live/JOB": "test_live.py takes JOB from the answer",
+    r"webcrawler crawl ftp:": "test_protocols.py has such servers",
 }
 BEFORE = {"docs/reference/search-api.md": ["webcrawler serve\n"]}
 

@@ -16,13 +16,13 @@ from twisted.internet.testing import StringTransport
 from twisted.web._newclient import ParseError
 from twisted.web.client import HTTPConnectionPool
 
-from webcrawler.crawl.middlewares.bodies import (
+from webcrawler.crawl.handlers.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
+from webcrawler.crawl.room import (
     HELD_BYTES_MAX,
     LARGE_BYTES,
     PLACES,
     Room,
 )
-from webcrawler.crawl.middlewares.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 

@@ -53,7 +53,7 @@ BAD = [
     ({"seeds": "nonsense"}, "'nonsense' is not a URL"),
     ({"seeds": "http://a.test/,/b"}, "'/b' is not a URL"),
     ({"seeds": "file:///etc/passwd"}, "is not a URL"),
-    ({"seeds": "ftp://a.test/"}, "is not a URL"),
+    ({"seeds": "data:text/html,a"}, "is not a URL"),
     ({"seeds": "http://"}, "is not a URL"),
     ({"seeds": "http://a.test:99999/"}, "is not a URL"),
     ({"seeds": "http://[::1/"}, "is not a URL"),

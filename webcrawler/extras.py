@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from webcrawler.errors import BadInput
 
 _SEARCH = (
-    *("Stemmer", "lxml", "numpy", "pebble", "py3langid", "rapidfuzz", "rich", "scipy"),
+    *("Stemmer", "aioftp", "lxml", "numpy", "pebble", "py3langid", "rapidfuzz", "rich", "scipy"),
     *("warcio", "whoosh", "wordfreq"),
 )
 # What cannot be done without, by the names of import.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import inf
@@ -94,6 +94,16 @@ class Job:
         seeds, sitemaps = (tuple(map(mirrors.original, some)) for some in (self.seeds, self.sitemaps))
         return replace(self, seeds=seeds, sitemaps=sitemaps)
 
+    def check_protocols(self, named: Collection[str]) -> None:
+        """Check the seeds against PROTOCOLS.
+
+        Raises:
+            BadInput: one needs a protocol that is not named.
+        """
+        for seed in (*self.seeds, *self.sitemaps):
+            if (protocol := seed.partition(":")[0]) not in named:
+                raise BadInput(f"{seed} is not fetched: set PROTOCOLS={','.join(sorted({*named, protocol}))}")
+
     def admits(self, server: str) -> bool:
         """Is this server within `domains`?"""
         return is_in_domains(server, self.domains)
@@ -103,7 +113,7 @@ def read_seeds(text: str) -> tuple[str, ...]:
     """Seeds from `URL,URL` or `@file` (one URL a line, `#` comments).
 
     Raises:
-        BadInput: the file is missing, there is no seed, or one is no http or https URL.
+        BadInput: the file is missing, there is no seed, or one is no URL.
     """
     return tuple(_seed(seed, where) for seed, where in _parts(text, "URL"))  # none: the demo web is crawled
 
@@ -134,7 +144,7 @@ def read_domains(text: str) -> tuple[str, ...]:
 
 def seed_link(seed: str) -> Link:
     """A seed as the frontier takes it in."""
-    target = urls.outlink(seed, seed)
+    target = urls.outlink(seed, seed, urls.DEFAULT_PORTS)
     return Link(target.url, target.id, target.spelling)
 
 
@@ -144,7 +154,7 @@ def sitemap_link(url: str, of: str = "") -> Link:
     Args:
         of: the server whose robots.txt names it, or names the index that does; "": a person names it.
     """
-    target = urls.outlink(url, url)
+    target = urls.outlink(url, url, urls.DEFAULT_PORTS)
     refused = "" if target.refused == "extension" else target.refused
     request = {"kind": "sitemap", "of": of} if of else {"kind": "sitemap"}
     return Link(

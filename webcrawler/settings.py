@@ -118,7 +118,7 @@ FRONTIER_IDLE = given("FRONTIER_IDLE", 0.0, "seconds")
 
 # ---- What is fetched
 
-# Schemes that are followed; links to others are counted as refused.
+# Schemes that are followed, of http, https, ftp and gopher; links to others are counted as refused.
 PROTOCOLS = given("PROTOCOLS", "http,https", "schemes")
 # Networks whose addresses are allowed although they are special, such as private ones.
 ADDRESSES_ALLOWED = given("ADDRESSES_ALLOWED", "", "networks")
@@ -237,7 +237,7 @@ SPIDER_MODULES = [module("spiders")]
 NEWSPIDER_MODULE = module("spiders")
 COMMANDS_MODULE = "webcrawler.commands"
 
-# http and https only: a link to file:///etc/passwd must not end in a public index.
+# A link to file:///etc/passwd must not end in a public index; our spiders have handlers of their own for FTP.
 DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}
 
 REACTOR_THREADPOOL_MAXSIZE = 32  # DNS
@@ -258,7 +258,7 @@ REMOVED = {
     "SERVE_SCRAPYD_PROJECT": "the project is called webcrawler in a Scrapyd, too",
 }
 WORDS = {  # of settings that are lists
-    "PROTOCOLS": {"http", "https"},
+    "PROTOCOLS": {"http", "https", "ftp", "gopher"},
     "DOCUMENT_TYPES": {"pdf", "doc", "docx", "odt", "rtf", "epub", "markdown", "text"},
 }
 CHOICES = {

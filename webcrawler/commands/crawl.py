@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -58,12 +58,15 @@ class Crawl(Command, BaseRunSpiderCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         spider = self._spider(self._named(args, opts), opts)
         reads = getattr(spider, "job_type", object)  # spiders of ours say what their arguments make
-        search = _RealtimeSearch(self.crawl_dir, opts) if issubclass(reads, RealtimeJob) else None
+        protocols = words_of(self.project["PROTOCOLS"])
+        search = _RealtimeSearch(self.crawl_dir, opts, protocols) if issubclass(reads, RealtimeJob) else None
         is_index = issubclass(reads, Job) and not search
         if search:
             main_index(self.project)  # what is wrong with it is said before anything is opened
         mirrors = Mirrors.read(self.project["MIRRORS"])
         job = Job.read(**opts.spargs).of_originals(mirrors) if is_index else None
+        if job:
+            job.check_protocols(protocols)
         agents = run.Agents(job.agents if job else 1)
         with ExitStack() as held:
             if search or job:
@@ -194,7 +197,7 @@ class _RealtimeSearch:
         BadInput: an option is wrong; nothing was changed.
     """
 
-    def __init__(self, crawl_dir: Path, opts: argparse.Namespace) -> None:
+    def __init__(self, crawl_dir: Path, opts: argparse.Namespace, protocols: Collection[str]) -> None:
         if opts.rescore:
             raise BadInput("--rescore is for index: a search has a frontier of its own")
         self._crawl_dir, self._json = crawl_dir, opts.json
@@ -203,6 +206,7 @@ class _RealtimeSearch:
         if feeds_stdout and opts.json == STDOUT:
             raise BadInput("--json and the feed would both go to standard output: write --json FILE")
         job = RealtimeJob.read(**opts.spargs).with_judged(crawl_dir)
+        job.check_protocols(protocols)
         self._job = opts.spargs["job"] = job.name  # the spider's, too
         if journal.is_alive(crawl_dir, self._job):
             raise BadInput(f"a search with job={self._job} is going on: choose another name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, NamedTuple
@@ -108,10 +109,10 @@ class GuardedResolver:
     def permits(self, url: str) -> bool:
         """Are host and port of this URL permitted, as far as they say so? A name is known when resolved."""
         host, port = host_and_port(server(url))
-        host = host.rstrip(".")
+        scheme, host = url.partition(":")[0], host.rstrip(".")
         # Connections to a proxy's name are let through: no page may lead there.
         is_proxy = host in self._proxy_names
-        return not is_proxy and self.rules.permits_host(host) and self.rules.permits_port(port)
+        return not is_proxy and self.rules.permits_host(host) and self.rules.permits_port(port, scheme)
 
     def has_refused(self, url: str) -> bool:
         """Was no address of this URL's host let through?"""
@@ -120,6 +121,33 @@ class GuardedResolver:
     def refuse(self, host: str) -> None:
         if len(self._refused) < REFUSED_MAX:
             self._refused.add(host)
+
+
+async def addresses(host: str) -> list[str]:
+    """Return the addresses of a host that the reactor's resolver lets through."""
+    from twisted.internet import reactor
+
+    resolver: Any = reactor
+    receiver = _Collected()
+    resolver.nameResolver.resolveHostName(receiver, host)
+    return await receiver.all
+
+
+@implementer(IResolutionReceiver)
+class _Collected:
+    def __init__(self) -> None:
+        self.all: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
+        self._found: list[str] = []
+
+    def resolutionBegan(self, resolution: IHostResolution) -> None:
+        pass
+
+    def addressResolved(self, address: Any) -> None:
+        self._found.append(address.host)
+
+    def resolutionComplete(self) -> None:
+        if not self.all.done():  # nobody waits for it any more
+            self.all.set_result(self._found)
 
 
 @implementer(IResolutionReceiver)

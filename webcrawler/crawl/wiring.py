@@ -42,9 +42,11 @@ SETTINGS: dict[str, Any] = {
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     },
     "DOWNLOAD_HANDLERS": {
-        "http": "webcrawler.crawl.middlewares.http.BoundedHandler",
-        "https": "webcrawler.crawl.middlewares.http.BoundedHandler",
-        **dict.fromkeys(("file", "ftp", "s3", "data")),  # a link to file:///etc/passwd must not be followed
+        "http": "webcrawler.crawl.handlers.http.BoundedHandler",
+        "https": "webcrawler.crawl.handlers.http.BoundedHandler",
+        "ftp": "webcrawler.crawl.handlers.ftp.FtpHandler",  # these two only where PROTOCOLS names them
+        "gopher": "webcrawler.crawl.handlers.gopher.GopherHandler",
+        **dict.fromkeys(("file", "s3", "data")),  # a link to file:///etc/passwd must not be followed
     },
     "SPIDER_MIDDLEWARES": {
         "webcrawler.crawl.middlewares.outcome.PagesWithoutItemsMiddleware": 10,

@@ -284,7 +284,7 @@ def _standing(frontier: Frontier, limit: int) -> Standing:
         leased: Counter[str] = Counter()
         if leases <= LEASES_LOOKED_AT:
             out = (url.decode() for url in frontier.client.hkeys(prefix + "leases"))
-            leased.update(url[: url.index("/", 8)] for url in out)
+            leased.update(urls.server(url) for url in out)
         known = [name.decode() for name in (*first_ready, *first_doubtful, *first_waiting)]
         names = list(dict.fromkeys([*known, *leased]))
         servers += _servers(frontier.client, partition, names, leased, now, limit)

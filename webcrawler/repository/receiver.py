@@ -126,8 +126,10 @@ class _Bounds:
             raise TooLarge(LARGE)
         if fetch.reason != "document":
             return fetch.reason
-        if refused := urls.outlink(fetch.lease.spelling, fetch.lease.url).refused:
+        server = fetch.lease.server
+        if refused := urls.outlink(fetch.lease.spelling, fetch.lease.url, urls.DEFAULT_PORTS).refused:
             return refused
-        host, port = urls.host_and_port(fetch.lease.server)
-        is_permitted = self._addresses.permits_host(host) and self._addresses.permits_port(port)
+        host, port = urls.host_and_port(server)
+        is_port = self._addresses.permits_port(port, server.partition(":")[0])
+        is_permitted = is_port and self._addresses.permits_host(host)
         return "" if is_permitted else "address-refused"

@@ -6,6 +6,14 @@ Pure functions; any bytes are accepted, and the first `MAX_BYTES` count. Where t
 do as Google's parser does.
 """
 
-from webcrawler.robots._rules import ALLOW_ALL, MAX_BYTES, Rules, deciding_line, product_token, verdict
+from webcrawler.robots._rules import (
+    ALLOW_ALL,
+    MAX_BYTES,
+    Rules,
+    deciding_line,
+    product_token,
+    robots_url,
+    verdict,
+)
 
-__all__ = ["ALLOW_ALL", "MAX_BYTES", "Rules", "deciding_line", "product_token", "verdict"]
+__all__ = ["ALLOW_ALL", "MAX_BYTES", "Rules", "deciding_line", "product_token", "robots_url", "verdict"]

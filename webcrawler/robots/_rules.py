@@ -57,7 +57,7 @@ class Rules:
 
     def allowed(self, url: str) -> bool:
         """Say whether a resolved URL of this server may be fetched; `/robots.txt` always may (2.2.2)."""
-        path = urls.split(url)[1]
+        path = path_of(url)
         return path.partition("?")[0] == "/robots.txt" or self._matcher.allows(path)
 
     @property
@@ -93,12 +93,24 @@ def deciding_line(body: bytes, user_agent: str, url: str) -> str:
 
     Compares each rule with the path, so it is not for crawls.
     """
-    path, (group, _) = urls.split(url)[1], read(body, user_agent)
+    path, (group, _) = path_of(url), read(body, user_agent)
     decision = Matcher(group.rules).decision(path)
     for allow, pattern in group.rules if decision.octets else ():
         if Matcher([(allow, pattern)]).decision(path) == decision:
             return f"{'Allow' if allow else 'Disallow'}: {pattern}"
     return ""
+
+
+def robots_url(server: str) -> str:
+    """Return the URL of a server's robots.txt: 2.3 has it for HTTP and FTP, Gopher as an item of text."""
+    return f"{server}/0/robots.txt" if server.startswith("gopher:") else f"{server}/robots.txt"
+
+
+def path_of(url: str) -> str:
+    """Return what rules are compared with: the path and query of a resolved URL, of Gopher the selector."""
+    if url.startswith("gopher:"):
+        return "/" + urls.gopher_item(url)[1].removeprefix("/")
+    return urls.split(url)[1]
 
 
 def product_token(user_agent: str) -> str:

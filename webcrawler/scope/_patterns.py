@@ -69,7 +69,7 @@ class Patterns:
         )  # what lies between a prefix and its URL begins with the prefix, too
         if place and url.startswith(prefixes[place - 1]):
             return True
-        return bool(others) and any(others[one](url) for one in {"", _server(url)} & others.keys())
+        return bool(others) and any(others[one](url) for one in {"", urls.server(url)} & others.keys())
 
     @cached_property
     def _compiled(self) -> tuple[set[str], list[str], dict[str, Callable[[str], object]]]:
@@ -84,7 +84,7 @@ class Patterns:
             elif text.startswith("*"):
                 others[""].append(_glob(text, ".*"))
             else:
-                server = _server(text)
+                server = urls.server(text)
                 others["" if "*" in server else server].append(_regex(text))
         shortest: list[str] = []  # no prefix of another one is needed beside it
         for prefix in sorted(prefixes):
@@ -94,12 +94,8 @@ class Patterns:
         return exact, shortest, {server: regex.fullmatch for server, regex in compiled.items()}
 
 
-def _server(url: str) -> str:
-    return url[: url.find("/", 8)]
-
-
 def _regex(pattern: str) -> str:
-    server = _server(pattern)
+    server = urls.server(pattern)
     return _glob(server, "[^/]*") + _glob(pattern[len(server) :], ".*")
 
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from webcrawler.index import Reading
 from webcrawler.text.query import Changed
-from webcrawler.urls import host_and_port
+from webcrawler.urls import DEFAULT_PORTS, host_and_port
 
 MOST = 10  # values of a facet, those with the most pages
 SERVERS = 1_000  # whose pages are counted, those with the most: each takes 40 µs, once for a commit
 SPANS = ("7d", "30d", "365d")
-_PORTS = {"http": 80, "https": 443}
 
 Numbers = NDArray[np.int32]
 
@@ -62,7 +61,7 @@ def _site(server: str) -> str:
     """Return what `site:` takes: the host, and the port where it is not that of the scheme."""
     host, port = host_and_port(server)
     host = f"[{host}]" if ":" in host else host
-    return host if port == _PORTS[server.partition(":")[0]] else f"{host}:{port}"
+    return host if port == DEFAULT_PORTS[server.partition(":")[0]] else f"{host}:{port}"
 
 
 def _labelled(reading: Reading, field: str, labels: Iterable[tuple[str, str]]) -> tuple[list[str], Numbers]:

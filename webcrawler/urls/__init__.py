@@ -10,11 +10,12 @@ they cannot disagree about a host.
 from webcrawler.urls._canonical import canonical, url_id
 from webcrawler.urls._groups import path_prefix, registrable_domain
 from webcrawler.urls._mirrors import Mirrors
-from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, Target, ending, is_at, outlink
-from webcrawler.urls._resolve import UnfetchableUrl, host_and_port, resolve, server, split
+from webcrawler.urls._outlink import DOCUMENTS, MAX_LENGTH, Target, ending, gopher_item, is_at, outlink
+from webcrawler.urls._resolve import DEFAULT_PORTS, UnfetchableUrl, host_and_port, resolve, server, split
 from webcrawler.urls.addresses import AddressRules, is_address
 
 __all__ = [
+    "DEFAULT_PORTS",
     "DOCUMENTS",
     "MAX_LENGTH",
     "AddressRules",
@@ -23,6 +24,7 @@ __all__ = [
     "UnfetchableUrl",
     "canonical",
     "ending",
+    "gopher_item",
     "host_and_port",
     "is_address",
     "is_at",

@@ -72,7 +72,7 @@ def canonical_of(url: str) -> str:
         server = re.sub(r"(?<=[^./])\.(?=:\d+$|$)", "", server)
     if not _PLAIN_PATH(path):
         path = _canonical_path(path)
-    if path.endswith(_INDEX):
+    if path.endswith(_INDEX) and url.startswith("http"):  # FTP answers `/` with what is in the folder
         path = path[: path.rindex("/") + 1]
     url = server + path
     if query:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from webcrawler.urls._canonical import canonical_of, url_id
-from webcrawler.urls._resolve import resolve
+from webcrawler.urls._resolve import UnfetchableUrl, resolve, split
 
 LOCATIONS = ("/cgi-bin/",)  # UO 5.1: programs, infinite sets of pages, and votes cast by a crawler
 MAX_SEGMENTS = 24  # Heritrix 20; the longest honest one of 24,000 URLs found in the wild has 21
@@ -26,7 +26,10 @@ _LOCATED = re.compile("|".join(map(re.escape, LOCATIONS))).search
 _PERIODIC = re.compile(r"((?:/[^/]*){2,}?)\1\1(?=/|$)")
 _NESTED = re.compile(r"(?::|%3A)(?:/|%2F){1,2}")
 
-PROTOCOLS = frozenset({"http", "https"})
+PROTOCOLS = frozenset({"http", "https"})  # the others are fetched only where they are named
+# Item types of Gopher (RFC 1436, 3.8, and later use): text, menus, HTML, PDF and other documents, and binary
+# files, which are judged as those of http are. Not searches, which ask for words, nor pictures and sounds.
+GOPHER_TYPES = frozenset("01hdP59")
 MAX_LENGTH = 2_083  # characters; what browsers once took, and the issue's cap
 
 # Endings of documents that a crawl reads or not (DOCUMENT_TYPES): left to its rules.
@@ -66,9 +69,12 @@ def outlink(href: str, base: str, protocols: Collection[str] = PROTOCOLS) -> Tar
     About 3 µs for one of the last 16,384 targets (pages repeat their navigation), 9 µs for another.
 
     Raises:
-        UnfetchableUrl: as `resolve`.
+        UnfetchableUrl: as `resolve`, and for FTP and Gopher where `protocols` do not have them.
     """
-    return _target(resolve(href, base), frozenset(protocols))
+    spelling = resolve(href, base)
+    if not spelling.startswith("http") and spelling.partition(":")[0] not in protocols:
+        raise UnfetchableUrl(href, "scheme")
+    return _target(spelling, frozenset(protocols))
 
 
 @lru_cache(maxsize=16_384)
@@ -82,13 +88,25 @@ def refusal(url: str, protocols: Collection[str]) -> str:
     """Return why a canonical URL is not worth taking in: "scheme", "extension", "length" or a trap, else "".
 
     Args:
-        protocols: those that are fetched, lower case: a subset of http and https.
+        protocols: those that are fetched, lower case.
     """
-    if url[: url.index(":")] not in protocols:
+    scheme = url[: url.index(":")]
+    if scheme not in protocols:
         return "scheme"
     if len(url) > MAX_LENGTH:
         return "length"
+    if scheme == "gopher" and gopher_item(url)[0] not in GOPHER_TYPES:
+        return "extension"
     return "extension" if ending(url) in UNINDEXABLE else trap(url)
+
+
+def gopher_item(url: str) -> tuple[str, str]:
+    """Return type and selector, percent-encoded, of the item at a resolved URL of Gopher (RFC 4266, 2.1).
+
+    A URL without a path is the server's menu.
+    """
+    path = split(url)[1][1:]
+    return path[:1] or "1", path[1:]
 
 
 def ending(url: str) -> str:
@@ -100,7 +118,7 @@ def ending(url: str) -> str:
 
 def is_at(url: str, locations: Collection[str]) -> bool:
     """Tell whether the path of a resolved URL holds one of these lower-case texts, in any case."""
-    path = url[url.index("/", 8) :].partition("?")[0].lower()
+    path = split(url)[1].partition("?")[0].lower()
     return any(location in path for location in locations)
 
 
@@ -136,7 +154,7 @@ def trap(url: str) -> str:
         return "location"
     if not _is_suspicious(url):
         return ""
-    path, _, query = url[url.index("/", 8) :].partition("?")
+    path, _, query = split(url)[1].partition("?")
     return next((name for name, breaks in TRAPS.items() if breaks(path, query)), "")
 
 

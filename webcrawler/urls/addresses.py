@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from webcrawler.errors import BadInput, BadUrl
-from webcrawler.urls._resolve import host_and_port, resolve, server
+from webcrawler.urls._resolve import DEFAULT_PORTS, host_and_port, resolve, server
 
 _Address = IPv4Address | IPv6Address
 
@@ -109,8 +109,13 @@ class AddressRules:
             return self.permits("127.0.0.1") or self.permits("::1")
         return not is_address(name) or self.permits(name)
 
-    def permits_port(self, port: int) -> bool:
-        """Say whether a port may speak HTTP; `allowed` networks do not change that."""
+    def permits_port(self, port: int, scheme: str = "http") -> bool:
+        """Say whether a port may speak a protocol; `allowed` networks do not change that.
+
+        A Gopher server is told any line of text, so of the ports below 1024 it has its own alone, as has FTP.
+        """
+        if scheme in ("ftp", "gopher") and port < 1024:
+            return port == DEFAULT_PORTS[scheme]
         return 0 < port < 65_536 and port not in BAD_PORTS
 
     def _names(self, address: _Address) -> bool:

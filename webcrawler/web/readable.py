@@ -117,7 +117,7 @@ def tint(site: str) -> str:
 
 def link(url: str) -> str:
     """The URL if it may become a link, else ""."""
-    return url if url.startswith(("http://", "https://")) else ""
+    return url if url.startswith(("http://", "https://", "ftp://", "gopher://")) else ""
 
 
 def heading(title: str, url: str) -> str:

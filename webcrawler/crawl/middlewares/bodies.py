@@ -1,7 +1,4 @@
-"""Bodies that are large, or become so when inflated: bounded in number, and inflated off the event loop.
-
-32 bodies of 10 MiB at a time, and as many waiting for a parser, would fill the memory.
-"""
+"""Compressed bodies: inflated off the event loop, and few large ones at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, HttpCompressionMiddleware
@@ -17,6 +13,7 @@ from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
 from webcrawler.crawl.responses import CODINGS_MAX, Refused, codings_of, has_many_members
+from webcrawler.crawl.room import POLL_SECONDS, Room
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -24,33 +21,6 @@ if TYPE_CHECKING:
 KNOWN = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
 WAIT_SECONDS = 30.0  # for room, where a request has no deadline
 SMALL_BODY_BYTES = 64 * 1024  # inflated within milliseconds, up to DOWNLOAD_MAXSIZE
-
-LARGE_BYTES = 2**20  # from here on a body is received only while there is room
-PLACES = 4  # of large bodies that are received, or inflated, at a time
-HELD_BYTES_MAX = 32 * 2**20  # of those that wait for the spider and the pipelines
-POLL_SECONDS = 0.05
-
-
-class Room:
-    """Says whether there is room for another large body."""
-
-    def __init__(self) -> None:
-        self._taken = 0
-        self._held: WeakSet[Response] = WeakSet()
-
-    def take(self) -> bool:
-        """Takes a place, if there is room; `give` gives it back."""
-        has_room = self._taken < PLACES and sum(len(one.body) for one in self._held) < HELD_BYTES_MAX
-        self._taken += has_room
-        return has_room
-
-    def give(self) -> None:
-        self._taken -= 1
-
-    def hold(self, response: Response) -> None:
-        """Counts a large response for as long as it is in memory."""
-        if len(response.body) > LARGE_BYTES:
-            self._held.add(response)
 
 
 class CompressedMiddleware(HttpCompressionMiddleware):

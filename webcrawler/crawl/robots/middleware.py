@@ -27,6 +27,7 @@ from webcrawler.crawl.responses import Refused, codings_of
 from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.errors import BadUrl
+from webcrawler.robots import robots_url
 from webcrawler.settings import is_yes
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class RobotsMiddleware:
 
     async def _download(self, server: str) -> tuple[int | None, bytes]:
         """(status, body) after up to five redirects; (None, b"") when it was not to be had whole."""
-        url, end = server + "/robots.txt", time.monotonic() + self._timeout_s
+        url, end = robots_url(server), time.monotonic() + self._timeout_s
         for _ in range(REDIRECTS_MAX + 1):
             response = await self._get(url, end - time.monotonic())
             if response is None or "dataloss" in response.flags:  # half of the rules are not the rules

@@ -68,6 +68,7 @@ class Crawl(Worker):
             logger.error("only the command `scrapy crawl index` starts agents: this process crawls alone")
             self.job = replace(self.job, agents=1)
         self.rules = LinkRules.from_settings(self.settings, self.job)
+        self.job.check_protocols(self.rules.protocols)
         given: Job | None = getattr(crawler.spider, "job", None)
         self.sitemaps = Sitemaps.from_settings(self.settings, given, self.rules)
         self.certificates = Certificates(self.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"))

@@ -1,0 +1,1 @@
+"""How is a URL downloaded? A Scrapy download handler for each protocol: HTTP, FTP and Gopher."""
