@@ -47,7 +47,7 @@ class RealtimeSpider(IndexSpider):
         job, index = self.job.with_judged(folder), main_index(settings)
         share = partial(share_finds, folder, index, time.time()) if index else None
         self._search = RealtimeSearch(folder, job, share)
-        self.job = replace(job, mode=self._search.begin())
+        self.job = replace(self._search.rest, mode=self._search.begin())
         self._driver = Driver(self._search, self._show)
         self._show(self._search.journal())
 

@@ -49,6 +49,7 @@ def journal(job: str, **changes: Any) -> Journal:
     now = time.time()
     made = Journal(
         job=job,
+        agent="host-1",
         query="molecular biology",
         strategy="adaptive",
         state="running",

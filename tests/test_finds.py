@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from localweb import WITHOUT_INDEX, Answer, Site, copy_at_rest, crawl, scrapy
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import RESUMABLE_SECONDS, search_lock
 from webcrawler.connection import connect
 from webcrawler.index import follower
 from webcrawler.realtime import journal
@@ -26,7 +29,7 @@ SETTINGS = {
     "ITEM_PIPELINES": json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400}),
     "ADDRESSES_ALLOWED": "127.0.0.0/8",
 }
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 180.0
 
 
 def page(title: str, *links: str) -> Answer:
@@ -123,6 +126,18 @@ def documents(folder: Path) -> set[str]:
 def counts(folder: Path) -> dict[str, int]:
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
         return catalog.stats()
+
+
+def kill_a_search(sites: Sites, folder: Path) -> None:
+    """Kill one when the index holds all that it looks for."""
+    reached = threading.Event()
+    in_its_midst(sites, folder, reached.set)
+    options = [part for name, value in SETTINGS.items() for part in ("-s", f"{name}={value}")]
+    told = ("-a", "query=quokka", "-a", "job=test", "-a", "strategy=breadth", "-s", "FRONTIER_DELAY=0")
+    process = scrapy("crawl", "realtime", *options, *told, folder=folder)
+    assert reached.wait(PATIENCE_SECONDS)
+    process.kill()
+    process.communicate()
 
 
 def in_its_midst(sites: Sites, folder: Path, look: Callable[[], object]) -> None:
@@ -238,19 +253,15 @@ def test_links_are_followed_within_its_domains(sites: Sites, folder: Path) -> No
 
 
 @pytest.mark.parametrize("next_one", ["crawl", "search"])
-def test_the_finds_of_a_search_that_was_killed_leave_with_the_next(
+def test_the_finds_of_a_search_that_was_killed_leave_with_the_next_when_it_was_not_resumed(
     sites: Sites, folder: Path, next_one: str
 ) -> None:
-    before, reached = (documents(folder), counts(folder)), threading.Event()
-    in_its_midst(sites, folder, reached.set)
-    options = [part for name, value in SETTINGS.items() for part in ("-s", f"{name}={value}")]
-    told = ("-a", "query=quokka", "-a", "job=test", "-a", "strategy=breadth", "-s", "FRONTIER_DELAY=0")
-    process = scrapy("crawl", "realtime", *options, *told, folder=folder)
-    assert reached.wait(PATIENCE_SECONDS)
-    process.kill()
-    process.communicate()
+    before = documents(folder), counts(folder)
+    kill_a_search(sites, folder)
     assert documents(folder) > before[0]
     assert seen_by_all(folder) == {sites.ours.url + "/more"}
+    long_ago = time.time() - RESUMABLE_SECONDS - 1
+    os.utime(search_lock(folder, "test"), (long_ago, long_ago))
 
     if next_one == "crawl":
         index(folder)
@@ -260,3 +271,38 @@ def test_the_finds_of_a_search_that_was_killed_leave_with_the_next(
     assert (documents(folder), counts(folder)) == before
     assert seen_by_all(folder, job="test") == {sites.ours.url + "/more"}
     connect(None, folder).close()  # who leaves last stops the server
+
+
+@pytest.mark.parametrize("between", ["nothing", "crawl"])
+def test_a_search_that_was_killed_goes_on_by_its_name_and_loses_nothing(
+    sites: Sites, folder: Path, between: str
+) -> None:
+    kill_a_search(sites, folder)
+    sites.far.routes["/last"] = page("The end")
+    asked = {site: site.times("/") for site in sites}
+    if between == "crawl":
+        index(folder)
+
+    words = ("-a", "job=test", "-s", "FRONTIER_DELAY=0")
+    done = crawl(folder, "realtime", *words, **SETTINGS)
+
+    assert done.status == 0 and "going on with the search test: 3 pages are there" in done.log
+    follower.wait_until_caught_up(folder)
+    found = journal.read(folder, "test")
+    assert found and (found["query"], found["reason"]) == ("quokka", "nothing_left")
+    assert (found["fetched"], found["similar"], found["kept"]) == (4, 2, 2)
+    assert {hit["url"] for hit in found["hits"] if hit["source"] == "web"} == sites.similar
+    assert seen_by_all(folder) == {sites.ours.url + "/more", *sites.similar}
+    assert {site: site.times("/") for site in sites} == asked  # nothing is fetched twice
+    connect(None, folder).close()
+
+
+def test_a_name_that_is_given_to_another_question_begins_anew(sites: Sites, folder: Path) -> None:
+    before = documents(folder)
+    kill_a_search(sites, folder)
+    sites.far.routes["/last"] = page("The end")
+
+    found = search(folder, "keep=no", query="query=zither")
+
+    assert found["query"] == "zither"
+    assert documents(folder) == before

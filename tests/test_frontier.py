@@ -482,12 +482,12 @@ def test_politeness_survives_a_restart_of_the_worker(make_frontier: MakeFrontier
 
 def test_many_waiting_servers_are_all_found_when_they_are_due(make_frontier: MakeFrontier) -> None:
     """More than one call moves."""
-    frontier = make_frontier(delay=1.0)
+    frontier = make_frontier(delay=60.0)
     frontier.discover(links(*(f"http://s{n}.test/{page}" for n in range(700) for page in "ab")))
     for lease in frontier.lease(700).leases:
         fetch(frontier, lease)
     assert frontier.lease(700).leases == []
-    let_pass(frontier, 2)
+    let_pass(frontier, 61)
 
     assert sum(len(frontier.lease(700).leases) for _ in range(3)) == 700
 
@@ -771,7 +771,7 @@ def test_a_server_that_a_dead_search_was_asking_may_be_asked_by_others(make_fron
     let_pass(index, 1.0)
 
     assert lease_one(index).url == A
-    assert inspect.stats(dead)["seen"] == 0
+    assert inspect.stats(dead)["seen"] == 1  # it may be resumed
 
 
 def test_a_search_that_is_alive_is_left_alone(make_frontier: MakeFrontier) -> None:

@@ -17,7 +17,7 @@ from webcrawler.realtime.journal import Journal, Writer
 
 def entry(job: str, started: float = 1.0, state: str = "running") -> Journal:
     return Journal(
-        job=job, query="quokka", strategy="adaptive", state=state, reason="",
+        job=job, agent="host-1", query="quokka", strategy="adaptive", state=state, reason="",
         started=started, updated=started, seconds=0.0,
         fetched=0, similar=0, enough=20, waiting=0, note="", keep="similar", kept=0,
         hits=[],
@@ -36,11 +36,12 @@ def test_what_is_written_is_what_others_read(tmp_path: Path) -> None:
 def test_a_journal_of_an_older_version_says_that_all_was_kept(tmp_path: Path) -> None:
     found = {"rank": 1, "url": "http://a.test/", "source": "web"}
     older = entry("one", state="finished") | {"fetched": 3, "hits": [found]}
-    kept = {name: value for name, value in older.items() if name not in ("keep", "kept")}
+    kept = {name: value for name, value in older.items() if name not in ("agent", "keep", "kept")}
     (tmp_path / "realtime").mkdir()
     (tmp_path / "realtime" / "one.json").write_text(json.dumps(kept))
 
     assert journal.read(tmp_path, "one") == older | {
+        "agent": "",
         "keep": "yes",
         "kept": 3,
         "hits": [found | {"kept": True}],

@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
+from live import HERE, note, opened, start, started, stop, until, web_searches
 from live import journal as made
-from live import note, opened, start, started, stop, until, web_searches
 from starlette.testclient import TestClient
 from test_serve_command import serving
 
@@ -30,7 +30,7 @@ from webcrawler.web.live.launchers import BROKE, Children
 from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyd
 
 ROOT = Path(__file__).parent.parent
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 
 
 def wait_for(condition: Callable[[], Any]) -> None:
@@ -69,6 +69,29 @@ def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
     found = journal.read(tmp_path, "j1")
     assert found and found["state"] == "finished" and found["hits"]
     assert (tmp_path / "catalog.sqlite").exists()
+
+
+@pytest.mark.slow
+def test_child_that_is_killed_is_started_again_and_goes_on(tmp_path: Path, in_project: None) -> None:
+    app = make_app(Config(tmp_path, rate="", live_settings=(("FRONTIER_DELAY", "0.2"),)))
+    with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
+        job = started(web, q="solar eclipse", strategy="breadth", enough=0)
+        searches = app.state.live.searches
+
+        def fetched() -> int:
+            found = journal.read(tmp_path, job)
+            return found["fetched"] if found else 0
+
+        wait_for(lambda: fetched() >= 3)
+        killed = searches.launcher._processes[job]
+        killed.kill()
+        known = fetched()
+        wait_for(lambda: searches.launcher._processes[job] is not killed)
+        wait_for(lambda: journal.is_alive(tmp_path, job) and fetched() > known)
+
+    wait_for(lambda: not journal.is_alive(tmp_path, job))
+    found = journal.read(tmp_path, job)
+    assert found and (found["state"], found["reason"]) == ("finished", "stopped")
 
 
 def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(

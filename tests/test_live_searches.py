@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -30,6 +31,7 @@ from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput
+from webcrawler.realtime import RealtimeJob
 from webcrawler.realtime import journal as journals
 from webcrawler.realtime.journal import Writer
 from webcrawler.web.live import searches, watch
@@ -40,6 +42,10 @@ BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <TITLE>Bookmarks</TITLE><DL><p><DT><A HREF="http://a.test/x,y?a=1&amp;b=2" ADD_DATE="1">A</A>
 <DT><A HREF="javascript:alert(1)">mean</A><DT><A HREF="place:sort=8">of the browser</A>
 <DT><A HREF="https://b.test/">B</A></DL>"""
+
+
+ASKED = {"strategy": "adaptive", "enough": "5", "max_pages": "10", "max_time": "20", "keep": "similar"}
+ASKED["query"] = QUERY
 
 
 @pytest.fixture
@@ -65,7 +71,7 @@ def test_client_has_one_search_and_is_led_to_it(web: TestClient) -> None:
     assert answer.status_code == 409 and "wait for its end, or stop it" in note(answer)
     page = lxml_html.fromstring(answer.text)
     assert page.xpath("//*[@class='note']/a/@href") == [f"/live/{job}"]
-    assert web.post("/api/live", json={"query": QUERY}).status_code == 409
+    assert web.post("/api/live", json={"query": "violin"}).status_code == 409
     (form,) = page.xpath(f"//form[@action='/live/{job}/stop']")
     web.post(form.get("action"), data=dict(form.form_values()), headers=OURS)
     assert runner(web).writers[job].is_stopped()
@@ -76,12 +82,12 @@ def test_client_has_one_search_and_is_led_to_it(web: TestClient) -> None:
 def test_all_clients_together_have_so_many(tmp_path: Path) -> None:
     with opened(tmp_path, live="all", live_jobs=2, trusted_proxies=("127.0.0.1",)) as web:
         others = [{**OURS, "X-Forwarded-For": f"192.0.2.{number}"} for number in range(3)]
-        first, second, third = (start(web, headers=headers) for headers in others)
+        first, second, third = (start(web, headers=one, q=f"{n} violins") for n, one in enumerate(others))
 
         assert [first.status_code, second.status_code, third.status_code] == [303, 303, 503]
         assert "the maximum number of searches of the web" in note(third) and third.headers["Retry-After"]
         runner(web).finish(first.headers["location"].removeprefix("/live/"))
-        assert start(web, headers=others[2]).status_code == 303
+        assert start(web, headers=others[2], q="violin").status_code == 303
 
 
 def test_searches_of_a_terminal_or_of_a_server_that_was_killed_take_places(tmp_path: Path) -> None:
@@ -100,7 +106,52 @@ def test_clients_that_nobody_can_tell_apart_neither_see_nor_stop_each_others_sea
         assert web.get("/api/live").json() == {"searches": []}
         assert seen(web, "/live").xpath("//table//a") == []
         assert web.post(f"/api/live/{job}/stop", json={}).status_code == 403
-        assert started(web) != job
+        assert started(web, q="violin") != job
+
+
+def test_who_asks_the_same_gets_what_is_there(tmp_path: Path) -> None:
+    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
+        one, other = ({**OURS, "X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
+        job = led_to(web, one)
+
+        assert led_to(web, other) == led_to(web, one) == job  # it runs
+        runner(web).finish(job)
+        assert led_to(web, other) == job  # it is over
+        assert "Search once more" in web.get(f"/live/{job}").text
+        assert len(runner(web).arguments) == 1
+
+
+@pytest.mark.parametrize(
+    "fields", [{"again": "yes"}, {"enough": 7}, {"q": "violin"}, {"seeds": "http://a.test/"}]
+)
+def test_who_asks_anything_else_starts_a_search(web: TestClient, fields: dict[str, Any]) -> None:
+    job = started(web)
+    runner(web).finish(job)
+
+    assert started(web, **fields) != job
+
+
+@pytest.mark.parametrize(("reason", "seconds_ago"), [("failed", 0), ("stopped", 0), ("enough", 3_600)])
+def test_a_search_that_did_not_end_well_or_lately_is_made_again(
+    web: TestClient, reason: str, seconds_ago: float
+) -> None:
+    job = started(web)
+    runner(web).finish(job, reason, updated=time.time() - seconds_ago)
+
+    assert started(web) != job
+
+
+def test_a_search_of_a_terminal_is_there_for_who_asks_the_same(web: TestClient, tmp_path: Path) -> None:
+    writer = Writer(tmp_path, "terminal")
+    writer.keep_asked(dict(RealtimeJob.read(**ASKED).asked))
+    writer.write(journal("terminal"))
+
+    assert started(web, enough=5, max_pages=10, max_time=20) == "terminal"
+    writer.close()
+
+
+def led_to(web: TestClient, headers: dict[str, str]) -> str:
+    return str(start(web, headers=headers).headers["location"].removeprefix("/live/"))
 
 
 def test_search_whose_query_is_still_being_read_is_not_listed(web: TestClient) -> None:
@@ -149,7 +200,8 @@ def test_stop_before_the_launch_does_nothing_and_the_next_one_ends_it(
     search.stop("stopped")
     assert search.why == "" and runner(web).ended == []
     runner(web).is_slow = True
-    search.start(lambda: LiveRequest(QUERY, max_pages=5, max_time=60))
+    search.prepare(lambda: LiveRequest(QUERY, max_pages=5, max_time=60))
+    search.start()
     search.stop("stopped")
 
     assert runner(web).ended == [(search.job, False)]
@@ -228,7 +280,7 @@ def test_only_the_last_searches_are_remembered(
     monkeypatch.setattr(searches, "KEPT", 1)
     jobs = []
     for _ in range(3):
-        jobs.append(started(web))
+        jobs.append(started(web, again="yes"))
         runner(web).finish(jobs[-1])
         until(lambda: not web_searches(web)._watching, web)
 
@@ -315,3 +367,29 @@ def test_addresses_reach_the_search_as_files_and_are_gone_when_it_has_read_them(
     assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
     runner(web).begin(job)
     until(lambda: not any(file.exists() for file in files), web)
+
+
+# ---- the status page
+
+
+def test_the_status_page_lists_the_searches_that_run_and_stops_them(web: TestClient) -> None:
+    job = started(web)
+
+    (row,) = seen(web, "/status").xpath("//table[.//th='agent']/tbody/tr")
+    assert [cell.text_content() for cell in row.xpath("*")][:6] == [
+        *(QUERY, "host-1", "Searching the web.", "12", "3", "40"),
+    ]
+    (form,) = row.iter("form")
+    assert web.post(form.get("action"), data=dict(form.form_values()), headers=OURS).status_code == 303
+    assert runner(web).writers[job].is_stopped()
+    runner(web).finish(job)
+    assert "host-1" not in web.get("/status").text
+
+
+def test_the_status_page_shows_nobody_what_others_search_for(tmp_path: Path) -> None:
+    with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
+        one, other = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
+        led_to(web, {**OURS, **one})
+
+        assert QUERY in web.get("/status", headers=one).text
+        assert QUERY not in web.get("/status", headers=other).text

@@ -35,6 +35,7 @@ KILL_SECONDS = 0.02  # between two looks whether a killed process is gone
 # Pause between rebuilds of a view: REST times the last rebuild's duration, at least LEAST_SECONDS.
 REST = 20
 LEAST_SECONDS = 60.0
+RESUMABLE_SECONDS = 600.0  # for which what a real-time search that was killed has found is kept
 # As `python -m MODULE`, but the module is the one that its package has imported, and not a second copy of it.
 RUN = "import sys; from {} import main; sys.exit(main(sys.argv[1:]))"
 
@@ -70,6 +71,14 @@ def searched_since(crawl_dir: Path) -> int:
 def search_lock(crawl_dir: Path, job: str) -> Path:
     """The lock that one real-time search holds as long as it runs."""
     return crawl_dir / "realtime" / f"{job}.lock"
+
+
+def is_resumable(crawl_dir: Path, job: str) -> bool:
+    """Tell whether a real-time search was killed so lately that it may go on: its lock is still there."""
+    try:
+        return time.time() - search_lock(crawl_dir, job).stat().st_mtime < RESUMABLE_SECONDS
+    except FileNotFoundError:  # it ended in good order
+        return False
 
 
 def _share(path: Path, patience_seconds: float = inf) -> IO[str]:

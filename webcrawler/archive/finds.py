@@ -15,7 +15,7 @@ from pathlib import Path
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.background import search_lock, try_lock
+from webcrawler.background import is_resumable, search_lock, try_lock
 from webcrawler.errors import WebcrawlerError
 from webcrawler.urls import url_id
 
@@ -43,7 +43,10 @@ def discard_finds(crawl_dir: Path, job: str, kept: Collection[int] = ()) -> set[
 
 
 def discard_left_over(crawl_dir: Path) -> None:
-    """Discard the finds of searches that have died; does nothing where the catalog cannot be written now."""
+    """Discard the finds of searches that have died and are not resumable any more.
+
+    Does nothing where the catalog cannot be written now.
+    """
     path = crawl_dir / "catalog.sqlite"
     try:
         if not path.exists():
@@ -53,6 +56,8 @@ def discard_left_over(crawl_dir: Path) -> None:
         if jobs:
             (crawl_dir / "realtime").mkdir(exist_ok=True)
         for job in jobs:
+            if is_resumable(crawl_dir, job):
+                continue
             if lock := try_lock(search_lock(crawl_dir, job)):  # nobody takes up that name meanwhile
                 with lock:
                     gone = discard_finds(crawl_dir, job)

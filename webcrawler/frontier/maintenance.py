@@ -23,7 +23,7 @@ from webcrawler.records import Link
 
 SEARCHES_BASE = "{crawl:0}:"
 SEARCHES = f"{SEARCHES_BASE}searches"  # zset: name of a search's frontier -> ms when a worker was last alive
-MISSING_MS = 60_000  # for which a worker may be silent, as when its machine slept, before its frontier goes
+MISSING_MS = 600_000  # for which a search may be silent, as one that was killed, before its frontier goes
 BATCH = 1_000  # keys or URLs a call
 PARTITIONS_LEAST, PARTITIONS_EACH = 16, 4  # of a frontier for several workers
 NAMED = frozenset({"queue", "site", "seen", "held", "raised"})  # kinds of many keys; others have one key
@@ -189,17 +189,16 @@ def look_after_searches(client: Client, is_dead: Callable[[str], bool] = lambda 
     """Gives back what dead searches hold, and deletes those that have been silent for long.
 
     Args:
-        is_dead: is a worker known to be dead? Its search is deleted at once.
+        is_dead: is a worker known to be dead? What it holds is given back at once.
     """
     known = client.zrange(SEARCHES, 0, -1, withscores=True)
     now = now_ms(client, SEARCHES_BASE) if known else 0
     for name, seen_ms in known:
         frontier = Frontier(client, ordering("fifo"), name.decode())
-        known_dead = [is_dead(worker) for worker in frontier.workers()]
         while frontier.expire_dead(is_dead):  # 1,000 a call
             pass
         if frontier.workers():
             client.zadd(SEARCHES, {name: now}, xx=True)
-        elif any(known_dead) or now - seen_ms > MISSING_MS:
+        elif now - seen_ms > MISSING_MS:
             with suppress(BadInput):  # it has just come back
                 leave_search(client, name.decode())

@@ -41,6 +41,7 @@ class RealtimeJob(Job):
     keep: str = KEEP[0]  # which of its finds stay in the index when it ends: one of KEEP
     judged: bool = False  # are the pages that people judged good for the query examples?
     name: str = ""
+    asked: tuple[tuple[str, str], ...] = ()  # the words that it was made from, without its name
 
     is_search: ClassVar[bool] = True
 
@@ -61,9 +62,13 @@ class RealtimeJob(Job):
             domains=words.get("domains"),
         )
         share = words.get("similarity", str(SIMILAR))
+        seeds = read_urls(words.get("seeds", ""))
+        lists = {"seeds": seeds, "examples": examples}  # as texts: their files may be gone when it is resumed
+        asked = words | {name: "\n".join((*urls, "")) for name, urls in lists.items() if urls}
+        asked.pop("job", None)
         return cls(
             mode=_mode(strategy, query, own),
-            seeds=tuple(dict.fromkeys((*examples, *read_urls(words.get("seeds", ""))))),
+            seeds=tuple(dict.fromkeys((*examples, *seeds))),
             max_pages=crawl.max_pages,
             max_time=crawl.max_time,
             domains=crawl.domains,
@@ -75,6 +80,7 @@ class RealtimeJob(Job):
             keep=_keep(words),
             judged=judged,
             name=journal.check_name(words.get("job") or given.get("_job") or journal.new_job()),
+            asked=tuple(sorted(asked.items())),
         )
 
     def with_judged(self, crawl_dir: Path) -> RealtimeJob:

@@ -1,22 +1,24 @@
 """What a real-time search has found so far, in a small file that any process may read; and how to end it.
 
 In CRAWL_DIR/realtime: JOB.json is replaced as a whole; JOB.lock is held as long as the run lives; JOB.stop
-ends it within a second.
+ends it within a second; JOB.asked has the words of the command line, by which a run
+that was killed is resumed.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict, cast
 
-from webcrawler.background import is_held, search_lock, try_lock
+from webcrawler.background import is_held, is_resumable, search_lock, try_lock
 from webcrawler.errors import BadInput
 
 logger = logging.getLogger(__name__)
@@ -27,7 +29,7 @@ KEEP = ("similar", "yes", "no")  # which finds stay in the index: the similar on
 KEPT = 100  # journals of runs that are over
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
-SUFFIXES = ("json", "log", "lock", "stop", "new")  # of the files of a run
+SUFFIXES = ("json", "log", "lock", "stop", "asked", "new")  # of the files of a run
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}")
 
 
@@ -57,6 +59,7 @@ class Journal(TypedDict):
     """What programs read, too: `scrapy crawl realtime --json`, and `scrapy serve`."""
 
     job: str
+    agent: str  # the process that runs it, HOST-PID; "": not known
     query: str
     strategy: str
     state: str  # "running", "finished"
@@ -95,6 +98,22 @@ def read(crawl_dir: Path, job: str) -> Journal | None:
     return found
 
 
+def killed(crawl_dir: Path, job: str) -> Journal | None:
+    """The journal of a run that was killed and can be resumed."""
+    found = None if is_alive(crawl_dir, job) else _read(crawl_dir, job)
+    is_one = found and found["state"] == "running" and is_resumable(crawl_dir, job)
+    return found if is_one else None
+
+
+def asked(crawl_dir: Path, job: str) -> dict[str, str]:
+    """The words with which a run was asked for, without its name; {} where they are not known."""
+    try:
+        found = json.loads(_path(crawl_dir, job, "asked").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def jobs(crawl_dir: Path) -> list[Journal]:
     """All journals, the newest first."""
     names = (path.stem for path in (crawl_dir / "realtime").glob("*.json"))
@@ -107,6 +126,11 @@ def stop(crawl_dir: Path, job: str) -> None:
     path = _path(crawl_dir, job, "stop")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
+
+
+def give_up(crawl_dir: Path, job: str) -> None:
+    """Makes a run that was killed one that is over: its finds leave with the next crawl or search."""
+    search_lock(crawl_dir, check_name(job)).unlink(missing_ok=True)
 
 
 def is_alive(crawl_dir: Path, job: str) -> bool:
@@ -143,8 +167,16 @@ class Writer:
             if stop.stat().st_mtime_ns <= _path(crawl_dir, job, "json").stat().st_mtime_ns:
                 stop.unlink()
 
+    def keep_asked(self, words: Mapping[str, str]) -> None:
+        """Keeps what was asked for; addresses of searches are nobody else's business."""
+        path = _path(self._crawl_dir, self._job, "asked")
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(words, ensure_ascii=False), "utf-8")
+
     def write(self, journal: Journal) -> None:
         """Replaces the journal; on a full disk the search goes on without."""
+        with suppress(OSError):
+            os.utime(search_lock(self._crawl_dir, self._job))  # since when it is dead, if it is killed now
         aside = _path(self._crawl_dir, self._job, "new")
         try:
             aside.write_text(json.dumps(journal, ensure_ascii=False), "utf-8")
@@ -178,6 +210,8 @@ def _read(crawl_dir: Path, job: str) -> Journal | None:
         found = json.loads(_path(crawl_dir, job, "json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
+    if isinstance(found, dict):
+        found.setdefault("agent", "")
     if isinstance(found, dict) and "keep" not in found:  # of an older version, which kept everything
         found |= {"keep": "yes", "kept": found.get("fetched", 0)}
         found["hits"] = [hit | {"kept": True} for hit in found.get("hits", ())]

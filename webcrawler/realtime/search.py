@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from webcrawler.archive import discard_finds, discard_left_over
@@ -19,6 +22,7 @@ from webcrawler.frontier import Frontier, inspect
 from webcrawler.job import seed_link
 from webcrawler.orderings import arguments_of, ordering_type
 from webcrawler.orderings.topic import Likeness, Wanted, page_score
+from webcrawler.realtime import journal
 from webcrawler.realtime.examples import typical_words
 from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Writer
@@ -26,6 +30,7 @@ from webcrawler.realtime.loop import Lag, QueryLoop
 from webcrawler.realtime.result_list import Listing
 from webcrawler.records import Link, Text
 from webcrawler.search import Searcher
+from webcrawler.urls import canonical, url_id
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +41,7 @@ REASONS = {
     "cancelled": "stopped",
     **{own: own for own in ("enough", "max_pages", "max_time", "nothing_left", "stopped")},
 }
+AGENT = f"{socket.gethostname()}-{os.getpid()}"
 JUDGED_AGAIN = 1_000  # texts that are kept to be judged by later examples
 
 
@@ -54,13 +60,18 @@ class RealtimeSearch:
         self, crawl_dir: Path, job: RealtimeJob, share: Callable[[Collection[str]], str] | None = None
     ) -> None:
         self.job, self._crawl_dir, self._share = job, crawl_dir, share
-        discard_left_over(crawl_dir)  # also of an earlier search of this name
+        earlier = journal.killed(crawl_dir, job.name)
+        if earlier and journal.asked(crawl_dir, job.name) != dict(job.asked):
+            journal.give_up(crawl_dir, job.name)
+            earlier = None
+        discard_left_over(crawl_dir)
         self._writer = Writer(crawl_dir, job.name)
+        self._writer.keep_asked(dict(job.asked))
         self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
         self._held.enter_context(hold_crawl(crawl_dir))
         self._lag = Lag(crawl_dir)
         self._held.enter_context(hold_search(crawl_dir, self._last_change()))
-        self._started = time.time()
+        self._started = time.time() - (earlier["seconds"] if earlier else 0.0)
         self._searcher = Searcher(crawl_dir, job=job.marks_finds)
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
@@ -82,6 +93,32 @@ class RealtimeSearch:
         self._note, self._about, self.fetched, self._kept = "", "", 0, 0
         self.waiting_pages: deque[CrawledPage] = deque()
         self._waiting_urls = 0
+        if earlier:
+            self._resume(earlier)
+
+    def _resume(self, earlier: Journal) -> None:
+        """Knows again what it had found when it was killed; its frontier has kept what waits.
+
+        Of finds that are not marked (keep=yes), only those in the last list are known.
+        """
+        listed = {hit["url"] for hit in earlier["hits"] if hit["source"] == "web"}
+        with closing(Catalog(self._path, readonly=True, job=self.job.name)) as catalog:
+            urls = {*listed, *map(canonical, catalog.finds().values())}
+            found = [one for url in urls if (one := catalog.find(url))]
+            texts = catalog.texts([one.number for one in found])
+        for one in sorted(found, key=lambda one: one.fetched):
+            self._note_page(url_id(one.url), one.url, texts.get(one.number), bool(one.duplicate_of))
+        self.fetched = max(self.fetched, earlier["fetched"])
+        logger.warning("going on with the search %s: %d pages are there", self.job.name, self.fetched)
+
+    @property
+    def rest(self) -> RealtimeJob:
+        """The search as far as it is left to do."""
+        seconds, job = time.time() - self._started, self.job
+        pages = max(1, job.max_pages - self.fetched) if job.max_pages else None
+        return replace(
+            job, max_pages=pages, max_time=max(1.0, job.max_time - seconds) if job.max_time else None
+        )
 
     def _last_change(self) -> int:
         """0 where the catalog cannot be read yet: the crawl says why, or upgrades it."""
@@ -156,15 +193,21 @@ class RealtimeSearch:
 
     def add(self, page: CrawledPage) -> None:
         """A document that was fetched."""
-        text, id = page.index_text, page.fetch.lease.id
+        text = None if page.page.noindex else page.index_text
+        self._note_page(page.fetch.lease.id, page.url, text, bool(page.duplicate_of))
+
+    def _note_page(self, id: int, url: str, text: Text | None, is_duplicate: bool) -> None:
+        """Args:
+        text: None where it may not be in an index.
+        """
         is_example = not self.job.query and self._is_example(id)
-        if is_example:
+        if is_example and text:
             self._learn(id, text)
-        if page.duplicate_of:
+        if is_duplicate:
             return
-        self._urls[page.url] = id
+        self._urls[url] = id
         self.fetched += 1
-        if not (page.page.noindex or is_example):
+        if text and not is_example:
             if self._is_similar(text):
                 self._similar.add(id)
             if not self.job.query and len(self._texts) < JUDGED_AGAIN:
@@ -227,6 +270,7 @@ class RealtimeSearch:
         now = time.time()
         journal = Journal(
             job=self.job.name,
+            agent=AGENT,
             query=self._query,
             strategy=self.job.strategy,
             state=state,

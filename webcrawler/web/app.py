@@ -41,7 +41,7 @@ def make_app(config: Config) -> Starlette:
             *judge.routes(),
             *live.routes(),
             *finds.routes(),
-            *status_routes(overviews),
+            *status_routes(overviews, live),
             *metrics.routes(),
             *Health(answers.ask).routes(),
         ],

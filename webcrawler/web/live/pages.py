@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -57,6 +57,14 @@ STALE = "this form was not sent from our page, or is too old: go back, load the 
 RUNNING = "Your last search of the web is still running: wait for its end, or stop it."
 
 
+class Agent(NamedTuple):
+    """A search as the status page lists it."""
+
+    now: Journal
+    state: str
+    stop_token: str
+
+
 class LivePages:
     """The pages, the API and the searches of one application.
 
@@ -84,6 +92,17 @@ class LivePages:
     def token(self, request: Request) -> str:
         """What the form that starts a search has to hold; "" if this client may not search the web."""
         return self._token(request, START) if self._access.admits(request) else ""
+
+    async def agents(self, request: Request) -> list[Agent]:
+        """The searches that run and that this client may see, the newest first; none if it may not search."""
+        if not self._access.admits(request):
+            return []
+        client = self._access.client(request)
+        running = [one for one in await run_in_threadpool(self.searches.recent, client) if not is_over(one)]
+        return [
+            Agent(one, state(one, self.searches.is_stopping(one["job"])), self._token(request, one["job"]))
+            for one in running
+        ]
 
     async def enter(self) -> None:
         await run_in_threadpool(self.searches.tidy)
@@ -161,6 +180,7 @@ class LivePages:
             stop_token=self._token(request, job),
             stopping=is_stopping,
             still=STILL in request.query_params,
+            again_url=f"/live?{urlencode({'q': now['query'], 'strategy': now['strategy'], 'again': 'yes'})}",
             refresh_seconds=REFRESH_SECONDS,
             **values(now, is_stopping),
         )
@@ -199,7 +219,7 @@ class LivePages:
 def typed(given: Parameters, config: Config) -> dict[str, str]:
     """What was typed into each field, to be shown again; the default for fields not given, or given twice."""
     most = {"max_pages": str(config.live_pages), "max_time": str(config.live_seconds)}
-    texts = dict.fromkeys(("q", "examples", "seeds", "domains", "keep"), "")
+    texts = dict.fromkeys(("q", "examples", "seeds", "domains", "keep", "again"), "")
     fields = texts | {"strategy": DEFAULT, "enough": str(ENOUGH)} | most
     for name, at_first in fields.items():
         with suppress(BadInput):

@@ -45,7 +45,7 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """The fields are the arguments of `scrapy crawl realtime`, by the same names."""
+    """The fields but `again` are the arguments of `scrapy crawl realtime`, by the same names."""
 
     query: str = ""
     strategy: str = DEFAULT
@@ -56,6 +56,7 @@ class LiveRequest:
     examples: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     keep: str = KEEP[0]
+    again: str = ""  # "yes": search once more, although the same was searched for lately
 
 
 async def read_form(request: Request) -> Form:
@@ -116,11 +117,14 @@ def read_live_request(form: Form, config: Config) -> LiveRequest:
         examples=tuple(examples),
         domains=_domains(given.one("domains")),
         keep=given.one("keep") or KEEP[0],
+        again=given.one("again"),
     )
     if len(made.query) > MAX_QUERY or not made.query.isprintable():
         raise BadInput(f"the query must be plain text of {MAX_QUERY:,} characters at most")
     if made.strategy not in STRATEGIES:
         raise BadInput(f"no strategy {made.strategy[:40]!r}: choose one of {', '.join(STRATEGIES)}")
+    if made.again not in ("", "yes"):
+        raise BadInput("again must be yes, or not be given")
     if made.keep not in KEEP:
         raise BadInput(f"no such value of keep, {made.keep[:40]!r}: choose one of {', '.join(KEEP)}")
     if not made.query and made.strategy not in BY_EXAMPLES:
@@ -176,8 +180,11 @@ def _addresses(name: str, text: str) -> list[str]:
     found = []
     for line in lines:
         try:
-            found.append(urls.resolve(line))
+            url = urls.resolve(line)
         except BadUrl:
+            url = ""
+        if not url.startswith("http"):
             wanted = "write http://host/path or https://…"
-            raise BadInput(f"{name}: {line[:100]!r} is not an address; {wanted}") from None
+            raise BadInput(f"{name}: {line[:100]!r} is not an address; {wanted}")
+        found.append(url)
     return found

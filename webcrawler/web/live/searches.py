@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 
 from starlette.concurrency import run_in_threadpool
 
@@ -15,10 +16,12 @@ from webcrawler.web.failures import NotNow
 from webcrawler.web.live.launchers import Children, Launcher, delete_lists, delete_old_lists
 from webcrawler.web.live.request import LiveRequest
 from webcrawler.web.live.scrapyd import Scrapyd
-from webcrawler.web.live.watch import NOT_READ, WatchedSearch, is_over
+from webcrawler.web.live.watch import WatchedSearch, is_over
 
 KEPT = 200  # searches that are over
 LISTED = 25
+SAME_SECONDS = 600.0  # for which who asks the same as before is shown what was found
+IN_GOOD_ORDER = ("enough", "max_pages", "max_time", "nothing_left")
 TOO_MANY = "the maximum number of searches of the web is already running: try again when one has ended"
 
 
@@ -41,29 +44,30 @@ class Searches:
         self._watching: set[asyncio.Task[None]] = set()
 
     async def start(self, read: Callable[[], LiveRequest], client: str) -> str:
-        """Start a search; returns its name.
+        """Start a search, unless the same is there already; returns its name.
 
         Args:
-            read: reads what to search for, which takes a second for bookmarks; called in a thread, and only
-                if the client may start a search.
+            read: reads what to search for, which takes a second for bookmarks; called in a thread.
         Raises:
             BadInput: the request is not valid.
             OneAtATime: a search of this client still runs.
             NotNow: too many searches run, or it cannot be started.
         """
-        known = await run_in_threadpool(journal.jobs, self._crawl_dir)
-        ended = {one.job: one.is_over for one in self._started.values()}
-        ended |= {one["job"]: is_over(one) for one in known}  # also those of a terminal
-        running = [job for job, has_ended in ended.items() if not has_ended]
-        if own := next((job for job in running if self.is_of(job, client)), None):
-            raise OneAtATime(own)
-        if len(running) >= self._most:
-            raise NotNow(TOO_MANY)
-
         new = WatchedSearch(self._crawl_dir, self.launcher, client)
+        await run_in_threadpool(new.prepare, read)
+        try:
+            known = await run_in_threadpool(journal.jobs, self._crawl_dir)
+            if same := self._same(new, known):
+                new.drop()
+                return same
+            self._check_places(known, client)
+        except BaseException:
+            new.drop()
+            raise
+
         self._started[new.job] = new  # before the next await, so that the next request counts it
         try:
-            await run_in_threadpool(new.start, read)
+            await run_in_threadpool(new.start)
         except BaseException:
             del self._started[new.job]
             raise
@@ -75,6 +79,34 @@ class Searches:
             del self._started[job]
             self.launcher.forget(job)
         return new.job
+
+    def _same(self, new: WatchedSearch, known: Sequence[Journal]) -> str:
+        """The name of a search for the same that runs or has ended lately in good order, or ""."""
+        if new.request.again:
+            return ""
+        found = {one["job"]: one for one in known}
+        found |= {one.job: one.as_journal(found.get(one.job)) for one in self._started.values()}
+        for job, one in sorted(found.items(), key=lambda item: -item[1]["started"]):
+            is_there = not is_over(one) or (
+                one["reason"] in IN_GOOD_ORDER and time.time() - one["updated"] < SAME_SECONDS
+            )
+            if is_there and self._asked(job) == dict(new.asked):
+                return job
+        return ""
+
+    def _asked(self, job: str) -> dict[str, str]:
+        started = self._started.get(job)
+        return dict(started.asked) if started else journal.asked(self._crawl_dir, job)
+
+    def _check_places(self, known: Sequence[Journal], client: str) -> None:
+        """Raises OneAtATime and NotNow."""
+        ended = {one.job: one.is_over for one in self._started.values()}
+        ended |= {one["job"]: is_over(one) for one in known}  # also those of a terminal
+        running = [job for job, has_ended in ended.items() if not has_ended]
+        if own := next((job for job in running if self.is_of(job, client)), None):
+            raise OneAtATime(own)
+        if len(running) >= self._most:
+            raise NotNow(TOO_MANY)
 
     def look(self, job: str) -> Journal | None:
         """What is known of a search, whoever started it; None if there is none. Reads a file."""
@@ -89,8 +121,7 @@ class Searches:
         """Searches of one client, or of all, the newest first. Reads a hundred files."""
         known = {one["job"]: one for one in journal.jobs(self._crawl_dir)}
         for search in list(self._started.values()):
-            if search.request is not NOT_READ:
-                known[search.job] = search.as_journal(known.get(search.job))
+            known[search.job] = search.as_journal(known.get(search.job))
         own = [one for one in known.values() if self.is_of(one["job"], client)]
         return sorted(own, key=lambda one: -one["started"])[:LISTED]
 

@@ -20,6 +20,7 @@ WATCH_SECONDS = 0.5  # between two checks
 # for a search to end after it was asked to, and again after SIGTERM
 GRACE_SECONDS = journal.CAUGHT_UP_SECONDS + 10.0
 MAX_ATTEMPTS = 3  # to end it: SIGTERM, then SIGKILL, then it is left alone
+MAX_RESUMPTIONS = 2  # of a search that is killed by something else, which may be what it fetches
 NEVER_BEGAN = "it did not begin within {:.0f} s"
 
 
@@ -40,30 +41,48 @@ class WatchedSearch:
         self._crawl_dir, self._launcher = crawl_dir, launcher
         self._folder = crawl_dir.absolute() / "realtime"
         self._began = time.time()
-        self._complaint = ""
+        self._complaint, self._resumptions = "", 0
+        self.asked: tuple[tuple[str, str], ...] = ()  # as `RealtimeJob.asked`
+        self._given: dict[str, str] = {}
         self._attempts, self._attempted = 0, 0.0  # to end it: how many, and when the last
 
-    def start(self, read: Callable[[], LiveRequest]) -> None:
-        """Read what to search for, and start.
+    def prepare(self, read: Callable[[], LiveRequest]) -> None:
+        """Read what to search for.
 
         Raises:
             BadInput: the request is not valid.
-            NotNow: it cannot be started.
+            NotNow: its lists cannot be written.
         """
-        self.request = read()
+        request = read()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            given = write_arguments(self.job, self.request, self._folder)
-            RealtimeJob.read(**given)
-            self._launcher.start(self.job, given)
-            self.is_launched = True
+            self._given = write_arguments(self.job, request, self._folder)
+            self.asked = RealtimeJob.read(**self._given).asked
         except OSError as error:
-            delete_lists(self.job, self._folder)
+            self.drop()
             log_fault(f"cannot write to {self._folder}: {error}")
             raise NotNow(NO_PROCESS) from error
         except BaseException:
-            delete_lists(self.job, self._folder)
+            self.drop()
             raise
+        self.request = request
+
+    def start(self) -> None:
+        """Start what was prepared.
+
+        Raises:
+            NotNow: it cannot be started.
+        """
+        try:
+            self._launcher.start(self.job, self._given)
+            self.is_launched = True
+        except BaseException:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Leave nothing behind of what was prepared."""
+        delete_lists(self.job, self._folder)
 
     def as_journal(self, found: Journal | None) -> Journal:
         """Its state as a journal: the one that it has written, or one in its place."""
@@ -73,6 +92,7 @@ class WatchedSearch:
             return found
         return Journal(
             job=self.job,
+            agent="",
             query=self.request.query,
             strategy=self.request.strategy,
             state="finished" if self.is_over else "starting",
@@ -121,12 +141,16 @@ class WatchedSearch:
         found = journal.read(self._crawl_dir, self.job)
         if found or has_ended:
             delete_lists(self.job, self._folder)
+        if has_ended and self._resumes():
+            return False
         if has_ended:
             if not found and self.why == "stopped":
                 self._launcher.forget(self.job)
             elif not found and not self._complaint:
                 self._complaint = self._launcher.complaint(self.job)
-            discard_left_over(self._crawl_dir)  # of this one, if it had to be killed
+            if found and is_over(found):
+                journal.give_up(self._crawl_dir, self.job)  # if it had to be killed
+            discard_left_over(self._crawl_dir)
             return True
         began = found["started"] if found else self._began
         allowed = self.request.max_time + GRACE_SECONDS if found else self._launcher.patience_seconds
@@ -137,6 +161,18 @@ class WatchedSearch:
         if self.why and time.time() - self._attempted > GRACE_SECONDS:
             self._end()
         return self._attempts >= MAX_ATTEMPTS
+
+    def _resumes(self) -> bool:
+        """Start a search again that was killed, not asked to end: it goes on where it stood."""
+        is_meant = not self.why and self._resumptions < MAX_RESUMPTIONS
+        if not is_meant or journal.killed(self._crawl_dir, self.job) is None:
+            return False
+        self._resumptions += 1
+        log_fault(f"the search of the web {self.job} was killed, and is resumed")
+        write_arguments(self.job, self.request, self._folder)
+        self._launcher.forget(self.job)
+        self._launcher.start(self.job, self._given)
+        return True
 
     def _end(self) -> None:
         """Use each way once: Scrapy takes a second SIGTERM as an order to end at once."""

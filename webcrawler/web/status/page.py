@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webcrawler.search import span
+from webcrawler.web.live import LivePages
 from webcrawler.web.parameters import read
 from webcrawler.web.render import json_answer, page
 from webcrawler.web.status.activity import BIN_SECONDS
@@ -23,7 +24,7 @@ SLOWEST_REFRESH = 3_600
 WIDTH, HEIGHT, GAP = 600, 120, 2
 
 
-def routes(overviews: Overviews) -> list[Route]:
+def routes(overviews: Overviews, live: LivePages) -> list[Route]:
     async def status(request: Request) -> Response:
         refresh = read(request).whole("refresh", 0, 0, SLOWEST_REFRESH)
         overview = await overviews.newest()
@@ -33,7 +34,8 @@ def routes(overviews: Overviews) -> list[Route]:
                 plot("Pages a second over the last five minutes", overview.rates.recent, BIN_SECONDS),
                 plot("Pages a second over the last hour", overview.rates.hour, 60),
             ]
-        answer = page(request, "status.html", now=overview, refresh=refresh, plots=plots)
+        agents = await live.agents(request)
+        answer = page(request, "status.html", now=overview, refresh=refresh, plots=plots, agents=agents)
         answer.headers["Cache-Control"] = "no-store"
         return answer
 
