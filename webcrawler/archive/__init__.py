@@ -6,6 +6,7 @@
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken, unread
 from webcrawler.archive.finds import discard_finds, discard_left_over
 from webcrawler.archive.history import RECALLED, recall, take_in
+from webcrawler.archive.learnt import Learnt, remember
 from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
 from webcrawler.archive.spellings import learn_spellings
@@ -15,6 +16,7 @@ __all__ = [
     "DOCUMENTS",
     "RECALLED",
     "Batch",
+    "Learnt",
     "Settled",
     "broken",
     "discard_finds",
@@ -23,6 +25,7 @@ __all__ = [
     "purge",
     "rebuild",
     "recall",
+    "remember",
     "take_in",
     "unread",
 ]

@@ -121,6 +121,8 @@ class Training:
         query: words that are looked for, as one more example.
     """
 
+    kept = ("_examples", "_others", "_seen", "_learnt")
+
     def __init__(self, query: Row | None) -> None:
         self._query = [query] if query else []
         self._examples: dict[int, Document] = {}
@@ -175,13 +177,15 @@ class Classifier(Ordering):
     A page is on topic from a score of `degree` on. Up to `depth` off-topic pages in a row are tunnelled
     through: the links of the next one go behind all others, and are fetched when nothing else is left.
 
-    Weakness: what was learnt is known to this process only, and so are the seeds that it was given; if it
-    knows none, links inherit the priority of their page.
+    Weakness: what was learnt is known to this process only, and the next one in its place, and so are the
+    seeds that it was given; if it knows none, links inherit the priority of their page.
     """
 
     on_repeat = "raise"
     takes_notes = True
     learns = True
+    kept = ("_examples", "_training", "_rows", "_model", "_is_new")
+    records = (Row, Model, Document)
 
     def __init__(self, query: str = "", degree: str = "0.5", depth: str = "2") -> None:
         self._degree = number("degree", degree, lambda share: 0 < share <= 1, "above 0 and up to 1")

@@ -17,10 +17,9 @@ KEPT = 1_000  # pages that came before the last seed, to be scored again when it
 
 
 class Examples:
-    """The seeds of a crawl and the targets of their redirects.
+    """The seeds of a crawl and the targets of their redirects."""
 
-    A process that goes on with a crawl knows only those seeds that it is given again.
-    """
+    kept = ("ids", "awaited")
 
     def __init__(self) -> None:
         self.ids: set[int] = set()  # URL ids
@@ -97,8 +96,7 @@ class SeedSimilarity(Ordering):
 
     Similarity is the cosine of term frequencies, over stems without stop words, which make all English alike.
     Seeds come first. Until the last seed is there, pages are compared with those that are, and scored again
-    then. If no seed is known, as in a crawl that goes on without being given them again, links inherit the
-    priority of their page.
+    then. If no seed is known, links inherit the priority of their page.
 
     Weakness: seeds on several topics, or on none, make a poor query. A long seed outweighs others.
 
@@ -111,6 +109,8 @@ class SeedSimilarity(Ordering):
     on_repeat = "raise"
     takes_notes = True
     learns = True
+    kept = ("_examples", "_seeds", "_wanted", "_pages", "_is_changed")
+    records = (ScoredPage,)
 
     def __init__(self, query: str = "") -> None:
         self._words = list(Wanted.of(query).shares) if query else []

@@ -45,8 +45,10 @@ def newest_job(folder: Path) -> Job:
 
 
 def forget(folder: Path) -> None:
-    """The frontier is cleared on purpose."""
+    """The frontier is cleared on purpose: what is learnt from now on is of another crawl."""
     (folder / BEGUN).unlink(missing_ok=True)
+    for file in (folder / "learnt").glob("*.msgpack"):
+        file.unlink(missing_ok=True)
 
 
 def refuse_if_lost(folder: Path, frontier: Frontier) -> None:

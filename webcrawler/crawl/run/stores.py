@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
-from webcrawler.archive import RECALLED, Batch, Settled, learn_spellings, recall
+from webcrawler.archive import RECALLED, Batch, Settled, learn_spellings, recall, remember
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, lower_priority
@@ -100,6 +100,7 @@ class Stores:
             polite = read_politeness(settings, no_delay=self.demo is not None)
             mode = maintenance.mode_of(client, job.mode, job.frontier)
             self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
+            knows = self._remember(opened, mode)
             retry(lambda: self._await_agents(time.monotonic() + AGENTS_SECONDS), revive)
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
@@ -117,7 +118,8 @@ class Stores:
                 retry(lambda: maintenance.refuse(self.frontier, scope.refusal, scope.digest), revive)
             retry(self._begin_refresh, revive)
             retry(self._read_misread_sitemaps, revive)
-            self._recall()
+            if not knows:
+                self._recall()
             self.parsers = parser_pool(settings, job.agents)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(self.new_frontier(opened), settled, reports, broken)
@@ -183,8 +185,18 @@ class Stores:
         again = [Again(one.url, "failed/not-indexable", one.request, one.spelling) for one in misread]
         self.frontier.again(again)
 
+    def _remember(self, opened: ExitStack, mode: str) -> bool:
+        """Lets what an ordering learns outlive this process; tells whether it knows something from before."""
+        if self._job.is_search or not (self.frontier.ordering.learns and self.frontier.ordering.kept):
+            return False
+        learnt, lock = remember(self.frontier.ordering, mode, self._folder)
+        opened.enter_context(lock)
+        opened.callback(learnt.close)
+        self.frontier.order_by(learnt)
+        return learnt.is_restored
+
     def _recall(self) -> None:
-        """Teaches an ordering from the catalog again what it knew in a process that has ended."""
+        """Teaches an ordering from the catalog what it may have known in a process that has ended."""
         if self.frontier.ordering.learns and not self._job.is_search and self._catalog.exists():
             with closing(Catalog(self._catalog)) as catalog:
                 numbers = catalog.last_documents(RECALLED)

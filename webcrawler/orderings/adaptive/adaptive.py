@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from webcrawler.orderings.adaptive.evidence import Evidence
 from webcrawler.orderings.adaptive.scores import NEW, SHARE_KNOWN, SHARE_NEW, explorers, log_chance, scores
-from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source
+from webcrawler.orderings.base import BAND, PRIORITY_MAX, UNTOLD, Ordering, Seen, Source, number
 from webcrawler.orderings.topic import Wanted, page_score
 from webcrawler.records import Link
 from webcrawler.urls import split
@@ -33,15 +33,22 @@ class Adaptive(Ordering):
     Args:
         query: what is looked for.
         also: further words, separated by commas, that count less.
+        gamma: the share of a page's score that the pages on the way to it are credited with, for each link
+            between; see `Returns`.
     Raises:
-        BadInput: the query has no word to look for.
+        BadInput: the query has no word to look for; gamma is not from 0 to below 1.
     """
 
     learns = True
+    kept = (
+        *("_evidence", "_first", "_decided", "_explorers", "_explored", "_owed", "_counted"),
+        "_turn",
+    )
 
-    def __init__(self, query: str = "", also: str = "") -> None:
+    def __init__(self, query: str = "", also: str = "", gamma: str = "0") -> None:
         self._wanted = Wanted.of(query, also.split(","))
-        self._evidence = Evidence(self._wanted)
+        discount = number("gamma", gamma, lambda share: 0 <= share < 1, "from 0 to below 1")
+        self._evidence = Evidence(self._wanted, discount)
         self._lock = RLock()
         self._first: dict[int, int] = {}  # row added by the pages learnt last -> its priority
         self._decided: set[int] = set()  # URL ids

@@ -24,6 +24,8 @@ UNKNOWN = 0.5  # chance of an answer where nothing is known
 class Column:
     """An array with a value for each row; rows that were never set hold `fill`."""
 
+    kept = ("rows",)
+
     def __init__(self, fill: float = 0, dtype: Any = FLOATS, width: int = 0) -> None:
         self._fill = fill
         self.rows: NDArray[Any] = np.full((FIRST, width) if width else FIRST, fill, dtype)
@@ -43,6 +45,8 @@ class Column:
 
 class Numbers:
     """Numbers keys from 1 to a limit, in columns that grow with them; keys that come later have number 0."""
+
+    kept = ("_numbers",)
 
     def __init__(self, limit: int, *columns: Column | Means) -> None:
         self._limit, self._columns = limit, columns
@@ -64,6 +68,8 @@ class Numbers:
 
 class Means:
     """Means of values by number, drawn towards an expected value while there are few."""
+
+    kept = ("counts", "sums")
 
     def __init__(self) -> None:
         self.counts, self.sums = Column(), Column()
@@ -92,6 +98,7 @@ class Candidates:
         self.server, self.directory = Column(0, np.int32), Column(0, np.int32)
         self.tokens = Column(0, np.int32, TOKENS)  # numbers, 0: none
         self.parents = Column(0, np.int32, PARENTS)  # page numbers, 0: none
+        self.found_on = Column(0, np.int32)  # the number of the page that linked to it first, 0: none
         self.anchor, self.context, self.url = Column(), Column(), Column()  # matches, 0 to 1: the best
         self.parent = Column()  # the highest score of a page that links to it
         self.hub, self.links_in = Column(), Column()
@@ -99,6 +106,7 @@ class Candidates:
         self.told = Column(UNTOLD, np.int64)  # the priority that the frontier has
         self.waits = Column(False, np.bool_)
         self._columns = [column for column in vars(self).values() if isinstance(column, Column)]
+        self.kept = tuple(name for name in vars(self) if name != "_columns")
 
     def add(self, link: Link) -> int:
         """Adds a row for a URL that has none."""
@@ -153,6 +161,7 @@ class Servers:
         self.named = Column()  # how well its name, or a link from another server, matches the query
         self.revealed_by = Column(0, np.int32)  # the server that first linked to it
         self._numbers = Numbers(SERVERS_MAX, *vars(self).values())
+        self.kept = tuple(vars(self))
 
     def of(self, name: str, linked_from: int = 0) -> tuple[int, bool]:
         """The number of a server, and whether it is new; `linked_from` is the server that links to it."""

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from webcrawler.orderings.adaptive.candidates import PARENTS, Candidates, Means, Numbers, Servers
+from webcrawler.orderings.adaptive.returns import Returns
 from webcrawler.orderings.base import Seen
 from webcrawler.orderings.topic import Wanted, share
 from webcrawler.records import Link
@@ -70,9 +71,15 @@ def _beginning(word: str) -> str:
 class Evidence:
     """Candidates, and mean page scores over what they have in common: server, directory, words, parents."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    kept = (
+        *("candidates", "servers", "directories", "tokens", "pages", "directory_answers", "documents"),
+        *("rewards", "_returns", "_directory_numbers", "_token_numbers", "_redirected"),
+    )
+
+    def __init__(self, wanted: Wanted, gamma: float = 0.0) -> None:
         self._match = Matcher(wanted).match
         self.candidates, self.servers = Candidates(), Servers()
+        self._returns = Returns(gamma)
         self.directories, self.tokens, self.pages = Means(), Means(), Means()
         self.directory_answers = Means()  # 1 for a document, also at the end of a redirect, else 0
         self.documents, self.rewards = 0, 0.0  # their number, and the sum of their scores
@@ -124,6 +131,8 @@ class Evidence:
             self.documents += 1
             self.rewards += score
             self.pages.reach(self.documents)
+            for page, more in self._returns.add(self.documents, score, candidates, row):
+                self._credit(page, more)
         return row
 
     def linked(self, link: Link, page: int, score: float, server: int) -> None:
@@ -142,6 +151,8 @@ class Evidence:
         candidates.changed.add(row)
         if page:
             count = int(candidates.links_in.rows[row])
+            if not count:
+                candidates.found_on.rows[row] = page
             candidates.parents.rows[row, count % PARENTS] = page  # of many, the last ones are kept
             candidates.links_in.rows[row] = count + 1
         target = int(candidates.server.rows[row])
@@ -159,10 +170,22 @@ class Evidence:
         if not candidates.links_in.rows[target]:
             candidates.parents.rows[target] = candidates.parents.rows[row]
             candidates.links_in.rows[target] = candidates.links_in.rows[row]
+            candidates.found_on.rows[target] = candidates.found_on.rows[row]
 
     def led_nowhere(self, link: Link) -> None:
         """A redirect led to a URL that was decided before."""
         self.directory_answers.add(self._redirected.pop(link.id, 0), 0.0)
+
+    def _credit(self, page: int, more: float) -> None:
+        """What led to a page counts more, as its return is higher by that much."""
+        returns = self._returns
+        for number in filter(None, returns.tokens.rows[page]):
+            self.tokens.sums.rows[number] += more
+        for parent in filter(None, returns.parents.rows[page]):
+            self.pages.sums.rows[parent] += more
+        self.servers.rewards.sums.rows[returns.server.rows[page]] += more
+        self.directories.sums.rows[returns.directory.rows[page]] += more
+        self.rewards += more
 
     def _tokenise(self, row: int, link: Link, path: str) -> None:
         anchor = terms(link.anchor[:ANCHOR_CHARACTERS])[:ANCHOR_TOKENS]

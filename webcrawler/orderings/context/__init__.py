@@ -1,0 +1,1 @@
+"""The ordering by distance from the topic: a context graph that is learnt while it crawls."""
