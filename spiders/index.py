@@ -63,7 +63,8 @@ class IndexSpider(Spider):
                 await before.wait()
                 outcomes.extend(fetch.lease, lambda _: entry)
                 return
-            parsed = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols))
+            forms = crawl.rules.forms.match(fetch.lease.url)
+            parsed = await asyncio.wrap_future(parsers.parse(body, url, content_type, protocols, forms))
             page = with_headers(parsed, fetch.headers)
             sys.audit("webcrawler.parse.after")
             await before.wait()  # several parsers must not change the order of fetching

@@ -34,6 +34,7 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     r"curl http://127.0.0.1:6800|webcrawler serve -s SERVE_SCRAPYD": "test_scrapyd.py has a Scrapyd",
     r"curl .*/api/live/JOB": "test_live.py takes JOB from the answer",
     r"webcrawler crawl ftp:": "test_protocols.py has such servers",
+    r"chmod 600 cookies|webcrawler crawl https://wiki\.": "test_logins.py logs in",
 }
 BEFORE = {"docs/reference/search-api.md": ["webcrawler serve\n"]}
 

@@ -59,7 +59,7 @@ def test_each_document_is_a_whole_record_that_other_readers_find_valid(folder: P
 
     told = json.loads(run("export", str(file), "--json", folder=folder).out)
 
-    assert told == {"documents": 5, "missing": 0}
+    assert told == {"documents": 5, "missing": 0, "private": 0}
     pages = pages_in(file)
     assert set(pages) == {"/", "/a", "/umlaut", "/twin/1", "/twin/2"}
     assert pages["/twin/1"] == pages["/twin/2"] == TWIN.encode()

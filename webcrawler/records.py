@@ -17,7 +17,9 @@ class Link(NamedTuple):
     spelling: str  # the target as this page spells it, resolved, without fragment: what is fetched
     anchor: str = ""  # anchor text, img alt included
     context: str = ""  # the words around the link, anchor left out
-    rel: str = ""  # "", "nofollow", "redirect"; "sitemap": named by a sitemap or a feed, which is no page
+    # "", "nofollow", "redirect"; "sitemap": named by a sitemap or a feed, which is no page; "form": what a
+    # search form asks for when nothing is typed in
+    rel: str = ""
     refused: str = ""  # why it is not worth fetching ("scheme", "extension", …), or ""
     request: str = ""  # JSON of what is special about its fetch; "": a plain GET of `spelling`
     modified: float = 0.0  # when the target changed, as a sitemap says; 0: it does not

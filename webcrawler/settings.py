@@ -135,6 +135,18 @@ ROBOTSTXT_OBEY = given("ROBOTSTXT_OBEY", True, "yes or no")
 SITEMAPS = given("SITEMAPS", "bounded", "bounded|all|off")
 # Sitemaps read of one server in a run, those of indexes included; each may name 50,000 URLs.
 SITEMAPS_MAX = given("SITEMAPS_MAX", 100, "sitemaps", 1)
+# Pages whose search forms are filled in, to find what no link leads to: patterns of URLs, as for -a include=.
+FORMS = given("FORMS", "", "patterns")
+# Words asked of one form, in all runs; those after the first hundreds bring little.
+FORMS_MAX = given("FORMS_MAX", 1000, "queries", 1)
+# Words asked of all forms of a registrable domain, in all runs.
+FORMS_SITE_MAX = given("FORMS_SITE_MAX", 2000, "queries", 1)
+# cookies.txt of sites that show more to those who have logged in, each sent to its own site only.
+LOGIN_COOKIES = given("LOGIN_COOKIES", "", "file")
+# JSON with headers by server, for sites where a token says who asks.
+LOGIN_HEADERS = given("LOGIN_HEADERS", "", "file")
+# Pages that searches may find although they were fetched with a login: patterns of URLs, as for -a include=.
+LOGIN_INDEXED = given("LOGIN_INDEXED", "", "patterns")
 # Empty: webcrawler/VERSION with USER_AGENT_CONTACT.
 USER_AGENT = given("USER_AGENT", "", "text")
 # Where people can write to you; please set it.

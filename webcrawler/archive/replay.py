@@ -46,7 +46,8 @@ class Replay:
             self._find(number, ordering.first_priority(Link(page.url, page.id, page.url)))
         priority, note = self.priorities[number], self.notes[number]
         self.decided[number] = is_decided
-        followed = [link for link in outlinks if link.target != number and self._is_followed(link)]
+        others = (link for link in outlinks if link.target != number and link.rel != "form")
+        followed = [link for link in others if self._is_followed(link)]
         if not followed:
             return
         lease = Lease(page.id, page.url, page.url, urls.server(page.url), 0, priority=priority, note=note)

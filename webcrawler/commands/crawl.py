@@ -24,13 +24,13 @@ from webcrawler.connection import Connection, retry
 from webcrawler.crawl import run
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, maintenance, ordering
-from webcrawler.job import Job
+from webcrawler.job import Job, read_patterns
 from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.repository import main_index
 from webcrawler.settings import SETTINGS, complaint, words_of
 from webcrawler.urls import AddressRules, Mirrors
 
-BROKEN = ("batch_failed", "refresher_failed", "scheduler_failed")
+BROKEN = ("batch_failed", "forms_failed", "refresher_failed", "scheduler_failed")
 STDOUT = "-"
 
 
@@ -64,6 +64,8 @@ class Crawl(Command, BaseRunSpiderCommand):
         if search:
             main_index(self.project)  # what is wrong with it is said before anything is opened
         mirrors = Mirrors.read(self.project["MIRRORS"])
+        read_patterns(self.project["FORMS"])
+        run.Logins.read(self.project)
         job = Job.read(**opts.spargs).of_originals(mirrors) if is_index else None
         if job:
             job.check_protocols(protocols)

@@ -37,15 +37,20 @@ class Certificates:
 
     Args:
         refuses: does a fault end the handshake? Else it is noted, and the download goes on.
+        is_secret: is something secret sent to this host? Then a fault always ends it.
     """
 
-    def __init__(self, refuses: bool) -> None:
-        self.refuses = refuses
+    def __init__(self, refuses: bool, is_secret: Callable[[str], bool] = lambda host: False) -> None:
+        self._refuses, self._is_secret = refuses, is_secret
         self._faults: dict[tuple[str, int], str] = {}
 
     def fault(self, url: str) -> str:
         """One of `KINDS` for the server of a resolved URL; "": nothing is known to be wrong."""
         return self._faults.get(host_and_port(server(url)), "") if url.startswith("https:") else ""
+
+    def refuses(self, host: str) -> bool:
+        """Does a fault of this host's certificate end the handshake?"""
+        return self._refuses or self._is_secret(host)
 
     def note(self, host: str, port: int, fault: str) -> None:
         """Remember the fault of a server's certificate; "" forgets an earlier one."""
@@ -93,7 +98,7 @@ class _Connecting:
             self._fault = WRONG_HOST
         if self._fault or depth == 0:
             self._certificates.note(self._host, self._port, self._fault)
-        return not (self._fault and self._certificates.refuses)
+        return not (self._fault and self._certificates.refuses(self._host))
 
 
 def names(leaf: X509, host: str) -> bool:

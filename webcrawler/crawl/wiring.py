@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
         "webcrawler.crawl.middlewares.outcome.OutcomeMiddleware": 100,  # its clock starts behind robots.txt
         "webcrawler.crawl.middlewares.bodies.CompressedMiddleware": 590,
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+        "webcrawler.crawl.middlewares.login.LoginMiddleware": 990,  # behind all that reads or logs requests
         # What the frontier decides, or ours do.
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

@@ -112,6 +112,16 @@ def quarantined(frontier: Frontier) -> list[dict[str, Any]]:
     ]
 
 
+def waiting(frontier: Frontier, server: str) -> int:
+    """How many URLs of a server wait or are leased; checks count only while they are leased."""
+    prefix = frontier.partitions.of_server(server).prefix
+    pipe = frontier.client.pipeline(transaction=False)
+    pipe.zcount(f"{prefix}queue:{server}", FIRST, "+inf")
+    pipe.hget(f"{prefix}site:{server}", "out")
+    queued, out = pipe.execute()
+    return int(queued) + int(out or 0)
+
+
 def explain(frontier: Frontier, url: str, key: str = "") -> dict[str, Any]:
     """The state of a URL, and how its server is treated; if `state` is "decided", the catalog knows more.
 

@@ -10,12 +10,13 @@ Pure: hostile bytes cost time and memory, which `webcrawler.parsing.pool` bounds
 from webcrawler.parsing.documents import HTML, declared_kind, kind_of, readable_kinds, unread_endings
 from webcrawler.parsing.links import joined
 from webcrawler.parsing.markup import feed, flatten, markup
-from webcrawler.parsing.page import index_text, parse, with_headers
+from webcrawler.parsing.page import PRIVATE, index_text, is_private, parse, with_headers
 from webcrawler.parsing.pool import ParserPool, free_large_blocks
 from webcrawler.parsing.sitemap import begins_as_sitemap, parse_sitemap
 
 __all__ = [
     "HTML",
+    "PRIVATE",
     "ParserPool",
     "begins_as_sitemap",
     "declared_kind",
@@ -23,6 +24,7 @@ __all__ = [
     "flatten",
     "free_large_blocks",
     "index_text",
+    "is_private",
     "joined",
     "kind_of",
     "markup",

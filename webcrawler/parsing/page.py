@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from webcrawler.parsing import documents
 from webcrawler.parsing.around import around, merged
+from webcrawler.parsing.forms import search_forms, with_forms
 from webcrawler.parsing.language import declared, language, subtag
 from webcrawler.parsing.links import base_url, canonical_url, merge, permalinks
 from webcrawler.parsing.markup import feed, markup
@@ -13,11 +14,17 @@ from webcrawler.parsing.reader import Reader
 from webcrawler.records import Page, Section, Text
 from webcrawler.text import content, simhash
 
+# Header that a crawl adds to what it has fetched with a login: the page is for nobody else.
+PRIVATE = "X-Webcrawler-Private"
 WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
 def parse(
-    body: bytes, url: str, content_type: str = "", protocols: Collection[str] = ("http", "https")
+    body: bytes,
+    url: str,
+    content_type: str = "",
+    protocols: Collection[str] = ("http", "https"),
+    forms: bool = False,
 ) -> Page:
     """Return what a document says and links to.
 
@@ -28,6 +35,7 @@ def parse(
         url: where it was fetched, canonical or not: what relative links are relative to.
         content_type: the HTTP header.
         protocols: links to others of http and https are kept, marked as refused.
+        forms: are search forms looked for, too? Each is a link, behind the others (`search_forms`).
     Raises:
         Unreadable: it is not HTML, and is encrypted or damaged, or its reader is not installed.
         MemoryError: the process met its memory limit.
@@ -36,6 +44,7 @@ def parse(
     """
     reader = Reader()
     kind = documents.kind_of(content_type, body, url) or documents.HTML
+    html = ""
     if kind == documents.HTML:
         html = markup(body, content_type)
         reader.language = declared(html)
@@ -48,6 +57,8 @@ def parse(
     spans, sections = _parts(reader, text) if kind == documents.HTML else ((), ())
     base = base_url(reader.base, url)
     links, refused = merge(reader.outlinks, text, base, protocols)
+    if forms and (found := search_forms(html, base, protocols)):
+        links = with_forms(links, found)
     if reader.links_left_out:
         refused["too-many"] = reader.links_left_out
     return Page(
@@ -85,8 +96,12 @@ def with_headers(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
     """The page with what its headers say of it; all that a PDF can say to robots is said by these.
 
     X-Robots-Tag is obeyed where it is for all robots; Content-Language is believed where neither the page nor
-    its words tell the language.
+    its words tell the language. A private page is as one that says noindex, and its links lose their words.
     """
+    headers = tuple(headers)
+    if is_private(headers):
+        links = tuple(link._replace(anchor="", context="") for link in page.links)
+        page = page._replace(noindex=True, links=links)
     values: dict[str, list[str]] = {"x-robots-tag": [], "content-language": []}
     for name, value in headers:
         values.get(name.lower(), []).append(value)
@@ -97,6 +112,11 @@ def with_headers(page: Page, headers: Iterable[tuple[str, str]]) -> Page:
         nofollow=page.nofollow or bool(nofollow),
         language=page.language or subtag(",".join(values["content-language"])),
     )
+
+
+def is_private(headers: Iterable[tuple[str, str]]) -> bool:
+    """Was it fetched with a login, by somebody who has not said that all may see it?"""
+    return any(name.lower() == PRIVATE.lower() for name, _ in headers)
 
 
 def _of_all_robots(value: str) -> Iterator[str]:

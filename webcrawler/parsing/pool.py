@@ -71,7 +71,12 @@ class ParserPool:
         self._pool = self._new_pool()
 
     def parse(
-        self, body: bytes, url: str, content_type: str = "", protocols: Collection[str] = ("http", "https")
+        self,
+        body: bytes,
+        url: str,
+        content_type: str = "",
+        protocols: Collection[str] = ("http", "https"),
+        forms: bool = False,
     ) -> Future[Page]:
         """Like `parsing.parse`; the future cannot be cancelled, its callbacks run in a thread of the pool.
 
@@ -79,7 +84,7 @@ class ParserPool:
             ParserKilled: the page passed its deadline or its memory limit, or killed its process.
             Unavailable: the pool was closed, or its processes are stopped again and again from outside.
         """
-        return self._begin(_Job(parse, (body, url, content_type, tuple(protocols))))
+        return self._begin(_Job(parse, (body, url, content_type, tuple(protocols), forms)))
 
     def parse_sitemap(
         self, body: bytes, url: str, content_type: str, now: float, protocols: Collection[str]

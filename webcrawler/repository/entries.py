@@ -80,7 +80,8 @@ class EntryReader:
         if fetch.reason == "sitemap":
             parse = self._parsers.parse_sitemap
             return Parsed(fetch, parse(fetch.body, url, content_type, fetch.fetched, protocols))
-        return Parsed(fetch, self._parsers.parse(fetch.body, url, content_type, protocols))
+        forms = self._rules.forms.match(fetch.lease.url)
+        return Parsed(fetch, self._parsers.parse(fetch.body, url, content_type, protocols, forms))
 
     def end(self, parsed: Parsed) -> Entry:
         """Wait for the parsers.

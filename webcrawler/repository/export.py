@@ -10,6 +10,7 @@ from typing import BinaryIO, NamedTuple
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import WarcFile, raw_at, record_at
 from webcrawler.errors import Unavailable
+from webcrawler.parsing import is_private
 
 SOME = 500  # documents looked up at a time
 Progress = Callable[[str, int, int | None], None]
@@ -20,6 +21,7 @@ class Exported(NamedTuple):
 
     documents: int
     missing: int  # documents whose records cannot be read
+    private: int = 0  # documents that were fetched with a login: they are for nobody else
 
 
 def export(
@@ -31,7 +33,7 @@ def export(
         name: of the file, which its first record tells.
         numbers: page numbers, in the order in which they are written.
     """
-    pages, out, missing = crawl_dir / "pages", WarcFile(file, name), 0
+    pages, out, missing, private = crawl_dir / "pages", WarcFile(file, name), 0, 0
     for start in range(0, len(numbers), SOME):
         progress("documents", start, len(numbers))
         some = numbers[start : start + SOME]
@@ -39,6 +41,9 @@ def export(
             try:
                 if document is None or document.place is None:
                     missing += 1
+                    continue
+                if document.noindex and is_private(record_at(pages, document.place).response.headers):
+                    private += 1
                     continue
                 raw = raw_at(pages, document.place)
                 if raw.field("WARC-Type") == "response":
@@ -53,4 +58,4 @@ def export(
                 out.write(raw.as_response(body))
             except (Unavailable, KeyError):
                 missing += 1
-    return Exported(len(numbers) - missing, missing)
+    return Exported(len(numbers) - missing - private, missing, private)

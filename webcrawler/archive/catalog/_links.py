@@ -125,12 +125,12 @@ class LinkGraph:
         return list(self._db.execute(query, (n,)))
 
     def open(self, sources: Sequence[int]) -> list[FarLink]:
-        """The links of these pages to what is not explored yet, by ascending source; no nofollow."""
+        """The links of these pages to what is not explored yet, by ascending source; no nofollow, no form."""
         query = f"""
             SELECT l.source, {SPELLED}, l.anchor, l.rel
             FROM json_each(:sources) n CROSS JOIN links l ON l.source = n.value
             CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
-            WHERE l.rel <> 'nofollow' AND NOT s.blocked AND NOT u.removed AND NOT {EXPLORED}
+            WHERE l.rel NOT IN ('nofollow', 'form') AND NOT s.blocked AND NOT u.removed AND NOT {EXPLORED}
             ORDER BY l.source"""
         rows = self._db.execute(query, {"sources": as_json(sources), "job": self._job})
         return list(map(FarLink._make, rows))

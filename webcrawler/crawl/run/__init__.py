@@ -3,6 +3,7 @@
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import refuse_other_checks
 from webcrawler.crawl.run.crawl import AGENTS, Crawl, CrawlPart, PagePipeline
+from webcrawler.crawl.run.logins import Logins
 from webcrawler.crawl.run.lost import (
     LOST,
     fill_again,
@@ -25,6 +26,7 @@ __all__ = [
     "CrawlPart",
     "Decided",
     "LinkRules",
+    "Logins",
     "PagePipeline",
     "Sitemaps",
     "fill_again",

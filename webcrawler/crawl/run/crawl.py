@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
-from webcrawler import connection
+from webcrawler import connection, urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
 from webcrawler.connection import attempt
@@ -23,6 +23,8 @@ from webcrawler.crawl.certificates import Certificates
 from webcrawler.crawl.items import CrawledPage
 from webcrawler.crawl.run.agents import Agents
 from webcrawler.crawl.run.checks import ENDLESS, Waits
+from webcrawler.crawl.run.forms import Forms
+from webcrawler.crawl.run.logins import Logins
 from webcrawler.crawl.run.lost import LOST
 from webcrawler.crawl.run.outcomes import Outcomes
 from webcrawler.crawl.run.rules import LinkRules
@@ -71,8 +73,12 @@ class Crawl(Worker):
         self.job.check_protocols(self.rules.protocols)
         given: Job | None = getattr(crawler.spider, "job", None)
         self.sitemaps = Sitemaps.from_settings(self.settings, given, self.rules)
-        self.certificates = Certificates(self.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"))
+        # Who starts a search of the web may be anybody: nothing is fetched for them in the owner's name.
+        self.logins = Logins() if self.job.is_search else Logins.read(self.settings)
+        verifies = self.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
+        self.certificates = Certificates(verifies, self.logins.knows)
         self._has_checks_left = self.job.refresh == "once"
+        self._forms: Forms | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
@@ -103,7 +109,7 @@ class Crawl(Worker):
             self.job,
             getattr(spider, "job", None) is not None,
             # The batch calls these in its own thread.
-            lambda outcomes: loop.call_soon_threadsafe(self.outcomes.settled, outcomes),
+            lambda outcomes: loop.call_soon_threadsafe(self._settled, outcomes),
             self.leases.reports,
             lambda: loop.call_soon_threadsafe(self.stop, "batch_failed"),
         )
@@ -134,6 +140,10 @@ class Crawl(Worker):
         )
         if self.job.max_time:
             loop.call_later(self.job.max_time, self.stop, "max_time")
+        for line in self.logins.complaints if self.agents.is_first else ():
+            logger.warning(line)
+        if self.rules.forms.texts and self.agents.is_first and self.job.refresh != "only":
+            self._forms = Forms(self)
 
     def _watch_agents(self) -> None:
         self.agents.watch(self.stop)
@@ -144,6 +154,8 @@ class Crawl(Worker):
             self.stop("refresher_failed")
 
     def leave(self) -> None:
+        if self._forms:
+            asyncio.run_coroutine_threadsafe(self._forms.close(), self._loop).result()
         if self.agents.is_first:
             self._count_others()
             self._say_if_nothing()
@@ -206,8 +218,9 @@ class Crawl(Worker):
 
     @property
     def is_expecting(self) -> bool:
-        """Will the refresher queue more?"""
-        return self.job.refresh in ENDLESS or self._has_checks_left
+        """Will the refresher queue more, or may a search form be asked for more?"""
+        asks = self._forms is not None and self._forms.is_expecting
+        return self.job.refresh in ENDLESS or self._has_checks_left or asks
 
     def request(self, lease: Lease) -> Request:
         self.leases.downloads.begin(lease.url, lease.doubtful)
@@ -255,9 +268,15 @@ class Crawl(Worker):
     def host_refusal(self, url: str) -> str:
         if self.stores.resolver.has_refused(url):
             return "address-refused"
-        return self.certificates.fault(url) if self.certificates.refuses else ""
+        host, _ = urls.host_and_port(urls.server(url))
+        return self.certificates.fault(url) if self.certificates.refuses(host) else ""
 
     # ---- Scrapy's signals
+
+    def _settled(self, outcomes: Sequence[tuple[Lease, str]]) -> None:
+        self.outcomes.settled(outcomes)
+        if self._forms:
+            self._forms.settled()
 
     async def _item_scraped(self, response: Response | None) -> None:
         while self.stores.batch.full and not self.is_closing:  # noqa: ASYNC110  (rare: the disk is behind)

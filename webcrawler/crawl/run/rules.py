@@ -10,10 +10,10 @@ from scrapy.settings import BaseSettings
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
-from webcrawler.job import Job, is_sitemap, seed_link
+from webcrawler.job import Job, is_sitemap, read_patterns, seed_link
 from webcrawler.parsing import joined, readable_kinds, unread_endings
 from webcrawler.records import Lease, Link, Page
-from webcrawler.scope import ALL, NAME, Scope, Watched, change, read
+from webcrawler.scope import ALL, NAME, Patterns, Scope, Watched, change, read
 from webcrawler.settings import words_of
 
 
@@ -43,8 +43,8 @@ def keep_scope(folder: Path, job: Job) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """The bounds of a job, of the data folder's scope, and of the settings PROTOCOLS, TRAP_PATHS, MIRRORS and
-    DOCUMENT_TYPES.
+    """The bounds of a job, of the data folder's scope, and of the settings PROTOCOLS, TRAP_PATHS, MIRRORS,
+    DOCUMENT_TYPES and FORMS.
 
     What is removed while the crawl goes on is refused from then on.
     """
@@ -56,6 +56,7 @@ class LinkRules:
     mirrors: urls.Mirrors
     kinds: frozenset[str]  # of documents that are read
     unread: frozenset[str]  # endings of those that are not
+    forms: Patterns  # of pages whose search forms are filled in, and of what these ask for
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, job: Job) -> Self:
@@ -64,7 +65,8 @@ class LinkRules:
         mirrors = urls.Mirrors.read(settings["MIRRORS"])
         kinds = readable_kinds(words_of(settings["DOCUMENT_TYPES"]))
         unread = unread_endings(kinds)
-        return cls(job, scope, frozenset(protocols), tuple(trap_paths), mirrors, kinds, unread)
+        forms = Patterns(() if job.is_search else read_patterns(settings["FORMS"]))
+        return cls(job, scope, frozenset(protocols), tuple(trap_paths), mirrors, kinds, unread, forms)
 
     def apply(self, link: Link) -> Link:
         """The link, with a reason in `refused` when it leads out of these bounds.

@@ -1,0 +1,252 @@
+"""Crawls that fill in search forms: of a catalogue whose records no link leads to."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hiddenweb import Catalogue, Record, catalogue, library, oracle
+from localweb import Answer, Crawled, Site, crawl, page, robots, scrapy, sites
+from marked import until
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.connection import connect
+from webcrawler.crawl import wiring
+from webcrawler.frontier import Again, Done, Failed, Frontier, inspect
+from webcrawler.job import seed_link
+
+WITH_TEXTS = json.dumps(wiring.SETTINGS["ITEM_PIPELINES"])
+FORM = "<form action=/search><input name=q></form>"
+
+
+def asking(folder: Path, url: str, *arguments: str, forms: str = "", **settings: object) -> Crawled:
+    """A crawl that fills in the forms of a site, unless told otherwise."""
+    given = {"ITEM_PIPELINES": WITH_TEXTS, "BATCH_SECONDS": 0.1, "LOG_LEVEL": "INFO", **settings}
+    return crawl(folder, "index", "-a", f"seeds={url}/", *arguments, FORMS=forms or url, **given)
+
+
+def records(number: int) -> list[Record]:
+    """Abstracts of one collection, which has its own vocabulary."""
+    return library(5000)[3204 : 3204 + number]
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawled, Catalogue]]:
+    with catalogue(records(150), pages=3) as opened:
+        yield asking(tmp_path_factory.mktemp("crawl"), opened.url), opened
+
+
+def test_records_that_only_the_form_finds_are_fetched(crawled: tuple[Crawled, Catalogue]) -> None:
+    found, site = crawled
+
+    assert found.status == 0, found.log
+    assert len(site.fetched) >= 140
+
+
+def test_nine_records_of_ten_take_at_most_twice_the_queries_of_an_oracle(
+    crawled: tuple[Crawled, Catalogue],
+) -> None:
+    _, site = crawled
+    wanted = 0.9 * len(site.index.records)
+
+    assert (site.queries_for(wanted) or 150) <= 2 * len(oracle(site.index.answers(), wanted))
+
+
+def test_each_word_is_asked_once(crawled: tuple[Crawled, Catalogue]) -> None:
+    _, site = crawled
+
+    assert set(first_pages(site.paths).values()) == {1}
+
+
+def test_further_pages_of_results_are_followed(crawled: tuple[Crawled, Catalogue]) -> None:
+    _, site = crawled
+
+    assert any("page=3" in path for path in site.paths)
+
+
+def test_form_is_in_the_catalog_and_was_not_asked_for_nothing(crawled: tuple[Crawled, Catalogue]) -> None:
+    found, site = crawled
+
+    assert (f"{site.url}/", f"{site.url}/search?q=", "form") in found.edges()
+    assert "" not in site.asked
+
+
+def test_queries_are_counted(crawled: tuple[Crawled, Catalogue]) -> None:
+    found, site = crawled
+
+    assert f"'webcrawler/forms/queries': {len(site.asked)}" in found.log
+    assert f"asked {site.url}/search for {len(site.asked)} words" in found.log
+
+
+def test_next_crawl_asks_nothing_again(crawled: tuple[Crawled, Catalogue]) -> None:
+    found, site = crawled
+    before = len(site.paths)
+
+    again = asking(found.folder, site.url)
+
+    assert again.status == 0, again.log
+    assert [path for path in site.paths[before:] if path != "/robots.txt"] == []
+
+
+def first_pages(paths: Sequence[str]) -> Counter[str]:
+    """How often the first results for each word were asked for."""
+    queries = (dict(parse_qsl(urlsplit(path).query)) for path in paths if path.startswith("/search"))
+    return Counter(query["q"] for query in queries if "page" not in query)
+
+
+def test_crawl_that_was_killed_goes_on_with_other_words(tmp_path: Path) -> None:
+    with catalogue(records(60), pages=2) as site:
+        settings = {
+            "ADDRESSES_ALLOWED": "127.0.0.1/32",
+            "FRONTIER_DELAY": 0.02,
+            "ITEM_PIPELINES": WITH_TEXTS,
+            "BATCH_SECONDS": 0.1,
+            "RANKER_ENABLED": "no",
+            "FORMS": site.url,
+        }
+        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        process = scrapy("crawl", *options, "index", "-a", f"seeds={site.url}/", folder=tmp_path)
+        until(lambda: len(site.asked) >= 4, seconds=120)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        connect(None, tmp_path).close()
+        known = queries_in(tmp_path)
+        before = len(site.asked)
+
+        found = asking(tmp_path, site.url)
+
+        asked = first_pages(site.paths)
+        assert found.status == 0, found.log
+        assert len(site.fetched) >= 54
+        assert len(site.asked) > before
+        assert {asked[word] for word in known} == {1}  # what was durable is not asked again
+        assert sum(asked.values()) <= len(asked) + 1  # of the rest, the one that was on its way
+
+
+def queries_in(folder: Path) -> set[str]:
+    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
+        urls = [url for number, url in catalog.urls.all() if number in catalog.documents([number])]
+    return set(first_pages([urlsplit(url)._replace(scheme="", netloc="").geturl() for url in urls]))
+
+
+def answer(_: Site) -> Answer:
+    return page("/found")
+
+
+def hidden(**routes: Any) -> dict[str, Any]:
+    home = Answer(f"<title>A library of apples and pears</title><p>Apples, pears and trees</p>{FORM}")
+    return {"/": home, "*": answer, **routes}
+
+
+def queries(site: Site) -> list[str]:
+    return [path for path in site.asked if path.startswith("/search")]
+
+
+def test_no_form_is_filled_in_unless_its_site_is_named(tmp_path: Path) -> None:
+    with sites(a=hidden()) as opened:
+        crawl(tmp_path, "index", "-a", f"seeds={opened['a'].url}/", ITEM_PIPELINES=WITH_TEXTS)
+
+        assert opened["a"].pages == ["/"]
+
+
+def test_site_without_a_form_is_crawled_as_ever(tmp_path: Path) -> None:
+    with sites(a={"/": page("/one"), "*": page()}) as opened:
+        found = asking(tmp_path, opened["a"].url)
+
+        assert found.status == 0, found.log
+        assert opened["a"].pages == ["/", "/one"]
+
+
+def test_several_agents_ask_each_word_once(tmp_path: Path) -> None:
+    with sites(a=hidden()) as opened:
+        found = asking(tmp_path, opened["a"].url, "-a", "agents=2")
+
+        assert found.status == 0, found.log
+        assert queries(opened["a"])
+        assert set(Counter(queries(opened["a"])).values()) == {1}
+
+
+def test_form_that_asks_another_site_is_left_alone(tmp_path: Path) -> None:
+    with sites(a=hidden(), b={"*": page()}) as opened:
+        foreign = FORM.replace("/search", f"{opened['b'].url}/search")
+        opened["a"].routes["/"] = Answer(f"<title>Apples</title>{foreign}")
+        asking(tmp_path, opened["a"].url)
+
+        assert opened["b"].asked == []
+
+
+def test_robots_txt_holds_for_queries(tmp_path: Path) -> None:
+    refusing = robots("User-agent: *", "Disallow: /search")
+    with sites(a=hidden(**{"/robots.txt": refusing})) as opened:
+        found = asking(tmp_path, opened["a"].url)
+
+        assert queries(opened["a"]) == []
+        assert "'webcrawler/failed/robots-disallowed'" in found.log
+
+
+def test_scope_holds_for_queries(tmp_path: Path) -> None:
+    with sites(a=hidden()) as opened:
+        asking(tmp_path, opened["a"].url, "-a", f"exclude={opened['a'].url}/search*")
+
+        assert queries(opened["a"]) == []
+
+
+def test_no_more_words_are_asked_than_permitted(tmp_path: Path) -> None:
+    with sites(a=hidden()) as opened:
+        asking(tmp_path, opened["a"].url, FORMS_MAX=2)
+        asking(tmp_path, opened["a"].url, FORMS_MAX=2)
+
+        assert len(queries(opened["a"])) == 2
+
+
+def test_forms_of_a_site_share_its_bound(tmp_path: Path) -> None:
+    with sites(a=hidden()) as opened:
+        both = FORM + FORM.replace("/search", "/search2")
+        opened["a"].routes["/"] = Answer(f"<title>Apples, pears, trees and plums</title>{both}")
+        asking(tmp_path, opened["a"].url, FORMS_SITE_MAX=3)
+
+        assert len(queries(opened["a"])) == 3
+
+
+def test_pattern_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
+    found = asking(tmp_path, "http://127.0.0.1:1", forms="http://[")
+
+    assert found.status == 2
+    assert "is not a pattern of URLs" in found.log
+
+
+def test_url_waits_until_it_is_decided(frontier: Frontier) -> None:
+    frontier.discover(map(seed_link, ("http://a.example/1", "http://a.example/2", "http://b.example/")))
+    assert inspect.waiting(frontier, "http://a.example") == 2
+
+    found = frontier.lease(3).leases
+    assert inspect.waiting(frontier, "http://a.example") == 2
+
+    frontier.fail([Failed(lease, "failed/not-found", False) for lease in found])
+    assert inspect.waiting(frontier, "http://a.example") == 0
+
+
+def test_check_that_is_not_due_does_not_wait(frontier: Frontier) -> None:
+    frontier.discover([seed_link("http://a.example/")])
+    frontier.complete([Done(lease, "document", True, [], {}) for lease in frontier.lease(1).leases])
+    frontier.again([Again("http://a.example/", "done/document")])
+
+    assert inspect.waiting(frontier, "http://a.example") == 0
+
+
+@pytest.mark.slow
+def test_of_five_thousand_records_too(tmp_path: Path) -> None:
+    some = library(5000)
+    with catalogue(some, pages=20) as site:
+        best = len(oracle(site.index.answers(), 0.9 * len(some)))
+
+        asking(tmp_path, site.url, FORMS_MAX=2 * best, seconds=850)
+
+        assert (site.queries_for(0.9 * len(some)) or 10**6) <= 2 * best
