@@ -53,12 +53,16 @@ def served(crawl_dir: Path, **settings: str) -> Iterator[str]:
 
 
 @contextmanager
-def chromium_browser() -> Iterator[Browser]:
+def chromium_browser(*more: str) -> Iterator[Browser]:
+    """
+    Args:
+        more: arguments of its command line.
+    """
     path = shutil.which("chromium")
     if path is None:
         absent("there is no chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, *more])
         yield browser
         browser.close()
 

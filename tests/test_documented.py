@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -15,6 +16,8 @@ from environments import build_wheel, copy_what_git_tracks, make_environment
 from localweb import PROJECT, Answer, Site, page, robots, sites
 
 from webcrawler.demo import DemoWeb
+from webcrawler.usage import NAME as LOG
+from webcrawler.usage import QueryLog, Shown, today
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -119,6 +122,10 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
             (folder / "crawl/feedback/qrels.txt").write_text(
                 reader.here("1 0 http://127.0.0.1:18088/nucleic-acids/ 1\n")
             )
+        case "learn-from-what-is-asked":
+            with closing(QueryLog(folder / "crawl" / LOG, 30)) as log:
+                urls = (reader.here("http://127.0.0.1:18088/nucleic-acids/"),)
+                log.write([Shown(1, today(), "dna", 1, 0, True, urls)], [(1, 1)], today())
         case "search-engine-for-my-sites":
             (folder / "look/static").mkdir(parents=True)
             (folder / "look/static/logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")

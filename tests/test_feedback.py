@@ -20,9 +20,10 @@ from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.usage.log import MAX_QUERY, one_line, query_id
 from webcrawler.web import Config, make_app
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, key_of
-from webcrawler.web.judge import MAX_QUERY, JudgmentFiles, one_line, query_id
+from webcrawler.web.judge import JudgmentFiles
 
 HERE = "http://127.0.0.1:8000"
 QUERY = "molecular biology"

@@ -208,6 +208,8 @@ SERVE_TEMPLATES = given("SERVE_TEMPLATES", "", "folder")
 SERVE_URL = given("SERVE_URL", "", "URL")
 # Whether results may be judged on the page, by anybody who sees it.
 SERVE_FEEDBACK = given("SERVE_FEEDBACK", False, "yes or no")
+# Days for which queries and clicks are kept, without who asked; 0: they are not logged.
+QUERY_LOG_DAYS = given("QUERY_LOG_DAYS", 0, "days")
 # Who may have the web searched from the page, which makes this machine fetch pages.
 SERVE_LIVE = given("SERVE_LIVE", "loopback", "loopback|all|off")
 # Searches of the web at once; each client has one.

@@ -38,7 +38,7 @@ class Serve(Command):
         if self.crawl_dir.exists() and not self.crawl_dir.is_dir():
             raise BadInput(f"{self.crawl_dir} is not a folder: set CRAWL_DIR to the data folder")
         for name in SETTINGS:
-            if name.startswith("SERVE_") and (why := complaint(name, self.project[name])):
+            if name.startswith(("SERVE_", "QUERY_LOG_")) and (why := complaint(name, self.project[name])):
                 raise BadInput(why)
         from webcrawler.web import make_app, server
 
@@ -46,7 +46,11 @@ class Serve(Command):
         logging.getLogger("warcio").setLevel(logging.ERROR)  # its warnings repeat what strangers send
         config, port = self._config(opts.host), whole_number(opts.port, "--port", most=65_535)
         if several := complaint("CRAWL_DIR", self.crawl_dir):
-            writing = {"SERVE_FEEDBACK": config.feedback, "SERVE_PAGES_TOKEN": config.pages_token}
+            writing = {
+                "SERVE_FEEDBACK": config.feedback,
+                "SERVE_PAGES_TOKEN": config.pages_token,
+                "QUERY_LOG_DAYS": config.query_log_days,
+            }
             if names := [name for name, is_on in writing.items() if is_on]:
                 raise BadInput(f"{names[0]} writes what comes in: {several}")
             config = replace(config, live="off", take_in=None)  # these write as well
@@ -78,6 +82,7 @@ class Serve(Command):
             uncrawled=self.uncrawled,
             redis_url=self.project.get("REDIS_URL"),
             feedback=is_yes(self.project.get("SERVE_FEEDBACK")),
+            query_log_days=self.project.getint("QUERY_LOG_DAYS"),
             rate=self.project.get("SERVE_RATE"),
             trusted_proxies=self._names("SERVE_TRUSTED_PROXIES"),
             hosts=self._names("SERVE_HOSTS"),

@@ -12,12 +12,21 @@ from webcrawler.web import failures, openapi, render, search
 from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
 from webcrawler.web.finds import Finds
-from webcrawler.web.guard import AllowedOrigins, ClientLimits, KnownHosts, RequestBounds, SecurityHeaders
+from webcrawler.web.guard import (
+    JUDGING,
+    USED,
+    AllowedOrigins,
+    ClientLimits,
+    KnownHosts,
+    RequestBounds,
+    SecurityHeaders,
+)
 from webcrawler.web.judge import Judge
 from webcrawler.web.live import LivePages
 from webcrawler.web.own_templates import check
 from webcrawler.web.status import CountRequests, Health, Metrics, Overviews
 from webcrawler.web.status import routes as status_routes
+from webcrawler.web.use import Use
 
 
 def make_app(config: Config) -> Starlette:
@@ -31,7 +40,7 @@ def make_app(config: Config) -> Starlette:
     overviews = Overviews(config)
     metrics = Metrics(config, overviews)
     answers, judge, live = search.Answers(config, metrics), Judge(config, metrics), LivePages(config)
-    finds = Finds(config)
+    finds, use = Finds(config), Use(config)
     app = Starlette(
         routes=[
             *search.ROUTES,
@@ -41,6 +50,7 @@ def make_app(config: Config) -> Starlette:
             *judge.routes(),
             *live.routes(),
             *finds.routes(),
+            *use.routes(),
             *status_routes(overviews, live),
             *metrics.routes(),
             *Health(answers.ask).routes(),
@@ -53,7 +63,7 @@ def make_app(config: Config) -> Starlette:
     app.state.config, app.state.metrics = config, metrics
     app.state.overviews = overviews
     app.state.answers, app.state.judge = answers, judge
-    app.state.live, app.state.finds = live, finds
+    app.state.live, app.state.finds, app.state.use = live, finds, use
     # now, so that mistakes in the configuration show at the start, not with the first request
     app.middleware_stack = app.build_middleware_stack()
     return app
@@ -65,18 +75,25 @@ def middleware(config: Config, metrics: Metrics) -> list[Middleware]:
         Middleware(CountRequests, metrics=metrics),
         Middleware(SecurityHeaders),
         Middleware(AllowedOrigins, config=config),
-        Middleware(RequestBounds, posting=config.feedback),
+        Middleware(RequestBounds, posted_to=_posted_to(config)),
         Middleware(KnownHosts, config=config),
         Middleware(ClientLimits, config=config),
     ]
 
 
+def _posted_to(config: Config) -> set[str]:
+    is_on = {JUDGING: config.feedback, USED: config.query_log_days}
+    return {path for path, on in is_on.items() if on}
+
+
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     app.state.answers.warm()
+    app.state.use.start()
     await app.state.live.enter()
     yield
     await app.state.live.leave()
     app.state.finds.close()
     app.state.answers.close()
     app.state.overviews.close()
+    app.state.use.close()

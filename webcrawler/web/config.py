@@ -27,6 +27,7 @@ class Config:
     uncrawled: str = "few"  # when pages that were never fetched are hits: "few" or "always"
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     feedback: bool = False  # may visitors judge results?
+    query_log_days: int = 0  # for which queries and clicks are kept; 0: they are not logged
     rate: str = "6000/minute"  # of requests, for one client; "": no limit
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed; "unix": a Unix socket
     hosts: tuple[str, ...] = ()  # names it answers for, beside those of loopback

@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Iterable
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl
@@ -24,6 +23,7 @@ from starlette.routing import Route
 from webcrawler.archive.catalog import Catalog
 from webcrawler.durable import replaced
 from webcrawler.errors import BadInput, Unavailable
+from webcrawler.usage import one_line, query_id
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
 from webcrawler.web.guard import CLIENT, Tokens, is_foreign, key_of
@@ -35,7 +35,6 @@ GRADES = {"good": 1, "bad": 0}
 UNDO = "undo"
 MOST = 20_000  # judgments; a file of 2 MB
 MOST_OF_CLIENT = 1_000  # of them, so that no client takes all the places
-MAX_QUERY = 400  # characters
 STALE = "this form was not sent from our page, or is too old: search again, then judge"
 
 
@@ -173,15 +172,6 @@ class JudgmentFiles:
     def _grades(self) -> dict[tuple[str, str], int]:
         """By query id and URL."""
         return {(id, url): int(grade) for id, _, url, grade in _rows(self._qrels, None, 4)}
-
-
-def one_line(query: str) -> str:
-    return " ".join(query.split())[:MAX_QUERY]
-
-
-def query_id(line: str) -> str:
-    """The same on every machine, so that judgments of several can be merged."""
-    return sha256(line.casefold().encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _check_room(judgments: int, clients: list[str], client: str) -> None:

@@ -4,13 +4,15 @@ from webcrawler.web.guard.hosts import KnownHosts, host_of, is_loopback, known_h
 from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks
 from webcrawler.web.guard.origins import AllowedOrigins
 from webcrawler.web.guard.protocol import TimeoutProtocol, give_time
-from webcrawler.web.guard.security import HANDING_OVER, RequestBounds, SecurityHeaders
+from webcrawler.web.guard.security import HANDING_OVER, JUDGING, USED, RequestBounds, SecurityHeaders
 from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, is_foreign, key_of
 
 __all__ = [
     "CLIENT",
     "HANDING_OVER",
+    "JUDGING",
     "KEY_BYTES",
+    "USED",
     "AllowedOrigins",
     "ClientLimits",
     "KnownHosts",

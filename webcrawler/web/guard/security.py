@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Container
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -19,6 +20,7 @@ MAX_HEADER_BYTES = 16_384
 MAX_BODY_BYTES = 16_384
 MAX_UPLOAD_BYTES = 2**20  # a form with bookmarks
 JUDGING = "/judge"
+USED = "/used"
 STARTING = ("/live", "/api/live")
 HANDING_OVER = "/api/pages"
 MAX_WARC_BYTES = 32 * 2**20
@@ -77,9 +79,13 @@ class SecurityHeaders:
 class RequestBounds:
     """Refuses requests that are too large, and methods that do not exist for a path."""
 
-    def __init__(self, app: ASGIApp, posting: bool) -> None:
+    def __init__(self, app: ASGIApp, posted_to: Container[str]) -> None:
+        """
+        Args:
+            posted_to: which of JUDGING and USED are on.
+        """
         self._app = app
-        self._posting = posting
+        self._posted_to = posted_to
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -107,7 +113,7 @@ class RequestBounds:
             return READ + POST, MAX_UPLOAD_BYTES
         if path == HANDING_OVER:
             return POST, MAX_WARC_BYTES
-        is_posted_to = STOPPING.fullmatch(path) or (path == JUDGING and self._posting)
+        is_posted_to = STOPPING.fullmatch(path) or path in self._posted_to
         return POST if is_posted_to else READ, MAX_BODY_BYTES
 
     @staticmethod

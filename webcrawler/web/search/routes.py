@@ -19,6 +19,7 @@ from webcrawler.web.parameters import MAX_NUMBER, read
 from webcrawler.web.render import FRESH, json_answer, page, rendered
 from webcrawler.web.search_request import MAX_ADDED, MAX_WITHIN, SearchRequest, read_search
 from webcrawler.web.status import view_of
+from webcrawler.web.use import PageOfLog
 
 NOTHING = SearchRequest("")
 PAGES_BEFORE = 4  # numbers shown before the current page
@@ -41,10 +42,17 @@ async def search(request: Request) -> Response:
     results = await request.app.state.answers.search(wanted, request.scope[CLIENT])
     judge = await request.app.state.judge.form(request, wanted)
     # in a thread: a hundred hits take some 20 ms to render
-    return await run_in_threadpool(_page, request, wanted, results, judge)
+    used = request.app.state.use.shown(request, wanted, results)
+    return await run_in_threadpool(_page, request, wanted, results, judge, used)
 
 
-def _page(request: Request, wanted: SearchRequest, results: Results, judge: JudgeForm | None) -> Response:
+def _page(
+    request: Request,
+    wanted: SearchRequest,
+    results: Results,
+    judge: JudgeForm | None,
+    used: PageOfLog | None,
+) -> Response:
     return page(
         request,
         "results.html",
@@ -54,6 +62,7 @@ def _page(request: Request, wanted: SearchRequest, results: Results, judge: Judg
         hits=list(zip(results.hits, results.explanations or repeat([]), strict=False)),
         pages=list(page_numbers(wanted, results)),
         judge=judge,
+        used=used,
         live=request.app.state.live.token(request),
         max_added=MAX_ADDED,
         max_within=MAX_WITHIN,

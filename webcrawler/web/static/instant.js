@@ -23,7 +23,7 @@
   const show = async (href) => {
     const { signal } = asked = new AbortController();
     try {
-      const answer = await fetch(href, { signal });
+      const answer = await fetch(href, { signal, headers: { "X-Typed": "1" } });
       if (answer.status === 429 || answer.status === 503) notBefore = Date.now() + 1000 * (answer.headers.get("Retry-After") || 1);
       if (!answer.ok) return false;  // what is shown stays
       const found = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -52,7 +52,13 @@
     if (!event.isComposing) timer = setTimeout(typed, WAIT_MS);
   });
   box.addEventListener("compositionend", () => { timer = setTimeout(typed, WAIT_MS); });
-  box.addEventListener("blur", () => { hasEntry = false; });
+  // Where queries are logged, what was found while one typed counts once the box is left.
+  const looked = () => {
+    const answer = main.querySelector(".found")?.dataset.typed;
+    if (answer) navigator.sendBeacon(`/used?answer=${answer}`);
+  };
+
+  box.addEventListener("blur", () => { hasEntry = false; looked(); });
   box.form.addEventListener("submit", stop);
   addEventListener("popstate", async () => {
     if (location.href.split("#")[0] === shown.split("#")[0]) return;  // within the page

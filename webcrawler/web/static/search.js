@@ -25,6 +25,12 @@ function onKey(event) {
   if (event.key === "k" || (event.key === "ArrowUp" && event.target.matches(".hit h2 a"))) move(event, -1);
 }
 
+// For browsers that do not send pings; where both come, a hit counts once.
+for (const kind of ["click", "auxclick"]) document.addEventListener(kind, (event) => {
+  const ping = event.button < 2 && event.target.closest("a[ping]")?.ping;
+  if (ping) navigator.sendBeacon(ping);
+});
+
 function move(event, step) {
   const links = [...document.querySelectorAll(".hit h2 a")];
   if (!links.length) return;
