@@ -125,7 +125,8 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
         case "learn-from-what-is-asked":
             with closing(QueryLog(folder / "crawl" / LOG, 30)) as log:
                 urls = (reader.here("http://127.0.0.1:18088/nucleic-acids/"),)
-                log.write([Shown(1, today(), "dna", 1, 0, True, urls)], [(1, 1)], today())
+                shown = [Shown(number, today(), "dna", 1, 0, True, urls) for number in range(10)]
+                log.write(shown, [(number, 1) for number in range(10)], today())
         case "search-engine-for-my-sites":
             (folder / "look/static").mkdir(parents=True)
             (folder / "look/static/logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")

@@ -19,15 +19,16 @@ if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of th
     from webcrawler.evaluation.judged import Comparison
 
 COMPARED = "peculiarity,bm25f,hitlists"
-FEEDBACK = "feedback"
+FEEDBACK, CLICKS = "feedback", "clicks"
 
 
 class Judge(Command):
-    arguments = "FOLDER|feedback"
+    arguments = "FOLDER|feedback|clicks"
     summary = "Compare rankings on queries with relevance judgments"
     details = (
         "FOLDER holds queries.tsv (id, tab, query), qrels.txt (TREC) and docs.jsonl (id, title, text, "
-        "links); without docs.jsonl, URLs of this crawl are judged. `feedback`: those of the search page."
+        "links); without docs.jsonl, URLs of this crawl are judged. `feedback`: those of the search page; "
+        "`clicks`: what its log says was opened."
     )
     options = (
         Option("--rankings", COMPARED, f"the others are compared with the first ({COMPARED})"),
@@ -37,7 +38,9 @@ class Judge(Command):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise BadInput("name one folder, or `feedback`: `scrapy judge cranfield`; --help says more")
+            raise BadInput(
+                "name one folder, or `feedback`, or `clicks`: `scrapy judge cranfield`; --help says more"
+            )
         from webcrawler.evaluation.judged import check_library, tables
 
         rankings = list(dict.fromkeys(base.comma_separated(opts.rankings, "--rankings")))
@@ -59,15 +62,26 @@ class Judge(Command):
     def _compared(
         self, judged: str, rankings: Sequence[str], language: str, progress: base.Progress
     ) -> Comparison:
-        from webcrawler.evaluation.judged import build, compare, read, read_feedback, read_judgments
+        from webcrawler.evaluation.judged import (
+            build,
+            compare,
+            read,
+            read_clicks,
+            read_feedback,
+            read_judgments,
+        )
 
-        if judged != FEEDBACK and Path(judged, "docs.jsonl").exists():
+        if judged not in (FEEDBACK, CLICKS) and Path(judged, "docs.jsonl").exists():
             documents, judgments = read(Path(judged))
             with tempfile.TemporaryDirectory(prefix="webcrawler-") as folder:
                 ids, searcher = build(documents, Path(folder), progress), self.searcher(Path(folder))
                 return compare(searcher, judgments, rankings, lambda numbers: ids, progress, language)
-        own = judged == FEEDBACK
-        judgments = read_feedback(self.crawl_dir / FEEDBACK) if own else read_judgments(Path(judged))
+        if judged == CLICKS:
+            judgments = read_clicks(self.crawl_dir)
+        elif judged == FEEDBACK:
+            judgments = read_feedback(self.crawl_dir / FEEDBACK)
+        else:
+            judgments = read_judgments(Path(judged))
         with closing(self.catalog()) as catalog:
             return compare(
                 self.searcher(self.crawl_dir), judgments, rankings, catalog.urls.of, progress, language

@@ -2,8 +2,10 @@
 
 `Recorder` writes it in a thread of its own, `QueryLog` is the file, and `figures` sums it up. Off unless
 QUERY_LOG_DAYS is set.
+`judged` makes relevance judgments of clicks, by a click model.
 """
 
+from webcrawler.usage.clicks import judged
 from webcrawler.usage.figures import figures
 from webcrawler.usage.log import NAME, QueryLog, Shown, new_id, one_line, query_id, today
 from webcrawler.usage.recorder import Recorder
@@ -14,6 +16,7 @@ __all__ = [
     "Recorder",
     "Shown",
     "figures",
+    "judged",
     "new_id",
     "one_line",
     "query_id",
