@@ -185,6 +185,10 @@ INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh")
 SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
 # When are pages hits that were never fetched? Where fetched ones answer, nobody misses them.
 SEARCH_UNCRAWLED = given("SEARCH_UNCRAWLED", "few", "few or always")
+# By which share scores rise or fall, at most, for what people open; 0: clicks move nothing.
+SEARCH_POPULARITY = given("SEARCH_POPULARITY", 0.0, "share")
+# By which scores of pages marked as spam are multiplied; 1: they rank as others do. Marks can be wrong.
+SEARCH_SPAM = given("SEARCH_SPAM", 0.5, "share")
 
 # ---- The search page
 
@@ -319,8 +323,8 @@ def complaint(name: str, value: object) -> str:
     setting, good = SETTINGS[name], True
     if name in CHOICES and str(value) not in CHOICES[name]:
         return f"{name}={value} is not valid: choose one of {', '.join(CHOICES[name])}"
-    if name == "REFRESH_SHARE" and str(value).replace(".", "", 1).isdecimal() and float(str(value)) > 1:
-        return f"REFRESH_SHARE={value} is not valid: a share, from 0 to 1"
+    if setting.unit == "share" and str(value).replace(".", "", 1).isdecimal() and float(str(value)) > 1:
+        return f"{name}={value} is not valid: a share, from 0 to 1"
     if name in WORDS and not WORDS[name].issuperset(words_of(str(value))):
         return f"{name}={value}: there are {', '.join(sorted(WORDS[name]))}"
     if setting.unit == "token" and not re.fullmatch(rf"([!-~]{{{LEAST_TOKEN},}})?", str(value)):

@@ -208,7 +208,7 @@ class Command(ScrapyCommand):
         return Catalog(self.catalog_file, readonly=True)
 
     def searcher(self, crawl_dir: Path) -> Searcher:
-        """A searcher as the settings SEARCH_REFERENCE and SEARCH_UNCRAWLED say.
+        """A searcher as the settings SEARCH_… say.
 
         Raises:
             BadInput: one of them is wrong.
@@ -217,7 +217,9 @@ class Command(ScrapyCommand):
         from webcrawler.text import load
 
         reference = self.project.get("SEARCH_REFERENCE")
-        return Searcher(crawl_dir, load(Path(reference)) if reference else None, uncrawled=self.uncrawled)
+        general = load(Path(reference)) if reference else None
+        popularity, spam = self.share("SEARCH_POPULARITY"), self.share("SEARCH_SPAM")
+        return Searcher(crawl_dir, general, uncrawled=self.uncrawled, popularity=popularity, spam=spam)
 
     @property
     def uncrawled(self) -> str:
@@ -228,6 +230,12 @@ class Command(ScrapyCommand):
         if chosen not in UNCRAWLED:
             raise BadInput(f"SEARCH_UNCRAWLED is {' or '.join(UNCRAWLED)}, not {chosen[:40]!r}")
         return chosen
+
+    def share(self, name: str) -> float:
+        """A setting from 0 to 1. Raises BadInput: it is something else."""
+        if why := complaint(name, self.project[name]):
+            raise BadInput(why)
+        return self.project.getfloat(name)
 
 
 def printable(text: str) -> str:

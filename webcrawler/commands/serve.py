@@ -80,6 +80,8 @@ class Serve(Command):
             relevance=is_yes(self.project.get("SERVE_RELEVANCE")),
             reference=self.project.get("SEARCH_REFERENCE"),
             uncrawled=self.uncrawled,
+            popularity=self.share("SEARCH_POPULARITY"),
+            spam=self.share("SEARCH_SPAM"),
             redis_url=self.project.get("REDIS_URL"),
             feedback=is_yes(self.project.get("SERVE_FEEDBACK")),
             query_log_days=self.project.getint("QUERY_LOG_DAYS"),

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from webcrawler.errors import Unavailable
 from webcrawler.index import Live, Reading
+from webcrawler.search.adjusted import Adjusted
 from webcrawler.search.facets import Count, Facets
 from webcrawler.search.masks import ENOUGH, FIELDS, PART, SHORT_FIELDS, Matched, all_words, match
 from webcrawler.search.matches import Identifier, Matches, Part, typed
 from webcrawler.search.opened import Opened
 from webcrawler.search.rankings import make_ranking
 from webcrawler.search.sections import best_sections
+from webcrawler.search.spam import stuffed
 from webcrawler.search.uncrawled import CRAWLED, FEW, ask_for_uncrawled, below
 from webcrawler.text import Lexicon, Reference, general
 from webcrawler.text.query import AnyOf, Node, Phrase, Query, QueryTerm
@@ -53,10 +55,17 @@ class Engine:
     """For one thread."""
 
     def __init__(
-        self, crawl_dir: Path, opened: Opened, reference: Reference | None, fresh_seconds: float = 0.0
+        self,
+        crawl_dir: Path,
+        opened: Opened,
+        reference: Reference | None,
+        fresh_seconds: float = 0.0,
+        popularity: float = 0.0,
+        spam: float = 1.0,
     ) -> None:
         self._live = Live(crawl_dir, fresh_seconds)
-        self._opened, self._reference = opened, reference
+        self._opened, self._reference, self._popularity = opened, reference, popularity
+        self._spam = spam
         self._reading: Reading | None = None
         self._lexicon: tuple[Reading | None, Lexicon] = None, Lexicon()  # of a reading
         self._facets = Facets()
@@ -129,11 +138,21 @@ class Engine:
         identifiers = [self._identifier(one, pages, late) for one in query.identifiers]
         matches = Matches(pages, reading, self._opened.ranks_of, identifiers)
         terms = (*query.terms, *found.terms)
-        scored = order.scores(terms, matches)
+        adjusted = Adjusted(order.scores(terms, matches))
         spoken = language or reading.main_language
         factor = FOREIGN if language else PERHAPS_FOREIGN
-        ranked = np.where(reading.foreign(spoken)[pages], factor * scored, scored)
-        scores = below(ranked, reading.indexed[pages]) if uncrawled == FEW else ranked
+        foreign = np.where(reading.foreign(spoken)[pages], factor, 1.0)
+        adjusted.replace(
+            "language", lambda place: f"another one than {spoken}: × {factor}", foreign * adjusted.scores
+        )
+        if self._popularity:
+            liked = 1 + self._popularity * self._opened.popularity(pages)
+            adjusted.replace("popularity", lambda place: f"× {liked[place]:.3f}", liked * adjusted.scores)
+        self._demote_spam(adjusted, terms, matches)
+        if uncrawled == FEW:
+            lower = below(adjusted.scores, reading.indexed[pages])
+            adjusted.replace("never fetched", lambda place: "ranks below pages that were", lower)
+        scores = adjusted.scores
         best = _best(pages, scores if sort == RELEVANCE else self._changed(pages), MAX_RANKED)
         shown = self._shown(pages[best]) if uncrawled else np.ones(len(best), np.bool_)
         visible = np.delete(pages, best[~shown])
@@ -141,12 +160,7 @@ class Engine:
 
         def explain(page: int) -> list[Part]:
             place = int(np.searchsorted(pages, page))
-            parts = order.explain(terms, matches, place)
-            if foreign := float(ranked[place] - scored[place]):
-                parts.append(Part("language", f"another one than {spoken}: × {factor}", foreign))
-            if lower := float(scores[place] - ranked[place]):
-                parts.append(Part("never fetched", "ranks below pages that were", lower))
-            return parts
+            return [*order.explain(terms, matches, place), *adjusted.parts(place)]
 
         return Answer(
             len(visible),
@@ -161,6 +175,18 @@ class Engine:
             self._facets.counts(visible, reading, self._opened.changed()) if facets else {},
             reading.few_servers,
         )
+
+    def _demote_spam(self, adjusted: Adjusted, terms: Sequence[QueryTerm], matches: Matches) -> None:
+        """Multiply the scores of pages by SEARCH_SPAM once for each rule that marks them."""
+        shares, domains = stuffed(terms, matches), self._opened.farms(matches.pages)
+        lower, factor = adjusted.scores, self._spam
+        if shares.any():
+            lower = np.where(shares > 0, factor * lower, lower)
+            why = "{:.0%} of its words are of the query: × {:g}".format
+            adjusted.replace("stuffed", lambda place: why(shares[place], factor), lower)
+        if domains.any():
+            lower = np.where(domains > 0, factor * lower, lower)
+            adjusted.replace("link farm", lambda place: f"of {domains[place]} domains: × {factor:g}", lower)
 
     def _general(self) -> Reference:
         """Return how frequent words are in general, in the main language or in the collection itself."""

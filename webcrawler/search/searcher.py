@@ -26,6 +26,7 @@ from webcrawler.text.query import Nothing, Query, expanded, other_reading, parse
 MAX_HITS = 1000  # that can be looked through
 MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 ms a hit
 DEADLINE_SECONDS = 1.0
+SPAM = 0.5  # the default of SEARCH_SPAM
 _READING = 0.6  # share of the deadline for reading postings; the rest is for ranking and showing hits
 _FEW = 10  # with fewer hits, the thesaurus adds words by itself
 
@@ -44,6 +45,8 @@ class Searcher:
         fresh_seconds: float = 0.0,
         job: str = "",
         uncrawled: str = FEW,
+        popularity: float = 0.0,
+        spam: float = SPAM,
     ) -> None:
         """
         Args:
@@ -53,12 +56,14 @@ class Searcher:
             fresh_seconds: how long a new commit may be missed; to look for one takes a millisecond.
             uncrawled: when pages that were never fetched are hits: `few`, below the others where fewer than
                 ten fetched pages answer; `always`, as relevant as they are.
+            popularity: by which share a score rises or falls, at most, for what people open, 0 to 1.
+            spam: by which scores of pages are multiplied that are marked as spam, 0 to 1.
             job: name of a search of the web; its finds are seen, those of others are not.
         """
         self._crawl_dir, self._deadline_seconds = crawl_dir, deadline_seconds
         self._uncrawled = uncrawled
         self._opened = Opened(crawl_dir, job)
-        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds)
+        self._engine = Engine(crawl_dir, self._opened, reference, fresh_seconds, popularity, spam)
 
     @property
     @readable()

@@ -8,10 +8,13 @@ QUERY_LOG_DAYS is set.
 from webcrawler.usage.clicks import judged
 from webcrawler.usage.figures import figures
 from webcrawler.usage.log import NAME, QueryLog, Shown, new_id, one_line, query_id, today
+from webcrawler.usage.popularity import NAME as POPULARITY
+from webcrawler.usage.popularity import popularity, renew
 from webcrawler.usage.recorder import Recorder
 
 __all__ = [
     "NAME",
+    "POPULARITY",
     "QueryLog",
     "Recorder",
     "Shown",
@@ -19,6 +22,8 @@ __all__ = [
     "judged",
     "new_id",
     "one_line",
+    "popularity",
     "query_id",
+    "renew",
     "today",
 ]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Thread
 from time import monotonic
 
+from webcrawler.errors import BadInput
 from webcrawler.usage.log import NAME, QueryLog, Shown, today
+from webcrawler.usage.popularity import renew
 
 MAX_WAITING = 1_000  # result pages and clicks; with more, new ones are not logged
 TOGETHER_SECONDS = 1.0  # for which a transaction waits for more of them
@@ -27,13 +30,14 @@ class Recorder:
 
     Args:
         days: how many are kept.
+        learns: is the popularity of pages to be made of it, at the start and once a day?
     """
 
-    def __init__(self, crawl_dir: Path, days: int) -> None:
+    def __init__(self, crawl_dir: Path, days: int, learns: bool = False) -> None:
         self._path, self._days = crawl_dir / NAME, days
         self._waiting: Queue[Shown | Click | None] = Queue(MAX_WAITING)
         self._thread = Thread(target=self._run, name="query log", daemon=True)
-        self._complained = ""
+        self._complained, self._learns, self._learnt = "", learns, 0
 
     def start(self) -> None:
         self._thread.start()
@@ -49,8 +53,11 @@ class Recorder:
 
     def _run(self) -> None:
         self._write([])  # days that are over go, also where nobody asks anything
+        self._learn()
         while some := self._next():
             self._write([one for one in some if one is not None])
+            if today() != self._learnt:
+                self._learn()
             if some[-1] is None:
                 break
 
@@ -63,13 +70,24 @@ class Recorder:
                 some.append(self._waiting.get(timeout=max(0.0, until - monotonic())))
         return some
 
+    def _learn(self) -> None:
+        """Once a day: no page is to move while people click."""
+        self._learnt = today()
+        if self._learns:
+            with self._faults_told():
+                renew(self._path.parent)
+
     def _write(self, some: list[Shown | Click]) -> None:
         shown = [one for one in some if isinstance(one, Shown)]
         clicks = [one for one in some if not isinstance(one, Shown)]
+        with self._faults_told(), closing(QueryLog(self._path, self._days)) as log:
+            log.write(shown, clicks, today())
+
+    @contextmanager
+    def _faults_told(self) -> Iterator[None]:
         try:
-            with closing(QueryLog(self._path, self._days)) as log:
-                log.write(shown, clicks, today())
-        except (OSError, sqlite3.Error) as error:
+            yield
+        except (BadInput, OSError, sqlite3.Error) as error:
             if self._complained != str(error):
                 self._complained = str(error)
                 _log.error("queries are not logged: %s: %s", self._path, error)

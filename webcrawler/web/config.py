@@ -25,6 +25,8 @@ class Config:
     relevance: bool = False  # does each hit show its relevance, as in WC?
     reference: str = ""  # file of reference frequencies; "": as for `Searcher`
     uncrawled: str = "few"  # when pages that were never fetched are hits: "few" or "always"
+    popularity: float = 0.0  # by which share scores change at most for what people open
+    spam: float = 0.5  # by which scores of pages marked as spam are multiplied
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     feedback: bool = False  # may visitors judge results?
     query_log_days: int = 0  # for which queries and clicks are kept; 0: they are not logged

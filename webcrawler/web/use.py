@@ -47,7 +47,11 @@ class Use:
     """Takes what is to be logged, on the event loop."""
 
     def __init__(self, config: Config) -> None:
-        self._recorder = Recorder(config.crawl_dir, config.query_log_days) if config.query_log_days else None
+        self._recorder = (
+            Recorder(config.crawl_dir, config.query_log_days, config.popularity > 0)
+            if config.query_log_days
+            else None
+        )
         self._typed: OrderedDict[int, Shown] = OrderedDict()
 
     def routes(self) -> list[Route]:

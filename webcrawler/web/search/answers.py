@@ -132,6 +132,8 @@ class Answers:
                 config.deadline_seconds,
                 config.fresh_seconds,
                 uncrawled=config.uncrawled,
+                popularity=config.popularity,
+                spam=config.spam,
             )
             self._own.searcher, self._own.folder = made, folder
         return made
