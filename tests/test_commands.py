@@ -182,6 +182,8 @@ def test_frontier_stats_add_up(run: Run, filled: Path) -> None:
         "servers": 5,
         "reasons": {"document": 1, "not-found": 1},
         "refused": {},
+        "held_back": "No crawl runs on this data folder.",
+        "held_back_by": "idle",
         "scope": {"include": [], "exclude": [], "removed": []},
     }
 
@@ -189,6 +191,7 @@ def test_frontier_stats_add_up(run: Run, filled: Path) -> None:
 def test_frontier_stats_for_people_say_the_same(run: Run, filled: Path) -> None:
     out = run("frontier", "stats", folder=filled).out
 
+    assert out.startswith("No crawl runs on this data folder.\n\nseen ")
     assert re.search(r"^seen +6$", out, re.MULTILINE)
     assert re.search(r"^  not-found +1$", out, re.MULTILINE)
 

@@ -23,27 +23,16 @@ from starlette.testclient import TestClient
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, hold_crawl
 from webcrawler.connection import connect
-from webcrawler.frontier import Frontier, Report, Standing, ordering, standing
+from webcrawler.frontier import Frontier, Report, ordering, standing
 from webcrawler.records import Entry
 from webcrawler.search import span
 from webcrawler.web import Config, make_app
 from webcrawler.web.readable import size
-from webcrawler.web.status.activity import BIN_SECONDS, Activity, held_back, rates
+from webcrawler.web.status.activity import BIN_SECONDS, Activity, rates
 from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
 from webcrawler.web.status.page import HEIGHT, WIDTH, plot, round_up
 
 NOW = 1_700_003_600.0
-STATS = {
-    "seen": 10,
-    "queued": 5,
-    "leased": 1,
-    "done": 4,
-    "failed": 0,
-    "quarantined": 0,
-    "reasons": {},
-    "refused": {},
-}
-QUIET = Standing(STATS, 0, 0, 0, 0, 1, 1, None, [], True)
 
 
 @pytest.fixture
@@ -268,40 +257,6 @@ def test_what_happens_now_is_the_mean_of_ten_seconds_that_are_over() -> None:
     assert rates(bins, NOW).per_second == 6.0
     assert rates(bins, NOW + 2).per_second == 5.0
     assert rates(Counter(), NOW).per_second == 0.0
-
-
-# ---- what holds it back
-
-
-def standing_of(**changes: Any) -> Standing:
-    counts = {name: changes.pop(name) for name in tuple(changes) if name in STATS}
-    return replace(QUIET, stats={**STATS, **counts}, **changes)
-
-
-@pytest.mark.parametrize(
-    "crawling, state, says",
-    [
-        (False, None, "No crawl runs"),
-        (True, None, "not known: because"),
-        (True, standing_of(queued=0, leased=0), "Nothing is left"),
-        (True, standing_of(workers=0), "starts or ends"),
-        (True, standing_of(queued=0, leased=3), "last 3 URLs"),
-        (True, standing_of(leased=900, downloading=10), "Parsers and disk: 890 pages"),
-        (
-            True,
-            standing_of(waiting=7, due_seconds=0.4),
-            "Politeness: 7 servers with URLs must not be asked yet. The next",
-        ),
-        (True, standing_of(waiting=1), "Politeness: 1 server with"),
-        (True, standing_of(retrying=4, due_seconds=30.0), "Tries: 4 URLs"),
-        (True, standing_of(), "every server with URLs has a download"),
-        (True, standing_of(doubtful=12, waiting=3), "Slow servers: of 12 servers"),
-        (True, standing_of(ready=2, waiting=40), "Few servers: 2 of 42"),
-        (True, standing_of(ready=40, doubtful=2), "Downloads: 42 servers"),
-    ],
-)
-def test_what_holds_the_crawl_back(crawling: bool, state: Standing | None, says: str) -> None:
-    assert says in held_back(crawling, state, "because")
 
 
 # ---- where a frontier stands

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from webcrawler import __version__
 
@@ -204,6 +204,10 @@ SERVE_ORIGINS = given("SERVE_ORIGINS", "", "origins")
 SERVE_METRICS = given("SERVE_METRICS", "127.0.0.0/8,::1", "networks")
 # What the page calls itself.
 SERVE_TITLE = given("SERVE_TITLE", "webcrawler", "text")
+# Why these sites are crawled, in a sentence for their webmasters; empty: to search them here.
+SERVE_ABOUT = given("SERVE_ABOUT", "", "text")
+# Who answers webmasters, where USER_AGENT_CONTACT leads to that very page; empty: USER_AGENT_CONTACT.
+SERVE_CONTACT = given("SERVE_CONTACT", "", "URL or e-mail")
 # Whether each result shows its relevance, as in WC; most people read the order alone.
 SERVE_RELEVANCE = given("SERVE_RELEVANCE", False, "yes or no")
 # Folder of templates and styles that replace or extend those of the page; empty: ours alone.
@@ -309,6 +313,12 @@ def is_yes(value: object) -> bool:
     if word in ("0", "no", "false", "off", "none", ""):
         return False
     raise ValueError(f"{value!r} is neither yes nor no")
+
+
+def user_agent(settings: Mapping[Any, Any]) -> str:
+    """An honest name of the crawler, and where people can write to."""
+    name, contact = str(settings["USER_AGENT"]), settings["USER_AGENT_CONTACT"]
+    return f"{name} (+{contact})" if contact and contact not in name else name
 
 
 def folders(crawl_dir: str) -> list[str]:

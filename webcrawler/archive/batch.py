@@ -27,6 +27,7 @@ from webcrawler.archive.pages import PageStore
 from webcrawler.connection import FOREVER, retry
 from webcrawler.errors import Unavailable
 from webcrawler.frontier import Done, Failed, Frontier, Reports, Seen
+from webcrawler.metrics import Recorder
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
 logger = logging.getLogger(__name__)
@@ -73,10 +74,11 @@ class Batch:
         seconds: float = 1.0,
         only_new: bool = False,
         suspect: Callable[[Sequence[str]], object] = lambda servers: None,
+        recorder: Recorder | None = None,
     ) -> None:
         self._pages, self._open_catalog, self._frontier = pages, catalog, frontier
         self._settled, self._broken, self._revive, self._suspect = settled, broken, revive, suspect
-        self._familiar = Familiar()
+        self._familiar, self._recorder = Familiar(), recorder or Recorder()
         self._reports = reports or Reports()
         self._entries, self._seconds, self._only_new = entries, seconds, only_new
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
@@ -91,6 +93,11 @@ class Batch:
         """Is the disk behind, by two batches or more? Then nothing more should be fetched."""
         is_long = self._queue.qsize() >= 2 * self._entries
         return self._thread.is_alive() and (is_long or self._bytes_in - self._bytes_out >= BODY_BYTES_WAITING)
+
+    @property
+    def waiting(self) -> int:
+        """How many entries wait to be written."""
+        return self._queue.qsize()
 
     def put(self, entry: Entry) -> None:
         """Hand an entry over. Never waits."""
@@ -147,7 +154,9 @@ class Batch:
     def _write(self, catalog: Catalog, entries: list[Entry]) -> None:
         """Write the batch; where that fails by an error of ours, entry by entry, a bad one as a failure."""
         try:
-            self._write_all(catalog, entries)
+            with self._recorder.timing("batch_commit_seconds"):
+                self._write_all(catalog, entries)
+            self._recorder.count("batch_entries", len(entries))
         except Exception:
             (first, *others) = entries
             if not others and first.fetch.reason == "unparsable":

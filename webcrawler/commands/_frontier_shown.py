@@ -25,7 +25,8 @@ def as_text(verb: str, found: Any) -> str:
         return "\n".join(map(printable, found)) or "nothing waits"
     if verb == "quarantined":
         return "\n".join(map(_quarantined, found)) or "nothing is quarantined"
-    return "\n".join(rows(readable(found) if verb == "explain" else found, ""))
+    held_back = [printable(found.pop("held_back")), ""] if verb == "stats" and "held_back" in found else []
+    return "\n".join(held_back + rows(readable(found) if verb == "explain" else found, ""))
 
 
 def servers_named(name: str) -> list[str]:

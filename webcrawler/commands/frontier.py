@@ -14,8 +14,9 @@ from typing import Any
 
 from scrapy.utils.conf import arglist_to_dict
 
-from webcrawler import connection, urls
+from webcrawler import connection, metrics, urls
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import is_held
 from webcrawler.commands._frontier_shown import as_text, servers_named
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
 from webcrawler.connection import Connection
@@ -23,7 +24,7 @@ from webcrawler.crawl import run
 from webcrawler.crawl.dropin import key_of_get
 from webcrawler.crawl.robots import RobotsCache
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Frontier, inspect, maintenance, ordering
+from webcrawler.frontier import Frontier, bottleneck, inspect, maintenance, ordering, standing
 from webcrawler.index import wait_until_caught_up
 from webcrawler.job import Job
 from webcrawler.parsing import readable_kinds, unread_endings
@@ -79,11 +80,12 @@ class FrontierCommand(Command):
             if verb == "stats":
                 scope = read(self.crawl_dir)
                 found["scope"] = {"bounds": scope.told or "all", "removed": len(scope.removed)}
+                del found["held_back_by"]
             print(as_text(verb, found))
 
     def _found(self, frontier: Frontier, verb: str, rest: list[Any], limit: int) -> Any:
         verbs: dict[str, Callable[..., Any]] = {
-            "stats": lambda: inspect.stats(frontier) | {"scope": asdict(read(self.crawl_dir))},
+            "stats": lambda: self._stats(frontier),
             "peek": lambda: inspect.peek(frontier, limit),
             "quarantined": lambda: inspect.quarantined(frontier),
             "clear": lambda: self._clear(frontier),
@@ -94,6 +96,17 @@ class FrontierCommand(Command):
             "unblock": lambda name: self._block(frontier, name, False),
         }
         return verbs[verb](*rest)
+
+    def _stats(self, frontier: Frontier) -> dict[str, Any]:
+        """The table of states, what holds the crawl back, and the scope."""
+        found = standing(frontier, 1)
+        if frontier.name == "index":
+            known, crawling = metrics.read(self.crawl_dir), is_held(self.crawl_dir / "crawls.lock")
+        else:  # of a spider, which says no more of itself than that it lives
+            known, crawling = metrics.Metrics(), found.workers > 0
+        told = bottleneck(crawling, found, gauges=known.gauges, ended=known.ended)
+        scope = asdict(read(self.crawl_dir))
+        return found.stats | {"held_back": told.sentence, "held_back_by": told.cause, "scope": scope}
 
     def _job(self, verb: str, opts: argparse.Namespace) -> Job:
         """What `-a` says. Raises BadInput: it says more than the mode and the domains of a rebuild."""

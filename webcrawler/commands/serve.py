@@ -16,10 +16,12 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from webcrawler.commands.base import Command, Option, printable, whole_number
 from webcrawler.errors import BadInput
 from webcrawler.repository import Imported, follow, receive, token_of
-from webcrawler.settings import SETTINGS, complaint, is_yes
+from webcrawler.robots import product_token
+from webcrawler.settings import SETTINGS, complaint, is_yes, user_agent
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
     from webcrawler.web import Config
+    from webcrawler.web.config import Crawler
 
 COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
@@ -76,6 +78,9 @@ class Serve(Command):
             crawl_dir=self.crawl_dir,
             host=host,
             title=self.project.get("SERVE_TITLE"),
+            about=self.project.get("SERVE_ABOUT"),
+            contact=self.project.get("SERVE_CONTACT") or self.project.get("USER_AGENT_CONTACT"),
+            crawler=self._as_webmasters_see_it(),
             templates=Path(folder) if (folder := self.project.get("SERVE_TEMPLATES")) else None,
             relevance=is_yes(self.project.get("SERVE_RELEVANCE")),
             reference=self.project.get("SEARCH_REFERENCE"),
@@ -102,6 +107,20 @@ class Serve(Command):
             live_settings=tuple(  # a search of the web is started with these, too
                 (name, str(self.project[name])) for name in on_command_line if not name.startswith("SERVE_")
             ),
+        )
+
+    def _as_webmasters_see_it(self) -> Crawler:
+        from webcrawler.web.config import Crawler
+
+        number, agent = self.project.getfloat, user_agent(self.project)
+        return Crawler(
+            name=product_token(self.project["ROBOTSTXT_USER_AGENT"] or agent),
+            user_agent=agent,
+            obeys_robots=is_yes(self.project["ROBOTSTXT_OBEY"]),
+            delay_seconds=number("FRONTIER_DELAY"),
+            crawl_delay_max_seconds=number("CRAWL_DELAY_MAX"),
+            gone_hours=number("REFRESH_GONE"),
+            lost_days=number("REFRESH_LOST"),
         )
 
     def _take_in(self, warc: bytes, go_on: Callable[[], None]) -> Imported:

@@ -15,6 +15,7 @@ from scrapy import Request, Spider
 from webcrawler.connection import Connection, RedisError, attempt
 from webcrawler.crawl.open_leases import OpenLeases
 from webcrawler.frontier import Frontier, Leased, Report
+from webcrawler.metrics import Recorder
 from webcrawler.records import Lease, Link
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Worker(ABC):
     connection: Connection
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
+        self.crawler, self.recorder = crawler, Recorder()
         self.leases = OpenLeases(crawler.settings.getint("CONCURRENT_REQUESTS"))
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
         self.new_links: list[Link] = []  # on their way into the frontier
@@ -105,7 +106,8 @@ class Worker(ABC):
         connections = frontier.connections
         sys.audit("webcrawler.lease.before")
         try:
-            found = frontier.lease(limit, reports, doubtful)
+            with self.recorder.timing("lease_seconds"):
+                found = frontier.lease(limit, reports, doubtful)
         except RedisError:
             self._may_hold_unknown = True  # the call may have been executed, its answer lost
             raise
@@ -134,6 +136,7 @@ class Worker(ABC):
 
     def stop(self, reason: str) -> None:
         """Ends the crawl in good order: what is in flight is still decided."""
+        self.recorder.end(reason)
         self._stopping = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
 
     @property

@@ -5,6 +5,7 @@
 """
 
 from webcrawler.frontier import inspect, maintenance
+from webcrawler.frontier.bottleneck import CAUSES, Bottleneck, bottleneck
 from webcrawler.frontier.calls import Calls
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
@@ -24,8 +25,10 @@ from webcrawler.frontier.slots import Client
 from webcrawler.orderings import Known, Ordering, Seen, Source, ordering
 
 __all__ = [
+    "CAUSES",
     "WAITING",
     "Again",
+    "Bottleneck",
     "Budgets",
     "Calls",
     "Client",
@@ -42,6 +45,7 @@ __all__ = [
     "Seen",
     "Source",
     "Standing",
+    "bottleneck",
     "inspect",
     "maintenance",
     "ordering",

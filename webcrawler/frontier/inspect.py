@@ -239,6 +239,7 @@ class ServerStanding:
     downloads: int  # now
     due_seconds: float  # until it may be asked; 0: now
     answers: str  # "in time", "slowly" or "not asked yet"
+    crawl_delay: float = 0.0  # seconds that its robots.txt asks for, before the cap
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,11 +325,12 @@ def _servers(
     queued = dict(zip(names, pipe.execute() if names else [], strict=True))
     busiest = sorted(names, key=lambda name: (-queued[name] - leased[name], name))[:limit]
     for name in busiest:
-        pipe.hmget(f"{partition.base}server:{name}", "next", "active", "pace")
-    found = []
-    for name, (due, active, pace) in zip(busiest, pipe.execute() if busiest else [], strict=True):
+        pipe.hmget(f"{partition.base}server:{name}", "next", "active", "pace", "delay")
+    found, politeness = [], pipe.execute() if busiest else []
+    for name, (due, active, pace, crawl_delay) in zip(busiest, politeness, strict=True):
         answers = {None: "not asked yet", b"1": "in time"}.get(pace, "slowly")
         seconds = max(0.0, (float(due or 0) - now) / 1000)
         downloads = max(0, int(active or 0))
-        found.append(ServerStanding(name, queued[name], leased[name], downloads, seconds, answers))
+        asked_for = float(crawl_delay or 0) / 1000
+        found.append(ServerStanding(name, queued[name], leased[name], downloads, seconds, answers, asked_for))
     return found

@@ -9,7 +9,7 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +18,8 @@ from types import TracebackType
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import is_searched, searched_since
 from webcrawler.index.whoosh import Anchored, WhooshEngine, discard
-from webcrawler.records import Change
+from webcrawler.metrics import Recorder
+from webcrawler.records import Change, Document
 
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")
 PATIENCE_SECONDS = 5.0  # how long the first waiting change waits for the others
@@ -48,8 +49,14 @@ class Follower:
     were early. Those before them, which a crawl may have left by the thousands, and anchors take their turn.
     """
 
-    def __init__(self, crawl_dir: Path, aside: bool = False) -> None:
-        """`aside`: build a new index beside the one that is searched."""
+    def __init__(self, crawl_dir: Path, aside: bool = False, recorder: Recorder | None = None) -> None:
+        """Open index and catalog.
+
+        Args:
+            aside: build a new index beside the one that is searched.
+            recorder: counts what is applied, and how late.
+        """
+        self._recorder = recorder or Recorder()
         self._catalog = Catalog(crawl_dir / "catalog.sqlite", readonly=True)
         self._engine = WhooshEngine(crawl_dir, self._catalog.identity, aside)
         if self.is_ahead():
@@ -120,16 +127,26 @@ class Follower:
 
     def _apply(self, changes: list[Change], seq: int, early: tuple[int, int] | None) -> None:
         sys.audit("webcrawler.index.read")
-        self._commit({change.number for change in changes}, seq, early)
+        documents = self._commit({change.number for change in changes}, seq, early)
+        now = time.time()
+        for document in documents:
+            self._recorder.time("follower_lag_seconds", max(0.0, now - document.fetched))
+        self._recorder.count("follower_changes", len(changes))
         sys.audit("webcrawler.index.applied")
 
-    def _commit(self, numbers: Collection[int], seq: int, early: tuple[int, int] | None) -> None:
+    def _commit(
+        self, numbers: Collection[int], seq: int, early: tuple[int, int] | None
+    ) -> Iterable[Document]:
+        """Put documents into the index as the catalog has them; returns those."""
+        began = time.perf_counter()
         documents = self._catalog.documents(sorted(numbers))
         shown = [n for n, one in documents.items() if not one.duplicate_of and not one.noindex]
         found = [(documents[number], text) for number, text in sorted(self._catalog.texts(shown).items())]
         servers = {document.server for document, _ in found}
         repeats = {server: self._catalog.blocks.repeats(server) for server in servers}
         self._engine.commit(numbers, found, seq, early, repeats)
+        self._recorder.time("follower_commit_seconds", time.perf_counter() - began)
+        return documents.values()
 
     def step_anchors(self) -> bool:
         """Commit the anchors of the next pages; return whether there were any to do."""

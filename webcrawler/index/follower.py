@@ -22,6 +22,7 @@ from webcrawler.background import (
 )
 from webcrawler.index.changes import POLL_SECONDS, Follower
 from webcrawler.index.whoosh import WhooshEngine, discard, is_outdated
+from webcrawler.metrics import Recorder
 
 LOWEST = 19  # niceness
 Progress = Callable[[int, int], None]  # applied, last seq
@@ -62,10 +63,12 @@ def follow(
         if is_outdated(crawl_dir / "index"):
             _log.warning("the index was made by an older version, which answers until it is rebuilt")
             wait_for(lambda: _rebuild(crawl_dir, stopped=stopped), crawl_dir, stopped)
-        while follower := wait_for(lambda: Follower(crawl_dir), crawl_dir, stopped):
-            with follower:
-                if _follow(follower, crawl_dir, lock, stopped, search_ended):
-                    break
+        recorder = Recorder()
+        with recorder.keep(crawl_dir, "follower"):
+            while follower := wait_for(lambda: Follower(crawl_dir, False, recorder), crawl_dir, stopped):
+                with follower:
+                    if _follow(follower, crawl_dir, lock, stopped, search_ended):
+                        break
     return True
 
 

@@ -19,6 +19,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, prepare, release_if_idle, wait_for
 from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.linkgraph.stored import RankRenewal
+from webcrawler.metrics import Recorder
 
 _log = logging.getLogger(__name__)
 
@@ -36,8 +37,10 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
         catalog = wait_for(lambda: Catalog(path, readonly=True), crawl_dir, stopped)
         if not catalog:
             return True
-        with closing(catalog):
-            updates, ranks = FrontierUpdates(catalog, settings), RankRenewal(catalog, crawl_dir / "ranks")
+        recorder = Recorder()
+        with closing(catalog), recorder.keep(crawl_dir, "ranker"):
+            updates = FrontierUpdates(catalog, settings, recorder)
+            ranks = RankRenewal(catalog, crawl_dir / "ranks", recorder)
             while not stopped():
                 if is_crawling(crawl_dir):
                     updates.step(lambda: is_crawling(crawl_dir) and not stopped())

@@ -21,6 +21,7 @@ from webcrawler.background import Renewal
 from webcrawler.durable import replaced
 from webcrawler.linkgraph import farms
 from webcrawler.linkgraph.graph import DAMPING, FloatArray, catalog_graph, pagerank
+from webcrawler.metrics import Recorder
 
 NAME = "ranks.json"
 READS = 10  # tries: a writer may swap the array after the head was read
@@ -91,16 +92,18 @@ def _sweep(folder: Path) -> None:
 class RankRenewal(Renewal):
     """Computes and stores ranks when they are due: of the whole catalog, starting from the last ranks."""
 
-    def __init__(self, catalog: Catalog, folder: Path) -> None:
+    def __init__(self, catalog: Catalog, folder: Path, recorder: Recorder | None = None) -> None:
         self._catalog, self._folder, self._identity = catalog, folder, catalog.identity
+        self._recorder = recorder or Recorder()
         self._ranks = load(folder, self._identity)
         super().__init__(catalog.last_seq, self._ranks.seq if self._ranks else 0, GROWTH)
 
     def make(self, seq: int) -> str:
-        graph = catalog_graph(self._catalog)
-        known = self._ranks.of(np.arange(1, graph.pages + 1)) if self._ranks else None
-        values = pagerank(graph, DAMPING, start=known)
-        store(self._folder, values, seq, self._identity)
-        farms.store(self._folder, farms.find(self._catalog), self._identity)
+        with self._recorder.timing("ranker_store_seconds"):
+            graph = catalog_graph(self._catalog)
+            known = self._ranks.of(np.arange(1, graph.pages + 1)) if self._ranks else None
+            values = pagerank(graph, DAMPING, start=known)
+            store(self._folder, values, seq, self._identity)
+            farms.store(self._folder, farms.find(self._catalog), self._identity)
         self._ranks = Ranks(values, seq, self._identity, DAMPING)
         return f"the ranks of {graph.pages} URLs"

@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -25,6 +26,7 @@ from pebble import ProcessExpired, ProcessPool
 from pebble.pool import process
 
 from webcrawler.errors import ParserKilled, Unavailable
+from webcrawler.metrics import Recorder
 from webcrawler.parsing.forkserver import CleanContext
 from webcrawler.parsing.page import parse
 from webcrawler.parsing.sitemap import parse_sitemap
@@ -54,7 +56,13 @@ class ParserPool:
     They ignore Ctrl-C, and end when the owner dies: a busy one by its page's deadline. Thread-safe.
     """
 
-    def __init__(self, workers: int, timeout_s: float = 10.0, memory_mb: int = 512) -> None:
+    def __init__(
+        self,
+        workers: int,
+        timeout_s: float = 10.0,
+        memory_mb: int = 512,
+        recorder: Recorder | None = None,
+    ) -> None:
         """Make a pool of that many processes.
 
         Args:
@@ -62,7 +70,8 @@ class ParserPool:
                 machine is not a fault of the page. Waiting for a worker does not count.
             memory_mb: address space that a worker may add to what it starts with (Linux only).
         """
-        self._workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
+        self.workers, self._timeout_s, self._memory_mb = workers, timeout_s, memory_mb
+        self._recorder = recorder or Recorder()
         self._lock = threading.Lock()
         # The first page waits a second for its worker: that must not stop the caller's event loop.
         self._submitter = ThreadPoolExecutor(1, "parser pool")
@@ -100,6 +109,11 @@ class ParserPool:
             self._fail(job, Unavailable("the parser pool is closed"))
         return job.future
 
+    @property
+    def pages(self) -> int:
+        """How many are being parsed, or wait for it."""
+        return len(self._jobs)
+
     def close(self) -> None:
         """Finish the pages in hand and end the processes."""
         self._submitter.shutdown()
@@ -121,7 +135,7 @@ class ParserPool:
 
     def _new_pool(self) -> ProcessPool:
         context = CleanContext("webcrawler.parsing.pool", "webcrawler.parsing.preload")
-        return ProcessPool(self._workers, _PAGES_PER_WORKER, _prepare_worker, (self._memory_mb,), context)
+        return ProcessPool(self.workers, _PAGES_PER_WORKER, _prepare_worker, (self._memory_mb,), context)
 
     def _submit(self, job: _Job) -> None:
         with self._lock:
@@ -152,7 +166,9 @@ class ParserPool:
             self._fail(job, self._verdict(job, error))
         else:
             self._jobs.discard(job)
-            job.future.set_result(task.result())
+            seconds, parsed = task.result()
+            self._recorder.time("parse_seconds", seconds)
+            job.future.set_result(parsed)
 
     def _verdict(self, job: _Job, error: BaseException | None) -> BaseException:
         url = job.page[1]
@@ -172,6 +188,7 @@ class ParserPool:
 
     def _fail(self, job: _Job, error: BaseException) -> None:
         self._jobs.discard(job)
+        self._recorder.count("parsers_killed", isinstance(error, ParserKilled))
         if not job.future.done():
             job.future.set_exception(error)
 
@@ -234,14 +251,18 @@ def _size() -> int:
     return int(_STATM.read_text().split()[0]) * resource.getpagesize()
 
 
-def _work(timeout_s: float, parse: Callable[..., Any], *page: Any) -> Any:
-    """Parse a page under the limits. They hold for it alone: to receive and to return it must not fail."""
+def _work(timeout_s: float, parse: Callable[..., Any], *page: Any) -> tuple[float, Any]:
+    """Parse a page under the limits; returns how many seconds that took, too.
+
+    The limits hold for the page alone: to receive and to return it must not fail.
+    """
+    began = time.perf_counter()
     _limit(timeout_s, _address_space)
     try:
         sys.audit("webcrawler.parser.before")
         parsed = parse(*page)
         sys.audit("webcrawler.parser.after")
-        return parsed
+        return time.perf_counter() - began, parsed
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)  # a heap that was full is not a place for the next page
     finally:

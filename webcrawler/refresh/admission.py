@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
+from webcrawler.metrics import Recorder
 from webcrawler.refresh import choice
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, now_days
 from webcrawler.refresh.probes import Probes
@@ -38,12 +39,23 @@ class Admission:
     Args:
         share: of the fetches that go to checks while new URLs wait; 0 to 1.
         pause_s: the least pause between two fetches of a server.
+        recorder: counts what is queued.
+
+    Attributes:
+        gauges: how many checks are queued, due and late, as of the last step.
     """
 
     def __init__(
-        self, collection: Collection, catalog: Catalog, frontier: Frontier, share: float, pause_s: float
-    ):
+        self,
+        collection: Collection,
+        catalog: Catalog,
+        frontier: Frontier,
+        share: float,
+        pause_s: float,
+        recorder: Recorder | None = None,
+    ) -> None:
         self._collection, self._catalog, self._frontier = collection, catalog, frontier
+        self._recorder, self.gauges = recorder or Recorder(), dict[str, float]()
         self._share, self._pause_s = share, pause_s
         self._asked: set[int] = set()  # places that were queued by this process and have not been fetched yet
         self._sitemaps: list[KnownSitemap] | None = None  # read again when anything was fetched
@@ -88,14 +100,33 @@ class Admission:
             Again(link.url, one.outcome, _request(one, trust, link.request), link.spelling)
             for one, link in zip(due, links, strict=True)
         ]
-        self._frontier.again(checks)
+        self._queue(checks)
+
+    def _queue(self, checks: Sequence[Again]) -> int:
+        queued = self._frontier.again(checks)
+        self._recorder.count("refresher_checks_queued", queued)
+        return queued
+
+    def _tell(self, queued: int, due: NDArray[np.bool_]) -> None:
+        """Say how many checks are queued, due besides, and late."""
+        late = self._collection.schedule.late(now_days()) & self._collection.checkable()
+        asked = list(self._asked)
+        due = due | late
+        due[asked] = False
+        self.gauges |= {
+            "checks_queued": queued,
+            "checks_due": int(np.count_nonzero(due)),
+            "checks_late": int(np.count_nonzero(late)),
+        }
 
     def _once(self, since: float) -> None:
-        room = WINDOW - self._frontier.checks()
-        if room <= 0:
-            return
+        checks = self._frontier.checks()
         left = (self._collection.tried < since) & self._collection.checkable()
         left[list(self._asked)] = False
+        self._tell(checks, left)
+        room = WINDOW - checks
+        if room <= 0:
+            return
         if left.any():
             schedule = self._collection.schedule
             scores = np.where(left, schedule.values(now_days()) + 1e-6, 0)
@@ -117,9 +148,12 @@ class Admission:
         new = 0 if only else stats["queued"] + stats["leased"] - checks
         wanted = self._share * leased if new > 0 else max(2 * leased, LEAST)
         room = min(round(wanted) or 1, WINDOW) - checks
+        at_risk, due = self._collection.at_risk(time.time())
+        is_due = np.zeros(len(self._collection), bool)
+        is_due[due] = True
+        self._tell(checks, is_due)
         if room <= 0:
             return
-        at_risk, due = self._collection.at_risk(time.time())
         self._queue_places(due[~np.isin(due, list(self._asked))][:room])
         self._ask_for_gone(room)
         share = self._share if new > 0 else 1.0
@@ -161,12 +195,12 @@ class Admission:
         due = self._catalog.checks.due(numbers[places].tolist())
         drawn = set(numbers[audits].tolist())
         late = [one for one in due if one.checked < before]
-        self._frontier.again(checks_of(late, drawn, self._collection.trust))
+        self._queue(checks_of(late, drawn, self._collection.trust))
 
     def _ask_for_gone(self, room: int) -> int:
         """Ask once more for what is gone; returns how many URLs are queued."""
         gone = self._catalog.checks.gone(time.time(), room)
-        return self._frontier.again(checks_of(self._catalog.checks.due(gone, documents=False)))
+        return self._queue(checks_of(self._catalog.checks.due(gone, documents=False)))
 
     def _servers(self) -> int:
         return int(self._collection.schedule.servers.max(initial=-1)) + 1

@@ -20,6 +20,7 @@ from webcrawler.background import POLL_SECONDS, REFRESHER, is_crawling, prepare,
 from webcrawler.connection import RedisError, visit
 from webcrawler.errors import Unavailable
 from webcrawler.frontier import Frontier, ordering
+from webcrawler.metrics import Recorder
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.replacement import Replacement
@@ -54,10 +55,11 @@ def refresh(
         catalog = wait_for(lambda: Catalog(crawl_dir / "catalog.sqlite", readonly=True), crawl_dir, stopped)
         if not catalog:
             return True
-        with closing(catalog):
+        recorder = Recorder()
+        with closing(catalog), recorder.keep(crawl_dir, "refresher"):
             collection = Collection(catalog, crawl_dir, schedule_of(settings))
             while not stopped():
-                _serve(collection, catalog, crawl_dir, settings, stopped)
+                _serve(collection, catalog, crawl_dir, settings, stopped, recorder)
                 if collection.is_outdated() and not stopped():
                     collection = Collection(catalog, crawl_dir, schedule_of(settings))
                 with suppress(OSError):
@@ -73,19 +75,22 @@ def _serve(
     crawl_dir: Path,
     settings: Mapping[str, Any],
     stopped: Callable[[], bool],
+    recorder: Recorder,
 ) -> None:
     """Queues checks while a crawl is alive; returns also when Redis is away or the collection outdated."""
     try:
         with visit(settings) as connection, closing(connection.new_client()) as client:
             frontier = Frontier(client, ordering("fifo"))
             share, pause_s = float(settings["REFRESH_SHARE"]), float(settings["FRONTIER_DELAY"])
-            admission = Admission(collection, catalog, frontier, share, pause_s)
+            admission = Admission(collection, catalog, frontier, share, pause_s, recorder)
+            recorder.gauges = admission.gauges.copy
             most = int(settings["COLLECTION_MAX"])
             replacement = Replacement(collection, catalog, frontier, crawl_dir, most)
             while is_crawling(crawl_dir) and not (stopped() or collection.is_outdated()):
                 began = time.monotonic()
-                admission.step()
-                replacement.step()
+                with recorder.timing("refresher_step_seconds"):
+                    admission.step()
+                    replacement.step()
                 time.sleep(max(POLL_SECONDS, REST * (time.monotonic() - began)))
     except (RedisError, Unavailable) as error:
         _log.warning("no checks are queued now: %s", error)

@@ -135,6 +135,12 @@ class Schedule:
         overdue = days >= self._at_least if self._at_least else None
         return choice.choose(values, number, self.beliefs.servers, caps, overdue)
 
+    def late(self, now: float) -> NDArray[np.bool_]:
+        """Which pages were not checked for longer than they may be left."""
+        if not self._at_least:
+            return np.zeros(len(self), bool)
+        return (now - self.checked >= self._at_least) & (self.weights > 0)
+
     def current(self, now: float, pages: Numbers | slice = slice(None)) -> estimate.Current:
         """The share of the importance, of these pages, that is estimated to be current."""
         return estimate.current(self.weights[pages], self.chances(now)[pages], self.calibration.bias())

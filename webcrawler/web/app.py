@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from webcrawler.web import failures, openapi, render, search
+from webcrawler.web.about import routes as about_routes
 from webcrawler.web.cached import routes as cached_routes
 from webcrawler.web.config import Config
 from webcrawler.web.finds import Finds
@@ -46,6 +47,7 @@ def make_app(config: Config) -> Starlette:
             *search.ROUTES,
             *openapi.ROUTES,
             *render.ROUTES,
+            *about_routes(config),
             *cached_routes(config),
             *judge.routes(),
             *live.routes(),

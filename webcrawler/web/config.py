@@ -14,6 +14,19 @@ TakeIn = Callable[[bytes, Callable[[], None]], "Imported"]
 
 
 @dataclass(frozen=True, slots=True)
+class Crawler:
+    """What webmasters are told of the crawls, by the settings that these have as well."""
+
+    name: str = "webcrawler"  # looked up in robots.txt
+    user_agent: str = "webcrawler"
+    obeys_robots: bool = True
+    delay_seconds: float = 1.0
+    crawl_delay_max_seconds: float = 60.0
+    gone_hours: float = 1.0  # REFRESH_GONE
+    lost_days: float = 14.0  # REFRESH_LOST
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Plain values, and how pages are taken in; the command reads them from settings."""
 
@@ -22,6 +35,9 @@ class Config:
     title: str = "webcrawler"  # what the page calls itself
     host: str = "127.0.0.1"  # to listen on
     templates: Path | None = None  # folder of the owner's templates and static files, which replace ours
+    about: str = ""  # why these sites are crawled, for their webmasters
+    contact: str = ""  # URL or e-mail of who answers them
+    crawler: Crawler = Crawler()  # how it visits them
     relevance: bool = False  # does each hit show its relevance, as in WC?
     reference: str = ""  # file of reference frequencies; "": as for `Searcher`
     uncrawled: str = "few"  # when pages that were never fetched are hits: "few" or "always"

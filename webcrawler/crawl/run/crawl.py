@@ -36,7 +36,7 @@ from webcrawler.errors import BadInput, BadUrl
 from webcrawler.frontier import Leased, Report
 from webcrawler.job import Job, seed_link
 from webcrawler.records import Entry, Lease
-from webcrawler.settings import complaint, is_yes
+from webcrawler.settings import complaint, is_yes, user_agent
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -83,9 +83,7 @@ class Crawl(Worker):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Crawl:
         settings = crawler.settings
-        name, contact = settings["USER_AGENT"], settings["USER_AGENT_CONTACT"]
-        if contact and contact not in name:  # an honest name, and where people can write to
-            settings.set("USER_AGENT", f"{name} (+{contact})", priority="cmdline")
+        settings.set("USER_AGENT", user_agent(settings), priority="cmdline")
         verifies = is_yes(settings["DOWNLOAD_VERIFY_CERTIFICATES"])  # Scrapy does not know a "yes"
         settings.set("DOWNLOAD_VERIFY_CERTIFICATES", verifies, priority="cmdline")
         # Below its level Scrapy makes a record of each request and response, and drops it in the handler.
@@ -112,7 +110,9 @@ class Crawl(Worker):
             lambda outcomes: loop.call_soon_threadsafe(self._settled, outcomes),
             self.leases.reports,
             lambda: loop.call_soon_threadsafe(self.stop, "batch_failed"),
+            self.recorder,
         )
+        self.recorder.gauges = self._gauges
         self.frontier, self.connection = self.stores.frontier, self.stores.connection
         self.request_meta = self.stores.request_meta
         self._waits = Waits(self.frontier)
@@ -144,6 +144,20 @@ class Crawl(Worker):
             logger.warning(line)
         if self.rules.forms.texts and self.agents.is_first and self.job.refresh != "only":
             self._forms = Forms(self)
+
+    def _gauges(self) -> dict[str, float]:
+        """What holds now; called in another thread."""
+        parsers, batch = self.stores.parsers, self.stores.batch
+        return {
+            "downloads": len(self.leases.downloading),
+            "downloads_max": self.leases.downloads.limit,
+            "delay_seconds": self.frontier.politeness.delay,
+            "crawl_delay_max_seconds": self.frontier.politeness.crawl_delay_max,
+            "parser_pages": parsers.pages,
+            "parsers": parsers.workers,
+            "batch_queue": batch.waiting,
+            "batch_full": int(batch.full),
+        }
 
     def _watch_agents(self) -> None:
         self.agents.watch(self.stop)

@@ -153,6 +153,7 @@ class Outcomes:
         if entry.fetch.reason == "not-indexable" and (kind := _kind_of(entry.fetch)):
             self._worker.crawler.stats.inc_value(f"webcrawler/unread/{kind}")
         self._entries.pop(lease, None)
+        self._record(entry.fetch)
         self._seeds.fetched(entry.fetch)
         self._leases.end_download(lease.url)
         if f"{entry.fetch.state}/{entry.fetch.reason}" not in DOCUMENTS and not lease.was:
@@ -168,10 +169,16 @@ class Outcomes:
             self._seeds.settled(lease, outcome)
             self._not_documents.discard(lease.url)
             self._worker.crawler.stats.inc_value(f"webcrawler/{outcome}")
+            self._worker.recorder.count("fetches", label=outcome)
             self._tally.add("documents", outcome in DOCUMENTS or outcome.startswith(CHECKED))
             self._tally.add("added", (outcome in DOCUMENTS) - (outcome == GONE))
         self._stop_after_max_pages()
         self._leases.changed.set()
+
+    def _record(self, fetch: Fetch) -> None:
+        if fetch.seconds:  # else no server was asked
+            self._worker.recorder.time("fetch_seconds", fetch.seconds)
+            self._worker.recorder.count("fetched_bytes", len(fetch.body))
 
     @property
     def documents(self) -> int:

@@ -36,6 +36,7 @@ from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Again, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, probe_link, seed_link, sitemap_link
+from webcrawler.metrics import CRAWL, SEARCH, Recorder
 from webcrawler.parsing import ParserPool
 from webcrawler.scope import Begun, read
 from webcrawler.settings import words_of
@@ -58,6 +59,7 @@ class Stores:
     Args:
         may_demo: may the demo web be crawled, where there are no seeds?
         settled, reports, broken: as for Batch.
+        recorder: counts what is parsed and written.
     """
 
     def __init__(
@@ -68,13 +70,15 @@ class Stores:
         settled: Settled,
         reports: Reports,
         broken: Callable[[], object],
+        recorder: Recorder,
     ) -> None:
-        self._settings, self._job = settings, job
+        self._settings, self._job, self._recorder = settings, job, recorder
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
         self._catalog = self._folder / "catalog.sqlite"
         with ExitStack() as opened:
             _raise_file_limit()
             opened.enter_context(lock_folder(self._folder))
+            opened.enter_context(recorder.keep(self._folder, SEARCH if job.is_search else CRAWL))
             self.connection = opened.enter_context(connection.from_settings(settings))
             # Not Redis, for which searches wait, too; but all threads and processes that are started below.
             if not os.nice(0) and not job.is_search:
@@ -120,7 +124,7 @@ class Stores:
             retry(self._read_misread_sitemaps, revive)
             if not knows:
                 self._recall()
-            self.parsers = parser_pool(settings, job.agents)
+            self.parsers = parser_pool(settings, job.agents, recorder=recorder)
             opened.callback(self.parsers.close)
             self.batch = self._open_batch(self.new_frontier(opened), settled, reports, broken)
             opened.callback(self.batch.close)
@@ -227,6 +231,7 @@ class Stores:
             seconds,
             only_new=self._job.is_search,
             suspect=lambda servers: _probe(frontier, servers) if orders_repeats else None,
+            recorder=self._recorder,
         )
 
 
@@ -264,7 +269,9 @@ def _raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def parser_pool(settings: BaseSettings, agents: int = 1, spare: int = 1) -> ParserPool:
+def parser_pool(
+    settings: BaseSettings, agents: int = 1, spare: int = 1, recorder: Recorder | None = None
+) -> ParserPool:
     """As many parsers as PARSER_WORKERS says, or as the machine has cores.
 
     Args:
@@ -272,4 +279,5 @@ def parser_pool(settings: BaseSettings, agents: int = 1, spare: int = 1) -> Pars
         spare: cores that are left to each of them for the crawl itself.
     """
     workers = settings.getint("PARSER_WORKERS") or max(1, (os.cpu_count() or 2) // agents - spare)
-    return ParserPool(workers, settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY"))
+    timeout, memory = settings.getfloat("PARSER_TIMEOUT"), settings.getint("PARSER_MEMORY")
+    return ParserPool(workers, timeout, memory, recorder)

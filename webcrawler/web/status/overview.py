@@ -11,16 +11,16 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from webcrawler import connection
+from webcrawler import connection, metrics
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER, is_held
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, is_held
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, Unavailable, WebcrawlerError
-from webcrawler.frontier import Frontier, Standing, ordering, standing
+from webcrawler.frontier import Frontier, Standing, bottleneck, ordering, standing
 from webcrawler.index import applied_seq, indexed_documents
 from webcrawler.linkgraph import stored
 from webcrawler.web.config import Config
-from webcrawler.web.status.activity import Activity, Rates, held_back
+from webcrawler.web.status.activity import Activity, Rates
 from webcrawler.web.status.freshness import FreshnessReports, Report
 
 LEAST_SECONDS = 1.0  # between two readings
@@ -31,6 +31,13 @@ VIEWS = ("index", "anchors", "ranks", "vocabulary")
 PARTS = ("redis", "pages", *VIEWS, "feedback")
 NOT_HERE = "its Redis does not run"
 SILENT = "Redis does not answer now"
+PROCESSES = {  # names of their locks
+    "crawl": "crawls",
+    "follower": FOLLOWER.name,
+    "ranker": RANKER.name,
+    "refresher": REFRESHER.name,
+    "vocabulary": VOCABULARY.name,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,7 @@ class Overview:
     time: float
     crawling: bool
     held_back: str
+    held_back_by: str  # one of frontier.CAUSES
     documents: int
     rates: Rates | None
     frontier: Standing | None
@@ -59,6 +67,8 @@ class Overview:
     catalog_unknown: str = ""  # why there are no documents
     freshness: Report | None = None  # of the last minutes
     folders: tuple[str, ...] = ()  # where a merged view of several is searched
+    processes: dict[str, bool] = field(default_factory=dict)  # is it alive? by name
+    figures: dict[str, float] = field(default_factory=dict)  # gauges of the processes that are alive
 
 
 class Overviews:
@@ -104,8 +114,13 @@ class Overviews:
         return replace(overview, freshness=await self._freshness.newest())
 
     def _read(self, frontier: Standing | None, unknown: str) -> Overview:
-        now, crawl_dir = time.time(), self._crawl_dir
-        crawling = any(is_held(one / "crawls.lock") for one in self._folders or (crawl_dir,))
+        now, crawl_dir, folders = time.time(), self._crawl_dir, self._folders or (self._crawl_dir,)
+        processes = {
+            name: any(is_held(one / f"{lock}.lock") for one in folders) for name, lock in PROCESSES.items()
+        }
+        counted = metrics.read(*folders)
+        crawling = processes["crawl"]
+        held_back = bottleneck(crawling, frontier, unknown, counted.gauges, counted.ended)
         documents, last_seq, rates, outcomes, wrong = 0, 0, None, {}, ""
         try:
             with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
@@ -117,7 +132,8 @@ class Overviews:
         return Overview(
             now,
             crawling,
-            held_back(crawling, frontier, unknown + "."),
+            held_back.sentence,
+            held_back.cause,
             documents,
             rates,
             frontier,
@@ -128,6 +144,8 @@ class Overviews:
             free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
             catalog_unknown=wrong,
             folders=tuple(map(str, self._folders)),
+            processes=processes,
+            figures=counted.gauges,
         )
 
     def _read_frontier(self) -> tuple[Standing | None, str]:

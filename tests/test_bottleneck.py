@@ -1,0 +1,117 @@
+"""What holds a crawl back: one sentence, by rules over figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from webcrawler.frontier import CAUSES, Standing, bottleneck
+from webcrawler.frontier.inspect import ServerStanding
+
+STATS = {
+    "seen": 10,
+    "queued": 5,
+    "leased": 1,
+    "done": 4,
+    "failed": 0,
+    "quarantined": 0,
+    "reasons": {},
+    "refused": {},
+}
+QUIET = Standing(STATS, 0, 0, 0, 0, 1, 1, None, [], True)
+POLITE = {"delay_seconds": 1.0, "crawl_delay_max_seconds": 60.0}
+
+
+def standing_of(**changes: Any) -> Standing:
+    counts = {name: changes.pop(name) for name in tuple(changes) if name in STATS}
+    return replace(QUIET, stats={**STATS, **counts}, **changes)
+
+
+def server(queued: int, crawl_delay: float = 0.0) -> ServerStanding:
+    return ServerStanding("http://a.test", queued, 0, 0, 0.5, "in time", crawl_delay)
+
+
+LARGE = standing_of(queued=10_800, waiting=3, servers=[server(10_584)])
+
+
+@pytest.mark.parametrize(
+    "state, gauges, cause, says",
+    [
+        (None, {}, "redis", "Redis is away: because"),
+        (standing_of(queued=0, leased=0), {}, "done", "Nothing is left to fetch: every URL"),
+        (
+            standing_of(queued=0, leased=0, refused={"budget-server": 30, "full": 4, "domain": 9}),
+            {},
+            "budget",
+            "within the budgets: they kept 34 links out",
+        ),
+        (standing_of(workers=0), {}, "no-worker", "No worker is running: a crawl starts or ends"),
+        (
+            standing_of(),
+            {"batch_full": 1, "batch_queue": 400},
+            "disk",
+            "queue is full, 400 fetches wait",
+        ),
+        (
+            standing_of(),
+            {"parser_pages": 32, "parsers": 2},
+            "parsers",
+            "32 pages wait for 2 parser proc",
+        ),
+        (standing_of(), {"parser_pages": 31, "parsers": 2}, "politeness", "every server"),
+        (standing_of(leased=900, downloading=10), {}, "disk", "Parsers and disk: 890 pages"),
+        (standing_of(queued=0, leased=3), {}, "ending", "last 3 URLs"),
+        (
+            standing_of(waiting=7, due_seconds=0.4),
+            {},
+            "politeness",
+            "Politeness: 7 servers with 5 URLs must not be asked yet. The next is due in 0.4 s.",
+        ),
+        (
+            standing_of(queued=3_400, waiting=12),
+            POLITE,
+            "politeness",
+            "12 servers with 3,400 URLs must not be asked yet. Each is asked at most every 1 s.",
+        ),
+        (standing_of(waiting=1), {}, "politeness", "Politeness: 1 server with"),
+        (standing_of(retrying=4, due_seconds=30.0), {}, "retries", "Tries: 4 URLs"),
+        (standing_of(), {}, "politeness", "every server with URLs has a download"),
+        (standing_of(doubtful=12, waiting=3), {}, "slow-servers", "Slow servers: of 12 servers"),
+        (standing_of(ready=2, waiting=40), {}, "few-servers", "Few servers: 2 of 42"),
+        (standing_of(ready=40, doubtful=2), {}, "downloads", "Downloads: 42 servers"),
+        (standing_of(ready=40), {"downloads": 32, "downloads_max": 32}, "downloads", "all 32 places"),
+        (standing_of(ready=40), {"downloads": 9, "downloads_max": 0}, "downloads", "or the network"),
+        # one server has 98 % of the queue
+        (
+            LARGE,
+            POLITE,
+            "one-server",
+            "http://a.test, holds 98 % of the queue. It is asked at most",
+        ),
+        (LARGE, POLITE, "one-server", "its 10,584 URLs will take 2.9 hours or more"),
+        (LARGE, {}, "politeness", "Politeness"),  # nobody says how long its pause is
+        (LARGE, {"delay_seconds": 0.0}, "politeness", "Politeness"),  # it has none
+        (replace(LARGE, servers=[server(10_584, 5.0)]), POLITE, "one-server", "every 5 s"),
+        (replace(LARGE, servers=[server(10_584, 900.0)]), POLITE, "one-server", "every 60 s"),  # capped
+        (replace(LARGE, servers=[server(9_000)]), POLITE, "politeness", "3 servers"),  # 83 %
+        (standing_of(queued=30, waiting=1, servers=[server(30)]), POLITE, "politeness", "1 server"),  # 30 s
+    ],
+)
+def test_what_holds_the_crawl_back(
+    state: Standing | None, gauges: dict[str, float], cause: str, says: str
+) -> None:
+    found = bottleneck(True, state, "because", gauges)
+
+    assert says in found.sentence
+    assert found.cause == cause in CAUSES
+    assert "\n" not in found.sentence and found.sentence.endswith(".")
+
+
+def test_where_no_crawl_runs_it_says_at_which_limit_the_last_one_ended() -> None:
+    assert bottleneck(False, None).sentence == "No crawl runs on this data folder."
+    assert bottleneck(False, QUIET, ended="max_pages") == (
+        "idle",
+        "No crawl runs on this data folder: the last one ended at its limit, max_pages.",
+    )
