@@ -73,6 +73,7 @@ def test_each_section_does_what_it_says(tmp_path: Path, site: Site) -> None:
     owner = Owner(tmp_path, site)
 
     owner.run("Every night")
+    owner.run("Ask why")
     owner.run("Answer webmasters")
     assert set(site.pages) == {"/", "/news", "/old/1", "/old/2"}
     before = site.times("/news")

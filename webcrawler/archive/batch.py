@@ -26,7 +26,7 @@ from webcrawler.archive.familiar import Familiar
 from webcrawler.archive.pages import PageStore
 from webcrawler.connection import FOREVER, retry
 from webcrawler.errors import Unavailable
-from webcrawler.frontier import Done, Failed, Frontier, Reports, Seen
+from webcrawler.frontier import Decisions, Done, Failed, Frontier, Reports, Seen
 from webcrawler.metrics import Recorder
 from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
@@ -201,9 +201,10 @@ class Batch:
         checks = [entry for entry in entries if entry.fetch.lease.was not in ("", SITEMAP)]
         told = {entry.fetch.lease: _told(entry, verdict) for entry in checks}
         is_open = ("retry/", "stale")
-        self._settled(
-            [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]
-        )
+        settled = [(one, how if how.startswith(is_open) else told.get(one, how)) for one, how in outcomes]
+        if log := self._frontier.decisions:
+            _log(log, entries, explored, settled)
+        self._settled(settled)
 
     def _keep(self, entries: list[Entry]) -> list[Place | None]:
         places = [self._pages.append(entry) if entry.archive else None for entry in entries]
@@ -337,13 +338,31 @@ def _followed(entry: Entry, explored: Container[int], verdict: Verdict) -> tuple
     for link in _links(entry):
         if link.id in known:
             continue
-        why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
-        if why:
+        if why := _refusal(link, lease, explored):
             refused[why] += 1
-        elif link.id == entry.fetch.lease.id:
-            continue
-        elif link.id in explored and link.rel != "redirect":  # its target stands for the page asked for
-            refused["explored"] += 1
-        else:
+        elif link.id != lease.id:
             followed.append(link)
     return followed, refused
+
+
+def _refusal(link: Link, lease: Lease, explored: Container[int]) -> str:
+    """Why a link is not followed; "" where it is."""
+    why = link.refused or ("nofollow" if link.rel == "nofollow" else "")
+    # The target of a redirect stands for the page asked for.
+    is_explored = link.id in explored and link.id != lease.id and link.rel != "redirect"
+    return why or ("explored" if is_explored else "")
+
+
+def _log(
+    decisions: Decisions,
+    entries: Sequence[Entry],
+    explored: Container[int],
+    settled: Sequence[tuple[Lease, str]],
+) -> None:
+    """Say what became of each fetch, and which links are not followed."""
+    fetches = {entry.fetch.lease: entry.fetch for entry in entries}
+    decisions.decided((fetches[lease], outcome) for lease, outcome in settled)
+    for entry in entries:
+        lease = entry.fetch.lease
+        refusals = ((link.url, _refusal(link, lease, explored)) for link in _links(entry))
+        decisions.refused(((url, why) for url, why in refusals if why), lease.url)

@@ -7,6 +7,7 @@
 from webcrawler.frontier import inspect, maintenance
 from webcrawler.frontier.bottleneck import CAUSES, Bottleneck, bottleneck
 from webcrawler.frontier.calls import Calls
+from webcrawler.frontier.decisions import Decisions
 from webcrawler.frontier.frontier import Frontier
 from webcrawler.frontier.inspect import Standing, standing
 from webcrawler.frontier.messages import (
@@ -32,6 +33,7 @@ __all__ = [
     "Budgets",
     "Calls",
     "Client",
+    "Decisions",
     "Done",
     "Failed",
     "Frontier",

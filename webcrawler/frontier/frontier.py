@@ -13,6 +13,7 @@ from typing import Self
 from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier import wire
+from webcrawler.frontier.decisions import Decisions
 from webcrawler.frontier.intake import LINKS_PER_CALL, Intake, Plans
 from webcrawler.frontier.leases import UNLIMITED, Leases
 from webcrawler.frontier.messages import Again, Budgets, Done, Failed, Leased, Past, Politeness, Report
@@ -57,6 +58,7 @@ class Frontier:
         self.leases = Leases(self.slots, self.politeness, self.worker, self.budgets)
         self._plans = Plans(ordering)
         self._wanted = partitions
+        self.decisions: Decisions | None = None
 
     def on(self, client: Client) -> Self:
         """The same frontier over another client, for another thread; both tell what its ordering plans."""
@@ -65,7 +67,12 @@ class Frontier:
         )
         other._plans, other.leases.homes = self._plans, self.leases.homes
         other.slots.outlook, other.intake.imported = self.slots.outlook, self.intake.imported
+        other.log_to(self.decisions)
         return other
+
+    def log_to(self, decisions: Decisions | None) -> None:
+        """From now on, say there which links are added or refused, and what is leased."""
+        self.decisions = self.intake.decisions = decisions
 
     # ---- opening
 
@@ -222,7 +229,10 @@ class Frontier:
             reports: downloads that are over; told before, in the same round trip.
             doubtful: URLs at most from servers that did not answer in time, or have not been asked yet.
         """
-        return self.leases.lease(limit, reports, doubtful)
+        found = self.leases.lease(limit, reports, doubtful)
+        if self.decisions:
+            self.decisions.leased(found.leases)
+        return found
 
     def fetched(self, reports: Sequence[Report]) -> None:
         """Downloads are over: their servers have a place again, and are due after a pause."""

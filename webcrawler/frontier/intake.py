@@ -9,6 +9,7 @@ from typing import Any
 
 from webcrawler import urls
 from webcrawler.frontier import wire
+from webcrawler.frontier.decisions import Decisions
 from webcrawler.frontier.messages import Budgets, Done, Past
 from webcrawler.frontier.slots import Call, Partition, Slots
 from webcrawler.orderings import Ordering, Source
@@ -32,6 +33,7 @@ class Intake:
 
     Attributes:
         watched: servers with many URLs; path prefixes of their links are sent and counted.
+        decisions: is told what becomes of links.
         imported: key of a set of fingerprints, with which the URLs of links end; these links are known.
     """
 
@@ -39,6 +41,7 @@ class Intake:
         self.budgets, self.ordering = budgets, ordering
         self.watched: set[str] = set()
         self.imported = ""
+        self.decisions: Decisions | None = None
         self._slots = slots
         self._known: set[int] = set()
         self._connections = slots.connections  # that `_known` is from
@@ -61,13 +64,19 @@ class Intake:
         return fresh
 
     def send(
-        self, links: Sequence[Link], source: Source | None, part: str, within_budgets: bool = True
+        self,
+        links: Sequence[Link],
+        source: Source | None,
+        part: str,
+        within_budgets: bool = True,
+        page: str = "",
     ) -> int:
         """Takes in links, about LINKS_PER_CALL at most, in one round trip; returns how many were new.
 
         Args:
             source: the page that they stand on; then they may raise queued URLs' priorities (`on_repeat`).
             part: a name for these links of the page: the same part raises priorities only once.
+            page: its URL, where it is known.
         """
         if not links:
             return 0
@@ -79,7 +88,8 @@ class Intake:
             lambda link: urls.server(link.url),
             lambda own: (limits, wire.pack(self.columns(own, source)), part),
         )
-        for own, (new, refused, watched) in answers:
+        for own, (new, refused, watched, *told) in answers:
+            self._tell(told, page)
             self.remember(own, refused or (source is not None and source.repeats), watched)
             fresh += int(new)
         return fresh
@@ -87,7 +97,14 @@ class Intake:
     def columns(self, links: Sequence[Link], source: Source | None) -> list[Any]:
         counts_all = 0 < self.budgets.prefix <= COUNTED_FROM
         is_watched = self.watched.__contains__
-        return wire.columns(links, self.ordering, lambda server: counts_all or is_watched(server), source)
+        found = wire.columns(links, self.ordering, lambda server: counts_all or is_watched(server), source)
+        return [*found, 1] if self.decisions else found
+
+    def _tell(self, told: Sequence[Any], page: str) -> None:
+        """Hand on what an answer says of each link, if it does."""
+        if told and self.decisions:
+            added, refused = told[0]
+            self.decisions.taken_in(added, refused, page)
 
     def complete(self, done: Sequence[Done]) -> list[int]:
         answers: list[int] = []
@@ -125,7 +142,8 @@ class Intake:
         answers = [-1] * sum(len(own) for own in prepared.values())
         taken: list[Done] = []
         for own, answer in zip(prepared.values(), found, strict=True):
-            for (n, one, links), (new, refused, watched) in zip(own, answer, strict=True):
+            for (n, one, links), (new, refused, watched, *told) in zip(own, answer, strict=True):
+                self._tell(told, one.lease.url)
                 answers[n] = int(new)
                 if new >= 0:
                     taken.append(one)
@@ -140,14 +158,14 @@ class Intake:
         links = self.unknown(one.links)
         for start in range(0, len(links) - LINKS_PER_CALL, LINKS_PER_CALL):
             part = links[start : min(start + LINKS_PER_CALL, len(links) - LINKS_PER_CALL)]
-            self.send(part, self._source(one), f"{one.lease.id}:{start}")
+            self.send(part, self._source(one), f"{one.lease.id}:{start}", page=one.lease.url)
         return links[-LINKS_PER_CALL:]
 
     def _send_abroad(self, numbered: list[Numbered]) -> list[Numbered]:
         """Takes in what belongs to other partitions than its page, in one round trip; returns the rest."""
         partitions, rest = self._slots.partitions, []
         calls: list[Call] = []
-        sent: list[tuple[Source, list[Link]]] = []
+        sent: list[tuple[Done, list[Link]]] = []
         for n, one, links in numbered:
             split = partitions.split(links, lambda link: urls.server(link.url))
             rest.append((n, one, split.pop(partitions.of_server(one.lease.server), [])))
@@ -155,9 +173,10 @@ class Intake:
             for partition, abroad in split.items():
                 packed = wire.pack(self.columns(abroad, source))
                 calls.append(Call(partition, "discover", (self.limits, packed, str(one.lease.id))))
-                sent.append((source, abroad))
-        for (source, abroad), (_, refused, watched) in zip(sent, self._slots.run(calls), strict=True):
-            self.remember(abroad, refused or source.repeats, watched)
+                sent.append((one, abroad))
+        for (one, abroad), (_, refused, watched, *told) in zip(sent, self._slots.run(calls), strict=True):
+            self._tell(told, one.lease.url)
+            self.remember(abroad, refused or self._source(one).repeats, watched)
         return rest
 
     def settle(self, past: Sequence[Past], retry_seconds: Callable[[int], float]) -> None:

@@ -34,7 +34,7 @@ from webcrawler.crawl.run.demo import ADDRESSES, serve_demo
 from webcrawler.crawl.run.lost import refuse_if_lost
 from webcrawler.crawl.run.rules import keep_scope
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Again, Frontier, Reports, maintenance, ordering
+from webcrawler.frontier import Again, Decisions, Frontier, Reports, maintenance, ordering
 from webcrawler.job import Job, probe_link, seed_link, sitemap_link
 from webcrawler.metrics import CRAWL, SEARCH, Recorder
 from webcrawler.parsing import ParserPool
@@ -105,6 +105,7 @@ class Stores:
             mode = maintenance.mode_of(client, job.mode, job.frontier)
             self.frontier = join(opened, self.connection, settings, mode, polite, job.frontier)
             knows = self._remember(opened, mode)
+            self._log_decisions(opened, mode)
             retry(lambda: self._await_agents(time.monotonic() + AGENTS_SECONDS), revive)
             if job.is_search:
                 retry(lambda: maintenance.enter_search(client, job.frontier), revive)
@@ -142,6 +143,12 @@ class Stores:
     def new_frontier(self, opened: ExitStack) -> Frontier:
         """The same frontier for another thread, with connections of its own."""
         return self.frontier.on(new_client(opened, self.connection))
+
+    def _log_decisions(self, opened: ExitStack, mode: str) -> None:
+        if target := self._settings["DECISION_LOG"]:
+            decisions = Decisions(target, self._settings.getint("DECISION_LOG_MAX") * 2**20, mode)
+            opened.callback(decisions.close)
+            self.frontier.log_to(decisions)
 
     def _await_agents(self, until: float) -> None:
         """Agents begin together, so that each domain has its home from its first page on."""

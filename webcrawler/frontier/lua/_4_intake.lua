@@ -1,6 +1,6 @@
 -- _4_intake.lua: adds the URLs of links, each once, within the budgets.
 -- Links are {groups, ids, paths, scores less the discovery number before, {index: spelling}, {index: request}, {index: note},
--- what a link does to a URL that waits ("", "add" or "raise"), width of a class of priorities or 0, 1 where the page repeats another, else 0};
+-- what a link does to a URL that waits ("", "add" or "raise"), width of a class of priorities or 0, 1 where the page repeats another, else 0, 1 to be told what became of each link, else nothing};
 -- a group {server, domain, number of links, path prefixes or nil, its first place or nil} has the next so many places of the other lists.
 -- Limits are {URLs of a server, of a domain, servers of a domain, URLs of a prefix, URLs of a domain in every, so many leases, URLs queued}; 0: none.
 -- What is asked about all servers of a page is one command, as commands take most of a call's time.
@@ -91,7 +91,7 @@ local function prefixes_before(group, new, first)
 end
 
 -- Returns a group's new links that are within all budgets, and counts those of each prefix.
-local function within_budget(group, new, ids, before, prefixes, numbers, urls, share, limits, room, refused)
+local function within_budget(group, new, links, before, prefixes, numbers, urls, share, limits, room, refused, told)
   local kept = {}
   local servers = before == 0 and urls > 0 and 1 + tonumber(call('HGET', key('others'), group[2]) or 0) or 0
   for _, i in ipairs(new) do
@@ -103,7 +103,8 @@ local function within_budget(group, new, ids, before, prefixes, numbers, urls, s
       or share + taken >= limits[5] and 'budget-share'
       or taken >= room and 'full'
     if over then
-      refuse(ids[i], over, refused)
+      refuse(links[2][i], over, refused)
+      if told then told[#told + 1], told[#told + 2] = group[1] .. links[3][i], over end
     else
       kept[taken + 1] = i
       if name then numbers[name] = numbers[name] + 1 end
@@ -143,7 +144,15 @@ local function keep_beside(links, fresh, new, name, column)
   end
 end
 
--- Returns how many were new, how many were refused, and the servers whose path prefixes should be sent.
+-- Adds {URL, score, …} of links that were queued.
+local function tell_queued(server, new, paths, told)
+  for _, i in ipairs(new) do
+    told[#told + 1], told[#told + 2] = server .. paths[i], call('ZSCORE', queue_of(server), paths[i])
+  end
+end
+
+-- Returns how many were new, how many were refused, and the servers whose path prefixes should be sent;
+-- where that is asked, also {{URL, score, …} of the new ones, {URL, reason, …} of those refused}.
 local function take_in(links, limits, now, turns)
   local fresh, new, old, places = unseen(links)
   for n, group in ipairs(old) do raise(group[1], places[n], links, now, turns) end
@@ -154,6 +163,7 @@ local function take_in(links, limits, now, turns)
   local servers, before, ranks, waits = servers_before(fresh)
   local urls, shares = domains_before(fresh, limits, counts[2], counts[5])
   local most, total, refused, taken, of_domains, watched = highest(limits), 0, {}, {}, {}, {}
+  local told = links[11] == 1 and {{}, {}} or nil
 
   -- Moves a server to where it belongs now that its queue has grown; a newcomer has the number of its first URL.
   local function place_again(n, lowest, newcomer)
@@ -170,13 +180,14 @@ local function take_in(links, limits, now, turns)
     if group[4] then prefixes, numbers = prefixes_before(group, new[n], group[5]) end
     if known + number > most[1] or urls[domain] + number > most[2] or prefixes or shares[domain] or number > room - total
       or known == 0 and urls[domain] > 0 then
-      new[n] = within_budget(group, new[n], links[2], known, prefixes, numbers, urls[domain], shares[domain] or 0, most, room - total, refused)
+      new[n] = within_budget(group, new[n], links, known, prefixes, numbers, urls[domain], shares[domain] or 0, most, room - total, refused, told and told[2])
       number = #new[n]
     end
     if number > 0 then
       local newcomer = known == 0 and (start + links[4][new[n][1]]) % NUMBERS or nil
       if newcomer then count_newcomer(group, newcomer, urls[domain]) end
       local lowest = enqueue(server, new[n], links, start)
+      if told then tell_queued(server, new[n], links[3], told[1]) end
       place_again(n, lowest, lowest < BEHIND and newcomer or nil)
       if prefixes then bulk('HSET', site_of(server), pairs_of(numbers)) end
       total, taken[server], urls[domain] = total + number, known + number, urls[domain] + number
@@ -203,5 +214,5 @@ local function take_in(links, limits, now, turns)
     count('refused/' .. reason, number)
     over = over + number
   end
-  return total, over, watched
+  return total, over, watched, told
 end

@@ -3,7 +3,7 @@
 -- ARGV[1] msgpack of the limits (see _4_intake.lua)   ARGV[2] repeats that put a shape, a server or a domain behind, 0: never
 -- ARGV[3…] one each: msgpack {url, token, reason, is a document, repeats another, domain, {refused reason: number}, links as in _4_intake.lua}
 -- Returns three a lease: new links (-1 when the token is not the newest: nothing is added then), links refused,
---         {servers whose path prefixes should be sent}.
+--         {servers whose path prefixes should be sent}; a fourth where links are to be told of (see _4_intake.lua).
 -- Keeps   exactly once: a second call for the same lease changes nothing.      Cost as discover-2.
 local now, turns, limits, most = now_ms(), by_turn(), cmsgpack.unpack(ARGV[1]), tonumber(ARGV[2])
 local done, urls, tokens, answer = {}, {}, {}, {}
@@ -24,14 +24,14 @@ end
 
 for i, lease in ipairs(end_leases(urls, tokens, now, turns)) do
   local _, _, reason, is_document, repeats, domain, refused, links = unpack(done[i])
-  local fresh, over, watched = -1, 0, {}
+  local fresh, over, watched, told = -1, 0, {}, nil
   if lease then
     tally('done/' .. reason, 1)
     for why, number in pairs(refused) do tally('refused/' .. why, number) end
-    fresh, over, watched = take_in(links, limits, now, turns)
+    fresh, over, watched, told = take_in(links, limits, now, turns)
     finish(lease, is_document, repeats, domain)
   end
-  answer[i] = {fresh, over, watched}
+  answer[i] = {fresh, over, watched, told}
 end
 write_tallies()
 return answer
