@@ -20,8 +20,7 @@ from webcrawler.robots import product_token
 from webcrawler.settings import SETTINGS, complaint, is_yes, user_agent
 
 if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
-    from webcrawler.web import Config
-    from webcrawler.web.config import Crawler
+    from webcrawler.web import Config, Crawler
 
 COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
@@ -110,7 +109,7 @@ class Serve(Command):
         )
 
     def _as_webmasters_see_it(self) -> Crawler:
-        from webcrawler.web.config import Crawler
+        from webcrawler.web import Crawler
 
         number, agent = self.project.getfloat, user_agent(self.project)
         return Crawler(

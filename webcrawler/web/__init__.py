@@ -6,6 +6,6 @@ Judgments of results have a folder of their own; searches of the web run in othe
 
 from webcrawler.web import server
 from webcrawler.web.app import make_app
-from webcrawler.web.config import Config
+from webcrawler.web.config import Config, Crawler
 
-__all__ = ["Config", "make_app", "server"]
+__all__ = ["Config", "Crawler", "make_app", "server"]
