@@ -128,12 +128,12 @@ def counts(folder: Path) -> dict[str, int]:
         return catalog.stats()
 
 
-def kill_a_search(sites: Sites, folder: Path) -> None:
+def kill_a_search(sites: Sites, folder: Path, strategy: str = "breadth") -> None:
     """Kill one when the index holds all that it looks for."""
     reached = threading.Event()
     in_its_midst(sites, folder, reached.set)
     options = [part for name, value in SETTINGS.items() for part in ("-s", f"{name}={value}")]
-    told = ("-a", "query=quokka", "-a", "job=test", "-a", "strategy=breadth", "-s", "FRONTIER_DELAY=0")
+    told = ("-a", "query=quokka", "-a", "job=test", "-a", f"strategy={strategy}", "-s", "FRONTIER_DELAY=0")
     process = scrapy("crawl", "realtime", *options, *told, folder=folder)
     assert reached.wait(PATIENCE_SECONDS)
     process.kill()
@@ -273,11 +273,14 @@ def test_the_finds_of_a_search_that_was_killed_leave_with_the_next_when_it_was_n
     connect(None, folder).close()  # who leaves last stops the server
 
 
-@pytest.mark.parametrize("between", ["nothing", "crawl"])
+@pytest.mark.parametrize(
+    ("strategy", "between"), [("breadth", "nothing"), ("breadth", "crawl"), ("adaptive", "nothing")]
+)
 def test_a_search_that_was_killed_goes_on_by_its_name_and_loses_nothing(
-    sites: Sites, folder: Path, between: str
+    sites: Sites, folder: Path, strategy: str, between: str
 ) -> None:
-    kill_a_search(sites, folder)
+    kill_a_search(sites, folder, strategy)
+    assert (folder / "realtime" / "test.learnt").exists() == (strategy == "adaptive")
     sites.far.routes["/last"] = page("The end")
     asked = {site: site.times("/") for site in sites}
     if between == "crawl":
@@ -294,6 +297,7 @@ def test_a_search_that_was_killed_goes_on_by_its_name_and_loses_nothing(
     assert {hit["url"] for hit in found["hits"] if hit["source"] == "web"} == sites.similar
     assert seen_by_all(folder) == {sites.ours.url + "/more", *sites.similar}
     assert {site: site.times("/") for site in sites} == asked  # nothing is fetched twice
+    assert not (folder / "realtime" / "test.learnt").exists()
     connect(None, folder).close()
 
 

@@ -207,8 +207,9 @@ class _RealtimeSearch:
         feeds_stdout = any(feed.partition(":")[0] == STDOUT for feed in feeds)
         if feeds_stdout and opts.json == STDOUT:
             raise BadInput("--json and the feed would both go to standard output: write --json FILE")
-        if opts.spargs.keys() == {"job"} and (killed := journal.killed(crawl_dir, opts.spargs["job"])):
-            opts.spargs |= journal.asked(crawl_dir, killed["job"])  # its name is enough to go on with it
+        name = opts.spargs.get("job", "")
+        if opts.spargs.keys() == {"job"} and journal.killed(crawl_dir, name):  # it goes on by its name
+            opts.spargs |= journal.asked(crawl_dir, name).words
         job = RealtimeJob.read(**opts.spargs).with_judged(crawl_dir)
         job.check_protocols(protocols)
         self._job = opts.spargs["job"] = job.name  # the spider's, too

@@ -13,10 +13,10 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 from webcrawler.background import is_held, is_resumable, search_lock, try_lock
 from webcrawler.errors import BadInput
@@ -29,7 +29,7 @@ KEEP = ("similar", "yes", "no")  # which finds stay in the index: the similar on
 KEPT = 100  # journals of runs that are over
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
-SUFFIXES = ("json", "log", "lock", "stop", "asked", "new")  # of the files of a run
+SUFFIXES = ("json", "log", "lock", "stop", "asked", "learnt", "new")  # of the files of a run
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}")
 
 
@@ -77,6 +77,11 @@ class Journal(TypedDict):
     hits: list[Found]
 
 
+class Asked(NamedTuple):
+    words: dict[str, str]  # of the command line, without the name
+    mode: str = ""  # with the words that the thesaurus added; "": it has not begun
+
+
 def new_job() -> str:
     return secrets.token_hex(8)
 
@@ -105,13 +110,12 @@ def killed(crawl_dir: Path, job: str) -> Journal | None:
     return found if is_one else None
 
 
-def asked(crawl_dir: Path, job: str) -> dict[str, str]:
-    """The words with which a run was asked for, without its name; {} where they are not known."""
+def asked(crawl_dir: Path, job: str) -> Asked:
+    """What a run was asked for; nothing where that is not known."""
     try:
-        found = json.loads(_path(crawl_dir, job, "asked").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return Asked(**json.loads(_path(crawl_dir, job, "asked").read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return Asked({})
 
 
 def jobs(crawl_dir: Path) -> list[Journal]:
@@ -167,11 +171,11 @@ class Writer:
             if stop.stat().st_mtime_ns <= _path(crawl_dir, job, "json").stat().st_mtime_ns:
                 stop.unlink()
 
-    def keep_asked(self, words: Mapping[str, str]) -> None:
+    def keep_asked(self, asked: Asked) -> None:
         """Keeps what was asked for; addresses of searches are nobody else's business."""
         path = _path(self._crawl_dir, self._job, "asked")
         path.touch(mode=0o600)
-        path.write_text(json.dumps(words, ensure_ascii=False), "utf-8")
+        path.write_text(json.dumps(asked._asdict(), ensure_ascii=False), "utf-8")
 
     def write(self, journal: Journal) -> None:
         """Replaces the journal; on a full disk the search goes on without."""

@@ -60,13 +60,13 @@ class RealtimeSearch:
         self, crawl_dir: Path, job: RealtimeJob, share: Callable[[Collection[str]], str] | None = None
     ) -> None:
         self.job, self._crawl_dir, self._share = job, crawl_dir, share
-        earlier = journal.killed(crawl_dir, job.name)
-        if earlier and journal.asked(crawl_dir, job.name) != dict(job.asked):
+        earlier, asked = journal.killed(crawl_dir, job.name), journal.asked(crawl_dir, job.name)
+        if earlier and asked.words != dict(job.asked):
             journal.give_up(crawl_dir, job.name)
             earlier = None
+        self._mode = asked.mode if earlier else ""  # of its frontier, where it goes on
         discard_left_over(crawl_dir)
         self._writer = Writer(crawl_dir, job.name)
-        self._writer.keep_asked(dict(job.asked))
         self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
         self._held.enter_context(hold_crawl(crawl_dir))
         self._lag = Lag(crawl_dir)
@@ -134,6 +134,12 @@ class RealtimeSearch:
 
     def begin(self) -> str:
         """Searches the index; returns the mode to crawl in, with words that the thesaurus adds."""
+        found = self._first_answer()
+        self._mode = self._mode or found
+        self._writer.keep_asked(journal.Asked(dict(self.job.asked), self._mode))
+        return self._mode
+
+    def _first_answer(self) -> str:
         if not self._query:
             return self.job.mode
         try:

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
-from webcrawler.archive import RECALLED, Batch, Settled, learn_spellings, recall, remember
+from webcrawler.archive import RECALLED, Batch, Learnt, Settled, learn_spellings, recall, remember
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, lower_priority
@@ -155,8 +155,13 @@ class Stores:
         while self.frontier.meet() < self._job.agents and time.monotonic() < until:
             time.sleep(0.05)
 
+    @property
+    def _learnt_by_search(self) -> Path:
+        return self._folder / f"{self._job.frontier.replace(':', '/')}.learnt"  # realtime/JOB.learnt
+
     def _forget_search(self) -> None:
-        """Removes the frontier of a search."""
+        """Removes the frontier of a search, and what it has learnt."""
+        self._learnt_by_search.unlink(missing_ok=True)
         with suppress(RedisError, BadInput):
             maintenance.leave_search(self.connection.client, self._job.frontier)
 
@@ -198,10 +203,14 @@ class Stores:
 
     def _remember(self, opened: ExitStack, mode: str) -> bool:
         """Lets what an ordering learns outlive this process; tells whether it knows something from before."""
-        if self._job.is_search or not (self.frontier.ordering.learns and self.frontier.ordering.kept):
+        own = self.frontier.ordering
+        if not (own.learns and own.kept):
             return False
-        learnt, lock = remember(self.frontier.ordering, mode, self._folder)
-        opened.enter_context(lock)
+        if self._job.is_search:
+            learnt = Learnt(own, mode, self._learnt_by_search)
+        else:
+            learnt, lock = remember(own, mode, self._folder)
+            opened.enter_context(lock)
         opened.callback(learnt.close)
         self.frontier.order_by(learnt)
         return learnt.is_restored

@@ -96,7 +96,7 @@ class Searches:
 
     def _asked(self, job: str) -> dict[str, str]:
         started = self._started.get(job)
-        return dict(started.asked) if started else journal.asked(self._crawl_dir, job)
+        return dict(started.asked) if started else journal.asked(self._crawl_dir, job).words
 
     def _check_places(self, known: Sequence[Journal], client: str) -> None:
         """Raises OneAtATime and NotNow."""
