@@ -178,6 +178,8 @@ class Engine:
 
     def _demote_spam(self, adjusted: Adjusted, terms: Sequence[QueryTerm], matches: Matches) -> None:
         """Multiply the scores of pages by SEARCH_SPAM once for each rule that marks them."""
+        if self._spam == 1:
+            return
         shares, domains = stuffed(terms, matches), self._opened.farms(matches.pages)
         lower, factor = adjusted.scores, self._spam
         if shares.any():
