@@ -380,7 +380,8 @@ def test_the_server_answers_from_all_folders_and_follows_them(
 
 
 @pytest.mark.parametrize(
-    ("setting", "value"), [("SERVE_FEEDBACK", "yes"), ("SERVE_PAGES_TOKEN", "0123456789abcdef")]
+    ("setting", "value"),
+    [("SERVE_FEEDBACK", "yes"), ("QUERY_LOG_DAYS", "30"), ("SERVE_PAGES_TOKEN", "0123456789abcdef")],
 )
 def test_a_server_of_several_folders_takes_nothing_in(
     two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, setting: str, value: str
