@@ -17,16 +17,17 @@ import pytest
 import redis
 from hypothesis import given
 from hypothesis import strategies as st
-from learning import link, seen
+from learning import lease_of, link, seen
 from learnt_crawl import MODES, SEED, continued, crawled
 
 from webcrawler.archive import learnt as learnt_module
 from webcrawler.archive.kept import pack, unpack
 from webcrawler.archive.learnt import Learnt, remember
 from webcrawler.errors import BadInput
-from webcrawler.orderings import Ordering, Seen, ordering
+from webcrawler.orderings import Ordering, Seen, Source, ordering
 from webcrawler.orderings.examples import ScoredPage
 from webcrawler.orderings.guarded import Guarded
+from webcrawler.records import Link, Section, Text
 
 NEXT = 100  # choices
 STEPS = 60
@@ -95,6 +96,40 @@ def test_what_was_planned_last_is_planned_again_as_it_may_not_have_been_told(tmp
     assert again.is_restored
     assert again.plan() == planned
     assert again.plan() == ([], [])
+
+
+def test_pages_are_learnt_again_with_all_that_is_known_of_them(tmp_path: Path) -> None:
+    mode, file = "context-graph", tmp_path / "0.msgpack"
+    page = Text(
+        "Genes", "Cells", "", "dna", "gene " * 9, ((0, 4, 6),), "en", ((5, 9),), (Section(0, "a", "Cells"),)
+    )
+    to = Link("http://a.test/1", 7, "http://A.test/1", "gene", "all of", "", "", "{}", 2.5)
+    learnt = Learnt(ordering(mode), mode, file)
+    learnt.first_priority(link(SEED), None)
+    learnt.learn([Seen(1, SEED, page, (to,), 0.5)])
+    note = learnt.page_note(page, lease_of(SEED))
+    learnt.first_priority(to, Source(1, note, 1, 1))
+    learnt.plan()
+
+    again = Learnt(ordering(mode), mode, file)
+
+    assert again.is_restored
+    assert pack(again._own) == pack(learnt._own)
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_read_up_to_there(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mode, file = "context-graph?query=gene", tmp_path / "0.msgpack"
+    learnt = Learnt(ordering(mode), mode, file)
+    learnt.learn([seen(SEED, "gene")])
+    with file.open("ab") as more:
+        more.write(msgpack.packb(pack(["learn", [ScoredPage([], [])]])))
+
+    again = Learnt(ordering(mode), mode, file)
+
+    assert pack(again._own) == pack(learnt._own)
+    assert f"{file} cannot be read to its end" in caplog.text
 
 
 def test_another_mode_begins_anew(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from webcrawler.archive.kept import pack, records_of, restore, unpack
 from webcrawler.durable import replaced
 from webcrawler.frontier import Ordering, Seen, Source
 from webcrawler.orderings import guarded
-from webcrawler.records import Lease, Link, Text
+from webcrawler.records import Lease, Link, Section, Text
 
 VERSION = 1  # of the file; any other is not read
 CALLS_MAX = 16 * 2**20  # bytes of calls, some 500 pages; a larger state waits for as many bytes of them
-CALLED = {kind.__name__: kind for kind in (Lease, Link, Seen, Source, Text)}
+CALLED = {kind.__name__: kind for kind in (Lease, Link, Section, Seen, Source, Text)}
 Plan = tuple[list[Link], list[int]]
 logger = logging.getLogger(__name__)
 
@@ -113,8 +113,11 @@ class Learnt(Ordering):
                 self._own = guarded(mode)
                 return False
             self._planned, self._is_sent = (links, priorities), False
-            for call in calls:
-                self._call(*unpack(call, CALLED))
+            try:
+                for call in calls:
+                    self._call(*unpack(call, CALLED))
+            except (ValueError, KeyError, TypeError) as error:
+                logger.warning("%s cannot be read to its end: %s", self._path, error)
             return True
 
     def _call(self, name: str, *arguments: Any) -> None:
