@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -240,6 +241,9 @@ def test_finds_of_a_search_that_has_died_leave_and_those_of_one_that_lives_stay(
 
     assert documents(folder) == {OURS, OTHER}
     lock.close()
+    discard_left_over(folder)
+    assert documents(folder) == {OURS, OTHER}  # it may be resumed
+    os.utime(search_lock(folder, "alive"), (0, 0))
     discard_left_over(folder)
     assert documents(folder) == {OURS}
 

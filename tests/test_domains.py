@@ -59,6 +59,7 @@ _SUFFIXES = st.sampled_from(["com", "co.uk", "github.io", "ck", "kawasaki.jp", "
 
 @given(_LABELS, _SUFFIXES)
 @example("0x7f", "1")
+@example("0.", "")
 def test_a_domain_is_the_end_of_its_server_and_the_domain_of_itself(label: str, suffix: str) -> None:
     try:
         of = server(canonical(resolve(f"http://{label}.{suffix}:81/")))

@@ -67,7 +67,10 @@ def test_button_starts_a_search_within_the_limits_and_leads_to_its_page(tmp_path
         ({"q": "   "}, "say what to search for"),
         ({"q": "the of and"}, "word"),
         ({"q": "gene\x1b[31m"}, "plain text"),
-        ({"q": "", "examples": "http://a.test/"}, "seed-similarity and classifier do without words"),
+        (
+            {"q": "", "examples": "http://a.test/"},
+            "classifier and context-graph do without words",
+        ),
         ({"q": "", "strategy": "seed-similarity"}, "pages of the kind"),
         ({"strategy": "magic"}, "no strategy 'magic'"),
         ({"strategy": "webcrawler.orderings.adaptive.adaptive.Adaptive"}, "no strategy"),

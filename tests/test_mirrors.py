@@ -80,7 +80,7 @@ def test_table_may_be_empty(value: str | dict[str, str]) -> None:
         ({MIRROR: "docs"}, "'docs' is not a server or a path that ends in /"),
         ({"http://a.test/x": MAIN}, "'http://a.test/x' is not a server or a path that ends in /"),
         ({"http://a.test/?x=/": MAIN}, "'http://a.test/?x=/' is not a server"),
-        ({"ftp://a.test/": MAIN}, "'ftp://a.test/' is not a server"),
+        ({"file:///a/": MAIN}, "'file:///a/' is not a server"),
         # itself, each other, a chain
         ({MAIN: MAIN}, "https://docs.test/ is a mirror of https://docs.test/, which is in the mirror"),
         ({MIRROR: MAIN, MAIN: MIRROR}, "name what https://docs.test/ is a copy of"),

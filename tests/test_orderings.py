@@ -231,7 +231,7 @@ def test_ties_go_to_the_oldest_even_at_the_bounds_of_a_priority(make_frontier: M
     ["", "nonsense", "breadth ", "no.such.module", "os.nonsense", "..x", ".", "json.loads", "x" * 9999],
 )
 def test_an_unknown_mode_is_bad_input_that_names_the_known_ones(mode: str) -> None:
-    with pytest.raises(BadInput, match="best-first, blend, blend-in-turn, breadth, classifier, fifo"):
+    with pytest.raises(BadInput, match="blend-in-turn, breadth, classifier, context-graph, credit, fifo"):
         ordering(mode)
 
 

@@ -55,7 +55,7 @@ def test_links_are_followed_only_where_the_protocol_is_named(protocol: str) -> N
     url = f"{protocol}://example.org/1/a"
 
     with pytest.raises(UnfetchableUrl, match="scheme"):
-        urls.outlink(url, "http://a.test/")
+        urls.outlink(url, "http://a.test/", {"http", "https"})
     assert urls.outlink(url, "http://a.test/", OTHERS).refused == ""
 
 

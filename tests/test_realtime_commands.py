@@ -57,7 +57,7 @@ BAD_SEARCHES = [
     (("query=a\x1b[2J",), "cannot be printed"),
     (
         (QUERY, "strategy=psychic"),
-        "unknown strategy 'psychic': choose one of adaptive, webcrawler",
+        "unknown strategy 'psychic': choose one of adaptive, credit, webcrawler",
     ),
     ((QUERY, "mode=fifo"), "no such argument: mode; strategy=adaptive takes query, strategy, enough"),
     ((QUERY, "enuogh=3"), "no such argument: enuogh; "),

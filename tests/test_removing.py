@@ -153,7 +153,7 @@ def test_links_and_redirects_to_a_removed_page_are_refused(tmp_path: Path, run: 
     ("arguments", "line"),
     [
         ((), "error: name what to remove: URL"),
-        (("ftp://a.test/1",), "error: 'ftp://a.test/1' is not a pattern of URLs"),
+        (("file:///etc/1",), "error: 'file:///etc/1' is not a pattern of URLs"),
         (("https://a.test/1", "--undo"), "error: https://a.test/1 was not removed"),
         (("@missing.txt",), "error: cannot read patterns from missing.txt"),
     ],

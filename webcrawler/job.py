@@ -40,6 +40,7 @@ class Job:
     exclude: tuple[str, ...] = ()
     agents: int = 1  # processes
 
+    resumed = False  # is it a search that goes on with the frontier of one that was killed?
     is_search: ClassVar[bool] = (
         False  # a real-time search: fetches nothing that the catalog has, small batches
     )
@@ -144,7 +145,7 @@ def read_domains(text: str) -> tuple[str, ...]:
 
 def seed_link(seed: str) -> Link:
     """A seed as the frontier takes it in."""
-    target = urls.outlink(seed, seed, urls.DEFAULT_PORTS)
+    target = urls.outlink(seed, seed)
     return Link(target.url, target.id, target.spelling)
 
 
@@ -154,7 +155,7 @@ def sitemap_link(url: str, of: str = "") -> Link:
     Args:
         of: the server whose robots.txt names it, or names the index that does; "": a person names it.
     """
-    target = urls.outlink(url, url, urls.DEFAULT_PORTS)
+    target = urls.outlink(url, url)
     refused = "" if target.refused == "extension" else target.refused
     request = {"kind": "sitemap", "of": of} if of else {"kind": "sitemap"}
     return Link(

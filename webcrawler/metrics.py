@@ -187,13 +187,20 @@ class Recorder:
             aside.replace(self._path)
 
 
+ENDED_TOGETHER_SECONDS = 60.0
+
+
 def read(*crawl_dirs: Path) -> Metrics:
     """What all processes of these data folders have counted so far; writes nothing."""
-    found = Metrics()
-    for path in sorted(path for folder in crawl_dirs for path in (folder / FOLDER).glob("*.json")):
+    found, newest = Metrics(), 0.0
+    paths = sorted(path for folder in crawl_dirs for path in (folder / FOLDER).glob("*.json"))
+    with suppress(OSError):
+        newest = max((path.stat().st_mtime for path in paths if path.name.startswith(CRAWL)), default=0.0)
+    for path in paths:
         with suppress(*UNREADABLE):
             kept = json.loads(path.read_text("utf-8"))
-            if not path.name.startswith(CRAWL):
+            # Agents of one crawl end together: older files are of agents that the last crawl did not have.
+            if not path.name.startswith(CRAWL) or path.stat().st_mtime < newest - ENDED_TOGETHER_SECONDS:
                 kept["ended"] = ""
             found.merge(kept, _is_held(path.with_suffix(".lock")))
     return found

@@ -61,6 +61,7 @@ def discard_left_over(crawl_dir: Path) -> None:
             if lock := try_lock(search_lock(crawl_dir, job)):  # nobody takes up that name meanwhile
                 with lock:
                     gone = discard_finds(crawl_dir, job)
+                    search_lock(crawl_dir, job).unlink(missing_ok=True)  # it is not resumable any more
                 logger.info("discarded %d pages of the search %s, which has died", len(gone), job)
     except (WebcrawlerError, sqlite3.Error, OSError, ValueError) as error:
         logger.warning("finds of searches that have died stay for now, unseen: %s", error)

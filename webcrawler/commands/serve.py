@@ -120,6 +120,8 @@ class Serve(Command):
             crawl_delay_max_seconds=number("CRAWL_DELAY_MAX"),
             gone_hours=number("REFRESH_GONE"),
             lost_days=number("REFRESH_LOST"),
+            asks_forms=bool(self.project["FORMS"]),
+            logs_in=bool(self.project["LOGIN_COOKIES"] or self.project["LOGIN_HEADERS"]),
         )
 
     def _take_in(self, warc: bytes, go_on: Callable[[], None]) -> Imported:

@@ -48,6 +48,7 @@ BY = {  # what decides, by reason; else the server, by its answer
     "scheme": "PROTOCOLS",
     "extension": "DOCUMENT_TYPES",
     "location": "TRAP_PATHS",
+    "form": "FORMS",
     "domain": "domains",
     "budget-server": "BUDGET_SERVER",
     "budget-domain": "BUDGET_DOMAIN",

@@ -163,6 +163,8 @@ def _link(draft: _Draft, base: str, protocols: Collection[str]) -> Link | None:
         target = outlink(f"{program}?{urlencode([*draft.fields, (name, '')])}", base, protocols)
     except UnfetchableUrl:
         return None
+    if not target.url.startswith("http"):  # GET is of HTTP
+        return None
     sent = parse_qsl(target.url.partition("?")[2], keep_blank_values=True)
     if not sent or sent[-1] != (name, ""):  # a name that canonical URLs leave out
         return None

@@ -41,6 +41,7 @@ class RealtimeJob(Job):
     keep: str = KEEP[0]  # which of its finds stay in the index when it ends: one of KEEP
     judged: bool = False  # are the pages that people judged good for the query examples?
     name: str = ""
+    resumed: bool = False  # does it go on with the frontier of one that was killed?
     asked: tuple[tuple[str, str], ...] = ()  # the words that it was made from, without its name
 
     is_search: ClassVar[bool] = True

@@ -65,6 +65,7 @@ class RealtimeSearch:
             journal.give_up(crawl_dir, job.name)
             earlier = None
         self._mode = asked.mode if earlier else ""  # of its frontier, where it goes on
+        self._is_resumed = earlier is not None
         discard_left_over(crawl_dir)
         self._writer = Writer(crawl_dir, job.name)
         self._held = ExitStack()  # until its finds are discarded: index, ranks and words have to follow
@@ -93,7 +94,7 @@ class RealtimeSearch:
         self._note, self._about, self.fetched, self._kept = "", "", 0, 0
         self.waiting_pages: deque[CrawledPage] = deque()
         self._waiting_urls = 0
-        if earlier:
+        if earlier and self._path.exists():
             self._resume(earlier)
 
     def _resume(self, earlier: Journal) -> None:
@@ -116,9 +117,8 @@ class RealtimeSearch:
         """The search as far as it is left to do."""
         seconds, job = time.time() - self._started, self.job
         pages = max(1, job.max_pages - self.fetched) if job.max_pages else None
-        return replace(
-            job, max_pages=pages, max_time=max(1.0, job.max_time - seconds) if job.max_time else None
-        )
+        left = max(1.0, job.max_time - seconds) if job.max_time else None
+        return replace(job, max_pages=pages, max_time=left, resumed=self._is_resumed)
 
     def _last_change(self) -> int:
         """0 where the catalog cannot be read yet: the crawl says why, or upgrades it."""

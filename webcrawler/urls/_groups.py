@@ -35,10 +35,11 @@ def registrable_domain(server: str) -> str:
     """
     host = host_and_port(server)[0]
     labels = [label for label in host.split(".") if label]
-    # Only an IPv4 address ends in a number (WHATWG URL, 3.5).
-    if not labels or ":" in host or labels[-1].isdigit():
+    if not labels or ":" in host:
         return host
     name = ".".join(labels)
+    if labels[-1].isdigit():  # only an IPv4 address ends in a number (WHATWG URL, 3.5)
+        return name
     return _public_suffixes().privatesuffix(name) or name
 
 

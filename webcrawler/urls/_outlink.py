@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from webcrawler.urls._canonical import canonical_of, url_id
-from webcrawler.urls._resolve import UnfetchableUrl, resolve, split
+from webcrawler.urls._resolve import DEFAULT_PORTS, UnfetchableUrl, resolve, split
 
 LOCATIONS = ("/cgi-bin/",)  # UO 5.1: programs, infinite sets of pages, and votes cast by a crawler
 MAX_SEGMENTS = 24  # Heritrix 20; the longest honest one of 24,000 URLs found in the wild has 21
@@ -26,7 +26,6 @@ _LOCATED = re.compile("|".join(map(re.escape, LOCATIONS))).search
 _PERIODIC = re.compile(r"((?:/[^/]*){2,}?)\1\1(?=/|$)")
 _NESTED = re.compile(r"(?::|%3A)(?:/|%2F){1,2}")
 
-PROTOCOLS = frozenset({"http", "https"})  # the others are fetched only where they are named
 # Item types of Gopher (RFC 1436, 3.8, and later use): text, menus, HTML, PDF and other documents, and binary
 # files, which are judged as those of http are. Not searches, which ask for words, nor pictures and sounds.
 GOPHER_TYPES = frozenset("01hdP59")
@@ -63,7 +62,7 @@ class Target(NamedTuple):
     refused: str  # why it is not worth fetching, or ""
 
 
-def outlink(href: str, base: str, protocols: Collection[str] = PROTOCOLS) -> Target:
+def outlink(href: str, base: str, protocols: Collection[str] = DEFAULT_PORTS) -> Target:
     """Return where `href` on the page `base` leads.
 
     About 3 µs for one of the last 16,384 targets (pages repeat their navigation), 9 µs for another.

@@ -66,7 +66,10 @@ class QueryLog:
         added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
         if not added:
             return
-        self._db.executemany("INSERT OR IGNORE INTO pages (url) VALUES (?)", ((url,) for url in one.urls))
+        self._db.executemany(  # at random: numbers in order would tell which answers came after each other
+            "INSERT OR IGNORE INTO pages (page, url) VALUES (random() & 0x7fffffffffffffff, ?)",
+            ((url,) for url in one.urls),
+        )
         self._db.executemany(
             """INSERT OR IGNORE INTO hits (answer, rank, page)
                SELECT ?, ?, page FROM pages WHERE url = ?""",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -11,7 +10,6 @@ from queue import Empty, Full, Queue
 from threading import Thread
 from time import monotonic
 
-from webcrawler.errors import BadInput
 from webcrawler.usage.log import NAME, QueryLog, Shown, today
 from webcrawler.usage.popularity import renew
 
@@ -87,7 +85,7 @@ class Recorder:
     def _faults_told(self) -> Iterator[None]:
         try:
             yield
-        except (BadInput, OSError, sqlite3.Error) as error:
+        except Exception as error:  # the thread must live: `close` waits for it
             if self._complained != str(error):
                 self._complained = str(error)
                 _log.error("queries are not logged: %s: %s", self._path, error)

@@ -24,6 +24,8 @@ class Crawler:
     crawl_delay_max_seconds: float = 60.0
     gone_hours: float = 1.0  # REFRESH_GONE
     lost_days: float = 14.0  # REFRESH_LOST
+    asks_forms: bool = False  # FORMS
+    logs_in: bool = False  # LOGIN_COOKIES, LOGIN_HEADERS
 
 
 @dataclass(frozen=True, slots=True)

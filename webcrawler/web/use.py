@@ -28,7 +28,7 @@ from webcrawler.web.search_request import SearchRequest
 MAX_TYPED = 1_000  # result pages that were fetched while somebody typed, and may not have been looked at
 UNWANTED = ("sec-gpc", "dnt")  # headers of those who do not want to be counted
 TYPED = "x-typed"  # header of the script that fetches result pages while somebody types
-_ID = re.compile("[0-9a-f]{16}")
+_ID = re.compile("[0-7][0-9a-f]{15}")  # 63 bits, as SQLite's integers
 
 
 class PageOfLog(NamedTuple):

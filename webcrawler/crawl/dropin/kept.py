@@ -44,6 +44,8 @@ class Keeper:
             NotKept: it cannot be kept.
         """
         spelling, _, fragment = request.url.partition("#")
+        if not spelling.lower().startswith(("http:", "https:")):
+            raise NotKept("its URL is neither http nor https")
         try:
             url = self._key(request, nonce)
         except BadUrl:

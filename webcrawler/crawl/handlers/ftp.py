@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 import aioftp
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 
 from webcrawler import urls
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 FILES_MAX = 20_000  # of a folder
 # What HTTP would answer, by the reply of RFC 959, 4.2.1; the others are faults of the server.
-STATUSES = {"550": 404, "553": 404, "530": 403, "421": 503, "425": 503, "426": 503, "450": 503}
+STATUSES = {"550": 404, "553": 404, "530": 403, "421": 503, "425": 503, "426": 503, "450": 503, "451": 503}
 
 
 class FtpHandler(BaseDownloadHandler):
@@ -44,9 +45,9 @@ class FtpHandler(BaseDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         return await self._reach.response(request, lambda address, port: self._ask(request, address, port))
 
-    async def _ask(self, request: Request, address: str, port: int) -> Response:
-        path, encoding = _path(request.url)
-        client = aioftp.Client(encoding=encoding)
+    async def _ask(self, request: Request, address: str, port: int, encoding: str = "utf-8") -> Response:
+        path, encoding = _path(request.url, encoding)
+        client = aioftp.Client(encoding=encoding, parse_list_line_custom=_no_file)
         try:
             await client.connect(address, port)
             await client.login(*self._login)
@@ -56,6 +57,10 @@ class FtpHandler(BaseDownloadHandler):
         except aioftp.StatusCodeError as error:
             status = STATUSES.get(str(error.received_codes[-1]), 500)
             return Response(request.url, status, body=" ".join(error.info or ()).encode())
+        except ValueError:  # what the server says is no UTF-8
+            if encoding != "utf-8":
+                raise DownloadFailedError(f"{request.url}: its answers cannot be read") from None
+            return await self._ask(request, address, port, "latin-1")
         finally:
             client.close()
 
@@ -82,15 +87,25 @@ class FtpHandler(BaseDownloadHandler):
                 return Response(request.url, 301, {"Location": request.url + "/"})
             raise error
         body = await self._reach.body(request, headers, stream.iter_by_block(CHUNK_BYTES))
-        stream.close()
+        if stream.reader.at_eof():
+            await stream.finish()  # says whether it is whole: 426 and 451 are not
+        else:  # it was stopped
+            stream.close()
         return Response(request.url, 200, headers, body)
 
 
-def _path(url: str) -> tuple[str, str]:
+def _no_file(b: bytes) -> Any:
+    """Read lines of `ls` that name nothing, as "total 16": the client leaves "." out."""
+    if not b.startswith(b"total"):
+        raise ValueError(b)
+    return PurePosixPath("."), {"type": "unknown"}
+
+
+def _path(url: str, encoding: str) -> tuple[str, str]:
     """The path of a URL without a type of transfer (RFC 1738, 3.2.2), and the encoding of its bytes."""
     raw = unquote_to_bytes(urls.split(urls.resolve(url))[1].partition(";type=")[0])
     try:
-        return raw.decode(), "utf-8"
+        return raw.decode(encoding), encoding
     except UnicodeDecodeError:
         return raw.decode("latin-1"), "latin-1"
 

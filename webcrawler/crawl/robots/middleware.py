@@ -163,6 +163,8 @@ class RobotsMiddleware:
                 url = urls.resolve(location.decode("utf-8", "replace"), url)
             except BadUrl:
                 break
+            if not url.startswith(("http:", "https:", server[: server.index(":") + 1])):
+                break
         return 404, b""  # RFC 9309 2.3.1.2: too many redirects are as "unavailable": nothing is disallowed
 
     async def _get(self, url: str, timeout_s: float) -> Response | None:

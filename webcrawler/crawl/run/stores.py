@@ -87,6 +87,9 @@ class Stores:
             retry(lambda: release_dead_workers(self.connection, job.frontier), revive)
             retry(lambda: release_dead_searches(self.connection), revive)
             if job.is_search:
+                earlier = Frontier(client, ordering("fifo"), job.frontier)
+                if not job.resumed and retry(earlier.stored_mode, revive):  # it has another question
+                    self._forget_search()
                 opened.callback(self._forget_search)
             index_frontier = Frontier(client, ordering("fifo"))
             if not job.is_search:

@@ -15,6 +15,7 @@ from webcrawler.records import Lease, Link, Text
 
 LAYERS_MAX = 10
 KEPT = 5_000  # pages whose waiting links get new priorities, the latest; the others' keep theirs
+DECIDED_MAX = 1_000_000  # URLs; what is decided again costs a round trip for each
 GROWTH = 0.05  # of the pages learnt from; then waiting links get new priorities
 
 
@@ -85,6 +86,8 @@ class ContextGraph(Ordering):
         with self._lock:
             for one in seen:
                 self._examples.decided(one)
+                if len(self._decided) >= DECIDED_MAX:
+                    self._decided.clear()
                 self._decided.add(one.id)
                 if one.text:
                     self._add(one, one.text)

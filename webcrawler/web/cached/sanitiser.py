@@ -179,6 +179,8 @@ class Simplified:
             url = resolve(attributes["href"], self._base)
         except UnfetchableUrl:
             return ()
+        if not url.startswith("http"):
+            return ()
         self._in_link = True
         around = self._around("a")
         self._write(f'{_opened(around)}<a href="{escape(url)}"{"".join(_attributes("a", attributes))}>')

@@ -23,6 +23,7 @@ from webcrawler.web.parameters import MAX_FIELDS, Parameters
 DEFAULT = "adaptive"
 STRATEGIES = {mode.name: mode.help for mode in strategies() if mode.can_run}  # those that can run here
 BY_EXAMPLES = [mode.name for mode in strategies() if mode.looks_for == "examples"]
+WITHOUT_WORDS = " and ".join(filter(None, (", ".join(BY_EXAMPLES[:-1]), BY_EXAMPLES[-1])))
 MAX_CHARACTERS = 100_000  # of a field: a list of addresses
 _BOUNDARY = re.compile(
     r'multipart/form-data;\s*boundary="?([A-Za-z0-9\'()+_,./:=? -]{1,70})"?', re.IGNORECASE
@@ -128,7 +129,7 @@ def read_live_request(form: Form, config: Config) -> LiveRequest:
     if made.keep not in KEEP:
         raise BadInput(f"no such value of keep, {made.keep[:40]!r}: choose one of {', '.join(KEEP)}")
     if not made.query and made.strategy not in BY_EXAMPLES:
-        raise BadInput(f"{NO_QUERY}: of the strategies, {' and '.join(BY_EXAMPLES)} do without words")
+        raise BadInput(f"{NO_QUERY}: of the strategies, {WITHOUT_WORDS} do without words")
     if not made.query and not made.examples:
         raise BadInput(NO_EXAMPLES)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from starlette.concurrency import run_in_threadpool
 
@@ -57,7 +57,8 @@ class Searches:
         await run_in_threadpool(new.prepare, read)
         try:
             known = await run_in_threadpool(journal.jobs, self._crawl_dir)
-            if same := self._same(new, known):
+            asked = await run_in_threadpool(self._all_asked, known)
+            if same := self._same(new, known, asked):
                 new.drop()
                 return same
             self._check_places(known, client)
@@ -80,28 +81,31 @@ class Searches:
             self.launcher.forget(job)
         return new.job
 
-    def _same(self, new: WatchedSearch, known: Sequence[Journal]) -> str:
+    def _same(self, new: WatchedSearch, known: Sequence[Journal], asked: Mapping[str, dict[str, str]]) -> str:
         """The name of a search for the same that runs or has ended lately in good order, or ""."""
         if new.request.again:
             return ""
         found = {one["job"]: one for one in known}
         found |= {one.job: one.as_journal(found.get(one.job)) for one in self._started.values()}
         for job, one in sorted(found.items(), key=lambda item: -item[1]["started"]):
-            is_there = not is_over(one) or (
+            is_there = (not is_over(one) and not self.is_stopping(job)) or (
                 one["reason"] in IN_GOOD_ORDER and time.time() - one["updated"] < SAME_SECONDS
             )
-            if is_there and self._asked(job) == dict(new.asked):
+            if is_there and asked.get(job) == dict(new.asked):
                 return job
         return ""
 
-    def _asked(self, job: str) -> dict[str, str]:
-        started = self._started.get(job)
-        return dict(started.asked) if started else journal.asked(self._crawl_dir, job).words
+    def _all_asked(self, known: Sequence[Journal]) -> dict[str, dict[str, str]]:
+        """What each search was asked for, by name; reads files."""
+        found = {one["job"]: journal.asked(self._crawl_dir, one["job"]).words for one in known}
+        return found | {job: dict(one.asked) for job, one in list(self._started.items())}
 
     def _check_places(self, known: Sequence[Journal], client: str) -> None:
         """Raises OneAtATime and NotNow."""
         ended = {one.job: one.is_over for one in self._started.values()}
-        ended |= {one["job"]: is_over(one) for one in known}  # also those of a terminal
+        for one in known:  # also those of a terminal
+            started = self._started.get(one["job"])
+            ended[one["job"]] = is_over(started.as_journal(one) if started else one)
         running = [job for job, has_ended in ended.items() if not has_ended]
         if own := next((job for job in running if self.is_of(job, client)), None):
             raise OneAtATime(own)

@@ -87,8 +87,11 @@ class WatchedSearch:
     def as_journal(self, found: Journal | None) -> Journal:
         """Its state as a journal: the one that it has written, or one in its place."""
         if found:
-            if self.why and is_over(found) and found["reason"] == "failed":
-                found["reason"] = self.why  # it had to be killed
+            if is_over(found) and found["reason"] == "failed":
+                if self.why:
+                    found["reason"] = self.why  # it had to be killed
+                elif not self.is_over:  # it is about to be resumed, or known to be over
+                    found["state"], found["reason"] = "running", ""
             return found
         return Journal(
             job=self.job,
@@ -139,7 +142,7 @@ class WatchedSearch:
         """True if it is over, or nothing more can be done about it."""
         has_ended = self._launcher.is_over(self.job)
         found = journal.read(self._crawl_dir, self.job)
-        if found or has_ended:
+        if has_ended or (found and not is_over(found)):  # else it is resumed, and has yet to read them
             delete_lists(self.job, self._folder)
         if has_ended and self._resumes():
             return False
