@@ -1,0 +1,195 @@
+"""SV: a survey of web search and the types of web crawlers. Rows 40 to 46, but for the hidden web."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from live import HERE, seen, started, stop
+from localweb import Crawled, Route, Site, crawl, page
+from starlette.testclient import TestClient
+from test_agents import SharedWeb, crawled
+from test_catalog import A, B, write
+from test_catalog import page as fetched
+from test_collection_size import names, rank
+from test_collection_size import run as collect
+from test_freshness import ago, not_modified
+from test_live_launching import wait_for
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.realtime import journal
+from webcrawler.refresh import outlook, report
+from webcrawler.web import Config, make_app
+
+from .town import WITHIN, Town, html
+
+GENES = "a gene is a part of the genome: cells read genes, and genomes have many of them"
+CELLS = "the cell divides, its genome is copied, and each of the two cells has all the genes"
+TREES = "oak and beech are trees of the wood; their leaves fall in autumn"
+
+
+@pytest.mark.slow
+def test_40_the_ten_steps_from_a_seed_to_new_seeds(town: Town) -> None:
+    """SV, algorithm: "Step 6. Identify the document format like doc, html, or pdf etc."; "Step 7. Check
+    whether the document has already been downloaded or not. Step 8. If the document is fresh one Then Read it
+    and extract the links"; "Step 9. Convert the URL links into their absolute"; "Step 10. Add the URLs to set
+    of seed URLs".
+    """
+    biology, library = town.biology.url, town.library.url
+
+    assert {f"{biology}/", f"{biology}/owls.doc", f"{biology}/owls.pdf"} <= town.crawled.documents()  # 1 to 6
+    assert town.crawled.reason(f"{library}/shelf/copy") == "done/duplicate"  # 7: it is as another one
+    assert town.library.times("/shelf/1") == 1
+    sources = {source for source, _, _ in town.crawled.edges()}
+    assert f"{library}/shelf/1" in sources  # 8
+    assert all(target.startswith("http://") for _, target, _ in town.crawled.edges())  # 9
+    assert f"{town.music.url}/fugue" in town.crawled.documents()  # 10: four links from the seed
+
+
+@pytest.mark.slow
+def test_41_a_focused_crawl_learns_from_examples_and_tunnels(tmp_path: Path) -> None:
+    """SV, focused crawler: "The topics are specified not using keywords, but using exemplary documents"; "the
+    ability to ``tunnel'' through lowly ranked pages in the search path to highly ranked pages related to a
+    topic which might re-occur further down the search path".
+    """
+    pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
+    routes: dict[str, Route] = {
+        "/example": html("One", GENES, ("/off", "more")),
+        # Off topic, and so is what is next.
+        "/off": html("Two", TREES, ("/far/1", "more"), ("/off/2", "more")),
+        "/off/2": html("Three", f"{TREES} again", ("/off/3", "more"), ("/on", "more")),
+        "/off/3": html("Four", f"{TREES} and again", ("/far/2", "more")),
+        "/on": html("Five", CELLS, ("/on/2", "more")),  # behind two pages that are off topic
+        "/on/2": html("Six", f"{GENES}, {CELLS}"),
+        "/far/1": html("Seven", f"{TREES} once more", ("/far/3", "more")),
+        "/far/2": html("Eight", f"{TREES} at last"),
+        "/far/3": html("Nine", f"{TREES} for good"),
+    }
+    site = Site(routes).start()
+
+    crawl(
+        tmp_path,
+        *("index", "-a", f"seeds={site.url}/example", "-a", "mode=classifier?depth=2"),
+        CONCURRENT_REQUESTS=1,
+    )
+    site.stop()
+
+    order = site.pages
+    assert set(order) == set(routes), "what is off topic comes last, and is not lost"
+    behind_three = "/far/2"  # pages in a row that are off topic
+    assert order.index("/on") < order.index(behind_three)
+
+
+MARKS = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p><DT><A HREF='{0}/'>Home</A><DT><A HREF='{0}/dna'>DNA</A>"
+
+
+@pytest.fixture
+def endless() -> Iterator[Site]:
+    """Pages on molecular biology, each with a link to the next one."""
+    numbers = count()
+    about = lambda _: html(f"Molecular biology {next(numbers)}", GENES, (f"/{next(numbers)}", "genes"))  # noqa: E731
+    site = Site({"*": about, "/robots.txt": page()}).start()
+    yield site
+    site.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["keywords", "bookmarks"])
+def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
+    by: str, endless: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SV, architecture of focused crawler: "In the First tier the user interface is a HTML page, through
+    which the user can launch the focused search based on keywords, a classifier, a bookmark file (file
+    containing the URL to be used for the training of the classifier or as initial seed)".
+    """
+    monkeypatch.chdir(Path(__file__).parents[2])
+    allowed = (("ADDRESSES_ALLOWED", WITHIN), ("FRONTIER_DELAY", "0.2"), ("RANKER_ENABLED", "no"))
+    app = make_app(Config(tmp_path, rate="", live_settings=allowed))
+    asked = {
+        "keywords": {"q": "molecular biology", "seeds": f"{endless.url}/"},
+        "bookmarks": {
+            "q": "",
+            "strategy": "classifier",
+            "files": {"bookmarks": ("bookmarks.html", MARKS.format(endless.url), "text/html")},
+        },
+    }[by]
+    with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
+        job = started(web, **asked)
+        wait_for(lambda: len((journal.read(tmp_path, job) or {"hits": []})["hits"]) > 1)
+        found, shown = journal.read(tmp_path, job), seen(web, f"/live/{job}")
+        stop(web, job)
+        wait_for(lambda: (journal.read(tmp_path, job) or {"state": ""})["state"] == "finished")
+
+    assert found is not None and found["state"] == "running"
+    links = set(shown.xpath("//ol//h2//a/@href"))
+    assert links and all(link.startswith(endless.url) for link in links)
+
+
+@pytest.mark.slow
+def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp_path: Path) -> None:
+    """SV, incremental crawler: "the discarded page should have the lowest importance in the collection";
+    "AllUrls records all URLs that the crawler has discovered, and CollUrls records the URLs that are/will be
+    in the Collection"; "When a page not in CollUrls turns out to be more important than a page within
+    CollUrls, the Ranking Module schedules for replacement".
+    """
+    pages = [f"/{n}" for n in range(12)]
+    site = Site({"/": page(*pages), **{name: page("/") for name in pages}}).start()
+    first = collect(tmp_path, site, most=6)
+    collection = names(first, site)
+    (*_, least), best = sorted(collection - {"/"}), min(set(pages) - collection)
+    rank(tmp_path, site, {least: 0.5, best: 9.0})  # as the ranker would find in time
+
+    after = collect(tmp_path, site, "-a", "refresh=yes", "-a", "max_pages=30", most=6, REFRESH_AT_MOST=0)
+    site.stop()
+
+    assert len(collection) == 6
+    assert names(after, site) == collection - {least} | {best}
+    assert after.frontier["states"]["seen"] >= 13  # AllUrls knows all of them, then as now
+    assert site.times("/") > 0, "the collection was kept fresh meanwhile"
+
+
+@pytest.mark.parametrize("policy", ["ep", "eb", "expected"])
+def test_44_how_often_a_page_changes_is_estimated_from_its_checksums(policy: str, tmp_path: Path) -> None:
+    """SV, incremental crawler: "the Update Module records the checksum of the page from the last crawl and
+    compares that checksum with the one from the current crawl"; "we propose two estimators, EP and EB, for
+    the change frequency of a page. Note that it is also possible to keep update statistics on larger units
+    than a page, such as a web site"; "Keep the local collection fresh".
+    """
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        write(catalog, fetched(A, ago(40), "first"), fetched(B, ago(40), "b"))
+        for days in (30, 20, 10):  # A says something else each time
+            write(catalog, fetched(A, ago(days), f"{days} days ago"), not_modified(B, ago(days)))
+        settings = {"REFRESH_POLICY": policy, "REFRESH_AT_LEAST": 60.0, "REFRESH_AT_MOST": 1.0}
+        often, seldom = (outlook(catalog, tmp_path, settings, url) for url in (A, B))
+        told = report(catalog, tmp_path, policy)
+
+    assert [one["found"] for one in often["checks"]] == ["changed"] * 3
+    assert (often["position"], seldom["position"]) == (1, 2)  # in the queue of what is checked next
+    assert 0 < told["current"]["share"] < 1
+    servers = {one["server"]: one["share"] for one in told["servers"]}
+    assert servers["http://a.test"] < servers["http://b.test"]
+
+
+@pytest.mark.slow
+def test_46_processes_do_not_overlap_and_distant_crawls_become_one(
+    town: Town, crawl_dir: Path, tmp_path: Path, run: Run
+) -> None:
+    """SV, parallel crawler: "A parallel crawler consists of multiple crawling processes"; "different C-proc's
+    may download the same page multiple times. In order to avoid this overlap, C-proc's need to coordinate
+    with each other on what pages to download"; "Distributed crawler: When C-proc's run at geographically
+    distant locations".
+    """
+    with closing(SharedWeb()) as web:  # answers nothing until two processes have asked
+        here = crawled(tmp_path / "here", web)
+    assert here.status == 0, here.log
+    assert sorted(web.asked) == sorted(web.urls), "a page was downloaded twice"
+
+    ended = run("merge", str(tmp_path / "here"), str(crawl_dir), str(tmp_path / "both"))
+
+    assert ended.status == 0, ended.err
+    both = Crawled(tmp_path / "both", 0, "")
+    assert both.documents() == here.documents() | town.crawled.documents()
