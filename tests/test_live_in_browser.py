@@ -91,7 +91,7 @@ def search(page: Page, query: str, strategy: str = "breadth", keep: str = "simil
     """By the form with all there is."""
     page.goto("/live")
     page.get_by_label("Words to search for").fill(query)
-    page.get_by_role("radio", name=strategy).check()
+    page.locator(f"#live-{strategy}").check()
     for label, value in {"Similar pages wanted": "0", **limits}.items():
         page.get_by_label(label).fill(value)
     page.get_by_label("What stays in the index").select_option(keep)

@@ -10,7 +10,6 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import Run
 from dumped import differences, dumped
@@ -25,7 +24,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import record_at
 from webcrawler.index.whoosh.hit_encoding import PlainHit
 from webcrawler.linkgraph import catalog_graph
-from webcrawler.linkgraph.stored import load, store
+from webcrawler.linkgraph.stored import load
 from webcrawler.web import Config, make_app
 
 from .town import Town, found
@@ -111,16 +110,14 @@ def test_34_an_anchor_belongs_to_its_page_and_to_its_target_crawled_or_not(town:
     """
     plans = f"{town.biology.url}/private/plans"  # robots.txt keeps us out
 
-    assert set(found(town.folder, "quagga")) == {f"{town.biology.url}/", plans}
+    assert found(town.folder, "quagga") == [f"{town.biology.url}/", plans]
     assert plans not in town.crawled.documents()
-    both = {f"{town.physics.url}/1", f"{town.physics.url}/"}
-    assert set(found(town.folder, "+physics +notes +first")) == both
 
 
 @pytest.mark.slow
 def test_35_pagerank_by_its_formula(town: Town) -> None:
-    """GO 2.1.2: "The factor d is a damping factor usually about 0.85"; "PR(A) = (1-d) + d (PR(T1)/C(T1) + ...
-    + PR(Tn)/C(Tn))".
+    """GO 2.1.2: "The factor d is a damping factor usually about 0.85"; "PR(A) = (1-d) + d (PR(T1)/C(T1) +
+    ... + PR(Tn)/C(Tn))".
 
     UO, 2: "if a page has no outgoing link, we assume that it has outgoing links to every single Web page".
     """
@@ -134,7 +131,7 @@ def test_35_pagerank_by_its_formula(town: Town) -> None:
     for page_a in rank:
         cited = sum(rank[page] / len(outlinks[page]) for page in rank if page_a in outlinks[page])
         assert rank[page_a] == pytest.approx(0.15 + 0.85 * (cited + dangling), abs=1e-4)
-    assert len({round(value, 3) for value in rank.values()}) > 3
+    assert max(rank.values()) > 2 * min(rank.values())
 
 
 @pytest.mark.slow
@@ -149,18 +146,18 @@ def test_36_hits_have_position_size_and_capital_and_fancy_ones_stand_apart(town:
     assert fugue is not None
     hits = {term: pages[fugue.number] for term, pages in stock(town.folder).items() if fugue.number in pages}
     with open_dir(str(town.folder / "index")).reader() as reader:
-        titles, bodies = (set(reader.field_terms(field)) for field in ("title", "body"))
+        titles = set(reader.field_terms("title"))
 
     assert hits["theme"] == [PlainHit(position=1, size=0, capital=False)]  # "A theme, and its <b>Answer</b>."
     assert hits["answer"] == [PlainHit(position=4, size=1, capital=True)]
-    assert "fugu" in titles and "theme" in bodies - titles
+    assert "fugu" in titles and "fugu" not in hits and "theme" not in titles
     assert found(town.folder, "fugues -title:fugue") == [f"{town.music.url}/"]
 
 
 def test_37_types_tapering_counts_proximity_and_pagerank_make_the_rank(tmp_path: Path) -> None:
     """GO, The Ranking Function: "each of which has its own type-weight"; "Count-weights increase linearly
-    with counts at first but quickly taper off"; "hits occurring close together are weighted higher than hits
-    occurring far apart"; "Finally, the IR score is combined with PageRank".
+    with counts at first but quickly taper off"; "hits occurring close together are weighted higher than
+    hits occurring far apart"; "Finally, the IR score is combined with PageRank".
     """
     x = "x " * 40
     rows = [
@@ -174,20 +171,15 @@ def test_37_types_tapering_counts_proximity_and_pagerank_make_the_rank(tmp_path:
         ("http://far.test/", "Page", f"delta {x} wing"),
     ]
     publish(tmp_path, map(entry, rows))
-    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
-        pages = len(list(catalog.urls.all()))
-        store(tmp_path / "ranks", np.arange(1.0, pages + 1), catalog.last_seq(), catalog.identity)
     with TestClient(make_app(Config(tmp_path, deadline_seconds=60)), "http://127.0.0.1:8000") as web:
 
         def scores(query: str) -> dict[str, float]:
             asked = {"q": query, "ranking": "hitlists", "explain": "1", "exact": "1"}
             hits = web.get("/api/search", params=asked).json()["hits"]
-            named.update(part["what"] for hit in hits for part in hit["explanation"])
+            assert all(hit["explanation"][-1]["detail"].startswith("PageRank") for hit in hits)
             return {hit["url"]: sum(part["contribution"] for part in hit["explanation"]) for hit in hits}
 
-        named = set[str]()
         zebra, quokka, wing = scores("zebra"), scores("quokka"), scores("delta wing")
-    assert "importance" in named
     assert zebra["http://title.test/"] > zebra["http://body.test/"]
     assert wing["http://near.test/"] > wing["http://far.test/"]
     one_more_at_first = quokka["http://twice.test/"] - quokka["http://once.test/"]
