@@ -250,6 +250,8 @@ def test_search_that_never_began_says_why(web: TestClient) -> None:
 def test_search_whose_process_died_is_over(web: TestClient) -> None:
     job = started(web)
     runner(web).writers.pop(job).close()  # as the kernel does
+    runner(web).over.add(job)
+    until(lambda: web_searches(web)._started[job].is_over, web)
 
     assert "Ended: it broke off." in web.get(f"/live/{job}").text
 
