@@ -137,6 +137,7 @@ def test_a_search_that_did_not_end_well_or_lately_is_made_again(
 ) -> None:
     job = started(web)
     runner(web).finish(job, reason, updated=time.time() - seconds_ago)
+    until(lambda: web_searches(web)._started[job].is_over, web)
 
     assert started(web) != job
 
