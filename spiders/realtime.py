@@ -14,7 +14,7 @@ from scrapy import signals
 from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.realtime import Driver, Journal, RealtimeJob, RealtimeSearch, journal
-from webcrawler.repository import main_index, share_finds
+from webcrawler.repository import Reporter, main_index, share_finds
 
 from .index import IndexSpider
 
@@ -46,6 +46,7 @@ class RealtimeSpider(IndexSpider):
         folder = Path(settings["CRAWL_DIR"]).absolute()
         job, index = self.job.with_judged(folder), main_index(settings)
         share = partial(share_finds, folder, index, time.time()) if index else None
+        self._reporter = Reporter(index, partial(journal.stop, folder, job.name)) if index else None
         self._search = RealtimeSearch(folder, job, share)
         self.job = replace(self._search.rest, mode=self._search.begin())
         self._driver = Driver(self._search, self._show)
@@ -68,3 +69,5 @@ class RealtimeSpider(IndexSpider):
 
     def _show(self, now: Journal) -> None:
         self.crawler.signals.send_catch_log(signal=journal.CHANGED, journal=now)
+        if self._reporter:
+            self._reporter.tell(now)

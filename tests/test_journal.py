@@ -19,7 +19,7 @@ def entry(job: str, started: float = 1.0, state: str = "running") -> Journal:
     return Journal(
         job=job, agent="host-1", query="quokka", strategy="adaptive", state=state, reason="",
         started=started, updated=started, seconds=0.0,
-        fetched=0, similar=0, enough=20, waiting=0, note="", keep="similar", kept=0,
+        fetched=0, similar=0, enough=20, waiting=0, note="", keep="similar", kept=0, reported=False,
         hits=[],
     )  # fmt: skip
 

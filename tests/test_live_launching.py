@@ -27,7 +27,7 @@ from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
 from webcrawler.web.live import scrapyd, watch
 from webcrawler.web.live.launchers import BROKE, Children
-from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyd
+from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyds
 
 ROOT = Path(__file__).parent.parent
 PATIENCE_SECONDS = 180
@@ -203,20 +203,28 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(text.encode())
 
 
-@pytest.fixture
-def noted() -> Iterator[Noted]:
+@contextmanager
+def noting() -> Iterator[Noted]:
     with Noted() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def noted() -> Iterator[Noted]:
+    with noting() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @contextmanager
 def with_scrapyd(crawl_dir: Path, address: str) -> Iterator[TestClient]:
     with opened(crawl_dir) as web:
-        web_searches(web).launcher = Scrapyd(Config(crawl_dir, scrapyd=address, scrapyd_project="mine"))
+        web_searches(web).launcher = Scrapyds(Config(crawl_dir, scrapyd=(address,), scrapyd_project="mine"))
         yield web
 
 
@@ -271,7 +279,7 @@ def test_job_that_is_cancelled_while_it_waits_makes_room_for_the_next(
 
 
 def test_job_is_over_when_scrapyd_has_missed_it_twice(tmp_path: Path, noted: Noted, asking: None) -> None:
-    runner = Scrapyd(Config(tmp_path, scrapyd=noted.address))
+    runner = Scrapyds(Config(tmp_path, scrapyd=(noted.address,)))
     runner.start("j1", {"query": "gene"})
     for place, over in [("", False), ("pending", False), ("running", False), ("", False), ("finished", True)]:
         noted.jobs = {"pending": [], "running": [], "finished": [], place: ["j1"]}
@@ -279,15 +287,16 @@ def test_job_is_over_when_scrapyd_has_missed_it_twice(tmp_path: Path, noted: Not
 
     assert runner.complaint("j1")
     runner.forget("j1")
-    assert not runner._seen
+    assert runner.is_over("j1")
 
 
 def test_scrapyd_that_fails_is_not_asked_at_each_look(tmp_path: Path, noted: Noted) -> None:
     noted.answers["listjobs"] = (500, "Traceback")
-    runner = Scrapyd(Config(tmp_path, scrapyd=noted.address))
+    runner = Scrapyds(Config(tmp_path, scrapyd=(noted.address,)))
+    runner.start("j1", {"query": "gene"})
 
     assert [runner.is_over("j1") for _ in range(3)] == [False] * 3
-    assert len(noted.asked) == 1
+    assert [what for what, _ in noted.asked] == ["schedule", "listjobs"]
 
 
 @pytest.mark.parametrize(
@@ -323,10 +332,10 @@ def test_scrapyd_that_is_not_there_is_one_line(tmp_path: Path, noted: Noted) -> 
 @pytest.mark.parametrize("url", ["scrapyd", "ftp://127.0.0.1", "http://", "127.0.0.1:6800"])
 def test_scrapyd_needs_an_address(tmp_path: Path, url: str) -> None:
     with pytest.raises(BadInput, match="SERVE_SCRAPYD"):
-        make_app(Config(tmp_path, scrapyd=url))
+        make_app(Config(tmp_path, scrapyd=(url,)))
 
 
 def test_runner_is_a_child_process_unless_a_scrapyd_is_named(tmp_path: Path) -> None:
-    for address, kind in (("", Children), ("http://127.0.0.1:6800", Scrapyd)):
-        app = make_app(Config(tmp_path, scrapyd=address))
+    for addresses, kind in (((), Children), (("http://127.0.0.1:6800",), Scrapyds)):
+        app = make_app(Config(tmp_path, scrapyd=addresses))
         assert isinstance(app.state.live.searches.launcher, kind)

@@ -144,7 +144,7 @@ def test_a_search_that_did_not_end_well_or_lately_is_made_again(
 
 def test_a_search_of_a_terminal_is_there_for_who_asks_the_same(web: TestClient, tmp_path: Path) -> None:
     writer = Writer(tmp_path, "terminal")
-    writer.keep_asked(journals.Asked(dict(RealtimeJob.read(**ASKED).asked)))
+    journals.keep_asked(tmp_path, "terminal", journals.Asked(dict(RealtimeJob.read(**ASKED).asked)))
     writer.write(journal("terminal"))
 
     assert started(web, enough=5, max_pages=10, max_time=20) == "terminal"

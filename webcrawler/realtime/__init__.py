@@ -1,6 +1,6 @@
 """What does a real-time search do next, and what has it found?"""
 
-from webcrawler.realtime import journal
+from webcrawler.realtime import journal, reports
 from webcrawler.realtime.driver import Driver
 from webcrawler.realtime.examples import urls_of
 from webcrawler.realtime.job import ENOUGH, RealtimeJob
@@ -16,5 +16,6 @@ __all__ = [
     "RealtimeJob",
     "RealtimeSearch",
     "journal",
+    "reports",
     "urls_of",
 ]

@@ -26,7 +26,12 @@ logger = logging.getLogger(__name__)
 CHANGED = object()  # Scrapy's signal, with `journal`, on the event loop
 LOCK_TRIES = 10  # a process that tests whether a run is alive holds its lock for a moment
 KEEP = ("similar", "yes", "no")  # which finds stay in the index: the similar ones (the default), all, none
+STATES = ("running", "finished")
+REASONS = ("enough", "max_pages", "max_time", "nothing_left", "stopped", "failed")
 KEPT = 100  # journals of runs that are over
+# After which a run on another machine that reports nothing counts as dead: its last list may take
+# CAUGHT_UP_SECONDS, and handing over what it keeps as long.
+SILENT_SECONDS = 90.0
 CAUGHT_UP_SECONDS = 30.0  # that the last list of a run that ends waits for the index
 LEFT_OVER_SECONDS = 86_400.0  # after which files of no journal are removed
 SUFFIXES = ("json", "log", "lock", "stop", "asked", "learnt", "new")  # of the files of a run
@@ -62,8 +67,8 @@ class Journal(TypedDict):
     agent: str  # the process that runs it, HOST-PID; "": not known
     query: str
     strategy: str
-    state: str  # "running", "finished"
-    reason: str  # why it ended: "enough", "max_pages", "max_time", "nothing_left", "stopped", "failed"
+    state: str  # one of STATES
+    reason: str  # why it ended: one of REASONS, or ""
     started: float
     updated: float
     seconds: float
@@ -74,6 +79,7 @@ class Journal(TypedDict):
     note: str
     keep: str  # one of KEEP
     kept: int  # documents of this run that stay in the index; 0 before the end
+    reported: bool  # does it run on another machine, with a data folder of its own, which reports it?
     hits: list[Found]
 
 
@@ -96,18 +102,28 @@ def check_name(job: str) -> str:
 def read(crawl_dir: Path, job: str) -> Journal | None:
     """The journal of a run, None where there is none; that of a run whose process died says "failed"."""
     found = _read(crawl_dir, job)
-    if found and found["state"] == "running" and not is_alive(crawl_dir, job):
+    if found and found["state"] == "running" and not _goes_on(crawl_dir, found):
         found = _read(crawl_dir, job) or found  # it may have ended just now
         if found["state"] == "running":
             found["state"], found["reason"] = "finished", "failed"
     return found
 
 
+def _goes_on(crawl_dir: Path, found: Journal) -> bool:
+    if found["reported"]:
+        return time.time() - found["updated"] < SILENT_SECONDS
+    return is_alive(crawl_dir, found["job"])
+
+
 def killed(crawl_dir: Path, job: str) -> Journal | None:
-    """The journal of a run that was killed and can be resumed."""
+    """The journal of a run that was killed and can be resumed.
+
+    Of one on another machine only its launcher knows that it was killed, and only that machine can resume it.
+    """
     found = None if is_alive(crawl_dir, job) else _read(crawl_dir, job)
-    is_one = found and found["state"] == "running" and is_resumable(crawl_dir, job)
-    return found if is_one else None
+    if found is None or found["state"] != "running":
+        return None
+    return found if found["reported"] or is_resumable(crawl_dir, job) else None
 
 
 def asked(crawl_dir: Path, job: str) -> Asked:
@@ -116,6 +132,13 @@ def asked(crawl_dir: Path, job: str) -> Asked:
         return Asked(**json.loads(_path(crawl_dir, job, "asked").read_text("utf-8")))
     except (OSError, ValueError, TypeError):
         return Asked({})
+
+
+def keep_asked(crawl_dir: Path, job: str, asked: Asked) -> None:
+    """Keeps what was asked for; addresses of searches are nobody else's business."""
+    path = _path(crawl_dir, job, "asked")
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(asked._asdict(), ensure_ascii=False), "utf-8")
 
 
 def jobs(crawl_dir: Path) -> list[Journal]:
@@ -132,9 +155,30 @@ def stop(crawl_dir: Path, job: str) -> None:
     path.touch()
 
 
+def is_stopped(crawl_dir: Path, job: str) -> bool:
+    return _path(crawl_dir, job, "stop").exists()
+
+
 def give_up(crawl_dir: Path, job: str) -> None:
     """Makes a run that was killed one that is over: its finds leave with the next crawl or search."""
     search_lock(crawl_dir, check_name(job)).unlink(missing_ok=True)
+    found = _read(crawl_dir, job)
+    if found and found["reported"] and found["state"] == "running":
+        found["state"], found["reason"] = "finished", "failed"
+        take_report(crawl_dir, found)
+
+
+def take_report(crawl_dir: Path, journal: Journal) -> None:
+    """Keeps the journal of a run on another machine.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    (crawl_dir / "realtime").mkdir(parents=True, exist_ok=True)
+    _write(crawl_dir, journal)
+    if journal["state"] == "finished":
+        _path(crawl_dir, journal["job"], "stop").unlink(missing_ok=True)
+        _tidy(crawl_dir)
 
 
 def is_alive(crawl_dir: Path, job: str) -> bool:
@@ -171,42 +215,44 @@ class Writer:
             if stop.stat().st_mtime_ns <= _path(crawl_dir, job, "json").stat().st_mtime_ns:
                 stop.unlink()
 
-    def keep_asked(self, asked: Asked) -> None:
-        """Keeps what was asked for; addresses of searches are nobody else's business."""
-        path = _path(self._crawl_dir, self._job, "asked")
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(asked._asdict(), ensure_ascii=False), "utf-8")
-
     def write(self, journal: Journal) -> None:
         """Replaces the journal; on a full disk the search goes on without."""
         with suppress(OSError):
             os.utime(search_lock(self._crawl_dir, self._job))  # since when it is dead, if it is killed now
-        aside = _path(self._crawl_dir, self._job, "new")
         try:
-            aside.write_text(json.dumps(journal, ensure_ascii=False), "utf-8")
-            aside.replace(_path(self._crawl_dir, self._job, "json"))
+            _write(self._crawl_dir, journal)
         except OSError as error:
-            logger.warning("cannot write %s: %s", aside, error)
+            logger.warning("cannot write the journal of %s: %s", self._job, error)
 
     def is_stopped(self) -> bool:
-        return _path(self._crawl_dir, self._job, "stop").exists()
+        return is_stopped(self._crawl_dir, self._job)
 
     def close(self) -> None:
         """Releases the lock, and removes the oldest runs."""
         for suffix in ("lock", "stop"):
             _path(self._crawl_dir, self._job, suffix).unlink(missing_ok=True)
         self._lock.close()
-        over = [one["job"] for one in jobs(self._crawl_dir) if one["state"] == "finished"]
-        for old in over[KEPT:]:
-            for suffix in SUFFIXES:
-                _path(self._crawl_dir, old, suffix).unlink(missing_ok=True)
-        # Files of runs that were killed, or ended before they had a journal.
-        for path in (self._crawl_dir / "realtime").iterdir():
-            has_journal = path.with_suffix(".json").exists() or is_held(path.with_suffix(".lock"))
-            is_left_over = path.suffix.lstrip(".") in SUFFIXES and not has_journal
-            with suppress(OSError):  # others tidy up, too
-                if is_left_over and path.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
-                    path.unlink()
+        _tidy(self._crawl_dir)
+
+
+def _write(crawl_dir: Path, journal: Journal) -> None:
+    aside = _path(crawl_dir, journal["job"], "new")
+    aside.write_text(json.dumps(journal, ensure_ascii=False), "utf-8")
+    aside.replace(_path(crawl_dir, journal["job"], "json"))
+
+
+def _tidy(crawl_dir: Path) -> None:
+    """Removes the oldest runs, and files of runs that were killed or ended before they had a journal."""
+    over = [one["job"] for one in jobs(crawl_dir) if one["state"] == "finished"]
+    for old in over[KEPT:]:
+        for suffix in SUFFIXES:
+            _path(crawl_dir, old, suffix).unlink(missing_ok=True)
+    for path in (crawl_dir / "realtime").iterdir():
+        has_journal = path.with_suffix(".json").exists() or is_held(path.with_suffix(".lock"))
+        is_left_over = path.suffix.lstrip(".") in SUFFIXES and not has_journal
+        with suppress(OSError):  # others tidy up, too
+            if is_left_over and path.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
+                path.unlink()
 
 
 def _read(crawl_dir: Path, job: str) -> Journal | None:
@@ -215,7 +261,7 @@ def _read(crawl_dir: Path, job: str) -> Journal | None:
     except (OSError, ValueError):
         return None
     if isinstance(found, dict):
-        found.setdefault("agent", "")
+        found = {"agent": "", "reported": False} | found  # of older versions
     if isinstance(found, dict) and "keep" not in found:  # of an older version, which kept everything
         found |= {"keep": "yes", "kept": found.get("fetched", 0)}
         found["hits"] = [hit | {"kept": True} for hit in found.get("hits", ())]

@@ -136,7 +136,7 @@ class RealtimeSearch:
         """Searches the index; returns the mode to crawl in, with words that the thesaurus adds."""
         found = self._first_answer()
         self._mode = self._mode or found
-        self._writer.keep_asked(journal.Asked(dict(self.job.asked), self._mode))
+        journal.keep_asked(self._crawl_dir, self.job.name, journal.Asked(dict(self.job.asked), self._mode))
         return self._mode
 
     def _first_answer(self) -> str:
@@ -291,6 +291,7 @@ class RealtimeSearch:
             note="; ".join(filter(None, (self._note, self._about))),
             keep=self.job.keep,
             kept=self._kept,
+            reported=False,
             hits=self._hits,
         )
         self._writer.write(journal)

@@ -7,7 +7,6 @@ is taken in, in a thread; the answer comes when its pages are durable.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,14 +19,13 @@ from starlette.routing import Route
 from webcrawler.errors import BadInput, TooLarge, Unavailable
 from webcrawler.web.config import Config
 from webcrawler.web.failures import log_fault
-from webcrawler.web.guard import HANDING_OVER, give_time
+from webcrawler.web.guard import HANDING_OVER, check_sender, give_time
 from webcrawler.web.render import json_answer
 
 WARC = "application/warc"
 BODY_SECONDS = 120.0  # for a body of a sender who has the token
 WORK_SECONDS = 300.0  # for what is in it
 OFF = "this server takes in no pages (SERVE_PAGES_TOKEN)"
-NOT_YOU = "that needs the token of this server: Authorization: Bearer TOKEN"
 BUSY = "others are handing pages over: try again in a moment"
 NOT_NOW = "pages cannot be taken in right now; the operator finds more in the log"
 SLOW = "that takes too long: send it again, as what was taken in until now is known, or send less"
@@ -35,7 +33,7 @@ SLOW = "that takes too long: send it again, as what was taken in until now is kn
 
 class Finds:
     def __init__(self, config: Config) -> None:
-        self._token, self._take_in = config.pages_token.encode(), config.take_in
+        self._token, self._take_in = config.pages_token, config.take_in
         self._thread = ThreadPoolExecutor(1, "finds")
         self._is_busy = self._is_ending = False
 
@@ -70,12 +68,7 @@ class Finds:
 
     def _check(self, request: Request) -> None:
         """Before anything of the body is read."""
-        if not (self._token and self._take_in):
-            raise HTTPException(403, OFF)
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        is_good = hmac.compare_digest(token.strip().encode("latin-1", "replace"), self._token)
-        if scheme.lower() != "bearer" or not is_good:
-            raise HTTPException(401, NOT_YOU, {"WWW-Authenticate": "Bearer"})
+        check_sender(request, self._token if self._take_in else "", OFF)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != WARC or request.headers.get("content-encoding", "identity").lower() != "identity":
             raise HTTPException(415, f"send a WARC file, compressed record by record, as {WARC}")

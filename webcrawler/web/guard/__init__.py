@@ -5,7 +5,7 @@ from webcrawler.web.guard.limits import CLIENT, ClientLimits, Proxies, networks
 from webcrawler.web.guard.origins import AllowedOrigins
 from webcrawler.web.guard.protocol import TimeoutProtocol, give_time
 from webcrawler.web.guard.security import HANDING_OVER, JUDGING, USED, RequestBounds, SecurityHeaders
-from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, is_foreign, key_of
+from webcrawler.web.guard.tokens import KEY_BYTES, Tokens, check_sender, is_foreign, key_of
 
 __all__ = [
     "CLIENT",
@@ -21,6 +21,7 @@ __all__ = [
     "SecurityHeaders",
     "TimeoutProtocol",
     "Tokens",
+    "check_sender",
     "give_time",
     "host_of",
     "is_foreign",

@@ -1,4 +1,4 @@
-"""Tokens that show whether a form was sent from our own page, by the client that loaded it."""
+"""Tokens of forms, which show that our own page was sent, by the client that loaded it; and of senders."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 KEY_BYTES = 32
 DAY_SECONDS = 86_400
+NOT_YOU = "that needs the token of this server: Authorization: Bearer TOKEN"
 
 
 class Tokens:
@@ -62,6 +64,21 @@ def key_of(path: Path) -> bytes:
     finally:
         aside.unlink()
     return path.read_bytes()
+
+
+def check_sender(request: Request, token: str, off: str) -> None:
+    """Let pass who has the token of those that hand pages and reports over; before the body is read.
+
+    Args:
+        token: "" lets nobody pass.
+        off: what is said then.
+    """
+    if not token:
+        raise HTTPException(403, off)
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    is_good = hmac.compare_digest(given.strip().encode("latin-1", "replace"), token.encode())
+    if scheme.lower() != "bearer" or not is_good:
+        raise HTTPException(401, NOT_YOU, {"WWW-Authenticate": "Bearer"})
 
 
 def is_foreign(request: Request) -> bool:

@@ -58,10 +58,11 @@ class WatchedSearch:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._given = write_arguments(self.job, request, self._folder)
             self.asked = RealtimeJob.read(**self._given).asked
+            if self._launcher.has_own_folder:  # the search cannot read files of this machine
+                self.drop()
+                self._given = {"job": self.job, **dict(self.asked)}
         except OSError as error:
-            self.drop()
-            log_fault(f"cannot write to {self._folder}: {error}")
-            raise NotNow(NO_PROCESS) from error
+            raise self._not_written(error) from error
         except BaseException:
             self.drop()
             raise
@@ -74,11 +75,20 @@ class WatchedSearch:
             NotNow: it cannot be started.
         """
         try:
+            if self._launcher.has_own_folder:  # nobody else keeps it here
+                journal.keep_asked(self._crawl_dir, self.job, journal.Asked(dict(self.asked)))
             self._launcher.start(self.job, self._given)
             self.is_launched = True
+        except OSError as error:
+            raise self._not_written(error) from error
         except BaseException:
             self.drop()
             raise
+
+    def _not_written(self, error: OSError) -> NotNow:
+        self.drop()
+        log_fault(f"cannot write to {self._folder}: {error}")
+        return NotNow(NO_PROCESS)
 
     def drop(self) -> None:
         """Leave nothing behind of what was prepared."""
@@ -110,6 +120,7 @@ class WatchedSearch:
             note=self._complaint,
             keep=self.request.keep,
             kept=0,
+            reported=False,
             hits=[],
         )
 
@@ -151,7 +162,7 @@ class WatchedSearch:
                 self._launcher.forget(self.job)
             elif not found and not self._complaint:
                 self._complaint = self._launcher.complaint(self.job)
-            if found and is_over(found):
+            if found:
                 journal.give_up(self._crawl_dir, self.job)  # if it had to be killed
             discard_left_over(self._crawl_dir)
             return True
@@ -172,8 +183,8 @@ class WatchedSearch:
             return False
         self._resumptions += 1
         log_fault(f"the search of the web {self.job} was killed, and is resumed")
-        write_arguments(self.job, self.request, self._folder)
-        self._launcher.forget(self.job)
+        if not self._launcher.has_own_folder:
+            write_arguments(self.job, self.request, self._folder)
         self._launcher.start(self.job, self._given)
         return True
 
