@@ -15,7 +15,7 @@ from webcrawler.errors import BadInput, Unavailable, Unreadable
 from webcrawler.evaluation.provenance import hash_of
 from webcrawler.evaluation.recorded import documents
 from webcrawler.parsing import index_text, parse
-from webcrawler.records import Document, Link, Page, Text
+from webcrawler.records import FORM_AND_LINK, Document, Link, Page, Text
 
 AT_ONCE = 1000  # texts in memory
 KEPT = 2000  # parsed pages in memory: about 300 MB
@@ -128,7 +128,7 @@ class Recording:
         """The links of all documents, in one pass over the table."""
         found: dict[int, list[tuple[str, str]]] = {}
         for source, _, _, url, anchor, rel, _ in self._catalog.links.with_urls():
-            if rel == "":
+            if rel in ("", FORM_AND_LINK):
                 found.setdefault(source, []).append((url, anchor))
         return found
 
