@@ -15,6 +15,7 @@ from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.realtime import Driver, Journal, RealtimeJob, RealtimeSearch, journal
 from webcrawler.repository import main_index, share_finds
+from webcrawler.search import SearchSettings
 
 from .index import IndexSpider
 
@@ -46,7 +47,7 @@ class RealtimeSpider(IndexSpider):
         folder = Path(settings["CRAWL_DIR"]).absolute()
         job, index = self.job.with_judged(folder), main_index(settings)
         share = partial(share_finds, folder, index, time.time()) if index else None
-        self._search = RealtimeSearch(folder, job, share)
+        self._search = RealtimeSearch(folder, job, SearchSettings.read(settings), share)
         self.job = replace(self._search.rest, mode=self._search.begin())
         self._driver = Driver(self._search, self._show)
         self._show(self._search.journal())
