@@ -15,6 +15,7 @@ from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.realtime import Driver, Journal, RealtimeJob, RealtimeSearch, journal
 from webcrawler.repository import Reporter, main_index, share_finds
+from webcrawler.search import SearchSettings
 
 from .index import IndexSpider
 
@@ -47,7 +48,7 @@ class RealtimeSpider(IndexSpider):
         job, index = self.job.with_judged(folder), main_index(settings)
         share = partial(share_finds, folder, index, time.time()) if index else None
         self._reporter = Reporter(index, partial(journal.stop, folder, job.name)) if index else None
-        self._search = RealtimeSearch(folder, job, share)
+        self._search = RealtimeSearch(folder, job, SearchSettings.read(settings), share)
         self.job = replace(self._search.rest, mode=self._search.begin())
         self._driver = Driver(self._search, self._show)
         self._show(self._search.journal())

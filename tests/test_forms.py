@@ -102,7 +102,7 @@ def test_form_is_a_link_that_is_not_followed_unless_the_page_links_there_too() -
     )
 
     assert [(link.rel, link.refused) for link in alone.links] == [("form", "form")]
-    assert [(link.rel, link.refused, link.anchor) for link in linked.links] == [("form", "", "all")]
+    assert [(link.rel, link.refused, link.anchor) for link in linked.links] == [("form-and-link", "", "all")]
 
 
 @given(st.text(alphabet="<>/= \"'formintputselcoa \n", max_size=200))

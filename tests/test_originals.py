@@ -70,11 +70,14 @@ def test_a_site_whose_copy_was_crawled_first_is_found_and_its_copy_is_not(tmp_pa
     assert sorted(hit.url for hit in hits) == sorted(f"http://home.example{path}" for path, _ in pages)
 
 
-def test_a_page_that_another_domain_links_to_takes_the_part_of_one_that_nobody_does(catalog: Catalog) -> None:
+@pytest.mark.parametrize("rel", ["", "form-and-link"])
+def test_a_page_that_another_domain_links_to_takes_the_part_of_one_that_nobody_does(
+    catalog: Catalog, rel: str
+) -> None:
     write(catalog, page(COPY, "same"), page(ORIGINAL, "same"))
     assert originals(catalog) == {ORIGINAL: COPY}
 
-    write(catalog, *citing(ORIGINAL))
+    write(catalog, *citing(ORIGINAL, rel=rel))
 
     assert originals(catalog) == {COPY: ORIGINAL}
 
@@ -93,8 +96,9 @@ def test_links_that_were_there_before_the_page_count(catalog: Catalog) -> None:
         [page("http://www.home.example/", "the site itself", ORIGINAL)],
         [page("http://www.mirror.test/", "the other site", ORIGINAL)],
         citing(ORIGINAL, rel="nofollow"),
+        citing(ORIGINAL, rel="form"),
     ],
-    ids=["of its own domain", "of the other's domain", "with nofollow"],
+    ids=["of its own domain", "of the other's domain", "with nofollow", "of a form alone"],
 )
 def test_such_links_are_no_evidence(catalog: Catalog, links: list[Entry]) -> None:
     write(catalog, page(COPY, "same"), page(ORIGINAL, "same"))

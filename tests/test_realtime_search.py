@@ -15,6 +15,7 @@ from webcrawler.realtime.job import RealtimeJob
 from webcrawler.realtime.loop import Lag
 from webcrawler.realtime.search import RealtimeSearch
 from webcrawler.records import Fetch, Lease, Page, Text
+from webcrawler.search import SearchSettings
 
 EXAMPLE, COPY, PAGE = (f"http://{name}.test/" for name in ("example", "copy", "page"))
 QUOKKAS = Text("Quokka", "", "", "", "quokka " * 20)
@@ -30,7 +31,7 @@ def document(url: str, text: Text, *, is_duplicate: bool = False, is_indexed: bo
 
 
 def search_of(folder: Path, **arguments: str) -> RealtimeSearch:
-    return RealtimeSearch(folder, RealtimeJob.read(job="one", **arguments))
+    return RealtimeSearch(folder, RealtimeJob.read(job="one", **arguments), SearchSettings())
 
 
 def like(folder: Path, *examples: str) -> RealtimeSearch:

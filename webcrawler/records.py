@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+# `rel` of what a search form asks for when nothing is typed in: no link leads there, or one does as well.
+FORM, FORM_AND_LINK = "form", "form-and-link"
+
 
 class Link(NamedTuple):
     """An outlink as the parser saw it; one per (page, target)."""
@@ -17,8 +20,7 @@ class Link(NamedTuple):
     spelling: str  # the target as this page spells it, resolved, without fragment: what is fetched
     anchor: str = ""  # anchor text, img alt included
     context: str = ""  # the words around the link, anchor left out
-    # "", "nofollow", "redirect"; "sitemap": named by a sitemap or a feed, which is no page; "form": what a
-    # search form asks for when nothing is typed in
+    # "", "nofollow", "redirect", FORM, FORM_AND_LINK; "sitemap": named by a sitemap or a feed, no page
     rel: str = ""
     refused: str = ""  # why it is not worth fetching ("scheme", "extension", …), or ""
     request: str = ""  # JSON of what is special about its fetch; "": a plain GET of `spelling`

@@ -191,7 +191,7 @@ INDEX_ENGINE = given("INDEX_ENGINE", "whoosh", "whoosh")
 # Reference domain, in lines of `word frequency`, in place of general English.
 SEARCH_REFERENCE = given("SEARCH_REFERENCE", "", "file")
 # When are pages hits that were never fetched? Where fetched ones answer, nobody misses them.
-SEARCH_UNCRAWLED = given("SEARCH_UNCRAWLED", "few", "few or always")
+SEARCH_UNCRAWLED = given("SEARCH_UNCRAWLED", "few", "few|always")
 # By which share scores rise or fall, at most, for what people open; 0: clicks move nothing.
 SEARCH_POPULARITY = given("SEARCH_POPULARITY", 0.0, "share")
 # By which scores of pages marked as spam are multiplied; 1: they rank as others do. Marks can be wrong.
@@ -299,6 +299,7 @@ CHOICES = {
     "SERVE_SCRAPYD_FOLDER": ("same", "own"),
     "SITEMAPS": ("bounded", "all", "off"),
     "REFRESH_POLICY": ("expected", "ep", "eb"),
+    "SEARCH_UNCRAWLED": ("few", "always"),
 }
 
 

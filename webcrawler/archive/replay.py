@@ -9,7 +9,7 @@ from webcrawler import urls
 from webcrawler.archive.catalog import Outcome, Outlink
 from webcrawler.frontier import Ordering, Source
 from webcrawler.orderings import PRIORITY_MAX, UNKNOWN
-from webcrawler.records import Lease, Link, Text
+from webcrawler.records import FORM, Lease, Link, Text
 
 UNTOLD = -(2**31)  # below all priorities: no link that is followed leads there
 LATE = -(2**20) - 1  # of what only repeats have linked to so far, level 1 in the frontier
@@ -46,7 +46,7 @@ class Replay:
             self._find(number, ordering.first_priority(Link(page.url, page.id, page.url)))
         priority, note = self.priorities[number], self.notes[number]
         self.decided[number] = is_decided
-        others = (link for link in outlinks if link.target != number and link.rel != "form")
+        others = (link for link in outlinks if link.target != number and link.rel != FORM)
         followed = [link for link in others if self._is_followed(link)]
         if not followed:
             return

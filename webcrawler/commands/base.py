@@ -213,29 +213,9 @@ class Command(ScrapyCommand):
         Raises:
             BadInput: one of them is wrong.
         """
-        from webcrawler.search import Searcher
-        from webcrawler.text import load
+        from webcrawler.search import Searcher, SearchSettings
 
-        reference = self.project.get("SEARCH_REFERENCE")
-        general = load(Path(reference)) if reference else None
-        popularity, spam = self.share("SEARCH_POPULARITY"), self.share("SEARCH_SPAM")
-        return Searcher(crawl_dir, general, uncrawled=self.uncrawled, popularity=popularity, spam=spam)
-
-    @property
-    def uncrawled(self) -> str:
-        """The setting SEARCH_UNCRAWLED. Raises BadInput: there is no such choice."""
-        from webcrawler.search import UNCRAWLED
-
-        chosen: str = self.project.get("SEARCH_UNCRAWLED")
-        if chosen not in UNCRAWLED:
-            raise BadInput(f"SEARCH_UNCRAWLED is {' or '.join(UNCRAWLED)}, not {chosen[:40]!r}")
-        return chosen
-
-    def share(self, name: str) -> float:
-        """A setting from 0 to 1. Raises BadInput: it is something else."""
-        if why := complaint(name, self.project[name]):
-            raise BadInput(why)
-        return self.project.getfloat(name)
+        return Searcher(crawl_dir, **SearchSettings.read(self.project)._asdict())
 
 
 def printable(text: str) -> str:

@@ -70,6 +70,7 @@ class Serve(Command):
             server.serve(app, bound)
 
     def _config(self, host: str) -> Config:
+        from webcrawler.search import SearchSettings
         from webcrawler.web import Config
 
         on_command_line = [n for n in SETTINGS if (self.project.getpriority(n) or 0) >= COMMAND_LINE]
@@ -82,10 +83,7 @@ class Serve(Command):
             crawler=self._as_webmasters_see_it(),
             templates=Path(folder) if (folder := self.project.get("SERVE_TEMPLATES")) else None,
             relevance=is_yes(self.project.get("SERVE_RELEVANCE")),
-            reference=self.project.get("SEARCH_REFERENCE"),
-            uncrawled=self.uncrawled,
-            popularity=self.share("SEARCH_POPULARITY"),
-            spam=self.share("SEARCH_SPAM"),
+            search=SearchSettings.read(self.project),
             redis_url=self.project.get("REDIS_URL"),
             feedback=is_yes(self.project.get("SERVE_FEEDBACK")),
             query_log_days=self.project.getint("QUERY_LOG_DAYS"),

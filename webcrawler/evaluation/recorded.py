@@ -17,7 +17,7 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.evaluation import files
 from webcrawler.linkgraph import Graph
-from webcrawler.records import Document, Text
+from webcrawler.records import FORM_AND_LINK, Document, Text
 
 MADE_UP = "http://graph.example/"  # prefix of the URLs of pages without one
 KINDS = ("catalog.sqlite", "*.graph-txt*", "*.dat*", "links.tsv*", "*.edgelist*", "*.tsv*", "*.txt*")
@@ -176,7 +176,7 @@ def from_catalog(file: Path) -> Recorded:
     anchors: dict[tuple[int, int], list[str]] = {}  # several where redirects lead to one page
     for row in rows:
         source, target = page_of.get(row.source, -1), page(row.target)
-        if row.rel == "" and source >= 0 and target >= 0 and source != target:
+        if row.rel in ("", FORM_AND_LINK) and source >= 0 and target >= 0 and source != target:
             anchors.setdefault((source, target), []).append(row.anchor)
     if not anchors:
         raise BadInput(f"{file} has no link between two documents: crawl more, then compare orderings")

@@ -7,6 +7,6 @@ All is told by the catalog, so nothing of it is stored.
 
 from webcrawler.forms._choice import Past, expected_new, past, unseen
 from webcrawler.forms._evidence import PATIENCE, Evidence, Pages
-from webcrawler.forms._form import REL, Form
+from webcrawler.forms._form import Form
 
-__all__ = ["PATIENCE", "REL", "Evidence", "Form", "Pages", "Past", "expected_new", "past", "unseen"]
+__all__ = ["PATIENCE", "Evidence", "Form", "Pages", "Past", "expected_new", "past", "unseen"]

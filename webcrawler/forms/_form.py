@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 from urllib.parse import parse_qsl, quote_plus
 
-from webcrawler.records import Link
+from webcrawler.records import FORM, Link
 from webcrawler.urls import outlink, split
-
-REL = "form"  # of the link from a page to what its search form asks for when nothing is typed in
 
 
 class Form(NamedTuple):
@@ -39,7 +37,7 @@ class Form(NamedTuple):
     def query(self, word: str) -> Link:
         """The link to the first page of results for a word. Words are sent as UTF-8."""
         target = outlink(self.blank + quote_plus(word), self.blank)
-        return Link(target.url, target.id, target.spelling, rel=REL, refused=target.refused)
+        return Link(target.url, target.id, target.spelling, rel=FORM, refused=target.refused)
 
     def word_of(self, url: str) -> str | None:
         """The word for which a canonical URL shows results, on any page of them; None: it is no query."""

@@ -14,10 +14,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from webcrawler.parsing.markup import feed
 from webcrawler.parsing.reader import Attributes
-from webcrawler.records import Link
+from webcrawler.records import FORM, FORM_AND_LINK, Link
 from webcrawler.urls import UnfetchableUrl, outlink, resolve
 
-REL = "form"
 MAX_FORMS = 20  # of a page
 MAX_FIELDS = 50
 
@@ -147,9 +146,11 @@ def search_forms(html: str, base: str, protocols: Collection[str]) -> tuple[Link
 
 
 def with_forms(links: Sequence[Link], forms: Sequence[Link]) -> tuple[Link, ...]:
-    """The links of a page with those of its forms, one for each target; what is a link, too, is followed."""
+    """The links of a page with those of its forms, one for each target; a link to one is followed, too."""
     of_forms = {link.id: link for link in forms}
-    marked = [link._replace(rel=REL) if not link.rel and link.id in of_forms else link for link in links]
+    marked = [
+        link._replace(rel=FORM_AND_LINK) if not link.rel and link.id in of_forms else link for link in links
+    ]
     known = {link.id for link in links}
     return (*marked, *(link for id, link in of_forms.items() if id not in known))
 
@@ -168,7 +169,7 @@ def _link(draft: _Draft, base: str, protocols: Collection[str]) -> Link | None:
     sent = parse_qsl(target.url.partition("?")[2], keep_blank_values=True)
     if not sent or sent[-1] != (name, ""):  # a name that canonical URLs leave out
         return None
-    return Link(target.url, target.id, target.spelling, rel=REL, refused=target.refused or REL)
+    return Link(target.url, target.id, target.spelling, rel=FORM, refused=target.refused or FORM)
 
 
 def _has(text: str, words: frozenset[str]) -> bool:

@@ -29,7 +29,7 @@ from webcrawler.realtime.journal import CAUGHT_UP_SECONDS, Found, Journal, Write
 from webcrawler.realtime.loop import Lag, QueryLoop
 from webcrawler.realtime.result_list import Listing
 from webcrawler.records import Link, Text
-from webcrawler.search import Searcher
+from webcrawler.search import Searcher, SearchSettings
 from webcrawler.urls import canonical, url_id
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,7 @@ class RealtimeSearch:
     """What a search has found so far.
 
     Args:
+        settings: `uncrawled` says nothing here, as only fetched pages are listed.
         share: hands what is kept, by its canonical URLs, to a main index; returns a line for people.
     Attributes:
         waiting_pages: that the crawl has fetched, and `step` has still to look at.
@@ -57,7 +58,11 @@ class RealtimeSearch:
     """
 
     def __init__(
-        self, crawl_dir: Path, job: RealtimeJob, share: Callable[[Collection[str]], str] | None = None
+        self,
+        crawl_dir: Path,
+        job: RealtimeJob,
+        settings: SearchSettings,
+        share: Callable[[Collection[str]], str] | None = None,
     ) -> None:
         self.job, self._crawl_dir, self._share = job, crawl_dir, share
         earlier, asked = journal.killed(crawl_dir, job.name), journal.asked(crawl_dir, job.name)
@@ -73,7 +78,13 @@ class RealtimeSearch:
         self._lag = Lag(crawl_dir)
         self._held.enter_context(hold_search(crawl_dir, self._last_change()))
         self._started = time.time() - (earlier["seconds"] if earlier else 0.0)
-        self._searcher = Searcher(crawl_dir, job=job.marks_finds)
+        self._searcher = Searcher(
+            crawl_dir,
+            settings.reference,
+            job=job.marks_finds,
+            popularity=settings.popularity,
+            spam=settings.spam,
+        )
         self._query = job.query
         self._wanted = Wanted.of(job.query) if job.query else None
         seeds = [seed_link(seed) for seed in job.seeds]

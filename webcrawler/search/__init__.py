@@ -9,18 +9,18 @@ from webcrawler.search.display import cut_title
 from webcrawler.search.engine import SORTS
 from webcrawler.search.matches import Part
 from webcrawler.search.results import Related, Results, as_dict
+from webcrawler.search.search_settings import SearchSettings
 from webcrawler.search.searcher import MAX_HITS, Searcher
 from webcrawler.search.snippets import Snippets
-from webcrawler.search.uncrawled import UNCRAWLED
 from webcrawler.search.when import day, seen, span
 
 __all__ = [
     "MAX_HITS",
     "SORTS",
-    "UNCRAWLED",
     "Part",
     "Related",
     "Results",
+    "SearchSettings",
     "Searcher",
     "Snippets",
     "as_dict",

@@ -121,7 +121,7 @@ class Engine:
             late: tells whether the deadline has passed.
             within: queries that a page has to satisfy as well; they do not count for its score.
             sort: what comes first; the newest change where it is CHANGED, whatever the score.
-            uncrawled: when pages that were never fetched are among the answer, one of UNCRAWLED; then only
+            uncrawled: when pages that were never fetched are among the answer, `few` or `always`; then only
                 those within the bounds of the crawl. "": always, and all.
             facets: count the matches by site, language and change.
             language: of the asker, ISO 639: pages that are known to be in another one come lower. "": that

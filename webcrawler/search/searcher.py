@@ -18,6 +18,7 @@ from webcrawler.search.opened import Opened, readable
 from webcrawler.search.rankings import DEFAULT
 from webcrawler.search.related import added_terms, may_widen, related
 from webcrawler.search.results import Related, Results
+from webcrawler.search.search_settings import SPAM
 from webcrawler.search.snippets import Snippets
 from webcrawler.search.uncrawled import FEW
 from webcrawler.text import Reference
@@ -26,7 +27,6 @@ from webcrawler.text.query import Nothing, Query, expanded, other_reading, parse
 MAX_HITS = 1000  # that can be looked through
 MAX_EXPLAINED = 50  # of the hits of one answer, the first ones: it may take 25 ms a hit
 DEADLINE_SECONDS = 1.0
-SPAM = 0.5  # the default of SEARCH_SPAM
 _READING = 0.6  # share of the deadline for reading postings; the rest is for ranking and showing hits
 _FEW = 10  # with fewer hits, the thesaurus adds words by itself
 

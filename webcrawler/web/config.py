@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from webcrawler.search import SearchSettings
+
 if TYPE_CHECKING:
     from webcrawler.repository import Imported
 
@@ -41,10 +43,7 @@ class Config:
     contact: str = ""  # URL or e-mail of who answers them
     crawler: Crawler = Crawler()  # how it visits them
     relevance: bool = False  # does each hit show its relevance, as in WC?
-    reference: str = ""  # file of reference frequencies; "": as for `Searcher`
-    uncrawled: str = "few"  # when pages that were never fetched are hits: "few" or "always"
-    popularity: float = 0.0  # by which share scores change at most for what people open
-    spam: float = 0.5  # by which scores of pages marked as spam are multiplied
+    search: SearchSettings = field(default_factory=SearchSettings)  # how hits are ranked
     redis_url: str = ""  # "": the embedded server of crawl_dir, where one runs
     feedback: bool = False  # may visitors judge results?
     query_log_days: int = 0  # for which queries and clicks are kept; 0: they are not logged

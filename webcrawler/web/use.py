@@ -48,7 +48,7 @@ class Use:
 
     def __init__(self, config: Config) -> None:
         self._recorder = (
-            Recorder(config.crawl_dir, config.query_log_days, config.popularity > 0)
+            Recorder(config.crawl_dir, config.query_log_days, config.search.popularity > 0)
             if config.query_log_days
             else None
         )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from webcrawler import extras
 from webcrawler.archive.catalog._database import LINKED, SPELLED, URL, IntArray, as_json, columns, statements
 from webcrawler.archive.catalog._urls import EXPLORED
+from webcrawler.records import FORM, FORM_AND_LINK
 from webcrawler.urls import url_id
 
 # Of the page ?1.
@@ -125,12 +126,12 @@ class LinkGraph:
         return list(self._db.execute(query, (n,)))
 
     def open(self, sources: Sequence[int]) -> list[FarLink]:
-        """The links of these pages to what is not explored yet, by ascending source; no nofollow, no form."""
+        """The links of these pages to what is not explored yet, by ascending source; no nofollow, no FORM."""
         query = f"""
             SELECT l.source, {SPELLED}, l.anchor, l.rel
             FROM json_each(:sources) n CROSS JOIN links l ON l.source = n.value
             CROSS JOIN urls u ON u.number = l.target CROSS JOIN servers s ON s.number = u.server
-            WHERE l.rel NOT IN ('nofollow', 'form') AND NOT s.blocked AND NOT u.removed AND NOT {EXPLORED}
+            WHERE l.rel NOT IN ('nofollow', '{FORM}') AND NOT s.blocked AND NOT u.removed AND NOT {EXPLORED}
             ORDER BY l.source"""
         rows = self._db.execute(query, {"sources": as_json(sources), "job": self._job})
         return list(map(FarLink._make, rows))
@@ -209,7 +210,8 @@ class Anchors:
     def most_frequent(self, number: int, limit: int) -> list[str]:
         """What links to a page say most often; looks at 10,000 links."""
         query = f"""SELECT anchor FROM (
-                SELECT l.anchor {INLINKS} WHERE l.rel = '' AND trim(l.anchor) <> '' LIMIT 10000)
+                SELECT l.anchor {INLINKS}
+                WHERE l.rel IN ('', '{FORM_AND_LINK}') AND trim(l.anchor) <> '' LIMIT 10000)
             GROUP BY anchor ORDER BY count(*) DESC, anchor LIMIT ?"""
         return [anchor for (anchor,) in self._db.execute(query, (number, limit))]
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from webcrawler.archive.catalog._database import LINKED, as_json, run, statements
 from webcrawler.archive.catalog._links import INLINKS
+from webcrawler.records import FORM_AND_LINK
 from webcrawler.urls import registrable_domain, url_id
 
 RIVALS = 10_000  # duplicates that are compared in one batch: some seconds
@@ -77,7 +78,7 @@ def _voters(db: sqlite3.Connection, number: int) -> set[str]:
     """The registrable domains that link to a page; of what is blocked or removed, and finds, none."""
     query = f"""
         SELECT DISTINCT s.name
-        FROM (SELECT l.source {INLINKS} WHERE l.rel = '' AND {LINKED} LIMIT ?2) f
+        FROM (SELECT l.source {INLINKS} WHERE l.rel IN ('', '{FORM_AND_LINK}') AND {LINKED} LIMIT ?2) f
         JOIN urls u ON u.number = f.source JOIN servers s ON s.number = u.server
         WHERE NOT s.blocked AND NOT u.removed"""
     return {registrable_domain(name) for (name,) in db.execute(query, (number, VOTERS))}

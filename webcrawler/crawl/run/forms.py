@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from webcrawler import urls
 from webcrawler.archive.catalog import Catalog, Outlink
 from webcrawler.connection import RedisError, attempt
-from webcrawler.forms import REL, Evidence, Form, Pages
+from webcrawler.forms import Evidence, Form, Pages
 from webcrawler.frontier import Frontier, inspect
-from webcrawler.records import Link
+from webcrawler.records import FORM, FORM_AND_LINK, Link
 from webcrawler.text import content
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from webcrawler.crawl.run.rules import LinkRules
 
 logger = logging.getLogger(__name__)
+OF_FORMS = FORM, FORM_AND_LINK
 POLL_SECONDS = 1.0  # another process may have fetched the last page that a form waits for
 PAUSE_SECONDS = 0.05  # between two looks, so that each sees several pages
 NUMBERS = 1000  # pages read at a time
@@ -98,7 +99,7 @@ class Asker:
 
     def _find_forms(self, links: Sequence[Outlink]) -> None:
         for link in links:
-            if link.rel == REL and self._rules.forms.match(link.url) and (form := Form.read(link.url)):
+            if link.rel in OF_FORMS and self._rules.forms.match(link.url) and (form := Form.read(link.url)):
                 site = self._sites[_site_of(link.url)]
                 if form.key not in site.keys:
                     logger.info("a search form: %s", form.blank)
@@ -228,5 +229,5 @@ def _results(form: Form, links: Sequence[Outlink]) -> list[int]:
     return [
         link.target
         for link in links
-        if link.rel != REL and form.word_of(link.url) is None and _site_of(link.url) == site
+        if link.rel not in OF_FORMS and form.word_of(link.url) is None and _site_of(link.url) == site
     ]

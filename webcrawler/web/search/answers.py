@@ -6,7 +6,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from threading import Lock, local
 from typing import NamedTuple, TypeVar
 
@@ -14,7 +13,6 @@ from starlette.exceptions import HTTPException
 
 from webcrawler.records import Hit
 from webcrawler.search import Part, Results, Searcher
-from webcrawler.text import load
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow
 from webcrawler.web.search.fair_pool import FairPool
@@ -43,11 +41,10 @@ class Explained(NamedTuple):
 
 
 class Answers:
-    """Each thread has a searcher of its own. Raises BadInput: the reference is not a file of frequencies."""
+    """Each thread has a searcher of its own."""
 
     def __init__(self, config: Config, metrics: Metrics) -> None:
         self._config, self._metrics = config, metrics
-        self._reference = load(Path(config.reference)) if config.reference else None
         self._pool = FairPool(config.threads)
         self._own = local()
         self._recent: OrderedDict[object, Results] = OrderedDict()  # the most recently used at the end
@@ -128,12 +125,9 @@ class Answers:
         if made is None or self._own.folder != folder:
             made = Searcher(
                 folder,
-                self._reference,
-                config.deadline_seconds,
-                config.fresh_seconds,
-                uncrawled=config.uncrawled,
-                popularity=config.popularity,
-                spam=config.spam,
+                deadline_seconds=config.deadline_seconds,
+                fresh_seconds=config.fresh_seconds,
+                **config.search._asdict(),
             )
             self._own.searcher, self._own.folder = made, folder
         return made

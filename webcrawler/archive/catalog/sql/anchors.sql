@@ -19,7 +19,7 @@ SELECT a.page, l.anchor, u.server
 FROM alias a CROSS JOIN inlinks i ON i.inlinks MATCH a.number
 CROSS JOIN links l ON l.source = i.rowid AND l.target = a.number
 CROSS JOIN urls u ON u.number = l.source
-WHERE l.rel = '' AND trim(l.anchor) <> ''
+WHERE l.rel IN ('', 'form-and-link') AND trim(l.anchor) <> ''
 ORDER BY a.page;
 
 -- The pages whose anchor texts the changes after :after and until :until may have changed, ascending.

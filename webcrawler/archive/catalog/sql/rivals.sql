@@ -4,7 +4,7 @@
 SELECT u.number, s.number, s.name, s.voters
 FROM (SELECT DISTINCT l.target
       FROM (SELECT 1 FROM duplicates LIMIT 1) CROSS JOIN batch b CROSS JOIN links l ON l.source = b.number
-      WHERE b.fresh AND l.rel = '') t
+      WHERE b.fresh AND l.rel IN ('', 'form-and-link')) t
 CROSS JOIN urls u ON u.number = t.target CROSS JOIN servers s ON s.number = u.server
 WHERE u.path = '/' AND EXISTS (SELECT 1 FROM duplicates WHERE server = s.number);
 
@@ -16,7 +16,7 @@ WHERE u.path = '/' AND EXISTS (SELECT 1 FROM duplicates WHERE server = s.number)
 SELECT d.number FROM (
     SELECT number FROM changes WHERE seq > :before
     UNION
-    SELECT l.target FROM batch b CROSS JOIN links l ON l.source = b.number WHERE b.fresh AND l.rel = ''
+    SELECT l.target FROM batch b CROSS JOIN links l ON l.source = b.number WHERE b.fresh AND l.rel IN ('', 'form-and-link')
     UNION
     SELECT n.number
     FROM unlinked t CROSS JOIN documents o ON o.number = t.target CROSS JOIN documents n ON n.digest = o.digest
