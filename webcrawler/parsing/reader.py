@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from webcrawler.parsing.blocks import BLOCKS, Blocks
+from webcrawler.parsing.invisible import PAINTED, PAINTING, Invisible
 from webcrawler.parsing.language import subtag
 from webcrawler.parsing.outline import HEADED, Outline
 from webcrawler.parsing.text import FLOWING, TextFlow, plain
@@ -16,7 +17,11 @@ MAX_LINKS = 50_000  # different ones of a page; more is an attack: the rest is o
 # HTML Standard, "shared declarative refresh steps"; group 2 is the URL, up to its closing quote.
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
 
-_READ = frozenset(("a", "area", "base", "body", "frame", "iframe", "img", "link", "meta", "svg", "title"))
+_READ = frozenset(
+    ("a", "area", "base", "body", "frame", "iframe", "img", "link", "meta", "style", "svg", "title")
+)
+
+_CLOSED = frozenset(("a", "html", "style", "svg", "title"))
 
 _FLOWING = FLOWING | BLOCKS
 _HEADED = HEADED | {"a"}  # also without an id
@@ -45,6 +50,8 @@ class Reader:
         self.flow = TextFlow()
         self.outline = Outline(self.flow)
         self.blocks = Blocks(self.flow)
+        self.invisible = Invisible(self.flow)
+        self._states = self.invisible.states  # looked at with every event
         self.title = self.description = self.keywords = self.base = self.canonical = ""
         self.language = ""  # as the page declares it; what its html element has is known before
         self.is_complete = False  # the end of the document was seen
@@ -55,6 +62,7 @@ class Reader:
         self._hrefs: set[str] = set()
         self._foreign = 0  # open svg elements: their title is not the page's
         self._title: list[str] | None = None  # while in the title
+        self._css: list[str] | None = None  # while in a style sheet that applies
         self._anchor: Attributes | None = None  # of the open link, where it leads somewhere
         self._anchor_start: int | None = None  # of the open link
         self._anchor_end = 0  # of the last link that had text
@@ -71,14 +79,43 @@ class Reader:
                 self.blocks.open(tag, attributes, self._linked())
         if "id" in attributes or tag in _HEADED:
             self.outline.open(tag, attributes)
+        if (
+            self._states
+            or "style" in attributes
+            or "hidden" in attributes
+            or (tag in PAINTED and not PAINTING.isdisjoint(attributes))
+        ):
+            self.invisible.open(tag, attributes)
 
     def end(self, tag: str) -> None:
+        if self._states:
+            self.invisible.close()
         if tag in _FLOWING:
             self.flow.close(tag)
             if tag in BLOCKS:
                 self.blocks.close(self._linked())
             if tag in HEADED:
                 self.outline.close(tag)
+        if tag in _CLOSED:
+            self._close(tag)
+
+    def data(self, chunk: str) -> None:
+        if self._title is not None:
+            self._title.append(chunk)
+            return
+        flow = self.flow
+        if flow.hidden:
+            if self._css is not None:
+                self._css.append(chunk)
+            return
+        if self._anchor_start is not None and self._anchor_end == flow.length:
+            flow.space()  # links beside one another: words of a menu
+        flow.write(chunk)
+
+    def close(self) -> None:
+        self._close_link()
+
+    def _close(self, tag: str) -> None:
         if tag == "a":
             self._close_link()
         elif tag == "title":
@@ -87,22 +124,13 @@ class Reader:
             else:
                 self.title = plain("".join(self._title))
                 self._title = None
+        elif tag == "style" and self._css is not None:
+            self.invisible.read("".join(self._css))
+            self._css = None
         elif tag == "svg":
             self._foreign -= 1
         elif tag == "html":
             self.is_complete = True
-
-    def data(self, chunk: str) -> None:
-        if self._title is not None:
-            self._title.append(chunk)
-            return
-        flow = self.flow
-        if self._anchor_start is not None and self._anchor_end == flow.length and not flow.hidden:
-            flow.space()  # links beside one another: words of a menu
-        flow.write(chunk)
-
-    def close(self) -> None:
-        self._close_link()
 
     def _read(self, tag: str, attributes: Attributes) -> None:
         match tag:
@@ -129,6 +157,8 @@ class Reader:
                 self._title = []
             case "body":
                 self.language = self.language or subtag(attributes.get("lang", ""))
+            case "style" if not self.flow.hidden and attributes.get("media", "all") in ("", "all", "screen"):
+                self._css = []
             case "svg":
                 self._foreign += 1
 

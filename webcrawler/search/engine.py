@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,15 +180,23 @@ class Engine:
         """Multiply the scores of pages by SEARCH_SPAM once for each rule that marks them."""
         if self._spam == 1:
             return
+        assert self._reading is not None
         shares, domains = stuffed(terms, matches), self._opened.farms(matches.pages)
-        lower, factor = adjusted.scores, self._spam
-        if shares.any():
-            lower = np.where(shares > 0, factor * lower, lower)
-            why = "{:.0%} of its words are of the query: × {:g}".format
-            adjusted.replace("stuffed", lambda place: why(shares[place], factor), lower)
-        if domains.any():
-            lower = np.where(domains > 0, factor * lower, lower)
-            adjusted.replace("link farm", lambda place: f"of {domains[place]} domains: × {factor:g}", lower)
+        hidden = self._reading.hidden[matches.pages]
+
+        def hides(place: int) -> str:
+            words = self._opened.word_count(int(matches.pages[place]))
+            return f"{hidden[place]} of {words} words" if words else f"{hidden[place]} words"
+
+        marks: list[tuple[str, NDArray[Any], Callable[[int], str]]] = [
+            ("stuffed", shares, lambda place: f"{shares[place]:.0%} of its words are of the query"),
+            ("link farm", domains, lambda place: f"of {domains[place]} domains"),
+            ("hidden text", hidden, hides),
+        ]
+        for what, found, why in marks:
+            if found.any():
+                lower = np.where(found > 0, self._spam * adjusted.scores, adjusted.scores)
+                adjusted.replace(what, partial(_demoted, why, self._spam), lower)
 
     def _general(self) -> Reference:
         """Return how frequent words are in general, in the main language or in the collection itself."""
@@ -247,6 +255,10 @@ class Engine:
 
 def _is_known(reading: Reading, term: str) -> bool:
     return any(reading.frequency(field, term) for field in (*FIELDS, PART))
+
+
+def _demoted(why: Callable[[int], str], factor: float, place: int) -> str:
+    return f"{why(place)}: × {factor:g}"
 
 
 def _best(pages: NDArray[np.int32], by: NDArray[np.float64], limit: int) -> NDArray[np.int64]:

@@ -95,6 +95,11 @@ class Opened:
         known = self._farms.get()
         return found_in(known.pages, known.sizes, numbers) if known else np.zeros(len(numbers), np.int64)
 
+    def word_count(self, number: int) -> int:
+        """Return how many words the text of a page has; 0 where it is not known."""
+        known = self.catalog.documents([number]) if self.catalog else {}
+        return known[number].word_count if number in known else 0
+
     def _popular(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return page numbers, ascending, and their popularity; a millisecond for ten pages."""
         catalog, worth = self.catalog, dict[int, float]()

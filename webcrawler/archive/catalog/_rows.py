@@ -20,7 +20,7 @@ ZLIB_LEVEL = 1
 # By the first byte of a string in msgpack: how many bytes hold its length. Others are below 32 bytes long.
 _WIDTHS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 OF_OLD_TEXTS = 6  # fields of a text as it was packed before it had a language and sections
-_BODY = 7  # its place among the fields of a packed text
+_BODY = 7  # its place among the fields of a packed text; emphasis follows, then what old ones lack
 
 DOCUMENT = frozenset({"document", "duplicate", "noindex"})
 # The URL yields no document now. Other failures tell nothing: what is known is kept.
@@ -188,8 +188,8 @@ def pack(text: Text) -> bytes:
 
     Deflating releases the GIL.
     """
-    *names, body, emphasis, language, around, sections = text
-    said = (language, around, sections, *names, body, emphasis)
+    *names, body, emphasis, language, around, sections, hidden = text
+    said = (language, around, sections, *names, body, emphasis, hidden)
     return zlib.compress(msgpack.packb(said), ZLIB_LEVEL)
 
 
@@ -221,9 +221,10 @@ def unpack_beginning(packed: bytes, most_bytes: int) -> Text:
 
 
 def _text(said: Sequence[Any]) -> Text:
-    language, around, sections, *names, body, emphasis = said
+    language, around, sections = said[:3]
     named = tuple(Section._make(section) for section in sections)
-    return Text._make((*names, body, emphasis, language, around, named))
+    hidden = said[_BODY + 2] if len(said) > _BODY + 2 else 0
+    return Text._make((*said[3 : _BODY + 2], language, around, named, hidden))
 
 
 def _cut_string(data: bytes) -> str:
