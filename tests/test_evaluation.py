@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput
-from webcrawler.evaluation import Metrics, experiments, measures, private_redis, read, runs
+from webcrawler.evaluation import Metrics, ahead, experiments, measures, private_redis, read, runs
 from webcrawler.evaluation.figures import Evaluator
 from webcrawler.evaluation.laboratory import Experiment
 from webcrawler.evaluation.recorded import Recorded
@@ -142,6 +142,34 @@ def test_any_order_is_that_of_the_reference(redis: Connection, outlinks: list[li
     web = web_of(*outlinks)
 
     assert order_of(web, mode, redis) == reference(web.graph, 0, mode == "backlink")
+
+
+def one_by_one(web: Web, mode: str, redis: Connection, start: int, interval: int) -> list[int]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ahead, "AHEAD_MAX", 1)
+        return order_of(web, mode, redis, start, interval)
+
+
+STEADY = ["fifo", "random?seed=1", "pagerank", "blend?seed=1", "location"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(outlinks, st.sampled_from([*STEADY, "breadth", "backlink"]), st.integers(1, 12))
+def test_leasing_ahead_changes_no_order(
+    redis: Connection, outlinks: list[list[int]], mode: str, interval: int
+) -> None:
+    web = web_of(*outlinks)
+
+    assert order_of(web, mode, redis, 0, interval) == one_by_one(web, mode, redis, 0, interval)
+
+
+@pytest.mark.parametrize("mode", STEADY)
+def test_leasing_ahead_changes_no_order_on_a_part_of_a_real_domain(mode: str, redis: Connection) -> None:
+    whole, start = recorded("webgraph-cnr-2000", "286670")
+    part = first_pages(whole, start, 3_000)
+    web, start = Web(part), part.page("286670")
+
+    assert order_of(web, mode, redis, start, 300) == one_by_one(web, mode, redis, start, 300)
 
 
 # ---- topics (Cho 1998, section 7)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from webcrawler import urls
 from webcrawler.connection import Connection
+from webcrawler.evaluation.ahead import Ahead
 from webcrawler.evaluation.pace import Pace
 from webcrawler.evaluation.recorded import Recorded
 from webcrawler.frontier import Done, Frontier, Politeness, Report
@@ -93,7 +94,7 @@ def crawl(
 ) -> NDArray[np.int32]:
     """Visit all pages that a start page leads to; returns them in the order of visits.
 
-    One server, one URL at a time, no politeness, no leasing ahead: the exact order. Empties the Redis first.
+    One server, one URL at a time, no politeness: the exact order. Empties the Redis first.
 
     Args:
         interval: visits between two updates of ranks, for orderings that follow them; fewer at the beginning.
@@ -106,11 +107,9 @@ def crawl(
     frontier.open(mode)
     frontier.discover([web.links[start]])
     reordering = Reordering(web, frontier, interval) if frontier.ordering.follows_ranks else None
-    step = max(1, web.graph.pages // STEPS)
+    step, ahead = max(1, web.graph.pages // STEPS), Ahead(frontier)
     order: list[int] = []
-    leases = frontier.lease(1).leases
-    while leases:
-        (lease,) = leases
+    while lease := ahead.lease():
         page = web.page_of[lease.url]
         order.append(page)
         if len(order) % step == 0:
@@ -118,13 +117,10 @@ def crawl(
         if len(order) == pages_max:
             break
         note = web.note(page, lease, frontier.ordering)
-        done = Done(lease, "document", True, web.outlinks(page), note=note)
+        ahead.visited(Done(lease, "document", True, web.outlinks(page), note=note))
         if reordering and reordering.visited(page):
-            frontier.complete([done])
+            ahead.settle()
             reordering.reorder()
-            leases = frontier.lease(1).leases
-        else:
-            leases = frontier.complete_and_lease([done], 1)[1].leases
     return np.array(order, np.int32)
 
 
