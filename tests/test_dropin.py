@@ -215,6 +215,14 @@ WEBS: dict[str, dict[str, Route]] = {
         "/page": Answer("no picture"),
     },
     "coroutines": {"*": quotes},
+    "raising": {
+        "/": Answer("start"),
+        **{
+            path: Answer(f"text of {path}")
+            for name in ("fine", "raises", "item-fails", "item-drops")
+            for path in (f"/{name}", f"/after-{name}")
+        },
+    },
     "cookies": {**{f"/login?{n}": login for n in range(3)}, **{f"/api?{n}": members for n in range(3)}},
 }
 STATS = (  # of Scrapy, which people's tools read
@@ -233,14 +241,11 @@ def site() -> Iterator[Site]:
         yield opened["site"]
 
 
+FAST = ("quotes", "errback", "raising", "redirects", "settings")
+
+
 @pytest.mark.parametrize(
-    "spider",
-    [
-        pytest.param(
-            name, marks=() if name in ("quotes", "errback", "redirects", "settings") else pytest.mark.slow
-        )
-        for name in WEBS
-    ],
+    "spider", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in WEBS]
 )
 def test_a_spider_yields_what_it_yields_with_plain_scrapy(start: Start, site: Site, spider: str) -> None:
     site.routes = dict(WEBS[spider])
@@ -302,7 +307,8 @@ def test_redirects_retries_filters_and_failures(trouble: Run, site: Site) -> Non
     assert site.times("/flaky") == 2
     # A request is fetched once, unless it asks not to be filtered.
     assert (urls["/counted"], urls["/always"]) == (1, 3)
-    # A page whose callback or pipeline raises is tried again, has then failed, and its links are followed.
+    # Where FRONTIER_TRIES is set, a page whose callback or pipeline raises is tried again, has then failed,
+    # and its links are followed.
     assert site.times("/raises") == site.times("/item-fails") == 2
     assert site.times("/after-raises") == 1
     # A dropped item is no failure.

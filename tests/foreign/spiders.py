@@ -204,6 +204,35 @@ class TroubleSpider(scrapy.Spider):
             raise RuntimeError("a bug in a spider")
 
 
+class RaisingSpider(scrapy.Spider):
+    """Bugs: of a callback that has yielded something before it raises, of an errback, and of a pipeline."""
+
+    name = "raising"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/"]
+
+    def parse(self, response):
+        for path in ("/fine", "/raises", "/item-fails", "/item-drops", "/gone"):
+            yield response.follow(path, self.parse_item, errback=self.failed)
+
+    def parse_item(self, response):
+        yield {"url": response.url}
+        yield {"before": response.text}
+        yield response.follow("/after-" + response.url.rpartition("/")[2], self.parse_after)
+        if "raises" in response.url:
+            raise RuntimeError("a bug in a spider")
+        yield {"after": response.text}
+
+    def parse_after(self, response):
+        yield {"url": response.url}
+
+    def failed(self, failure):
+        yield {"failed": failure.request.url}
+        raise RuntimeError("a bug in an errback")
+
+
 class LambdaSpider(scrapy.Spider):
     """Requests that cannot be written down."""
 

@@ -40,10 +40,8 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
         logger.warning("%s", line)
     found: dict[str, Any] = {}
     for name in SETTINGS:
-        if name in settings:
-            value = settings[name]
-        elif name in os.environ:
-            value = os.environ[name]
+        if is_given(settings, name):
+            value = settings[name] if name in settings else os.environ[name]
         elif name in SCRAPY_NAMES:
             value = settings[SCRAPY_NAMES[name]]
         else:
@@ -54,3 +52,8 @@ def options(settings: BaseSettings, spider: str) -> BaseSettings:
     found["FRONTIER_NAME"] = found["FRONTIER_NAME"] or spider
     found.update({name: settings[name] for name in remote.SETTINGS if name in settings})
     return BaseSettings(found)
+
+
+def is_given(settings: BaseSettings, name: str) -> bool:
+    """Whether the project or the environment says what it is."""
+    return name in settings or name in os.environ

@@ -24,7 +24,9 @@ class Failure(NamedTuple):
     retry: bool
 
 
-BROKE = Failure(reason="unparsable", retry=True)  # a callback or a pipeline did
+def broken(retry: bool) -> Failure:
+    """A callback or a pipeline raised."""
+    return Failure("unparsable", retry)
 
 
 @dataclass(eq=False, slots=True)

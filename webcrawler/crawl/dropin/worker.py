@@ -24,9 +24,17 @@ from webcrawler.connection import attempt, retry
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.dropin.identity import key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
-from webcrawler.crawl.dropin.options import options
+from webcrawler.crawl.dropin.options import is_given, options
 from webcrawler.crawl.dropin.seeds import SeedKey, seeds_key
-from webcrawler.crawl.dropin.visits import BROKE, Decisions, Handler, Visit, bare, failure_of, report_of_visit
+from webcrawler.crawl.dropin.visits import (
+    Decisions,
+    Handler,
+    Visit,
+    bare,
+    broken,
+    failure_of,
+    report_of_visit,
+)
 from webcrawler.crawl.membership import join, read_politeness, release_dead_workers
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
@@ -83,6 +91,8 @@ class SpiderWorker(Worker):
         settings = options(self.crawler.settings, spider.name)
         self._spider = spider
         self._idle_seconds = settings.getfloat("FRONTIER_IDLE")
+        # Another try yields the items before the error again: only where the project asks for tries.
+        self._broken = broken(retry=is_given(self.crawler.settings, "FRONTIER_TRIES"))
         with ExitStack() as opened:
             self.connection = opened.enter_context(connection.from_settings(settings))
             identity = settings["FRONTIER_IDENTITY"]
@@ -150,7 +160,7 @@ class SpiderWorker(Worker):
             return request
         except Exception as error:  # the project's own code makes it
             logger.error("cannot make the request for %s: %s", lease.url, error)
-            visit.failure = BROKE
+            visit.failure = self._broken
             self._decide(visit)
             return None
 
@@ -262,7 +272,7 @@ class SpiderWorker(Worker):
         """A callback or a pipeline raised."""
         visit = _current.get()
         if visit and not visit.failure:
-            visit.failure = BROKE
+            visit.failure = self._broken
 
     def _over(self, visit: Visit) -> None:
         visit.under_way -= 1
