@@ -2,7 +2,7 @@
 ARG BASE=docker.io/library/python:3.11-slim-bookworm
 
 FROM ${BASE} AS build
-ARG EXTRAS=all
+ARG EXTRAS=serve,documents
 WORKDIR /source
 RUN python3 -m venv /opt/webcrawler
 COPY pyproject.toml setup.py README.md LICENSE ./
@@ -21,7 +21,8 @@ VOLUME /data
 
 FROM installed AS scrapyd
 USER 0
-RUN /opt/webcrawler/bin/pip install --no-cache-dir "scrapyd>=1.6,<2"
+# Scrapyd imports pkg_resources, which setuptools 81 dropped
+RUN /opt/webcrawler/bin/pip install --no-cache-dir "scrapyd>=1.6,<2" "setuptools>=77,<81"
 COPY docker/scrapyd.conf /etc/scrapyd/scrapyd.conf
 USER 1000
 EXPOSE 6800

@@ -39,6 +39,10 @@ timeout() { command timeout "$@" || test $? = 137; }
 
 
 VALKEY = str(next(installed_binaries()))
+A_COMMAND = re.compile(
+    r"\s*(?:\$ )?(?:[A-Z_]+=\S+ )*"
+    r"(?:(?:\.venv/bin/)?(?:webcrawler|scrapy|python3?|pip|pytest|buildah|twine)|curl|docker|git|make|uvx) "
+)
 EXAMPLE = r"(?:(?:[\w-]+\.)*example\.(?:org|com|net)|10\.0\.0\.5)"
 
 
@@ -59,6 +63,15 @@ def commands(page: str) -> list[str]:
     """What is to be typed; a line that goes on, and a here-document, is one command."""
     lines = iter("".join(one.text for one in blocks(page) if one.language == "sh").splitlines(keepends=True))
     return [_whole(line, lines) for line in lines if line.strip()]
+
+
+def outside(page: str) -> list[str]:
+    """Lines that look like commands and stand in no block that is labelled `sh`."""
+    text = (PROJECT / page).read_text("utf-8")
+    prose = re.sub(r"(?ms)^```.*?^```", "", text)
+    lines = [line for line in prose.splitlines() if line.startswith("    ")]
+    lines += [line for one in blocks(page) if one.language != "sh" for line in one.text.splitlines()]
+    return [line for line in lines if A_COMMAND.match(line)]
 
 
 def _whole(line: str, following: Iterator[str]) -> str:

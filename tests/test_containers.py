@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from localweb import page, sites
+from ruamel.yaml import YAML
+from test_program import webcrawler
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,3 +36,28 @@ def test_nothing_but_what_is_installed_goes_into_the_image() -> None:
 
     assert first == "*"
     assert all(name.startswith("!") or name == "**/__pycache__" for name in named)
+
+
+def crawl_as_composed(seeds: str, folder: Path) -> None:
+    """Run the crawler's command of compose.yaml, with the setting that Compose would put into it."""
+    written = YAML(typ="safe").load(ROOT / "compose.yaml")["services"]["crawler"]["command"]
+    command = [argument.replace("${SEEDS:-}", seeds) for argument in written]
+    limits = ("-a", "max_pages=5", "-s", "FRONTIER_DELAY=0", "-s", "ADDRESSES_ALLOWED=127.0.0.1/32")
+    crawled = webcrawler(*command, *limits, folder=folder)
+    assert crawled.returncode == 0, crawled.stderr
+
+
+@pytest.mark.slow
+def test_without_seeds_compose_crawls_the_demo_web(tmp_path: Path) -> None:
+    crawl_as_composed("", tmp_path)
+
+    assert "Molecular Biology" in webcrawler("report", folder=tmp_path).stdout
+    assert (tmp_path / "crawl/demo.json").exists()
+
+
+@pytest.mark.slow
+def test_with_several_seeds_compose_crawls_all_of_them(tmp_path: Path) -> None:
+    with sites(first={"/": page()}, second={"/": page()}) as web:
+        crawl_as_composed(",".join(f"{site.url}/" for site in web.values()), tmp_path)
+
+        assert all("/" in site.asked for site in web.values())

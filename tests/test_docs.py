@@ -225,6 +225,31 @@ def test_every_page_is_linked_from_the_index() -> None:
     assert set(DOCS.rglob("*.md")) - linked == {index}
 
 
+@pytest.mark.parametrize("path", [*PAGES, *SOURCES], ids=lambda path: str(path.relative_to(ROOT)))
+def test_nobody_is_told_to_install_the_project_of_a_stranger(path: Path) -> None:
+    """`webcrawler` alone names another project on the package index; a folder is `./webcrawler`."""
+    of_a_stranger = r"pip install [^`\n]*(?<![\w./-])webcrawler(?![\w./-])"
+    assert not re.findall(of_a_stranger, path.read_text("utf-8"))
+
+
+def test_the_changelog_names_our_commands_as_who_installs_them_types_them() -> None:
+    """`scrapy` is ours in a clone alone, but for `frontier`, which every project has."""
+    ours = {path.stem for path in (ROOT / "webcrawler/commands").glob("[!_]*.py")} - {"base", "frontier"}
+
+    named = re.findall(r"\bscrapy ([a-z]+)\b[^`\n]*`", (ROOT / "CHANGELOG.md").read_text("utf-8"))
+    assert not ours & set(named) - {"crawl"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_message_names_a_file_of_the_documentation(path: Path) -> None:
+    """A wheel has none."""
+    tree = ast.parse(path.read_text("utf-8"))
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in docstrings]
+
+    assert not [n.value for n in texts if isinstance(n.value, str) and re.search(r"\bdocs/[\w-]+/", n.value)]
+
+
 # Homes of one machine, and hosts of package registries: neither means anything to a reader.
 FOREIGN = re.compile(r"/(?:work|home|root|Users)/|\.\./shared|pypi|pythonhosted|file://", re.IGNORECASE)
 

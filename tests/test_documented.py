@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from documented import Reader, blocks, commands
+from documented import Reader, blocks, commands, outside
 from environments import build_wheel, copy_what_git_tracks, make_environment
 from localweb import PROJECT, Answer, Site, page, robots, sites
 
@@ -19,25 +20,43 @@ from webcrawler.demo import DemoWeb
 from webcrawler.usage import NAME as LOG
 from webcrawler.usage import QueryLog, Shown, today
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-
 ELSEWHERE = {  # pages and commands that are not typed here, and why
     "docs/how-to/deploy-to-scrapyd.md": "test_scrapyd.py and test_scrapyd_foreign.py do the same",
     "docs/how-to/operate.md": "test_operate.py runs each section",
     "docs/how-to/make-a-release.md": "test_packaging.py builds and installs; no test publishes",
     "docs/how-to/run-in-containers.md": "there is no Docker; test_containers.py checks the files",
     "docs/explanation/freshness.md": "hours: figures of the laboratory",
+    "docs/explanation/orderings.md": "hours: figures of graphs that the project does not hold",
     r"pip install |apt(-get)? install |python3 -m venv ": "the environment is there",
-    r"git clone |make |\.venv/bin/": "in a clone: CI does what they say",
+    r"git clone ": "the clone is there",
+    r"make (crawl|serve|test) ": "test_make.py crawls in a clone, and reads what the others run",
+    r"(PYTHONPATH=bench/\S+ |(\.venv/bin/)?python bench/)": "hours: studies; tests/faults is a short one",
+    r"pytest tests/zoo": "CI runs it",
     r"useradd |su - |systemd|systemctl |ln -s |nginx |curl -H 'Host": "a server of one's own, and root",
     r"export REDIS_URL=\"rediss:": "test_connection.py has a Redis with TLS",
     r"export FRONTIER_PARTITIONS=64": "test_cluster.py has a cluster",
     r"REDIS_URL=redis://192|redis-cli ": "the lines around them do the same with a private Redis",
-    r"webcrawler judge (tests|cranfield)": "collections of the clone",
+    r"webcrawler (judge (tests|cranfield)|evaluate --focused bench/)": "collections and topics of the clone",
     r"curl http://127.0.0.1:6800|webcrawler serve -s SERVE_SCRAPYD": "test_scrapyd.py has a Scrapyd",
     r"curl .*/api/live/JOB": "test_live.py takes JOB from the answer",
     r"webcrawler crawl ftp:": "test_protocols.py has such servers",
     r"chmod 600 cookies|webcrawler crawl https://wiki\.": "test_logins.py logs in",
+}
+NOT_TYPED = {  # by page, what looks like a command and is not to be typed as it stands, and why
+    "docs/reference/commands.md": (r"webcrawler |CRAWL_DIR=first:second ", "synopses"),
+    "docs/explanation/architecture.md": (r" *webcrawler (search|serve)\b.*◀", "a drawing"),
+    "docs/how-to/come-from-scrapy-redis.md": (r"\$ ", "with what it prints; test_takeover.py runs it"),
+}
+SHOWS = {  # pages whose Python is a program, and what it prints
+    "docs/reference/evaluation.md": "area under P_ST",
+    "docs/how-to/search-from-programs.md": "1000 http",
+    "docs/reference/search-api.md": "1000 ",
+}
+PARTS = {  # pages whose Python is part of a project, and what runs it
+    "README.md": "test_dropin.py has this setting",
+    "docs/how-to/use-the-frontier-in-your-own-spider.md": "its commands write this setting",
+    "docs/how-to/come-from-scrapy-redis.md": "test_takeover.py has this setting",
+    "docs/how-to/add-an-ordering.md": "test_each_ordering_of_the_documentation_crawls",
 }
 BEFORE = {"docs/reference/search-api.md": ["webcrawler serve\n"]}
 
@@ -106,6 +125,10 @@ def code_of(name: str, language: str, number: int = 0) -> str:
     return [one.text for one in blocks(name) if one.language == language][number]
 
 
+def python_of(name: str) -> str:
+    return "".join(one.text for one in blocks(name) if one.language == "python")
+
+
 def prepare(name: str, reader: Reader, demo: Path) -> None:
     """Write the files that a page shows, and what its reader has before: most have crawled the demo web."""
     folder = reader.folder
@@ -113,7 +136,7 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
         shutil.copytree(demo, folder / "crawl", dirs_exist_ok=True)
     match Path(name).stem:
         case "add-an-ordering":
-            (folder / "myorderings.py").write_text(code_of(name, "python"))
+            (folder / "myorderings.py").write_text(python_of(name))
         case "compare-strategies":
             (folder / "topics.json").write_text(code_of(name, "json"))
         case "judge-rankings":
@@ -138,6 +161,8 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
             (folder / "frontier.conf").write_text(reader.here(code_of(name, "")))
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", PAGES)
 def test_the_commands_of_a_page_work(name: str, reader: Reader, demo: Path) -> None:
     prepare(name, reader, demo)
@@ -180,6 +205,43 @@ CAME_FOR: dict[str, Callable[[Reader, CompletedProcess[str]], None]] = {
 }
 
 
+# Python
+
+
+def write_graph(path: Path) -> None:
+    """As an edge list, 40 pages with six links each."""
+    links = [(page, page * step + step) for page in range(40) for step in range(1, 7)]
+    path.write_text("".join(f"http://a.example/{one}\thttp://a.example/{to % 40}\n" for one, to in links))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", SHOWS)
+def test_the_python_of_a_page_runs(name: str, reader: Reader, demo: Path) -> None:
+    prepare(name, reader, demo)
+    write_graph(reader.folder / "webgraph-hollins")  # the real one takes minutes
+    (reader.folder / "program.py").write_text(reader.here(python_of(name)))
+
+    done = reader.types([*BEFORE.get(name, []), f"{sys.executable} program.py\n"])  # it has httpx
+
+    assert SHOWS[name] in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_each_ordering_of_the_documentation_crawls(reader: Reader) -> None:
+    code = python_of("docs/how-to/add-an-ordering.md")
+    names = re.findall(r"class (\w+)\(Ordering\)", code)
+    (reader.folder / "myorderings.py").write_text(code)
+    write_graph(reader.folder / "links.tsv")
+    modes = ",".join(f"myorderings.{name}" for name in names)
+
+    done = reader.types([f"webcrawler evaluate links.tsv --orderings {modes} --hot ib:5\n"])
+
+    assert len(names) == 3
+    assert all(f"myorderings.{name}" in done.stdout for name in names)
+
+
 # Nothing is left out unseen
 
 
@@ -189,3 +251,21 @@ def test_what_is_run_elsewhere_is_still_documented() -> None:
 
     unused = [pattern for pattern in ELSEWHERE if not any(re.match(pattern, one) for one in written)]
     assert not unused
+
+
+@pytest.mark.parametrize("name", [str(path.relative_to(PROJECT)) for path in DOCUMENTED])
+def test_what_looks_like_a_command_is_labelled_as_one(name: str) -> None:
+    pattern, _why = NOT_TYPED.get(name, (r"(?!)", ""))
+
+    assert not [line for line in outside(name) if not re.match(pattern, line)]
+
+
+@pytest.mark.parametrize("name", NOT_TYPED)
+def test_what_is_not_typed_is_still_documented(name: str) -> None:
+    assert any(re.match(NOT_TYPED[name][0], line) for line in outside(name))
+
+
+def test_all_python_is_run_here_or_known_to_be_run_elsewhere() -> None:
+    names = {str(path.relative_to(PROJECT)) for path in DOCUMENTED}
+
+    assert {name for name in names if python_of(name)} == {*SHOWS, *PARTS}

@@ -25,7 +25,8 @@ class WebCrawlerAddon:
         if settings["SCHEDULER"] != "webcrawler.scheduler.Scheduler":
             logger.error(
                 "SCHEDULER=%s is still set, so the add-on does nothing, and no request goes to the frontier: "
-                "remove it and DUPEFILTER_CLASS from the settings (docs/how-to/come-from-scrapy-redis.md)",
+                "remove it and DUPEFILTER_CLASS from the settings (the page Come from scrapy-redis of the "
+                "documentation says more)",
                 settings["SCHEDULER"],
             )
             return

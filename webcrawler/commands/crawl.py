@@ -44,7 +44,7 @@ class Crawl(Command, BaseRunSpiderCommand):
     details = (
         f"{summary}. `scrapy crawl realtime -a query=WORDS` searches the web: it answers "
         "from the index first, then from pages that the best answers lead to. "
-        "docs/reference/commands.md lists the arguments (-a) of both spiders."
+        "The page Commands of the documentation lists the arguments (-a) of both spiders."
     )
     options = (
         Option("--rescore", False, "continue in another mode: recompute the priorities of waiting URLs"),
