@@ -1,6 +1,9 @@
 """A crawl that learns over a web made by rule; as a program it is killed after some pages.
 
-python learnt_crawl.py PORT_OR_SOCKET DB MODE FOLDER PAGES
+python learnt_crawl.py PORT_OR_SOCKET DB MODE FOLDER PAGES KILLED
+
+KILLED: when the process is killed, while it works on the last page, by what it has done last: "completed" or
+"replanned".
 """
 
 from __future__ import annotations
@@ -14,8 +17,8 @@ from pathlib import Path
 import redis
 from learning import Web, link, seen, text
 
-from webcrawler.archive.learnt import remember
-from webcrawler.frontier import Done, Failed, Frontier, Ordering, Politeness, ordering
+from webcrawler.archive.learnt import Learnt, go_on, remember
+from webcrawler.frontier import Done, Failed, Frontier, Politeness, ordering
 
 QUERY = "query=gene+cell"
 MODES = [
@@ -45,6 +48,12 @@ def web() -> Web:
 
 
 def step(frontier: Frontier, pages: Web) -> str:
+    url = fetch(frontier, pages)
+    frontier.replan()
+    return url
+
+
+def fetch(frontier: Frontier, pages: Web) -> str:
     (lease,) = frontier.lease(1).leases
     by = frontier.ordering
     if lease.url not in pages:
@@ -56,19 +65,20 @@ def step(frontier: Frontier, pages: Web) -> str:
         by.learn([seen(lease.url, body, *links)])
         note = by.page_note(text(body), lease)
         frontier.complete([Done(lease, "document", True, links, note=note)])
-    frontier.replan()
     return lease.url
 
 
-def opened(client: redis.Redis, mode: str, by: Ordering) -> Frontier:
-    frontier = Frontier(client, by, politeness=Politeness(delay=0.0), worker="w")
+def opened(client: redis.Redis, mode: str, learnt: Learnt | None = None) -> Frontier:
+    frontier = Frontier(client, ordering(mode), politeness=Politeness(delay=0.0), worker="w")
     frontier.open(mode)
+    if learnt:
+        go_on(frontier, learnt)
     frontier.discover([link(SEED)])
     return frontier
 
 
 def crawled(client: redis.Redis, mode: str, steps: int) -> list[str]:
-    frontier, pages = opened(client, mode, ordering(mode)), web()
+    frontier, pages = opened(client, mode), web()
     return [step(frontier, pages) for _ in range(steps)]
 
 
@@ -80,13 +90,15 @@ def continued(client: redis.Redis, mode: str, folder: Path, steps: int) -> list[
 
 
 def main() -> None:
-    where, database, mode, folder, steps = sys.argv[1:]
+    where, database, mode, folder, steps, killed = sys.argv[1:]
     place = {"port": int(where)} if where.isdecimal() else {"unix_socket_path": where}
     client = redis.Redis(db=int(database), **place)
     learnt, _ = remember(ordering(mode), mode, Path(folder))
     frontier, pages = opened(client, mode, learnt), web()
-    for _ in range(int(steps)):
+    for _ in range(int(steps) - 1):
         print(step(frontier, pages), flush=True)
+    last = {"completed": fetch, "replanned": step}[killed]
+    print(last(frontier, pages), flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

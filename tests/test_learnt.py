@@ -41,9 +41,10 @@ def modes() -> list[str]:
     return MODES
 
 
+@pytest.mark.parametrize("killed", ["completed", "replanned"])
 @pytest.mark.parametrize("mode", modes())
 def test_after_a_kill_the_next_choices_are_those_of_a_crawl_that_was_not_killed(
-    mode: str, client: redis.Redis, tmp_path: Path
+    mode: str, killed: str, client: redis.Redis, tmp_path: Path
 ) -> None:
     client.flushdb()
     whole = crawled(client, mode, STEPS + NEXT)
@@ -52,10 +53,12 @@ def test_after_a_kill_the_next_choices_are_those_of_a_crawl_that_was_not_killed(
     words = [str(address.get("path") or address["port"]), str(address.get("db", 0)), mode, str(tmp_path)]
 
     script = Path(__file__).with_name("learnt_crawl.py")
-    killed = subprocess.run([sys.executable, script, *words, str(STEPS)], capture_output=True, text=True)
-    order = killed.stdout.split() + continued(client, mode, tmp_path, NEXT)
+    first = subprocess.run(
+        [sys.executable, script, *words, str(STEPS), killed], capture_output=True, text=True
+    )
+    order = first.stdout.split() + continued(client, mode, tmp_path, NEXT)
 
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert first.returncode == -signal.SIGKILL, first.stderr
     assert len(order) == STEPS + NEXT
     assert order == whole
 

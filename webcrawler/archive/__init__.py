@@ -6,7 +6,7 @@
 from webcrawler.archive.batch import CHECKED, DOCUMENTS, Batch, Settled, broken, unread
 from webcrawler.archive.finds import discard_finds, discard_left_over
 from webcrawler.archive.history import RECALLED, recall, take_in
-from webcrawler.archive.learnt import Learnt, remember
+from webcrawler.archive.learnt import Learnt, go_on, remember
 from webcrawler.archive.purge import purge
 from webcrawler.archive.rebuild import rebuild
 from webcrawler.archive.spellings import learn_spellings
@@ -21,6 +21,7 @@ __all__ = [
     "broken",
     "discard_finds",
     "discard_left_over",
+    "go_on",
     "learn_spellings",
     "purge",
     "rebuild",

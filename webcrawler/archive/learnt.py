@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from threading import RLock
@@ -13,8 +13,9 @@ from typing import IO, Any
 import msgpack
 
 from webcrawler.archive.kept import pack, records_of, restore, unpack
+from webcrawler.connection import retry
 from webcrawler.durable import replaced
-from webcrawler.frontier import Ordering, Seen, Source
+from webcrawler.frontier import Frontier, Ordering, Seen, Source
 from webcrawler.orderings import guarded
 from webcrawler.records import Lease, Link, Section, Text
 
@@ -156,6 +157,19 @@ class Learnt(Ordering):
         logger.error("cannot keep what was learnt in %s: %s; the crawl goes on without it", self._path, error)
         self._file = None
         self._path.unlink(missing_ok=True)
+
+
+def go_on(frontier: Frontier, learnt: Learnt, revive: Callable[[], object] = lambda: None) -> None:
+    """Lets an opened frontier go on with what was learnt.
+
+    A process that was killed may have learnt from pages, and not yet told the frontier what that changes.
+
+    Args:
+        revive: called when Redis does not answer, before the next try.
+    """
+    frontier.order_by(learnt)
+    if learnt.is_restored:
+        retry(frontier.replan, revive)
 
 
 def remember(own: Ordering, mode: str, folder: Path) -> tuple[Learnt, IO[bytes]]:

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from webcrawler import connection
-from webcrawler.archive import RECALLED, Batch, Learnt, Settled, learn_spellings, recall, remember
+from webcrawler.archive import RECALLED, Batch, Learnt, Settled, go_on, learn_spellings, recall, remember
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
 from webcrawler.background import hold_crawl, lower_priority
@@ -215,7 +215,7 @@ class Stores:
             learnt, lock = remember(own, mode, self._folder)
             opened.enter_context(lock)
         opened.callback(learnt.close)
-        self.frontier.order_by(learnt)
+        go_on(self.frontier, learnt, self.connection.revive)
         return learnt.is_restored
 
     def _recall(self) -> None:
