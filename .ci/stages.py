@@ -44,6 +44,7 @@ def tests(name: str, marks: str, *options: str) -> Stage:
 
 
 OTHERS = "browser or cluster or docweb or faults or scrapyd or zoo"
+MISSION = "tests/mission"  # a test for each row of the papers, whose seconds are told together
 WAITING = "tests/test_stopped_writer.py"  # for time limits, nearly all of its minute
 KILLS = "tests/docweb/test_kills.py"  # its crawl has to be back at work within a time limit
 ONE_AT_A_TIME = (
@@ -51,19 +52,28 @@ ONE_AT_A_TIME = (
     Stage("types", (("mypy",),)),
     Stage("contracts", (("lint-imports",),)),
     # three, as they wait for processes and servers a third of their time
-    tests("fast tests", "not slow", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+    tests(
+        "fast tests",
+        "not slow",
+        *("--ignore", MISSION, "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+    ),
     tests("kills", "docweb", KILLS),
 )
 TWO_AT_A_TIME = (
     tests("docweb", "docweb", "--ignore", KILLS),
     # two, for the same reason
-    tests("slow", f"slow and not ({OTHERS})", "--ignore", WAITING, "-n", "2", "--dist", "loadfile"),
+    tests(
+        "slow",
+        f"slow and not ({OTHERS})",
+        *("--ignore", MISSION, "--ignore", WAITING, "-n", "2", "--dist", "loadfile"),
+    ),
+    tests("mission", "", MISSION),
     tests("zoo", "zoo"),
 )
 BESIDE_FAULTS = (
     tests("faults", "faults"),
     tests("browser", "browser and not docweb"),
-    tests("scrapyd", "scrapyd"),
+    tests("scrapyd", "scrapyd", "--ignore", MISSION),
     tests("stopped writer", "slow", WAITING),
     tests("cluster", "cluster"),
 )

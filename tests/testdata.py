@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tarfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -22,10 +23,27 @@ def absent(why: str) -> NoReturn:
 
 def data(name: str) -> Path:
     """A file of the test data, `../shared/data` or that of SHARED_DIR."""
-    path = _FOLDER / "data" / name
+    return _shared("data", name)
+
+
+def paper(name: str) -> Path:
+    """The text of one of the papers that the project stands on, `../shared/papers` or that of SHARED_DIR."""
+    return _shared("papers", name)
+
+
+def _shared(kind: str, name: str) -> Path:
+    path = _FOLDER / kind / name
     if not path.exists():
         absent(f"{name} is not in the test data (SHARED_DIR)")
     return path
+
+
+def needed(module: str, extra: str) -> Any:
+    """The module, which an extra installs."""
+    try:
+        return import_module(module)
+    except ImportError:
+        absent(f"the extra `{extra}` is not installed")
 
 
 def archive(name: str) -> Iterator[tuple[str, bytes]]:

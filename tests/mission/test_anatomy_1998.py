@@ -18,6 +18,7 @@ from searched import entry, publish
 from starlette.testclient import TestClient
 from test_feedback import fields, forms
 from test_reading import stock
+from testdata import needed
 from whoosh.index import open_dir
 
 from webcrawler.archive.catalog import Catalog
@@ -191,7 +192,7 @@ def test_38_what_users_judge_is_saved_and_compares_rankings(run: Run, tmp_path: 
     saved. Then when we modify the ranking function, we can see the impact of this change on all previous
     searches which were ranked".
     """
-    pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")
+    needed("ir_measures", extra="judge")
     folder = tmp_path / "crawl"
     rows = [(f"http://a.test/{n}", "Zebra", "zebra " * n + "word " * 40) for n in range(1, 4)]
     publish(folder, map(entry, rows))

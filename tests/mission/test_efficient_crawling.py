@@ -14,6 +14,7 @@ from test_addresses import Dns
 from test_focused_orderings import URLS, Web, crawl, shark_search
 from test_homes import URLS as OF_FORTY_SERVERS
 from test_homes import ann, bob, domains, leased, patience
+from testdata import needed
 
 from webcrawler import urls
 from webcrawler.crawl.resolver import RememberingResolver
@@ -131,7 +132,7 @@ def test_28_pages_are_judged_by_query_seeds_classifier_retrieval_and_links(run: 
     system rank: $N$ different crawlers (namely using different strategy) are started form the same seeds";
     "Link bases popularity: PageRank, HITS".
     """
-    pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
+    needed("sklearn", extra="classifier")
     hub, about, other, end = "http://hub.test/", "http://gene.test/", "http://tree.test/", "http://end.test/"
     on_topic, off_topic = ([f"{server}{n}" for n in range(9)] for server in (about, other))
     web = {

@@ -19,6 +19,7 @@ from test_collection_size import names, rank
 from test_collection_size import run as collect
 from test_freshness import ago, not_modified
 from test_live_launching import wait_for
+from testdata import needed
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.realtime import journal
@@ -56,7 +57,7 @@ def test_41_a_focused_crawl_learns_from_examples_and_tunnels(tmp_path: Path) -> 
     ability to ``tunnel'' through lowly ranked pages in the search path to highly ranked pages related to a
     topic which might re-occur further down the search path".
     """
-    pytest.importorskip("sklearn", reason="the extra `classifier` is not installed")
+    needed("sklearn", extra="classifier")
     routes: dict[str, Route] = {
         "/example": html("One", GENES, ("/off", "more")),
         # Off topic, and so is what is next.

@@ -104,7 +104,7 @@ def test_23_a_queue_a_server_one_connection_for_slow_ones_and_no_traps(
 ) -> None:
     """UO, 5.1: "This causes all URLs from a given server to go into the same queue. The crawlers then read
     one URL from each queue at a time"; "for servers that are slow at returning documents, only one connection
-    is allowed"; "any URLs containing `"/cgi-bin/"` are not crawled".
+    is allowed"; "any URLs containing `'/cgi-bin/'` are not crawled".
     """
     frontier = make_frontier(server_concurrency=4, slow=3.0)
     a, b = ([f"http://{server}.test/{n}" for n in range(6)] for server in "ab")

@@ -151,7 +151,7 @@ def test_11_servers_documents_and_links_apart_in_transactions_of_some_hundred_do
 @pytest.mark.slow
 def test_12_words_of_title_and_body_are_found_and_common_words_are_not(town: Town) -> None:
     """WC, the database: "a stream of words that includes tokens from both the title and the body of the
-    document. The words are run through a "stop list" to prevent common words from being indexed".
+    document. The words are run through a 'stop list' to prevent common words from being indexed".
     """
     genes, proteins = f"{town.biology.url}/genes/", f"{town.biology.url}/proteins"
     searcher = Searcher(town.folder, deadline_seconds=60)
@@ -195,7 +195,7 @@ def processor_seconds(pid: int) -> float:
 @pytest.mark.slow
 def test_14_robots_txt_is_read_first_and_obeyed(town: Town) -> None:
     """WC, robot-like behavior: "Server administrators can advise robots by specifying which documents are
-    worth indexing in a special "robots.txt" document on their server".
+    worth indexing in a special 'robots.txt' document on their server".
 
     SV, algorithm: "Step 3. Download the Robot.txt file which carries downloading permissions".
     """
