@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from contextlib import closing
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
@@ -153,3 +155,22 @@ def test_rankings_are_judged_by_clicks(run: Run, tmp_path: Path) -> None:
 
     assert answer.status == 0, answer.err
     assert json.loads((tmp_path / "judged.json").read_text())["rankings"]["bm25f"]["Success@1"] == 1
+
+
+# The simulated users of bench/clicks.py
+
+USERS = run_path(str(Path(__file__).parent.parent / "bench" / "clicks.py"))["USERS"]
+
+
+def test_a_cascade_user_opens_the_first_hit_that_he_likes_and_leaves() -> None:
+    assert USERS["cascade"]([0.0, 1.0, 1.0], random.Random(1)) == [2]
+    assert USERS["cascade"]([0.0, 0.0], random.Random(1)) == []
+
+
+def test_a_position_based_user_looks_at_rank_r_once_in_r_times_whatever_he_has_opened() -> None:
+    chance, opened = random.Random(1), np.zeros(4)
+    for _ in range(10_000):
+        opened[np.array(USERS["position-based"]([1.0] * 4, chance)) - 1] += 1
+
+    assert opened[0] == 10_000
+    assert opened / 10_000 == pytest.approx(1 / np.arange(1, 5), abs=0.02)
