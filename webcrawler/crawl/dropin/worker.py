@@ -22,7 +22,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from webcrawler import connection
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.base import Worker
-from webcrawler.crawl.dropin.identity import key_of
+from webcrawler.crawl.dropin.identity import identity_of, key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import is_given, options
 from webcrawler.crawl.dropin.seeds import SeedKey, seeds_key
@@ -95,7 +95,8 @@ class SpiderWorker(Worker):
         self._broken = broken(retry=is_given(self.crawler.settings, "FRONTIER_TRIES"))
         with ExitStack() as opened:
             self.connection = opened.enter_context(connection.from_settings(settings))
-            identity = settings["FRONTIER_IDENTITY"]
+            fingerprinter = self.crawler.request_fingerprinter
+            identity = identity_of(settings["FRONTIER_IDENTITY"], fingerprinter)
             name, mode = settings["FRONTIER_NAME"], settings["FRONTIER_MODE"]
             retry(lambda: release_dead_workers(self.connection, name), self.connection.revive)
             if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
@@ -105,9 +106,7 @@ class SpiderWorker(Worker):
             self.frontier = join(opened, self.connection, settings, mode, polite, name)
             retry(lambda: self.frontier.identify_by(identity), self.connection.revive)
             self._opened = opened.pop_all()
-        is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
-        fingerprint = self.crawler.request_fingerprinter.fingerprint
-        self._keeper = Keeper(spider, key_of(identity, fingerprint, is_custom), NUMBER)
+        self._keeper = Keeper(spider, key_of(identity, fingerprinter.fingerprint), NUMBER)
         key = seeds_key(spider, self.crawler.settings)
         # A seed is crawled as often as it is pushed.
         self._seeds = SeedKey(
