@@ -170,6 +170,14 @@ class Frontier:
         """Had a crawl of scrapy-redis seen the request with that key?"""
         return bool(self.client.sismember(self._imported, url.rpartition("#")[2]))
 
+    @property
+    def was_taken_over(self) -> bool:
+        """Whether a crawl of scrapy-redis goes on here."""
+        return bool(self.slots.stored("taken_over"))
+
+    def take_over(self) -> None:
+        self.client.hset(self.partitions[0].prefix + "meta", "taken_over", 1)
+
     def import_seen(self, key: str) -> int:
         """Moves the set `key` of fingerprints of scrapy-redis here: what they are of counts as seen.
 
