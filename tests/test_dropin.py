@@ -49,7 +49,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         stdout=subprocess.DEVNULL,
     )
     shutil.copy(HERE / "foreign/spiders.py", folder / "tutorial/spiders/copied.py")
-    shutil.copy(HERE / "foreign/pipelines.py", folder / "tutorial/pipelines.py")
+    for name in ("pipelines.py", "fingerprints.py"):
+        shutil.copy(HERE / "foreign" / name, folder / "tutorial" / name)
     settings = folder / "tutorial/settings.py"
     text = settings.read_text("utf-8")
     assert "ADDONS = {}" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -10,11 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localweb import Site, environment
+from conftest import MakeFrontier
+from localweb import Answer, Site, environment
 from test_dropin import PAGES, Start, project, quotes, site, start
+
+from webcrawler import urls
+from webcrawler.errors import BadInput
+from webcrawler.records import Link
 
 __all__ = ["project", "site", "start"]  # fixtures
 
+URL = "http://a.example/"
 LISTED = "from scrapy.cmdline import execute; execute(['scrapy', {!r}])"
 NEW = """
 import sys
@@ -92,6 +99,66 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, sit
     assert frontier("explain", page)["state"] == "decided"
     assert frontier("block", site.url)["blocked"] == [site.url]
     assert frontier("clear") == {"forgotten": PAGES + 2}
+
+
+def test_a_url_means_its_get_by_the_fingerprinter_of_the_project(
+    project: Path, start: Start, site: Site
+) -> None:
+    site.routes = {"*": Answer("page")}
+    own = {
+        "REQUEST_FINGERPRINTER_CLASS": "tutorial.fingerprints.WithoutParameters",
+        "IGNORED_PARAMETERS": "x,y",
+    }
+    run = start("spellings", "-a", f"site={site.url}", **own).end()
+    page = f"{site.url}/a/"
+
+    def frontier(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        return scrapy(
+            "frontier", *words, "--name", "spellings", "--json", *options, cwd=project, folder=run.folder
+        )
+
+    def state(url: str) -> str:
+        done = frontier("explain", url, **own)
+        assert done.returncode == 0, done.stderr
+        return str(json.loads(done.stdout)["state"])
+
+    assert len(run.items) == 4  # the start, /a/, /a/index.html and /a/?utm_source=x
+    assert [state(page), state(f"{page}?x=7"), state(f"{page}?z=7")] == ["decided", "decided", "unseen"]
+    assert json.loads(frontier("block", f"{page}?z=7", **own).stdout)["urls_decided"] == 1
+    assert state(f"{page}?z=7&x=1") == "decided"
+
+    for verb in ("explain", "block"):
+        refused = frontier(verb, page)
+        assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters" in refused.stderr
+        assert (refused.returncode, refused.stdout) == (2, "")
+    log = start("spellings", "-a", f"site={site.url}").process.communicate(timeout=240)[1]
+    assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters: set it so" in log
+
+
+@pytest.mark.parametrize(
+    ("made_with", "opened_with", "named"),
+    [
+        ("scrapy", "canonical", "FRONTIER_IDENTITY=scrapy:"),
+        ("canonical", "scrapy", "FRONTIER_IDENTITY=canonical:"),
+        ("scrapy-redis", "scrapy", "FRONTIER_IDENTITY=scrapy-redis:"),
+        ("scrapy", "scrapy:a.B", "FRONTIER_IDENTITY=scrapy and Scrapy's own REQUEST_FINGERPRINTER_CLASS:"),
+        ("scrapy:a.B", "scrapy", "FRONTIER_IDENTITY=scrapy and REQUEST_FINGERPRINTER_CLASS=a.B:"),
+        ("scrapy:a.B", "scrapy:a.C", "FRONTIER_IDENTITY=scrapy and REQUEST_FINGERPRINTER_CLASS=a.B:"),
+    ],
+)
+def test_a_frontier_is_refused_where_other_requests_are_the_same(
+    make_frontier: MakeFrontier, made_with: str, opened_with: str, named: str
+) -> None:
+    frontier = make_frontier("priority", name="theirs")
+    frontier.identify_by(made_with)
+    frontier.identify_by(opened_with)  # nobody has used it
+    frontier.identify_by(made_with)
+    frontier.discover([Link(URL, urls.url_id(URL), URL)])
+
+    frontier.identify_by(made_with)
+    with pytest.raises(BadInput, match=re.escape(f"was made with {named} set it so")):
+        frontier.identify_by(opened_with)
 
 
 @pytest.mark.parametrize(

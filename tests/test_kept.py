@@ -128,7 +128,7 @@ def test_a_request_that_is_not_to_be_filtered_is_one_of_its_own() -> None:
 
 
 def test_a_fingerprinter_of_the_project_decides_alone() -> None:
-    keeper = Keeper(SHOP, key_of("scrapy", lambda request: request.method.encode(), True), "number")
+    keeper = Keeper(SHOP, key_of("scrapy:theirs.ByMethod", lambda request: request.method.encode()), "number")
     one, other = keeper.link(Request(URL), ""), keeper.link(Request("http://a.example/else?x"), "")
 
     assert one.url == other.url

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from scrapy import Spider
-from scrapy.settings import BaseSettings
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings, Settings
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.conf import build_component_list
-from scrapy.utils.misc import load_object
+from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.project import inside_project
+from scrapy.utils.request import RequestFingerprinterProtocol
 
 from webcrawler import connection, urls
 from webcrawler.addon import WebCrawlerAddon
 from webcrawler.commands._frontier_shown import as_text, is_page, servers_named
 from webcrawler.commands.base import Command, Option, whole_number
-from webcrawler.crawl.dropin import key_of_get, options, push, seeds_key, take_over
+from webcrawler.crawl.dropin import identity_of, key_of_get, options, push, seeds_key, take_over
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, inspect, maintenance, ordering
 from webcrawler.records import Link
@@ -52,7 +54,9 @@ class Elsewhere(Command):
         if verb not in (*ALONE, *WITH_ONE) or len(rest) != (verb in WITH_ONE):
             raise BadInput(f"use `scrapy frontier` with one of: {self.arguments}")
         limit = whole_number(opts.n, "-n")
-        spider, theirs, settings = wired(self.project, opts.name)
+        crawler = wired(self.project, opts.name)
+        spider, theirs = crawler.spidercls, crawler.settings
+        settings = options(theirs, spider.name)
         is_remote = settings["REDIS_URL"] or settings.get("REDIS_HOST")
         if not is_remote and not Path(settings["CRAWL_DIR"], "redis").exists():
             raise BadInput(
@@ -67,15 +71,15 @@ class Elsewhere(Command):
                 case "peek":
                     found: Any = inspect.peek(frontier, limit)
                 case "explain":
-                    found = inspect.explain(frontier, rest[0], key_of_get(frontier.identity, rest[0]))
+                    found = inspect.explain(frontier, rest[0], _key_of_get(frontier, crawler, rest[0]))
                 case "again":
                     seed = {"url": urls.resolve(rest[0]), "dont_filter": True}
                     seeds = seeds_key(spider, theirs)
                     push(connected.client, seeds, json.dumps(seed))
                     found = {"pushed": seed["url"], "key": seeds}
                 case "block" if is_page(rest[0]):
-                    _open(frontier, settings)
-                    key = key_of_get(frontier.identity, rest[0])
+                    _open(frontier, crawler)
+                    key = _key_of_get(frontier, crawler, rest[0])
                     frontier.discover([Link(key, urls.url_id(key), rest[0])], within_budgets=False)
                     found = {"blocked": [key], "urls_decided": frontier.refuse([key], "blocked")}
                 case "block" | "unblock":
@@ -88,16 +92,31 @@ class Elsewhere(Command):
                     if settings["FRONTIER_IDENTITY"] != "scrapy-redis":
                         raise BadInput('set FRONTIER_IDENTITY = "scrapy-redis" for the crawl that goes on')
                     maintenance.refuse_while_in_use(frontier)
-                    _open(frontier, settings)
+                    _open(frontier, crawler)
                     found = take_over(frontier, spider, theirs, _told)
                 case _:
                     found = getattr(inspect, verb)(frontier, *rest)
         print(json.dumps(found, indent=2) if opts.json else as_text(verb, found))
 
 
-def _open(frontier: Frontier, settings: BaseSettings) -> None:
+def _open(frontier: Frontier, crawler: Crawler) -> None:
+    settings = options(crawler.settings, crawler.spidercls.name)
     frontier.open(settings["FRONTIER_MODE"])
-    frontier.identify_by(settings["FRONTIER_IDENTITY"])
+    frontier.identify_by(identity_of(settings["FRONTIER_IDENTITY"], _fingerprinter(crawler)))
+
+
+def _key_of_get(frontier: Frontier, crawler: Crawler, url: str) -> str:
+    """Raises BadInput: the frontier goes by fingerprints of another class than the project."""
+    fingerprinter = _fingerprinter(crawler)
+    if ":" in frontier.identity:
+        frontier.refuse_other_identity(identity_of("scrapy", fingerprinter))
+    return key_of_get(frontier.identity, url, fingerprinter.fingerprint)
+
+
+def _fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:
+    made_by = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
+    fingerprinter: RequestFingerprinterProtocol = build_from_crawler(made_by, crawler)
+    return fingerprinter
 
 
 def _told(done: int, total: int) -> None:
@@ -105,32 +124,34 @@ def _told(done: int, total: int) -> None:
         print(f"\r{done:,} of {total:,} requests", end="\n" * (done >= total), file=sys.stderr, flush=True)
 
 
-def wired(project: BaseSettings, name: str | None) -> tuple[type[Spider], BaseSettings, BaseSettings]:
-    """The spider, its project's settings, and those with which its crawl uses the frontier.
+def wired(project: BaseSettings, name: str | None) -> Crawler:
+    """A crawler of the spider that is not started, with the settings that its crawl has.
 
     Raises:
-        BadInput: its crawl would not; the message says what is to be changed.
+        BadInput: its crawl would not use the frontier; the message says what is to be changed.
     """
     if not inside_project():
         raise BadInput(
             "there is no Scrapy project here: go to the folder of its scrapy.cfg; "
             "`webcrawler frontier` is for what `webcrawler crawl` has crawled"
         )
-    settings, loader = project.copy(), get_spider_loader(project)
+    loader = get_spider_loader(project)
     spiders = sorted(loader.list())
     name = name or project["FRONTIER_NAME"] or (spiders[0] if len(spiders) == 1 else None)
     if name is None:
         raise BadInput(f"name the spider, --name {' or '.join(spiders) or 'NAME'}")
     named: type[Spider] = type("Named", (Spider,), {"name": name})
     spider = loader.load(name) if name in spiders else named  # FRONTIER_NAME may be any
-    spider.update_settings(settings)
+    assert isinstance(project, Settings)  # as Scrapy makes it for its commands
+    crawler = Crawler(spider, project)
+    settings = crawler.settings
     chosen = settings["SCHEDULER"]
     addons = [load_object(addon) for addon in build_component_list(settings.getwithbase("ADDONS"))]
     if WebCrawlerAddon in addons:
         settings.set("SCHEDULER", SCHEDULER, priority="addon")  # as the add-on, which would log what is wrong
         if settings["SCHEDULER"] != SCHEDULER:
             raise BadInput(f"SCHEDULER = {chosen!r} takes the place of the frontier: remove it")
-        WebCrawlerAddon().update_settings(settings)
     elif chosen != SCHEDULER:
         raise BadInput(f"{name} does not use this frontier: put {ONE_LINE} into the settings of the project")
-    return spider, settings, options(settings, name)
+    crawler.addons.load_settings(settings)
+    return crawler

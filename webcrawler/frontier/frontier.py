@@ -142,13 +142,25 @@ class Frontier:
         Raises:
             BadInput: it is not empty and was made with another one.
         """
-        if self.identity != identity and self._has_seen(self.partitions):
-            raise BadInput(
-                f"the frontier {self.name!r} was made with FRONTIER_IDENTITY={self.identity}: "
-                f"set it so, or start anew with SCHEDULER_FLUSH_ON_START=1"
-            )
+        if self._has_seen(self.partitions):
+            self.refuse_other_identity(identity)
         self.client.hset(self.partitions[0].prefix + "meta", "identity", identity)
         self.intake.imported = self._imported if identity == "scrapy-redis" else ""
+
+    def refuse_other_identity(self, identity: str) -> None:
+        """Raises BadInput: it was made with another one; the message names the settings."""
+        if self.identity == identity:
+            return
+        rule, _, fingerprinter = self.identity.partition(":")
+        told = f"FRONTIER_IDENTITY={rule}"
+        if fingerprinter:
+            told += f" and REQUEST_FINGERPRINTER_CLASS={fingerprinter}"
+        elif identity.startswith(f"{rule}:"):
+            told += " and Scrapy's own REQUEST_FINGERPRINTER_CLASS"
+        raise BadInput(
+            f"the frontier {self.name!r} was made with {told}: "
+            f"set it so, or start anew with SCHEDULER_FLUSH_ON_START=1"
+        )
 
     @property
     def _imported(self) -> str:
@@ -157,6 +169,14 @@ class Frontier:
     def was_imported(self, url: str) -> bool:
         """Had a crawl of scrapy-redis seen the request with that key?"""
         return bool(self.client.sismember(self._imported, url.rpartition("#")[2]))
+
+    @property
+    def was_taken_over(self) -> bool:
+        """Whether a crawl of scrapy-redis goes on here."""
+        return bool(self.slots.stored("taken_over"))
+
+    def take_over(self) -> None:
+        self.client.hset(self.partitions[0].prefix + "meta", "taken_over", 1)
 
     def import_seen(self, key: str) -> int:
         """Moves the set `key` of fingerprints of scrapy-redis here: what they are of counts as seen.

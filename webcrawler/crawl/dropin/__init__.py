@@ -6,7 +6,7 @@ those that a crawl of scrapy-redis has left.
 """
 
 from webcrawler.crawl.base import Worker, is_crawl
-from webcrawler.crawl.dropin.identity import key_of, key_of_get
+from webcrawler.crawl.dropin.identity import identity_of, key_of, key_of_get
 from webcrawler.crawl.dropin.options import options
 from webcrawler.crawl.dropin.seeds import push, seeds_key
 from webcrawler.crawl.dropin.takeover import take_over
@@ -15,6 +15,7 @@ from webcrawler.crawl.dropin.worker import SpiderWorker
 __all__ = [
     "SpiderWorker",
     "Worker",
+    "identity_of",
     "is_crawl",
     "key_of",
     "key_of_get",

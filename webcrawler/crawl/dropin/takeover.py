@@ -45,6 +45,8 @@ def take_over(
     left = _Queue(frontier.client, queue)
     moved, new, total = 0, 0, len(left)
     refused: Counter[str] = Counter()
+    if total or frontier.client.exists(filtered):
+        frontier.take_over()
     with ExitStack() as opened:
         read = _reader(settings, opened)
         while values := left.first():

@@ -22,7 +22,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from webcrawler import connection
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.base import Worker
-from webcrawler.crawl.dropin.identity import key_of
+from webcrawler.crawl.dropin.identity import identity_of, key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.options import is_given, options
 from webcrawler.crawl.dropin.seeds import SeedKey, seeds_key
@@ -95,7 +95,8 @@ class SpiderWorker(Worker):
         self._broken = broken(retry=is_given(self.crawler.settings, "FRONTIER_TRIES"))
         with ExitStack() as opened:
             self.connection = opened.enter_context(connection.from_settings(settings))
-            identity = settings["FRONTIER_IDENTITY"]
+            fingerprinter = self.crawler.request_fingerprinter
+            identity = identity_of(settings["FRONTIER_IDENTITY"], fingerprinter)
             name, mode = settings["FRONTIER_NAME"], settings["FRONTIER_MODE"]
             retry(lambda: release_dead_workers(self.connection, name), self.connection.revive)
             if self.crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
@@ -105,9 +106,9 @@ class SpiderWorker(Worker):
             self.frontier = join(opened, self.connection, settings, mode, polite, name)
             retry(lambda: self.frontier.identify_by(identity), self.connection.revive)
             self._opened = opened.pop_all()
-        is_custom = bool(self.crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS"))
-        fingerprint = self.crawler.request_fingerprinter.fingerprint
-        self._keeper = Keeper(spider, key_of(identity, fingerprint, is_custom), NUMBER)
+        self._keeper = Keeper(spider, key_of(identity, fingerprinter.fingerprint), NUMBER)
+        start_urls = spider.start_urls if self.frontier.was_taken_over else ()
+        self._started_before = {Request(url).url for url in start_urls}
         key = seeds_key(spider, self.crawler.settings)
         # A seed is crawled as often as it is pushed.
         self._seeds = SeedKey(
@@ -177,6 +178,9 @@ class SpiderWorker(Worker):
             visit = _current.get()
             if visit and not visit.under_way:
                 visit = None  # a task that outlives its callback
+        if visit is None and self._was_started_before(request):
+            self.crawler.stats.inc_value("dupefilter/filtered")
+            return False
         handlers = request.callback, request.errback
         request.callback, request.errback = map(bare, handlers)
         try:
@@ -326,11 +330,22 @@ class SpiderWorker(Worker):
         """Makes a request with dont_filter unique; in `start` by a count, which is the same in each run."""
         if not request.dont_filter:
             return ""
-        if visit or self.crawler.engine._start is None:
+        if visit or not self._is_starting:
             return secrets.token_hex(8)
         digest = self.crawler.request_fingerprinter.fingerprint(request)
         self._start_counts[digest] += 1
         return f"start {self._start_counts[digest]}"
+
+    def _was_started_before(self, request: Request) -> bool:
+        """Whether it is for one of `start_urls`, which the crawl that was taken over has begun with.
+
+        They are in no duplicate filter of scrapy-redis: Scrapy's `start` yields them with dont_filter.
+        """
+        return request.dont_filter and request.url in self._started_before and self._is_starting
+
+    @property
+    def _is_starting(self) -> bool:
+        return self.crawler.engine._start is not None
 
     def _take_seeds(self) -> int:
         now = time.monotonic()
