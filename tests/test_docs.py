@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from webcrawler import evaluation
 from webcrawler.job import Job
 from webcrawler.orderings import MODES, arguments_of, ordering_type, strategies
 from webcrawler.realtime.job import OF_A_CRAWL, OWN
@@ -193,6 +194,26 @@ def test_each_table_of_the_catalog_is_described() -> None:
 
     renamed = set(re.findall(r"ALTER TABLE (\w+) RENAME TO", sql))
     assert set(re.findall(r"CREATE TABLE (\w+)", sql)) - renamed <= cells(page("reference/files.md"))
+
+
+# ---- the Python interface
+
+
+def imported() -> set[str]:
+    """What pages, and the notebook, import of us; and what the page of the laboratory names of it."""
+    texts = [path.read_text("utf-8") for path in (*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb"))]
+    found = re.findall(r"from (webcrawler[\w.]*) import ([\w, ]+)", "\n".join(texts))
+    names = {f"{module}.{name}" for module, several in found for name in several.split(", ")}
+    code = " ".join(re.findall(r"`[^`\n]+`", page("reference/evaluation.md")))
+    classes = set(re.findall(r"\b[A-Z]\w+\b", code))
+    return names | {f"webcrawler.evaluation.{name}" for name in classes & {*evaluation.__all__}}
+
+
+def test_what_is_imported_stands_in_the_interface_by_the_same_name() -> None:
+    described = re.findall(r"(?m)^\.\. auto\w+:: (\S+)$", page("reference/python.rst"))
+
+    assert "webcrawler.evaluation.Pace" in imported()
+    assert imported() <= set(described)
 
 
 # ---- the pages themselves

@@ -59,7 +59,8 @@ def crawled(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
 
 @pytest.mark.slow
 def test_each_page_of_the_documentation_is_a_page_of_the_site(site: Path) -> None:
-    sources = {path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md")}
+    found = [*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")]
+    sources = {path.relative_to(DOCS).with_suffix("") for path in found}
     pages = {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
 
     assert sources <= pages

@@ -54,8 +54,9 @@ _INDEX = ("/index.html", "/index.htm")
 
 
 def canonical(url: str) -> str:
-    """Return the canonical URL; the same for all spellings of an address that a server would not tell apart.
+    """Return the canonical URL; the same for all spellings of an address, and for what is likely one page.
 
+    Left out are session ids, parameters that say who came from where, and a final index.html.
     Idempotent, and never raises for what `resolve` has returned.
 
     Raises:
