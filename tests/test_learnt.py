@@ -72,7 +72,7 @@ def test_after_an_orderly_end_they_are_the_same_too(mode: str, client: redis.Red
     order = continued(client, mode, tmp_path, STEPS) + continued(client, mode, tmp_path, NEXT)
 
     assert order == whole
-    assert not (tmp_path / "learnt/0.msgpack").read_bytes().count(b"first_priority")
+    assert not (tmp_path / "learnt/agent1.msgpack").read_bytes().count(b"first_priority")
 
 
 @pytest.mark.parametrize("mode", ["adaptive?query=gene+cell", "context-graph?query=gene+cell"])
@@ -94,7 +94,7 @@ def test_what_was_planned_last_is_planned_again_as_it_may_not_have_been_told(tmp
     planned = first.plan()
     assert planned[0]
 
-    again = Learnt(ordering(mode), mode, tmp_path / "learnt/0.msgpack")
+    again = Learnt(ordering(mode), mode, tmp_path / "learnt/agent1.msgpack")
 
     assert again.is_restored
     assert again.plan() == planned
@@ -146,19 +146,36 @@ def test_another_mode_begins_anew(tmp_path: Path) -> None:
     assert learnt.is_restored is other.is_restored is False
 
 
-def test_processes_of_one_folder_have_a_file_each(tmp_path: Path) -> None:
+def test_crawls_beside_each_other_in_one_folder_have_a_file_each(tmp_path: Path) -> None:
     mode = "adaptive?query=gene"
     first, lock = remember(ordering(mode), mode, tmp_path)
     second, _ = remember(ordering(mode), mode, tmp_path)
     lock.close()
     third, _ = remember(ordering(mode), mode, tmp_path)
 
-    assert [one._path.name for one in (first, second, third)] == ["0.msgpack", "1.msgpack", "0.msgpack"]
+    files = [one._path.name for one in (first, second, third)]
+
+    assert files == ["agent1.msgpack", "agent1-2.msgpack", "agent1.msgpack"]
+
+
+def test_each_agent_goes_on_from_its_own_file_whichever_comes_first(tmp_path: Path) -> None:
+    mode, states = "adaptive?query=gene", {}
+    for agent in (1, 2):
+        learnt, lock = remember(ordering(mode), mode, tmp_path, agent)
+        learnt.learn([seen(f"http://a.test/{agent}", f"gene {agent}", link(f"http://b.test/{agent}"))])
+        states[agent] = pack(learnt._own)
+        learnt.close()
+        lock.close()
+
+    again = {agent: remember(ordering(mode), mode, tmp_path, agent) for agent in (2, 1)}
+
+    assert states[1] != states[2]
+    assert {agent: pack(learnt._own) for agent, (learnt, _) in again.items()} == states
 
 
 @pytest.mark.parametrize("cut", [1, 10, 100])
 def test_a_call_that_was_cut_off_is_as_if_it_had_not_been_made(cut: int, tmp_path: Path) -> None:
-    mode, file = "adaptive?query=gene", tmp_path / "learnt/0.msgpack"
+    mode, file = "adaptive?query=gene", tmp_path / "learnt/agent1.msgpack"
     learnt, _ = remember(ordering(mode), mode, tmp_path)
     learnt.learn([seen(SEED, "gene", link("http://a.test/1"))])
     state = pack(learnt._own)

@@ -172,19 +172,24 @@ def go_on(frontier: Frontier, learnt: Learnt, revive: Callable[[], object] = lam
         retry(frontier.replan, revive)
 
 
-def remember(own: Ordering, mode: str, folder: Path) -> tuple[Learnt, IO[bytes]]:
-    """An ordering that learns, with what a process before has learnt for the same mode.
+def remember(own: Ordering, mode: str, folder: Path, agent: int = 1) -> tuple[Learnt, IO[bytes]]:
+    """An ordering that learns, with what the same agent has learnt before for the same mode.
 
-    Processes of one data folder have a file each. Close it, and then the lock that comes with it.
+    Where crawls run beside each other in one data folder, each has files of its own. Close it, and then the
+    lock that comes with it.
+
+    Args:
+        agent: its number in the crawl, from 1.
     """
     folder = folder / "learnt"
     folder.mkdir(parents=True, exist_ok=True)
-    for number in count():
-        lock = (folder / f"{number}.lock").open("ab")
+    for crawl in count(1):
+        name = f"agent{agent}" + (f"-{crawl}" if crawl > 1 else "")
+        lock = (folder / f"{name}.lock").open("ab")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             lock.close()
             continue
-        return Learnt(own, mode, folder / f"{number}.msgpack"), lock
+        return Learnt(own, mode, folder / f"{name}.msgpack"), lock
     raise AssertionError("there is always another number")

@@ -111,6 +111,7 @@ class Crawl(Worker):
             self.leases.reports,
             lambda: loop.call_soon_threadsafe(self.stop, "batch_failed"),
             self.recorder,
+            self.agents.number,
         )
         self.recorder.gauges = self._gauges
         self.frontier, self.connection = self.stores.frontier, self.stores.connection

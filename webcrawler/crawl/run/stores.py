@@ -60,6 +60,7 @@ class Stores:
         may_demo: may the demo web be crawled, where there are no seeds?
         settled, reports, broken: as for Batch.
         recorder: counts what is parsed and written.
+        agent: the number of this process among the agents of its crawl, from 1.
     """
 
     def __init__(
@@ -71,8 +72,9 @@ class Stores:
         reports: Reports,
         broken: Callable[[], object],
         recorder: Recorder,
+        agent: int,
     ) -> None:
-        self._settings, self._job, self._recorder = settings, job, recorder
+        self._settings, self._job, self._recorder, self._agent = settings, job, recorder, agent
         self._folder = Path(settings["CRAWL_DIR"]).absolute()
         self._catalog = self._folder / "catalog.sqlite"
         with ExitStack() as opened:
@@ -212,7 +214,7 @@ class Stores:
         if self._job.is_search:
             learnt = Learnt(own, mode, self._learnt_by_search)
         else:
-            learnt, lock = remember(own, mode, self._folder)
+            learnt, lock = remember(own, mode, self._folder, self._agent)
             opened.enter_context(lock)
         opened.callback(learnt.close)
         go_on(self.frontier, learnt, self.connection.revive)
