@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ from webcrawler.robots import robots_url, verdict
 from webcrawler.urls import AddressRules, UnfetchableUrl
 
 ALL = "http,https,ftp,gopher"
+DELAY_SECONDS = 1.0
 READ = "text,pdf"  # plain text, too, of which such servers have most
 OTHERS = {"http", "https", "ftp", "gopher"}
 
@@ -234,6 +236,44 @@ def test_every_url_is_in_one_state(old: Old) -> None:
 
     assert states["seen"] == states["done"] + states["failed"]
     assert states["queued"] == states["leased"] == states["quarantined"] == 0
+
+
+@pytest.fixture(scope="module")
+def held_back(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
+    """A crawl with a delay, and a budget of four URLs a server; each server has a list of six files."""
+    files, menus, work = (tmp_path_factory.mktemp(name) for name in ("ftp", "gopher", "work"))
+    for folder in (files, menus):
+        for number in range(6):
+            (folder / f"{number}.txt").write_text(f"The owl number {number} of {folder.name} sleeps.")
+    (menus / "gophermap").write_text("".join(f"0Owl {number}\t/{number}.txt\n" for number in range(6)))
+    with ftp(files) as of_files, gopher(menus, work) as of_menus:
+        found = crawl(
+            work / "crawl",
+            *("index", "-a", f"seeds={of_files},{of_menus}", "-a", "mode=fifo"),
+            PROTOCOLS=ALL,
+            DOCUMENT_TYPES=READ,
+            FRONTIER_DELAY=DELAY_SECONDS,
+            BUDGET_SERVER=4,
+            BUDGET_REPEATS=0,
+        )
+        yield Old(of_files, of_menus, Site(), found)
+
+
+@pytest.mark.parametrize("of", ["ftp", "gopher"])
+def test_a_server_is_left_alone_between_two_downloads(held_back: Old, of: str) -> None:
+    urls = [url for url in held_back.crawled.documents() if url.startswith(getattr(held_back, of))]
+    times = sorted(held_back.crawled.fetch(url).fetched for url in urls)
+
+    assert len(times) == 4
+    assert min(after - before for before, after in pairwise(times)) >= DELAY_SECONDS
+
+
+@pytest.mark.parametrize("of", ["ftp", "gopher"])
+def test_a_server_has_no_more_urls_than_its_budget(held_back: Old, of: str) -> None:
+    urls = {url for url in held_back.crawled.documents() if url.startswith(getattr(held_back, of))}
+
+    assert len(urls) == 4 and getattr(held_back, of) in urls
+    assert held_back.crawled.frontier["states"]["refused"].keys() == {"budget-server"}
 
 
 def test_a_file_that_did_not_change_is_not_fetched_again(tmp_path: Path) -> None:
