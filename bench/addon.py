@@ -2,15 +2,20 @@
 
     python bench/addon.py --docweb DIR [--proxy URL] [--rounds 5] [--spiders extractor,regex] [--json FILE]
                           [--queues memory,scrapy-redis,add-on]
+    python bench/addon.py --imports [--rounds 7]
 
 Each spider crawls docweb over each queue in turn, by the rules of crawl.py. A ratio is the median over
 rounds of the ratio within a round. The crawling process alone counts; Redis stands apart.
+
+`--imports` measures instead how long the add-on takes to import beyond what a crawl of Scrapy imports: the
+least of the rounds, as other programs only add to it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -28,6 +33,14 @@ QUEUES: dict[str, Callable[[Web, Path, str], Result]] = {
     "add-on": add_on,
 }
 Round = dict[str, Result]
+IMPORTS = """
+from time import process_time
+began = process_time()
+import scrapy.crawler, scrapy.core.downloader.handlers.http11, scrapy.downloadermiddlewares.robotstxt
+plain = process_time()
+import webcrawler.addon, webcrawler.scheduler
+print(plain - began, process_time() - plain)
+"""
 
 
 def main() -> None:
@@ -38,7 +51,10 @@ def main() -> None:
     parser.add_argument("--spiders", default="extractor,regex", help="files of bench/peers (extractor,regex)")
     parser.add_argument("--queues", default=",".join(QUEUES), help=f"some of {', '.join(QUEUES)} (all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="every run")
+    parser.add_argument("--imports", action="store_true", help="measure imports, and nothing else")
     arguments = parser.parse_args()
+    if arguments.imports:
+        return _print_imports(arguments.rounds)
     queues = arguments.queues.split(",")
     with proxy(arguments.docweb, arguments.proxy) as url:
         web = Web(url, Path(), "")
@@ -53,6 +69,12 @@ def main() -> None:
             for spider, rounds in measured.items()
         }
         arguments.json.write_text(json.dumps(rows, indent=2))
+
+
+def _print_imports(rounds: int) -> None:
+    runs = [subprocess.check_output([sys.executable, "-c", IMPORTS], text=True) for _ in range(rounds)]
+    plain, ours = (min(map(float, column)) for column in zip(*map(str.split, runs), strict=True))
+    print(f"processor time of imports, s: Scrapy {plain:.2f}, the add-on {ours:.2f} more")
 
 
 def _round(spider: str, queues: list[str], web: Web) -> Round:

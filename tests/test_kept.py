@@ -14,6 +14,7 @@ from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 from scrapy.utils.request import fingerprint
 
+from webcrawler import urls
 from webcrawler.crawl.dropin.identity import key_of
 from webcrawler.crawl.dropin.kept import Keeper, NotKept
 from webcrawler.crawl.dropin.values import plain, restored
@@ -196,6 +197,14 @@ def test_by_default_requests_are_the_same_exactly_where_scrapy_says_so(one: Requ
     key = key_of("scrapy", fingerprint)
 
     assert (key(one, "") == key(other, "")) == (fingerprint(one) == fingerprint(other))
+
+
+@given(SOME)
+def test_whichever_requests_are_the_same_their_server_is_ours(one: Request) -> None:
+    ours = urls.server(urls.canonical(one.url))
+
+    for identity in ("scrapy", "scrapy-redis", "canonical", "scrapy:theirs.Own"):
+        assert urls.server(key_of(identity, fingerprint)(one, "")) == ours
 
 
 def test_by_default_a_plain_get_is_known_by_a_url() -> None:

@@ -7,7 +7,33 @@ import os
 from pathlib import Path
 
 from itemadapter import ItemAdapter
+from scrapy import Request
 from scrapy.exceptions import DropItem
+from scrapy.pipelines.media import MediaPipeline
+
+
+class TitlesPipeline(MediaPipeline):
+    """Downloads the pages that an item names, and puts their headings into it."""
+
+    def get_media_requests(self, item, info):
+        return [Request(url) for url in item["of"]]
+
+    def media_to_download(self, request, info, *, item=None):
+        return None
+
+    def media_downloaded(self, response, request, info, *, item=None):
+        if response.status != 200:
+            raise ValueError(response.status)
+        return response.css("h3::text").get()
+
+    def media_failed(self, failure, request, info):
+        return failure
+
+    def file_path(self, request, response=None, info=None, *, item=None):
+        raise NotImplementedError  # nothing is stored
+
+    def item_completed(self, results, item, info):
+        return item | {"titles": [title if good else "failed" for good, title in results]}
 
 
 class LinesPipeline:

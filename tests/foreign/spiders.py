@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass, field
 
 import scrapy
+from scrapy.exceptions import IgnoreRequest
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
@@ -396,3 +397,88 @@ class CookiesSpider(scrapy.Spider):
 
     def parse_page(self, response):
         yield {"sent": response.text, "jar": response.meta["cookiejar"]}
+
+
+class RepeatsSpider(scrapy.Spider):
+    """URLs that are requested again, with dont_filter and without, by pages and by redirects."""
+
+    name = "repeats"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/", f"{site}/"]
+
+    def parse(self, response):
+        yield {"url": response.url}
+        for _ in range(2):
+            for path in ("/a", "/to-a"):
+                yield response.follow(path, self.parse_page)
+                yield response.follow(path, self.parse_page, dont_filter=True)
+
+    def parse_page(self, response):
+        depth = response.meta["depth"]
+        yield {"url": response.url, "depth": depth}
+        if depth < 3:
+            yield response.follow("/b", self.parse_page, dont_filter=True)
+
+
+class MediaSpider(scrapy.Spider):
+    """topics/media-pipeline: extending the media pipelines."""
+
+    name = "media"
+    custom_settings = {
+        "ITEM_PIPELINES": {
+            "tutorial.pipelines.TitlesPipeline": 1,
+            "tutorial.pipelines.LinesPipeline": 300,
+        }
+    }
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/page/1/", f"{site}/page/2/"]
+
+    def parse(self, response):
+        names = ("/author/shared", f"/author/{response.url.split('/')[-2]}", "/gone")
+        yield {"page": response.url, "of": [response.urljoin(name) for name in names]}
+        yield response.follow("/author/shared", self.parse_author)
+
+    def parse_author(self, response):
+        yield {"page": response.url, "of": []}
+
+
+class ObedientSpider(scrapy.Spider):
+    """Pages that robots.txt disallows, with an errback and without, and one that does not care."""
+
+    name = "obedient"
+
+    def __init__(self, site: str) -> None:
+        super().__init__()
+        self.start_urls = [f"{site}/", f"{site}/no/start"]
+
+    def parse(self, response):
+        yield {"url": response.url}
+        for path in ("/yes", "/no/1", "/no/yes", "/no/2?x"):
+            yield response.follow(path, self.parse_page, errback=self.failed)
+        yield response.follow("/no/3", self.parse_page)
+        yield response.follow("/no/4", self.parse_page, meta={"dont_obey_robotstxt": True})
+
+    def parse_page(self, response):
+        yield {"url": response.url}
+
+    def failed(self, failure):
+        yield {"failed": failure.request.url, "ignored": bool(failure.check(IgnoreRequest))}
+
+
+class CheckedSpider(scrapy.Spider):
+    """topics/contracts; its page is where the environment says, as a contract cannot have arguments."""
+
+    name = "checked"
+
+    def parse(self, response):
+        yield {"url": response.url}
+
+    parse.__doc__ = f"""A page.
+
+    @url {os.environ.get("CHECKED", "http://127.0.0.1/")}
+    @returns items 1 1
+    """
