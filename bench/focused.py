@@ -1,7 +1,7 @@
 """Strategies of focused crawling on docweb, by real crawls: how many pages of a topic, how soon?
 
     python bench/focused.py --docweb DIR [--whole CRAWL_DIR] [--topics 3] [--strategies adaptive,breadth]
-        [--known DIR] [--jobs 2] [--json FILE] [--plots DIR]
+        [--least 5] [--known DIR] [--jobs 2] [--json FILE] [--plots DIR]
 
 Each strategy crawls 1,000 documents for each topic of topics.json from http://directory.test/, from an empty
 data folder, delays and the ranker off, all else on. Relevant is what the topic's rule says (its terms in the
@@ -50,6 +50,7 @@ def main() -> None:
             if asked.known and not asked.known.exists():
                 knownfolder.make(everything, asked.known, DOCUMENTS_KNOWN, SEED_KNOWN)
             store.keep_relevant(_relevant(everything, asked.known, topics))
+        topics = [topic for topic in topics if store.relevant[topic.query] >= asked.least]
         _crawl(lab, asked, topics, store)
     runs = store.of(asked.strategies, topics)
     print(f"{pages:,} documents a crawl; {' '.join(map('='.join, lab.settings.items()))}\n")
@@ -67,6 +68,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--whole", type=Path, metavar="CRAWL_DIR", help="a crawl of all of it (made first)")
     parser.add_argument("--rules", type=Path, default=source / "topics.json", metavar="FILE")
     parser.add_argument("--topics", type=int, metavar="N", help="the first N (all)")
+    parser.add_argument(
+        "--least", type=int, default=0, metavar="N", help="topics with at least N relevant documents (0)"
+    )
     known = [mode.name for mode in strategies() if mode.needs != "classifier"]
     parser.add_argument("--strategies", type=_names, default=known, metavar="NAMES")
     parser.add_argument(

@@ -101,6 +101,17 @@ def test_what_was_planned_last_is_planned_again_as_it_may_not_have_been_told(tmp
     assert again.plan() == ([], [])
 
 
+def test_what_a_frontier_was_told_of_a_link_is_known_after_a_kill_right_then(tmp_path: Path) -> None:
+    mode, to = "adaptive?query=gene", link("http://a.test/1", "gene")
+    learnt, _ = remember(ordering(mode), mode, tmp_path)
+    learnt.learn([seen(SEED, "gene " * 20, to)])
+    learnt.first_priority(to, Source(id=1))
+
+    again = Learnt(ordering(mode), mode, tmp_path / "learnt/agent1.msgpack")
+
+    assert pack(again._own) == pack(learnt._own)
+
+
 def test_pages_are_learnt_again_with_all_that_is_known_of_them(tmp_path: Path) -> None:
     mode, file = "context-graph", tmp_path / "0.msgpack"
     page = Text(

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from webcrawler import urls
-from webcrawler.archive.catalog import Catalog
+from webcrawler.archive.catalog import Catalog, Outlink
 from webcrawler.frontier import Frontier, Seen, Source
 from webcrawler.records import Lease, Link
 
@@ -17,7 +17,7 @@ RECALLED = 5_000  # documents that an ordering learns from again; some seconds o
 def recall(
     catalog: Catalog, numbers: Sequence[int], relevance: Mapping[int, float] | None = None
 ) -> Iterator[list[Seen]]:
-    """Documents in that order, some at a time, each with its links to what was not fetched.
+    """Documents in that order, some at a time, with links to what was not fetched, and ids of the others.
 
     Args:
         relevance: by page number, from 0 to 1.
@@ -26,16 +26,28 @@ def recall(
     for start in range(0, len(numbers), SOME):
         some = numbers[start : start + SOME]
         documents, texts = catalog.documents(some), catalog.texts(some)
-        links = defaultdict[int, list[Link]](list)
+        links, followed = defaultdict[int, list[Link]](list), catalog.links.followed(some)
         for link in catalog.links.open(some):
             target = urls.outlink(link.url, link.url)
             if not target.refused:
                 links[link.source].append(Link(target.url, target.id, target.spelling, link.anchor))
         yield [
-            Seen(documents[n].id, documents[n].url, texts.get(n), links[n], known.get(n))
+            Seen(
+                id=documents[n].id,
+                url=documents[n].url,
+                text=texts.get(n),
+                links=links[n],
+                relevance=known.get(n),
+                linked=_others(followed[n], links[n]),
+            )
             for n in some
             if n in documents
         ]
+
+
+def _others(followed: Sequence[Outlink], links: Sequence[Link]) -> list[int]:
+    waiting = {link.id for link in links}
+    return [link.id for link in followed if link.id not in waiting]
 
 
 def take_in(frontier: Frontier, seen: Sequence[Seen]) -> None:

@@ -70,14 +70,14 @@ class Learnt(Ordering):
 
     def learn(self, seen: Sequence[Seen]) -> None:
         with self._lock:
-            self._write("learn", list(seen), now=True)
+            self._write("learn", list(seen))
             self._own.learn(seen)
 
     def plan(self) -> Plan:
         """What the process before had planned last comes first: nobody knows whether it was told."""
         with self._lock:
             again: Plan = ([], []) if self._is_sent else self._planned
-            self._write("plan", now=True)
+            self._write("plan")
             links, priorities = self._own.plan()
             self._planned, self._is_sent = (links, priorities), True
             if self._calls > max(CALLS_MAX, self._state):
@@ -140,16 +140,15 @@ class Learnt(Ordering):
         except OSError as error:
             self._give_up(error)
 
-    def _write(self, name: str, *arguments: Any, now: bool = False) -> None:
-        """Notes a call before it is made; `now`: this one and those before are to survive a kill."""
+    def _write(self, name: str, *arguments: Any) -> None:
+        """Notes a call before it is made, so that it survives a kill at any instant."""
         if self._file is None:
             return
         call = msgpack.packb(pack([name, *arguments]))
         self._calls += len(call)
         try:
             self._file.write(call)
-            if now:
-                self._file.flush()
+            self._file.flush()
         except OSError as error:
             self._give_up(error)
 

@@ -51,6 +51,7 @@ class Seen(NamedTuple):
     text: Text | None = None  # None: no document came of it
     links: Sequence[Link] = ()  # that are followed; without context if they come from the catalog
     relevance: float | None = None  # 0 to 1, as a search of the whole index ranked it; None: not searched
+    linked: Sequence[int] = ()  # URL ids of its other links, to what was decided before; from the catalog
 
 
 class Ordering:

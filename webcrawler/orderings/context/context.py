@@ -115,7 +115,7 @@ class ContextGraph(Ordering):
             self._pages[one.id].add(one.links)
         else:
             self._pages[one.id] = ScoredPage(words, one.links)
-        links = [link.id for link in one.links]
+        links = [*(link.id for link in one.links), *one.linked]
         self._learn_of(self._layers.add(one.id, links, self._is_wanted(one, text)))
 
     def _is_wanted(self, one: Seen, text: Text) -> bool:
