@@ -147,11 +147,16 @@ def test_36_hits_have_position_size_and_capital_and_fancy_ones_stand_apart(town:
     assert fugue is not None
     hits = {term: pages[fugue.number] for term, pages in stock(town.folder).items() if fugue.number in pages}
     with open_dir(str(town.folder / "index")).reader() as reader:
-        titles = set(reader.field_terms("title"))
+        fancy = {name: set(reader.field_terms(name)) for name in ("words", "title", "meta")}
+    with open_dir(str(town.folder / "anchors")).reader() as reader:
+        fancy["anchor"] = set(reader.field_terms("anchor"))
 
     assert hits["theme"] == [PlainHit(position=1, size=0, capital=False)]  # "A theme, and its <b>Answer</b>."
     assert hits["answer"] == [PlainHit(position=4, size=1, capital=True)]
-    assert "fugu" in titles and "fugu" not in hits and "theme" not in titles
+    assert "fugu" in fancy["words"] & fancy["title"] & fancy["anchor"] and "fugu" not in hits
+    assert "counterpoint" in fancy["meta"] and "counterpoint" not in hits
+    assert "theme" not in set().union(*fancy.values())
+    assert found(town.folder, "counterpoint") == [fugue.url]
     assert found(town.folder, "fugues -title:fugue") == [f"{town.music.url}/"]
 
 
@@ -194,11 +199,12 @@ def test_38_what_users_judge_is_saved_and_compares_rankings(run: Run, tmp_path: 
     """
     needed("ir_measures", extra="judge")
     folder = tmp_path / "crawl"
-    rows = [(f"http://a.test/{n}", "Zebra", "zebra " * n + "word " * 40) for n in range(1, 4)]
-    publish(folder, map(entry, rows))
+    few_words = ("http://a.test/1", "Zebra", "zebra " + "word " * 40)
+    many_times = ("http://a.test/2", "Page", "zebra " * 12 + "word " * 20)  # and not in the title
+    publish(folder, map(entry, [few_words, many_times]))
     config = Config(folder, feedback=True, rate="", deadline_seconds=60)
     with TestClient(make_app(config), "http://127.0.0.1:8000", follow_redirects=False) as web:
-        form = fields(forms(web, "zebra")[-1])  # below the last hit
+        form = fields(forms(web, "zebra")[-1])  # below the last hit, which is found by words of the text
         saved = web.post(
             "/judge", data={**form, "verdict": "good"}, headers={"Sec-Fetch-Site": "same-origin"}
         )
@@ -209,8 +215,9 @@ def test_38_what_users_judge_is_saved_and_compares_rankings(run: Run, tmp_path: 
 
     assert ended.status == 0, ended.err
     rankings = json.loads(figures.read_text())["rankings"]
-    assert rankings["bm25f"]["RR"] == pytest.approx(1 / 3)  # the last of three is the good one
-    assert rankings.keys() == {"bm25f", "peculiarity"}
+    places = {one: found(folder, "zebra", ranking=one).index(many_times[0]) + 1 for one in rankings}
+    assert places == {"bm25f": 2, "peculiarity": 1}
+    assert {one: of["RR"] for one, of in rankings.items()} == {"bm25f": 1 / 2, "peculiarity": 1}
 
 
 @pytest.mark.slow

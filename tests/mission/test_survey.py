@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
+from math import exp, log
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
-from live import HERE, seen, started, stop
+from learning import link, seen, told
+from live import HERE, OURS, started
+from live import seen as page_of
 from localweb import Crawled, Route, Site, crawl, page
+from scipy.optimize import brentq
+from scipy.stats import gamma
 from starlette.testclient import TestClient
 from test_agents import SharedWeb, crawled
 from test_catalog import A, B, write
 from test_catalog import page as fetched
-from test_collection_size import names, rank
+from test_collection_size import names
 from test_collection_size import run as collect
 from test_freshness import ago, not_modified
 from test_live_launching import wait_for
 from testdata import needed
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.orderings import ordering
 from webcrawler.realtime import journal
 from webcrawler.refresh import outlook, report
 from webcrawler.web import Config, make_app
 
-from .town import EVERYTHING, WITHIN, Town, html
+from .town import EVERYTHING, WITHIN, Town, found, html
 
 GENES = "a gene is a part of the genome: cells read genes, and genomes have many of them"
 CELLS = "the cell divides, its genome is copied, and each of the two cells has all the genes"
@@ -55,7 +64,9 @@ def test_40_the_ten_steps_from_a_seed_to_new_seeds(town: Town) -> None:
 def test_41_a_focused_crawl_learns_from_examples_and_tunnels(tmp_path: Path) -> None:
     """SV, focused crawler: "The topics are specified not using keywords, but using exemplary documents"; "the
     ability to ``tunnel'' through lowly ranked pages in the search path to highly ranked pages related to a
-    topic which might re-occur further down the search path".
+    topic which might re-occur further down the search path"; "a set of classifiers are trained on examples to
+    estimate the distance of the current page from the closest on-topic page"; "reinforcement learning permits
+    credit assignment during the search process".
     """
     needed("sklearn", extra="classifier")
     routes: dict[str, Route] = {
@@ -86,6 +97,22 @@ def test_41_a_focused_crawl_learns_from_examples_and_tunnels(tmp_path: Path) -> 
     behind_three = {"/far/2", "/far/4"}  # pages in a row that are off topic
     assert max(map(order.index, ("/on", "/on/2"))) < min(map(order.index, behind_three))
 
+    # Staff is two steps away from the topic, forecasts are not: no word of the query says so.
+    steps = [
+        seen(A, "links to institutes", link(f"{A}people", "staff"), link(f"{A}weather", "forecast")),
+        seen(f"{A}people", "staff of institutes", link(f"{A}work", "her work")),
+        seen(f"{A}weather", TREES, link(f"{A}rain", "tomorrow")),
+        seen(f"{A}work", "gene " * 20),
+        seen(f"{A}rain", f"{TREES} and rain"),
+        seen(B, "links", link(f"{B}forecast", "forecast"), link(f"{B}staff", "staff")),
+        seen(f"{B}a", "staff of other institutes", link(f"{B}near")),
+        seen(f"{B}b", f"{TREES} too", link(f"{B}far")),
+    ]
+    credit = told(ordering("credit?query=gene"), *steps)
+    assert credit[f"{B}staff"] > credit[f"{B}forecast"]
+    distance = told(ordering("context-graph?query=gene"), *steps)
+    assert distance[f"{B}near"] > distance[f"{B}far"]
+
 
 MARKS = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p><DT><A HREF='{0}/'>Home</A><DT><A HREF='{0}/dna'>DNA</A>"
 
@@ -107,7 +134,8 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
 ) -> None:
     """SV, architecture of focused crawler: "In the First tier the user interface is a HTML page, through
     which the user can launch the focused search based on keywords, a classifier, a bookmark file (file
-    containing the URL to be used for the training of the classifier or as initial seed)".
+    containing the URL to be used for the training of the classifier or as initial seed)"; "The message
+    specifies also the ID of the agent crawler who is sending the request".
     """
     monkeypatch.chdir(Path(__file__).parents[2])
     allowed = (("ADDRESSES_ALLOWED", WITHIN), ("FRONTIER_DELAY", "0.2"), ("RANKER_ENABLED", "no"))
@@ -123,11 +151,23 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
     with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
         job = started(web, **asked)
         wait_for(lambda: len((journal.read(tmp_path, job) or {"hits": []})["hits"]) > 1)
-        found, shown = journal.read(tmp_path, job), seen(web, f"/live/{job}")
-        stop(web, job)
+        found, shown = journal.read(tmp_path, job), page_of(web, f"/live/{job}")
+        assert started(web, **asked) == job, "who asks the same does not get what is there"
+        (row,) = page_of(web, "/status").xpath("//table[.//th='agent']/tbody/tr")
+
+        killed = app.state.live.searches.launcher._processes[job]
+        killed.kill()
+        wait_for(lambda: app.state.live.searches.launcher._processes[job] is not killed)
+        known = (journal.read(tmp_path, job) or {"fetched": 0})["fetched"]
+        wait_for(lambda: (journal.read(tmp_path, job) or {"fetched": 0})["fetched"] > known)
+
+        (form,) = page_of(web, "/status").xpath(f"//form[@action='/live/{job}/stop']")
+        web.post(f"/live/{job}/stop", data=dict(form.form_values()), headers=OURS)
         wait_for(lambda: (journal.read(tmp_path, job) or {"state": ""})["state"] == "finished")
 
     assert found is not None and found["state"] == "running"
+    assert found["agent"] in [cell.text_content() for cell in row.xpath("*")]
+    assert (journal.read(tmp_path, job) or found)["reason"] == "stopped"
     links = set(shown.xpath("//ol//h2//a/@href"))
     assert links and all(link.startswith(endless.url) for link in links)
 
@@ -139,20 +179,21 @@ def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp
     in the Collection"; "When a page not in CollUrls turns out to be more important than a page within
     CollUrls, the Ranking Module schedules for replacement".
     """
-    pages = [f"/{n}" for n in range(12)]
-    site = Site({"/": page(*pages), **{name: page("/") for name in pages}}).start()
-    first = collect(tmp_path, site, most=6)
-    collection = names(first, site)
-    (*_, least), best = sorted(collection - {"/"}), min(set(pages) - collection)
-    rank(tmp_path, site, {least: 0.5, best: 9.0})  # as the ranker would find in time
+    pages, best = [f"/{n}" for n in range(5)], "/best"
+    routes: dict[str, Route] = {"/": page(*pages), best: page("/")}
+    for n, name in enumerate(pages):  # all link to the best, and to those before them: none to the last
+        routes[name] = page("/", best, *pages[:n])
+    site = Site(routes).start()
+    first = collect(tmp_path, site, most=6, RANKER_ENABLED="yes")
+    assert names(first, site) == {"/", *pages}
 
-    after = collect(tmp_path, site, "-a", "refresh=yes", "-a", "max_pages=30", most=6, REFRESH_AT_MOST=0)
+    again = ("-a", "refresh=yes", "-a", "max_pages=30")
+    after = collect(tmp_path, site, *again, most=6, RANKER_ENABLED="yes", REFRESH_AT_MOST=0)
     site.stop()
 
-    assert len(collection) == 6
-    assert names(after, site) == collection - {least} | {best}
+    assert names(after, site) == {"/", *pages[:-1], best}
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:  # AllUrls
-        assert {f"{site.url}{name}" for name in pages} <= {url for _, url in catalog.urls.all()}
+        assert {f"{site.url}{name}" for name in routes} <= {url for _, url in catalog.urls.all()}
     assert site.times("/") > 0, "the collection was not kept fresh meanwhile"
 
 
@@ -169,13 +210,39 @@ def test_44_how_often_a_page_changes_is_estimated_from_its_checksums(policy: str
             write(catalog, fetched(A, ago(days), f"{days} days ago"), not_modified(B, ago(days)))
         settings = {"REFRESH_POLICY": policy, "REFRESH_AT_LEAST": 60.0, "REFRESH_AT_MOST": 1.0}
         often, seldom = (outlook(catalog, tmp_path, settings, url) for url in (A, B))
-        told = report(catalog, tmp_path, policy)
+        current = report(catalog, tmp_path, policy)
 
     assert [one["found"] for one in often["checks"]] == ["changed"] * 3
     assert (often["position"], seldom["position"]) == (1, 2)  # in the queue of what is checked next
-    assert 0 < told["current"]["share"] < 1
-    servers = {one["server"]: one["share"] for one in told["servers"]}
+    assert 0 < current["current"]["share"] < 1
+    servers = {one["server"]: one["share"] for one in current["servers"]}
     assert servers["http://a.test"] < servers["http://b.test"]
+    # By 30 days of three checks, ten days ago. Times are kept to about an hour.
+    for one, changes in ((often, 3), (seldom, 0)):
+        assert one["chance_of_change"] == pytest.approx(CHANCES[policy](one, changes), rel=0.03)
+
+
+def by_rate(_: dict[str, Any], changes: int) -> float:
+    """EP: a Poisson process; half a change and 20 days stand for what was not watched."""
+    return 1 - exp(-10 * (changes + 0.5) / (30 + 20))
+
+
+def by_classes(_: dict[str, Any], changes: int) -> float:
+    """EB: Bayes over pages that change daily, weekly, monthly, in four months, in a year."""
+    unchanged = [exp(-10 / days) for days in (1, 7, 30, 120, 365)]
+    likely = [(1 - same) ** changes * same ** (3 - changes) for same in unchanged]
+    return sum(of * (1 - same) for of, same in zip(likely, unchanged, strict=True)) / sum(likely)
+
+
+def by_belief(one: dict[str, Any], _: int) -> float:
+    """Ours: the rate is of a gamma distribution, whose quantiles 5, 50 and 95 % are told as days."""
+    least, _, most = one["changes_every_days"]
+    shape = brentq(lambda a: log(gamma.ppf(0.95, a) / gamma.ppf(0.05, a)) - log(most / least), 0.05, 20)
+    rate = least * gamma.ppf(0.95, shape)
+    return float(1 - (rate / (rate + 10)) ** shape)
+
+
+CHANCES = {"ep": by_rate, "eb": by_classes, "expected": by_belief}
 
 
 @pytest.mark.slow
@@ -192,8 +259,13 @@ def test_46_processes_do_not_overlap_and_distant_crawls_become_one(
     assert here.status == 0, here.log
     assert sorted(web.asked) == sorted(web.urls), "a page was downloaded twice"
 
-    ended = run("merge", str(tmp_path / "here"), str(crawl_dir), str(tmp_path / "both"))
+    # Two distant crawls of the same town overlap, and know nothing of each other.
+    crawls = [str(tmp_path / "here"), str(crawl_dir), str(town.folder)]
+    ended = run("merge", *crawls, str(tmp_path / "all"), "-s", f"MIRRORS={town.mirrors}")
 
     assert ended.status == 0, ended.err
-    both = Crawled(tmp_path / "both", 0, "")
-    assert both.documents() == here.documents() | town.crawled.documents()
+    together = Crawled(tmp_path / "all", 0, "")
+    assert together.documents() == here.documents() | town.crawled.documents()
+    assert together.edges() == here.edges() | town.crawled.edges()
+    searched = run("search", "fugue", "--json", folder=os.pathsep.join(crawls[1:]))  # where they are
+    assert [hit["url"] for hit in json.loads(searched.out)["hits"]] == found(town.folder, "fugue")

@@ -22,13 +22,18 @@ from test_serve_command import serving
 from webcrawler import settings
 from webcrawler.archive.catalog import Catalog
 from webcrawler.index.follower import wait_until_caught_up
+from webcrawler.realtime import journal
 from webcrawler.search import Searcher
 
 from .conftest import Searched
-from .town import EVERYTHING, Town, found, html
+from .town import EVERYTHING, Town, figure, found, html
 
 QUERY = "molecular biology"
 EIGHTH_OF_A_SECOND = 0.125
+OTHER_WORDS = (  # of the town
+    *("genes", "genomes", "cell", "copy", "repair", "proteins", "dna", "double", "helix", "words"),
+    *("running", "reads", "alpha", "chaperones", "fold", "library", "books", "subjects", "physics", "music"),
+)
 
 
 @pytest.mark.slow
@@ -104,22 +109,24 @@ def test_10_http_ftp_and_gopher(tmp_path: Path) -> None:
     """WC, agents: "the ability to access several types of content with several different protocols, including
     HTTP, FTP and Gopher".
     """
-    for name, text in (("ftp", "The snowy owl hunts by day."), ("gopher", "The tawny owl calls at night.")):
-        (tmp_path / name).mkdir()
+    for name, text in (
+        ("ftp/pub", "The snowy owl hunts by day."),
+        ("gopher", "The tawny owl calls at night."),
+    ):
+        (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "owls.txt").write_text(text)
     (tmp_path / "gopher" / "gophermap").write_text("0Owls\t/owls.txt\n")
     (tmp_path / "work").mkdir()
     with ftp(tmp_path / "ftp") as files, gopher(tmp_path / "gopher", tmp_path / "work") as menus:
-        web = Site({"/": page(f"{files}owls.txt", menus)}).start()
-        crawled = crawl(
-            tmp_path / "crawl",
-            *("index", "-a", f"seeds={web.url}/"),
-            PROTOCOLS="http,ftp,gopher",
-            DOCUMENT_TYPES="text",
-        )
+        web = Site({"/": page(f"{files}pub/", menus)}).start()
+        seeds = ("index", "-a", f"seeds={web.url}/")
+        unnamed = crawl(tmp_path / "unnamed", *seeds, DOCUMENT_TYPES="text")
+        named = crawl(tmp_path / "named", *seeds, DOCUMENT_TYPES="text", PROTOCOLS="http,ftp,gopher")
         web.stop()
 
-    assert crawled.documents() == {f"{web.url}/", f"{files}owls.txt", menus, f"{menus}0/owls.txt"}
+    assert unnamed.documents() == {f"{web.url}/"}
+    folder, menu = {f"{files}pub/", f"{files}pub/owls.txt"}, {menus, f"{menus}0/owls.txt"}
+    assert named.documents() == unnamed.documents() | folder | menu
 
 
 @pytest.mark.slow
@@ -147,6 +154,14 @@ def test_11_servers_documents_and_links_apart_in_transactions_of_some_hundred_do
         catalog.write([(one, None) for one in some])
         assert len(dict(catalog.urls.all())) == 200
 
+    names = [f"/{n}" for n in range(40)]
+    site = Site({"/": page(*names), **dict.fromkeys(names, page())}).start()
+    seeds = ("index", "-a", f"seeds={site.url}/")
+    crawl(tmp_path / "crawl", *seeds, BATCH_DOCUMENTS=20, BATCH_SECONDS=60, BUDGET_REPEATS=0)
+    site.stop()
+    assert figure(tmp_path / "crawl", "batch_entries_total") == 41
+    assert 3 <= figure(tmp_path / "crawl", "batch_commit_seconds_count") <= 6
+
 
 @pytest.mark.slow
 def test_12_words_of_title_and_body_are_found_and_common_words_are_not(town: Town) -> None:
@@ -170,16 +185,20 @@ def test_13_query_server_answers_on_a_page_by_relevance_up_to_1000(town: Town) -
     document"; "The time required for the Query Server to respond to a query averages about an eighth of a
     second".
 
-    The time is that of the processor, in which other programs have no part.
+    The time is that of the processor, in which other programs have no part, for queries none of which was
+    asked before.
     """
     with serving(town.folder, "-s", "SERVE_RELEVANCE=yes") as (process, address):
-        ask = lambda: httpx.get(f"{address}/search", params={"q": QUERY}, timeout=60)  # noqa: E731
-        shown = lxml_html.fromstring(ask().text)
+        ask = lambda query: httpx.get(f"{address}/search", params={"q": query}, timeout=60)  # noqa: E731
+        shown = lxml_html.fromstring(ask(QUERY).text)
         before = processor_seconds(process.pid)
-        for _ in range(20):
-            ask()
-        average = (processor_seconds(process.pid) - before) / 20
+        answers = [ask(f"{QUERY} {word}") for word in OTHER_WORDS]
+        average = (processor_seconds(process.pid) - before) / len(answers)
+        metrics = httpx.get(f"{address}/metrics", timeout=60).text
 
+    assert [answer.status_code for answer in answers] == [200] * 20
+    assert all("Molecular Biology" in answer.text for answer in answers)
+    assert "\nwebcrawler_answers_cached_total 0.0\n" in metrics
     titles = [title.text_content().strip() for title in shown.xpath("//article//h2")]
     relevance = [int(one.text_content().split()[1]) for one in shown.find_class("relevance")]
     assert titles[0] == "Molecular Biology"
@@ -208,7 +227,7 @@ def test_14_robots_txt_is_read_first_and_obeyed(town: Town) -> None:
 
 @pytest.mark.slow
 def test_15_real_time_search_follows_what_is_near_the_top_until_it_has_found_enough(
-    town: Town, searched: Searched
+    town: Town, searched: Searched, tmp_path: Path
 ) -> None:
     """WC, real-time search mode: "As new documents are retrieved, they are added to the index, and the query
     is re-run. The results of the query are sorted by relevance, and new documents near the top of the list
@@ -227,6 +246,20 @@ def test_15_real_time_search_follows_what_is_near_the_top_until_it_has_found_eno
     }
     wait_until_caught_up(searched.folder)
     assert set(via) <= set(found(searched.folder, QUERY))
+
+    numbers = count()
+    another = lambda _: html(f"Molecular biology {next(numbers)}", QUERY, (f"/{next(numbers)}", QUERY))  # noqa: E731
+    endless = Site({"*": another, "/robots.txt": page()}).start()
+    limits = ("-a", "enough=0", "-a", "max_time=2", "-a", "job=late")
+    crawl(
+        tmp_path,
+        *("realtime", "-a", f"query={QUERY}", "-a", f"seeds={endless.url}/", *limits),
+        ITEM_PIPELINES=EVERYTHING,
+        FRONTIER_DELAY=0.2,
+    )
+    endless.stop()
+    late = journal.read(tmp_path, "late")
+    assert late is not None and (late["state"], late["reason"]) == ("finished", "max_time")
 
 
 @pytest.mark.slow
@@ -278,12 +311,20 @@ def test_17_phrases_proximity_and_a_thesaurus(tmp_path: Path) -> None:
     """
     phrase, apart = "http://helix.test/1", "http://helix.test/2"
     helix = [(phrase, "One", "a double helix"), (apart, "Two", "helix " + "x " * 20 + "double")]
-    publish(tmp_path, map(entry, [*bakery(), *helix]))
+    other_word = ("http://3.test/leaven", "Three", "leaven")
+    publish(tmp_path, map(entry, [*bakery(), *helix, other_word]))
     few = Searcher(tmp_path, deadline_seconds=60).search("sourdough site:3.test")
+    offered = Searcher(tmp_path, deadline_seconds=60).search("sourdough site:3.test", expand=False)
 
     assert set(found(tmp_path, "double helix")) == {phrase, apart}
     assert found(tmp_path, '"double helix"') == found(tmp_path, '"helix double"~3') == [phrase]
     assert "leaven" in [word.spelled for word in few.added]
+    assert other_word[0] in [hit.url for hit in few.hits]
+    # the same word is offered to who wants to add it himself
+    assert not offered.added and "leaven" in [word.spelled for word in offered.related]
+    query = "sourdough site:3.test"
+    assert other_word[0] not in found(tmp_path, query, expand=False)
+    assert other_word[0] in found(tmp_path, query, expand=False, add=["leaven"])
 
 
 @pytest.mark.slow

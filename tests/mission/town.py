@@ -11,9 +11,12 @@ from typing import Any
 
 from localweb import Answer, Crawled, Route, Site, copy_at_rest, crawl, redirect, robots
 from papers import TYPES, owls
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
 
 from webcrawler.crawl import wiring
 from webcrawler.search import Searcher
+from webcrawler.web import Config, make_app
 
 EVERYTHING = json.dumps(wiring.SETTINGS["ITEM_PIPELINES"])
 WITHIN = "127.0.0.1/32,127.0.0.3/32"
@@ -25,9 +28,20 @@ def found(folder: Path, query: str, **options: Any) -> list[str]:
     return [hit.url for hit in Searcher(folder, deadline_seconds=60).search(query, **options).hits]
 
 
-def html(title: str, body: str, *links: Link) -> Answer:
+def figure(folder: Path, sample: str) -> float:
+    """What `/metrics` says of a crawl; for all labels together."""
+    with TestClient(make_app(Config(folder)), "http://localhost", client=("127.0.0.1", 50_000)) as web:
+        text = web.get("/metrics").text
+    families = text_string_to_metric_families(text)
+    return sum(
+        one.value for family in families for one in family.samples if one.name == f"webcrawler_{sample}"
+    )
+
+
+def html(title: str, body: str, *links: Link, description: str = "") -> Answer:
     anchors = "\n".join(f'<p><a href="{address}">{anchor}</a></p>' for address, anchor in links)
-    return Answer(f"<!doctype html><title>{title}</title>\n<p>{body}</p>\n{anchors}")
+    meta = f'<meta name="description" content="{description}">' * bool(description)
+    return Answer(f"<!doctype html><title>{title}</title>{meta}\n<p>{body}</p>\n{anchors}")
 
 
 @dataclass(frozen=True)
@@ -126,7 +140,7 @@ def _physics(others: dict[str, Site]) -> dict[str, Route]:
 
 MUSIC: dict[str, Route] = {
     "/": html("Music", "Voices that follow each other.", ("/fugue", "fugues")),
-    "/fugue": html("Fugue", "A theme, and its <b>Answer</b>.", ("/", "music")),
+    "/fugue": html("Fugue", "A theme, and its <b>Answer</b>.", ("/", "music"), description="Counterpoint"),
 }
 BEYOND: dict[str, Route] = {
     "/": html(
