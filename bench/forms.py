@@ -9,7 +9,7 @@ full-text search: ten results a page, and so many pages of results at most. Comp
 - as a crawl chooses them,
 - by how many of the records seen have them (Ntoulas, Zerfos and Cho 2005: the adaptive policy, each word
   being as frequent in the unseen records),
-- at random from the records seen,
+- at random from the records seen, with five seeds,
 - by their frequency in general English (wordfreq), the most frequent first.
 
 All begin with the ten newest records. With --crawl, a real crawl of a web server fills in its form, too (ten
@@ -25,6 +25,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -42,7 +43,7 @@ from webcrawler.text import telling_terms, words  # noqa: E402
 SHARES = (0.5, 0.75, 0.9, 0.95)
 MOST = 2000  # queries
 ENGLISH = 20_000
-SEED = 1
+SEEDS = range(1, 6)  # of words at random
 
 
 class Player:
@@ -100,8 +101,8 @@ def by_frequency(player: Player) -> Iterator[str]:
         yield word
 
 
-def at_random(player: Player) -> Iterator[str]:
-    chance, known, counted, asked = random.Random(SEED), list[str](), set[int](), set[str]()
+def at_random(player: Player, seed: int) -> Iterator[str]:
+    chance, known, counted, asked = random.Random(seed), list[str](), set[int](), set[str]()
     while True:
         for record in sorted(player.seen - counted):
             known += sorted(vocabulary(player, record) - set(known))
@@ -128,7 +129,6 @@ CHOOSERS: dict[str, Callable[[Player], Iterator[str]]] = {
     "oracle": by_oracle,
     "as a crawl": by_crawl,
     "most frequent in records": by_frequency,
-    "random word of records": at_random,
     "general English": by_english,
 }
 
@@ -172,6 +172,8 @@ def main() -> None:
     for name, choose in CHOOSERS.items():
         rows[name] = played(index, choose)
         show(name, rows[name], rows["oracle"])
+    drawn = [played(index, partial(at_random, seed=seed)) for seed in SEEDS]
+    show_drawn(drawn)
     if asked.crawl:
         rows["real crawl"], figures = crawled(index)
         show("real crawl", rows["real crawl"], rows["oracle"])
@@ -179,7 +181,8 @@ def main() -> None:
             "the crawl ended after {queries} queries with {share:.1%}; {requests} requests".format(**figures)
         )
     if asked.json:
-        asked.json.write_text(json.dumps({"queries": rows, "crawl": figures}, indent=2))
+        figures_of_all = {"queries": rows, "random": drawn, "crawl": figures}
+        asked.json.write_text(json.dumps(figures_of_all, indent=2) + "\n")
 
 
 def show(name: str, queries: list[int | None], best: list[int | None]) -> None:
@@ -187,6 +190,14 @@ def show(name: str, queries: list[int | None], best: list[int | None]) -> None:
     own, least = queries[ninety], best[ninety]
     ratio = f"{own / least:10.2f}" if own and least else ""
     print(f"{name:26}" + "".join(f"{number or f'>{MOST}':>8}" for number in queries) + ratio, flush=True)
+
+
+def show_drawn(drawn: list[list[int | None]]) -> None:
+    """Medians of all seeds, and the fewest and the most."""
+    columns = [sorted(number or MOST + 1 for number in of) for of in zip(*drawn, strict=True)]
+    for what, place in (("median", len(drawn) // 2), ("fewest", 0), ("most", -1)):
+        shown = [f">{MOST}" if of[place] > MOST else str(of[place]) for of in columns]
+        print(f"{what + ' of random words':26}" + "".join(f"{number:>8}" for number in shown), flush=True)
 
 
 if __name__ == "__main__":
