@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from test_light import SPIDER
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the environments are made within the first test
 
+PACKAGES_MAX, SIZE_MAX = 58, 170_000_000  # bytes, of the environment of the frontier alone
 LACKING = {  # a command that needs more than the extra has, and what it says
     "": ("search", "search"),
     "search": ("serve", "serve"),
@@ -80,7 +82,7 @@ def birds() -> Iterator[Site]:
 
 
 def run(program: Path, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    variables = {**environment(folder), "SCRAPY_SETTINGS_MODULE": "", "PYTHONPATH": ""}
+    variables = {**environment(folder), "PYTHONPATH": ""}
     return subprocess.run(
         [program, *arguments], cwd=folder, env=variables, capture_output=True, text=True, timeout=240
     )
@@ -143,3 +145,35 @@ def test_no_command_of_another_project_breaks(installed: Installed, extra: str, 
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Scrapy ")
+
+
+@pytest.mark.parametrize("extra", LACKING)
+def test_the_frontier_of_a_spider_of_another_project_is_shown(
+    installed: Installed, extra: str, tmp_path: Path
+) -> None:
+    scrapy = installed(extra) / "scrapy"
+    assert run(scrapy, "startproject", "theirs", ".", folder=tmp_path).returncode == 0
+    (tmp_path / "theirs/spiders/topics.py").write_text(SPIDER)
+    with sites(web={"/": Answer("<a href=/a>a</a>"), "/a": Answer("a")}) as made:
+        crawled = run(scrapy, "crawl", "topics", "-a", f"site={made['web'].url}/", folder=tmp_path)
+    assert crawled.returncode == 0, crawled.stderr
+
+    done = run(scrapy, "frontier", "stats", "--json", folder=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    stats = json.loads(done.stdout)
+    assert (stats["seen"], stats["done"]) == (2, 2)
+
+
+def test_the_frontier_alone_is_light(installed: Installed) -> None:
+    programs = installed("")
+    listed = [sys.executable, "-m", "pip", "--python", programs / "python", "list", "--format", "json"]
+
+    packages = json.loads(subprocess.check_output(listed))
+    compiled = [programs / "python", "-I", "-m", "compileall", "-q", programs.parent / "lib"]
+    subprocess.run(compiled)  # as pip does, beside each file
+    size = sum(path.stat().st_size for path in programs.parent.rglob("*") if path.is_file())
+
+    print(f"{len(packages)} packages, {size / 1e6:.0f} MB")
+    assert len(packages) <= PACKAGES_MAX
+    assert size <= SIZE_MAX

@@ -107,7 +107,7 @@ class SpiderWorker(Worker):
             retry(lambda: self.frontier.identify_by(identity), self.connection.revive)
             self._opened = opened.pop_all()
         self._keeper = Keeper(spider, key_of(identity, fingerprinter.fingerprint), NUMBER)
-        start_urls = spider.start_urls if self.frontier.was_taken_over else ()
+        start_urls = getattr(spider, "start_urls", ()) if self.frontier.was_taken_over else ()
         self._started_before = {Request(url).url for url in start_urls}
         key = seeds_key(spider, self.crawler.settings)
         # A seed is crawled as often as it is pushed.
