@@ -87,6 +87,19 @@ def test_without_the_file_they_would_be_others(mode: str, client: redis.Redis, t
     assert order != whole
 
 
+@pytest.mark.parametrize("name", ["adaptive", "credit"])
+def test_a_link_to_a_page_that_was_decided_adds_no_candidate(name: str) -> None:
+    """A process that has just started asks for priorities of links that the one before knew as decided."""
+    by, there, back = ordering(f"{name}?query=gene"), link("http://a.test/1", "gene"), link(SEED)
+    by.learn([seen(SEED, "gene " * 20, there)])
+    by.learn([seen(there.url, "gene " * 20, back)])
+    state = pack(by)
+
+    by.first_priority(back, Source(id=there.id))
+
+    assert pack(by) == state
+
+
 def test_what_was_planned_last_is_planned_again_as_it_may_not_have_been_told(tmp_path: Path) -> None:
     mode = "adaptive?query=gene"
     first, _ = remember(ordering(mode), mode, tmp_path)

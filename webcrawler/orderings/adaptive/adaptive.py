@@ -68,6 +68,8 @@ class Adaptive(Ordering):
         if source is None:
             return PRIORITY_MAX  # a seed
         with self._lock:
+            if link.id in self._decided:  # it does not wait: as a candidate it would stay for ever
+                return 0
             candidates = self._evidence.candidates
             row = self._evidence.row_of(link)
             if row not in self._first:
