@@ -1,6 +1,7 @@
 """Crawls of docweb to the end: what stands there is found, once, and nothing else."""
 
 import re
+import sys
 from collections.abc import Callable
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
@@ -10,8 +11,12 @@ from whoosh.index import open_dir
 
 from webcrawler.index.follower import wait_until_caught_up
 
-from .conftest import Crawled, Docweb
+from .conftest import PROJECT, Crawled, Docweb
 from .truth import Truth
+
+sys.path.insert(0, str(PROJECT / "bench"))
+
+import spam
 
 pytestmark = pytest.mark.docweb
 
@@ -127,6 +132,13 @@ def test_index_holds_each_text_once(crawled: Crawled, truth: Truth) -> None:
 
     texts = [url for url, is_duplicate in crawled.documents.items() if not is_duplicate]
     assert sorted(indexed) == sorted(url for url in texts if not truth.documents[url].noindex)
+
+
+def test_no_page_is_marked_as_spam_whatever_is_asked(crawled: Crawled) -> None:
+    found = spam.looked_at(crawled.folder)
+
+    assert found.marked == []
+    assert sum(page.rule == "stuffed" for page in found.pages) > 1000 and found.hiding > 100
 
 
 def test_search_finds_a_title_of_each_of_five_servers(crawled: Crawled, truth: Truth) -> None:

@@ -24,6 +24,17 @@ DENSITY = 0.5  # of its pairs, which link to each other, at least
 OUTSIDE = 0.1  # of the links to it, one for each pair of domains, that come from elsewhere, at most
 
 IntArray = NDArray[np.int64]
+Shares = NDArray[np.float64]
+
+
+class Groups(NamedTuple):
+    """Domains that are connected by links both ways; arrays are by group, but `of`."""
+
+    of: IntArray  # the group of each domain
+    members: IntArray  # how many domains it has
+    density: Shares  # of its pairs, which link to each other
+    outside: Shares  # of the links to it, which come from elsewhere
+    linking: int  # domains that link to another one, in all groups
 
 
 class Farms(NamedTuple):
@@ -46,39 +57,55 @@ def farms(sources: IntArray, targets: IntArray, domains: int) -> IntArray:
     Weakness: a farm whose domains link one way only, in a ring, is not found, nor one that a single domain
     outside links back to, as both are one group then.
     """
+    found = groups(sources, targets, domains)
+    is_farm = (
+        (found.members >= LEAST)
+        & (found.members <= min(MOST, SHARE * found.linking))
+        & (found.density >= DENSITY)
+        & (found.outside <= OUTSIDE)
+    )
+    return np.where(is_farm[found.of], found.members[found.of], 0)
+
+
+def groups(sources: IntArray, targets: IntArray, domains: int) -> Groups:
+    """Return the groups that are connected by links both ways; links within a domain do not count."""
     far = sources != targets
     links = csr_array((np.ones(far.sum()), (sources[far], targets[far])), shape=(domains, domains))
     links.data[:] = 1.0  # however many there are between two domains
     mutual = links.multiply(links.T).tocsr()
     _, group = connected_components(mutual, directed=False)
-    linking = np.count_nonzero(np.diff(links.indptr))
     members = np.bincount(group)
     pairs = np.bincount(group, np.diff(mutual.indptr), len(members))  # each twice
     source, target = links.nonzero()
     to = np.bincount(group[target], minlength=len(members))
     within = np.bincount(group[target], group[source] == group[target], len(members))
-    is_farm = (
-        (members >= LEAST)
-        & (members <= min(MOST, SHARE * linking))
-        & (pairs >= DENSITY * members * (members - 1))
-        & (to - within <= OUTSIDE * to)
+    return Groups(
+        group.astype(np.int64),
+        members,
+        pairs / np.maximum(members * (members - 1), 1),
+        (to - within) / np.maximum(to, 1),
+        int(np.count_nonzero(np.diff(links.indptr))),
     )
-    return np.where(is_farm[group], members[group], 0)
 
 
 def find(catalog: Catalog) -> Farms:
     """Find the farms of a catalog; a second for a million links."""
     sources, targets = catalog.links.arrays()
+    names, domains = by_domain(catalog)
+    sizes = farms(domains[sources - 1], domains[targets - 1], len(names)) if len(sources) else domains * 0
+    of_page = sizes[domains] if len(sources) else sizes
+    pages = np.flatnonzero(of_page)
+    return Farms(pages + 1, of_page[pages])
+
+
+def by_domain(catalog: Catalog) -> tuple[list[str], IntArray]:
+    """Return the registrable domains, and the place among them of each page's, from page 1 on."""
     names, servers = catalog.urls.servers()
     known = dict[str, int]()
     domain_of = np.zeros(max(names, default=0) + 1, np.int64)
     for number, name in names.items():
         domain_of[number] = known.setdefault(registrable_domain(name), len(known))
-    domains = domain_of[servers]  # of each page, from page 1 on
-    sizes = farms(domains[sources - 1], domains[targets - 1], len(known)) if len(sources) else domains * 0
-    of_page = sizes[domains] if len(sources) else sizes
-    pages = np.flatnonzero(of_page)
-    return Farms(pages + 1, of_page[pages])
+    return list(known), domain_of[servers]
 
 
 def store(folder: Path, found: Farms, identity: str) -> None:

@@ -158,12 +158,24 @@ def stuffed_words(text: str, spans: Spans, blocks: Sequence[Block], links: Itera
     """
     if sum(end - start for start, end in spans) < FEWEST_WORDS:  # characters: too few in any case
         return 0
-    honest = ((block.start, block.end) for block in blocks if block.is_opened)
-    words = _words(_blanked(text, merged([*honest, *links])), spans)
+    words = counted_words(text, spans, blocks, links)
     if len(words) < max(FEWEST_WORDS, SHARE * len(text.split())):
         return 0
+    return len(words) if share_of_most(words) >= STUFFED else 0
+
+
+def counted_words(
+    text: str, spans: Spans, blocks: Sequence[Block], links: Iterable[tuple[int, int]]
+) -> list[str]:
+    """Return the hidden words of a text that may be there to be found; see `stuffed_words`."""
+    honest = ((block.start, block.end) for block in blocks if block.is_opened)
+    return _words(_blanked(text, merged([*honest, *links])), spans)
+
+
+def share_of_most(words: Sequence[str]) -> float:
+    """Return which share of words the MOST frequent ones of them make up; 0 of none."""
     most = sum(count for _, count in Counter(words).most_common(MOST))
-    return len(words) if most >= STUFFED * len(words) else 0
+    return most / max(1, len(words))
 
 
 def _words(text: str, spans: Spans) -> list[str]:
