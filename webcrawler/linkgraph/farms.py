@@ -10,7 +10,6 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.arrays import READING
@@ -69,6 +68,9 @@ def farms(sources: IntArray, targets: IntArray, domains: int) -> IntArray:
 
 def groups(sources: IntArray, targets: IntArray, domains: int) -> Groups:
     """Return the groups that are connected by links both ways; links within a domain do not count."""
+    # Not above: searches import this module too, and would begin later
+    from scipy.sparse.csgraph import connected_components
+
     far = sources != targets
     links = csr_array((np.ones(far.sum()), (sources[far], targets[far])), shape=(domains, domains))
     links.data[:] = 1.0  # however many there are between two domains
