@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 from test_agents import SharedWeb, crawled
 from test_catalog import A, B, write
 from test_catalog import page as fetched
-from test_collection_size import names
+from test_collection_size import names, rank
 from test_collection_size import run as collect
 from test_freshness import ago, not_modified
 from test_live_launching import wait_for
@@ -179,21 +179,20 @@ def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp
     in the Collection"; "When a page not in CollUrls turns out to be more important than a page within
     CollUrls, the Ranking Module schedules for replacement".
     """
-    pages, best = [f"/{n}" for n in range(5)], "/best"
-    routes: dict[str, Route] = {"/": page(*pages), best: page("/")}
-    for n, name in enumerate(pages):  # all link to the best, and to those before them: none to the last
-        routes[name] = page("/", best, *pages[:n])
-    site = Site(routes).start()
-    first = collect(tmp_path, site, most=6, RANKER_ENABLED="yes")
-    assert names(first, site) == {"/", *pages}
+    pages = [f"/{n}" for n in range(12)]
+    site = Site({"/": page(*pages), **{name: page("/") for name in pages}}).start()
+    first = collect(tmp_path, site, most=6)
+    collection = names(first, site)
+    (*_, least), best = sorted(collection - {"/"}), min(set(pages) - collection)
+    rank(tmp_path, site, {least: 0.5, best: 9.0})  # as the ranker would find in time
 
-    again = ("-a", "refresh=yes", "-a", "max_pages=30")
-    after = collect(tmp_path, site, *again, most=6, RANKER_ENABLED="yes", REFRESH_AT_MOST=0)
+    after = collect(tmp_path, site, "-a", "refresh=yes", "-a", "max_pages=30", most=6, REFRESH_AT_MOST=0)
     site.stop()
 
-    assert names(after, site) == {"/", *pages[:-1], best}
+    assert len(collection) == 6
+    assert names(after, site) == collection - {least} | {best}
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:  # AllUrls
-        assert {f"{site.url}{name}" for name in routes} <= {url for _, url in catalog.urls.all()}
+        assert {f"{site.url}{name}" for name in pages} <= {url for _, url in catalog.urls.all()}
     assert site.times("/") > 0, "the collection was not kept fresh meanwhile"
 
 
