@@ -32,17 +32,15 @@ def build_wheel(clone: Path) -> Path:
 
 
 def make_environment(folder: Path, *requirements: str) -> Path:
-    """The folder of its programs. Without pip, and without compiling what is hardly used: half the time."""
+    """The folder of its programs. Without pip, and without compiling what is hardly used."""
     venv.create(folder)
     return install(folder / "bin", *requirements)
 
 
 def install(programs: Path, *requirements: str) -> Path:
     """Into the environment whose programs these are."""
-    pip = [sys.executable, "-m", "pip", "--python", programs / "python"]
-    subprocess.run(
-        [*pip, "install", "--quiet", "--no-compile", *requirements], cwd=programs.parent, check=True
-    )
+    uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", programs / "python"]
+    subprocess.run([*uv, *requirements], cwd=programs.parent, check=True)
     return programs
 
 
