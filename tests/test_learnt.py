@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -41,14 +42,22 @@ def modes() -> list[str]:
     return MODES
 
 
+@cache
+def without_a_kill(mode: str, client: redis.Redis) -> list[str]:
+    """The choices of a crawl that nothing interrupted; leaves the database empty."""
+    client.flushdb()
+    order = crawled(client, mode, STEPS + NEXT)
+    client.flushdb()
+    return order
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", ["completed", "replanned"])
 @pytest.mark.parametrize("mode", modes())
 def test_after_a_kill_the_next_choices_are_those_of_a_crawl_that_was_not_killed(
     mode: str, killed: str, client: redis.Redis, tmp_path: Path
 ) -> None:
-    client.flushdb()
-    whole = crawled(client, mode, STEPS + NEXT)
-    client.flushdb()
+    whole = without_a_kill(mode, client)
     address = client.connection_pool.connection_kwargs
     words = [str(address.get("path") or address["port"]), str(address.get("db", 0)), mode, str(tmp_path)]
 
@@ -65,9 +74,7 @@ def test_after_a_kill_the_next_choices_are_those_of_a_crawl_that_was_not_killed(
 
 @pytest.mark.parametrize("mode", modes())
 def test_after_an_orderly_end_they_are_the_same_too(mode: str, client: redis.Redis, tmp_path: Path) -> None:
-    client.flushdb()
-    whole = crawled(client, mode, STEPS + NEXT)
-    client.flushdb()
+    whole = without_a_kill(mode, client)
 
     order = continued(client, mode, tmp_path, STEPS) + continued(client, mode, tmp_path, NEXT)
 
@@ -77,9 +84,7 @@ def test_after_an_orderly_end_they_are_the_same_too(mode: str, client: redis.Red
 
 @pytest.mark.parametrize("mode", ["adaptive?query=gene+cell", "context-graph?query=gene+cell"])
 def test_without_the_file_they_would_be_others(mode: str, client: redis.Redis, tmp_path: Path) -> None:
-    client.flushdb()
-    whole = crawled(client, mode, STEPS + NEXT)
-    client.flushdb()
+    whole = without_a_kill(mode, client)
     order = continued(client, mode, tmp_path, STEPS)
 
     order += continued(client, mode, tmp_path / "another", NEXT)
