@@ -387,6 +387,21 @@ def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Ca
     assert urls(tmp_path) == ["page"]
 
 
+def test_who_waits_for_the_index_replaces_a_follower_of_lower_priority_when_the_crawl_is_over(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    with hold_crawl(tmp_path):
+        of_crawl = FOLLOWER.start(tmp_path)
+        wait_for(lambda: is_locked(tmp_path))
+        os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
+    write(catalog, page("page", "word"))
+
+    follower.wait_until_caught_up(tmp_path)
+
+    assert of_crawl.wait(30) == -signal.SIGKILL
+    assert urls(tmp_path) == ["page"]
+
+
 def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
     with hold_crawl(tmp_path):
         FOLLOWER.start(tmp_path)

@@ -75,7 +75,9 @@ def follow(
 def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent) -> None:
     """Wait until the index has what the catalog had at the call; follow in this process where nobody does.
 
-    Where nobody follows, the index is opened and checked even if it says that it has everything.
+    Once no crawl is alive, it does so in place of a follower of lower priority, too, which everything else on
+    the machine comes before. Where nobody follows, the index is opened and checked even if it says that it
+    has everything.
     """
     with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
         last, identity = catalog.last_seq(), catalog.identity
@@ -91,6 +93,8 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent) -> None:
                 with lock:
                     (_rebuild if is_outdated(crawl_dir / "index") else _build)(crawl_dir, progress)
             elif not caught_up:
+                if not is_crawling(crawl_dir):
+                    FOLLOWER.displace(crawl_dir)
                 time.sleep(POLL_SECONDS)
             checked = True  # by us, or by the follower that is at work
 
