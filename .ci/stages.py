@@ -65,7 +65,17 @@ TWO_AT_A_TIME = (
     tests(
         "slow",
         f"slow and not ({OTHERS})",
-        *("--ignore", MISSION, "--ignore", WAITING, "-n", "2", "--dist", "loadfile"),
+        *(
+            "--ignore",
+            MISSION,
+            "--ignore",
+            WAITING,
+            "-n",
+            "2",
+            "--dist",
+            "loadfile",
+            "--no-loadscope-reorder",
+        ),
     ),
     tests("mission", "", MISSION),
     tests("zoo", "zoo"),
