@@ -8,8 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from localweb import Crawled, Route, Site, copy_at_rest, crawl, page
+from marked import until
 
+from webcrawler import settings
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import REFRESHER, is_held
+from webcrawler.connection import serialized
+from webcrawler.crawl.run.crawl import REFRESHER_NEEDS
+from webcrawler.index.follower import lag, wait_until_caught_up
 from webcrawler.linkgraph import stored
 
 pytestmark = pytest.mark.slow
@@ -111,3 +117,20 @@ def test_a_smaller_size_discards_the_least_important_documents(first: Crawled, s
     after = run(first.folder, site, "-a", "refresh=once", most=4)
 
     assert names(after, site) == {"/", *members[:3]}
+
+
+def test_what_is_too_much_after_the_last_page_of_a_crawl_leaves_the_collection_and_the_index(
+    first: Crawled, site: Site
+) -> None:
+    members = sorted(names(first, site) - {"/"})
+    rank(first.folder, site, {name: 10.0 - n for n, name in enumerate(members)} | {"/": 20.0})
+    wait_until_caught_up(first.folder)
+
+    told = {name: getattr(settings, name) for name in REFRESHER_NEEDS} | {"COLLECTION_MAX": 4}
+    REFRESHER.start(first.folder, serialized(told, others=REFRESHER_NEEDS)).wait(60)  # no crawl is alive
+
+    assert names(first, site) == {"/", *members[:3]}
+    states = first.frontier["states"]
+    assert states["reasons"]["discarded"] == 6
+    assert states["seen"] == states["queued"] + states["done"] + states["failed"]
+    until(lambda: not lag(first.folder) and not is_held(first.folder / "index.lock"), 60)

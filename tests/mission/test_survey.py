@@ -23,13 +23,14 @@ from starlette.testclient import TestClient
 from test_agents import SharedWeb, crawled
 from test_catalog import A, B, write
 from test_catalog import page as fetched
-from test_collection_size import names, rank
+from test_collection_size import names
 from test_collection_size import run as collect
 from test_freshness import ago, not_modified
 from test_live_launching import wait_for
 from testdata import needed
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import is_held
 from webcrawler.orderings import ordering
 from webcrawler.realtime import journal
 from webcrawler.refresh import outlook, report
@@ -180,16 +181,20 @@ def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp
     CollUrls, the Ranking Module schedules for replacement".
     """
     pages = [f"/{n}" for n in range(12)]
-    site = Site({"/": page(*pages), **{name: page("/") for name in pages}}).start()
-    first = collect(tmp_path, site, most=6)
+    least, best = "/4", "/11"  # by links: one from the first page, and one from every page
+    routes: dict[str, Route] = {"/": page(*pages)}
+    routes |= {name: page("/", best, f"/{(n + 1) % 4}") for n, name in enumerate(pages)}
+    site = Site(routes).start()
+    first = collect(tmp_path, site, most=6, RANKER_ENABLED="yes")
     collection = names(first, site)
-    (*_, least), best = sorted(collection - {"/"}), min(set(pages) - collection)
-    rank(tmp_path, site, {least: 0.5, best: 9.0})  # as the ranker would find in time
+    wait_for(lambda: not is_held(tmp_path / "ranks.lock"))
 
-    after = collect(tmp_path, site, "-a", "refresh=yes", "-a", "max_pages=30", most=6, REFRESH_AT_MOST=0)
+    again = ("-a", "refresh=yes", "-a", "max_pages=30")
+    after = collect(tmp_path, site, *again, most=6, RANKER_ENABLED="yes", REFRESH_AT_MOST=0)
+    wait_for(lambda: not is_held(tmp_path / "refresh.lock"))
     site.stop()
 
-    assert len(collection) == 6
+    assert collection == {"/", *pages[:5]}
     assert names(after, site) == collection - {least} | {best}
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:  # AllUrls
         assert {f"{site.url}{name}" for name in pages} <= {url for _, url in catalog.urls.all()}

@@ -40,7 +40,7 @@ class Ahead:
     def _lease(self) -> None:
         if self._leased:  # too many
             self._number = max(1, len(self._visited))
-            self.settle()
+            self._frontier.release(self._leased)
         else:
             self._number = min(2 * self._number, self._most)
         found = self._frontier.complete_and_lease(self._visited, self._number)[1]

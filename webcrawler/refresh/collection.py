@@ -67,6 +67,11 @@ class Collection:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @property
+    def documents(self) -> int:
+        """How many there are now, those outside the scope among them."""
+        return int(np.count_nonzero(self.schedule.weights > 0))
+
     def is_outdated(self) -> bool:
         """Is another server's 304 believed, or not, than when the history was read? Then make another one.
 

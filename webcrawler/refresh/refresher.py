@@ -16,9 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import POLL_SECONDS, REFRESHER, is_crawling, prepare, release_if_idle, wait_for
-from webcrawler.connection import RedisError, visit
-from webcrawler.errors import Unavailable
+from webcrawler.background import (
+    POLL_SECONDS,
+    REFRESHER,
+    hold_crawl,
+    is_crawling,
+    prepare,
+    release_if_idle,
+    wait_for,
+)
+from webcrawler.connection import RedisError, from_settings, visit
+from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, ordering
 from webcrawler.metrics import Recorder
 from webcrawler.refresh.admission import Admission
@@ -62,6 +70,8 @@ def refresh(
                 _serve(collection, catalog, crawl_dir, settings, stopped, recorder)
                 if collection.is_outdated() and not stopped():
                     collection = Collection(catalog, crawl_dir, schedule_of(settings))
+                if not stopped():
+                    _settle(collection, catalog, crawl_dir, settings)
                 with suppress(OSError):
                     collection.store()
                 if release_if_idle(lock, crawl_dir, lambda: True):
@@ -95,6 +105,20 @@ def _serve(
     except (RedisError, Unavailable) as error:
         _log.warning("no checks are queued now: %s", error)
         time.sleep(POLL_SECONDS)
+
+
+def _settle(collection: Collection, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:
+    """Bring a collection to its size after a crawl, whose last pages may have come after the last step."""
+    most = int(settings["COLLECTION_MAX"])
+    collection.follow()
+    if is_crawling(crawl_dir) or not 0 < most < collection.documents:
+        return
+    try:  # the crawl may have been the last user of its Redis
+        with hold_crawl(crawl_dir, patience_seconds=0), from_settings(settings) as connection:
+            frontier = Frontier(connection.client, ordering("fifo"))
+            Replacement(collection, catalog, frontier, crawl_dir, most).settle()
+    except (RedisError, Unavailable, BadInput) as error:
+        _log.warning("the collection stays larger than %d documents until the next crawl: %s", most, error)
 
 
 def main(arguments: list[str]) -> int:

@@ -47,7 +47,7 @@ AGENTS = "AGENTS"  # not one of our settings: where the command puts what it has
 NOTHING = "nothing was crawled: all seeds have failed; `scrapy frontier explain URL` says why"
 REFRESHER_NEEDS = (
     *("FRONTIER_DELAY", "REFRESH_SHARE", "REFRESH_POLICY", "REFRESH_AT_LEAST", "REFRESH_AT_MOST"),
-    "COLLECTION_MAX",
+    *("COLLECTION_MAX", "REDIS_FSYNC"),
 )
 
 
