@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -171,6 +173,26 @@ def test_several_agents_ask_each_word_once(tmp_path: Path) -> None:
         assert found.status == 0, found.log
         assert queries(opened["a"])
         assert set(Counter(queries(opened["a"])).values()) == {1}
+
+
+def test_form_on_the_last_page_is_asked_also_where_another_agent_has_fetched_it(tmp_path: Path) -> None:
+    turns = count()
+
+    def home(_: Site) -> Answer:
+        time.sleep(
+            0.5 + 1.8 * next(turns)
+        )  # that of the second agent comes when the first has looked for forms
+        return hidden()["/"]
+
+    with sites(a=hidden(**{"/": home}), b=hidden(**{"/": home})) as opened:
+        both = ",".join(f"{site.url}/" for site in opened.values())
+        named = ",".join(site.url for site in opened.values())
+        seeds = ("index", "-a", f"seeds={both}", "-a", "agents=2")
+        given = {"ITEM_PIPELINES": WITH_TEXTS, "BATCH_SECONDS": 0.1, "CONCURRENT_REQUESTS": 1, "FORMS": named}
+        found = crawl(tmp_path, *seeds, **given)
+
+        assert found.status == 0, found.log
+        assert queries(opened["a"]) and queries(opened["b"])
 
 
 def test_form_that_asks_another_site_is_left_alone(tmp_path: Path) -> None:

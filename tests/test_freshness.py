@@ -24,11 +24,10 @@ from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 
 DAY = 86400.0
-NOW = time.time()
 
 
 def ago(days: float) -> float:
-    return NOW - days * DAY
+    return time.time() - days * DAY
 
 
 @pytest.fixture
@@ -228,8 +227,8 @@ def test_false_304s_count_for_nothing_once_they_are_found_out(
     write(catalog, *[asked(page(url, ago(10), "new " + url), whole=True) for url in SITE[4:8]])
 
     found = told(catalog, tmp_path)
-    times = [round((NOW - one["checked"]) / DAY) for one in found["oldest"]]
-    assert [round((NOW - one["checked"]) / DAY) for one in believed["oldest"]] == [40] * 4 + [20] * 4
+    times = [round((ago(0) - one["checked"]) / DAY) for one in found["oldest"]]
+    assert [round((ago(0) - one["checked"]) / DAY) for one in believed["oldest"]] == [40] * 4 + [20] * 4
     assert times == [40] * 4 + [10] * 4
     assert found["calibration"]["bins"][0]["checks"] == 4
     following.follow()
@@ -276,7 +275,7 @@ def test_one_in_a_hundred_is_drawn_whatever_its_value_and_goes_first(
 ) -> None:
     monkeypatch.setattr(admission, "OF_A_SERVER", 50)
     write(catalog, *[page(url, ago(40 if n < 200 else 1), url) for n, url in enumerate(SITE)])
-    since = int(NOW)
+    since = int(ago(0))
     lots = np.random.default_rng(since).random(len(SITE)) < admission.AUDITS
 
     found = queued(catalog, tmp_path, make_frontier, f"once {since}")
@@ -289,7 +288,7 @@ def test_one_in_a_hundred_is_drawn_whatever_its_value_and_goes_first(
 def test_a_refresher_without_end_draws_too_also_what_was_just_checked(
     catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(catalog, *[page(url, NOW, url) for url in SITE])
+    write(catalog, *[page(url, ago(0), url) for url in SITE])
     monkeypatch.setattr(admission, "AUDITS", 1.0)
 
     found = queued(catalog, tmp_path, make_frontier, "only")

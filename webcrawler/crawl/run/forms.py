@@ -66,7 +66,7 @@ class Asker:
         self._catalog, self._frontier, self._rules = catalog, frontier, rules
         self._most, self._site_most = most, site_most
         self._sites: defaultdict[str, Site] = defaultdict(Site)
-        self._seq = 0
+        self.seq = 0  # the last change of the catalog that was read
         self._sent: set[int] = set()  # URL ids of queries
 
     def ask(self) -> bool:
@@ -83,13 +83,13 @@ class Asker:
     def _read(self) -> None:
         """Takes in what has been fetched since the last time."""
         last = self._catalog.last_seq()
-        numbers = self._catalog.changed(self._seq, last).tolist() if last > self._seq else []
+        numbers = self._catalog.changed(self.seq, last).tolist() if last > self.seq else []
         for chosen in self._chosen(numbers):  # first, as pages are told from pages of results by them
             for links in self._catalog.links.followed(list(chosen)).values():
                 self._find_forms(links)
         for chosen in self._chosen(numbers):
             self._read_pages(chosen)
-        self._seq = last
+        self.seq = last
 
     def _chosen(self, numbers: Sequence[int]) -> Iterator[dict[int, str]]:
         """Those of the chosen sites, some at a time: URLs by page number."""
@@ -182,6 +182,11 @@ class Forms:
         """Pages were decided: there may be nothing left to wait for."""
         self.is_expecting = True
         self._changed.set()
+
+    def seen_empty(self, seq: int) -> None:
+        """The frontier was empty when the catalog's last change was this: another agent may have made it."""
+        if seq > self._asker.seq and not (self._crawl.is_closing or self._crawl.outcomes.is_full):
+            self.settled()
 
     async def close(self) -> None:
         self._is_closed = True
