@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 QUERY = "cheap flights luxury hotels bargain tickets"
 DIFFERENT = (1, 3, 4, 6)  # words of the query that are repeated
-STUFFING = (0.1, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.8)  # share of the words that is put in
+STUFFING = (0.1, 0.3, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9)  # share of the words that is put in
 
 DOMAINS, LINKS = 2_000, 5  # of the web around a farm: each links to so many others
 SIZES = (2, 3, 4, 10, 50, 100, 101, 200)

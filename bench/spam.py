@@ -6,9 +6,9 @@ FOLDER is the data folder of a crawl, with an index. First, all three rules are 
 Every mark is printed, and the documents nearest to a threshold, for a person to look at:
 
 - stuffed: the three words of the main content that it has most, as if somebody asked for just these;
-  .5 is the threshold, of pages with 100 words or more;
-- hidden: the five most frequent words of those that are hidden and count, again .5, where 50 or more do and
-  are a tenth of the page;
+  two thirds are the threshold, of pages with 100 words or more;
+- hidden: the five most frequent words of those that are hidden and count; .5 is the threshold, where 50 or
+  more do and are a tenth of the page;
 - farm: the groups of two domains or more that are connected by links both ways.
 
 Then spam is made in steps of strength (bench/madespam.py), on as many honest pages of the crawl as --pages

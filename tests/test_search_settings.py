@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     """Two pages about cheap flights, of which one says little else."""
     prose = " ".join(f"sentence {number} about the harbour and its boats" for number in range(12))
     pages = [
-        entry((STUFFED, "Cheap flights", "cheap flights " * 60 + prose), link(HONEST)),
+        entry((STUFFED, "Cheap flights", "cheap flights " * 160 + prose), link(HONEST)),
         entry((HONEST, "Cheap flights", f"Cheap flights. {prose}"), link(STUFFED)),
     ]
     publish(tmp_path / "crawl", pages)

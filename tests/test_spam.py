@@ -37,7 +37,7 @@ Links = list[tuple[int, int]]
 
 @pytest.fixture
 def stuffed_dir(tmp_path: Path) -> Path:
-    stuffed = " ".join(["cheap flights"] * 60) + " " + PROSE
+    stuffed = " ".join(["cheap flights"] * 160) + " " + PROSE
     rows = [(TARGET, "Cheap flights", stuffed), (HONEST, "Cheap flights", f"Cheap flights. {PROSE}")]
     publish(tmp_path, map(entry, rows))
     return tmp_path
@@ -67,6 +67,7 @@ def test_it_is_never_left_out_and_ranks_as_before_for_other_words(stuffed_dir: P
     [
         "cheap flights " * 20,  # short texts name their subject often
         PROSE + " cheap flights" * 15,  # a quarter of the words
+        PROSE + " cheap flights" * 60,  # more than half, as a list of constants may
     ],
 )
 def test_what_honest_pages_repeat_is_no_mark(tmp_path: Path, text: str) -> None:

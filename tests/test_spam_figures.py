@@ -23,7 +23,7 @@ def test_marked_pages_are_named_and_the_others_are_in_the_order_of_their_shares(
     rows = [
         (HONEST, "Village", f"{PROSE} {PROSE}"),
         (quarter, "Flights", PROSE + " cheap flights" * 15),
-        (TARGET, "Flights", PROSE + " cheap flights" * 60),
+        (TARGET, "Flights", PROSE + " cheap flights" * 160),
     ]
     publish(tmp_path, map(entry, rows))
 
@@ -31,8 +31,8 @@ def test_marked_pages_are_named_and_the_others_are_in_the_order_of_their_shares(
 
     assert found.marked == [f"stuffed {TARGET}"]
     assert [page.url for page in found.pages] == [TARGET, quarter, HONEST]
-    words = len(PROSE.split()) + 120
-    assert found.pages[0].share == pytest.approx(120 / words, abs=0.03)  # and a third word
+    words = len(PROSE.split()) + 320
+    assert found.pages[0].share == pytest.approx(320 / words, abs=0.03)  # and a third word
     assert set(found.pages[0].words.split()) >= {"cheap", "flight"}
     assert (found.documents, found.groups, found.hiding) == (3, [], 0)
 

@@ -12,8 +12,8 @@ from webcrawler.text.query import QueryTerm
 
 FEWEST_WORDS = 100  # of a text that can be stuffed: short ones name their subject often
 # Share of a text that the MOST words of the query which it has most make up, from which on it is stuffed. On
-# docweb, no three words make up more than .43 of a page: explanation/ranking.md.
-STUFFED, MOST = 0.5, 3
+# docweb, no three words make up more than .64 of a page: explanation/ranking.md.
+STUFFED, MOST = 2 / 3, 3
 
 
 def stuffed(terms: Sequence[QueryTerm], matches: Matches) -> NDArray[np.float64]:
