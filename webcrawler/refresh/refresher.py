@@ -17,6 +17,7 @@ from typing import Any
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
+    FOLLOWER,
     POLL_SECONDS,
     REFRESHER,
     hold_crawl,
@@ -110,13 +111,17 @@ def _serve(
 def _settle(collection: Collection, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:
     """Bring a collection to its size after a crawl, whose last pages may have come after the last step."""
     most = int(settings["COLLECTION_MAX"])
+    if not most or is_crawling(crawl_dir):
+        return
     collection.follow()
-    if is_crawling(crawl_dir) or not 0 < most < collection.documents:
+    if collection.documents <= most:
         return
     try:  # the crawl may have been the last user of its Redis
         with hold_crawl(crawl_dir, patience_seconds=0), from_settings(settings) as connection:
             frontier = Frontier(connection.client, ordering("fifo"))
             Replacement(collection, catalog, frontier, crawl_dir, most).settle()
+            if (crawl_dir / "index").exists():
+                FOLLOWER.ensure_started(crawl_dir)  # that of the crawl may have ended with it
     except (RedisError, Unavailable, BadInput) as error:
         _log.warning("the collection stays larger than %d documents until the next crawl: %s", most, error)
 

@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import FOLLOWER
 from webcrawler.frontier import WAITING, Again, Frontier
 from webcrawler.linkgraph import stored
 from webcrawler.refresh.collection import Collection
@@ -55,14 +54,12 @@ class Replacement:
             self._promote(ranks, self._least(ranks, int(self._credit)))
 
     def settle(self) -> None:
-        """Discard all that is too much, and have the index follow, as its follower may have ended."""
+        """Discard all that is too much."""
         if (ranks := self._ranks()) is None:
             return
         excess = self._collection.documents - self._most
         for least in np.array_split(self._least(ranks, excess), -(-excess // AT_ONCE)):
             self._discard(least)
-        if (self._crawl_dir / "index").exists():
-            FOLLOWER.ensure_started(self._crawl_dir)
 
     def _ranks(self) -> stored.Ranks | None:
         return stored.load(self._crawl_dir / "ranks", self._catalog.identity)

@@ -223,7 +223,7 @@ class Crawl(Worker):
         is_full = self.outcomes.is_full
         self.frontier.leases.checks_only = self._has_checks_left or is_full or self.job.refresh == "only"
         found = super().lease(limit, reports, doubtful)
-        if self._forms and not (found.queued or found.leased):
+        if self._forms and not (found.queued or found.leased or self.job.refresh in ENDLESS):
             self._loop.call_soon_threadsafe(self._forms.seen_empty, self.stores.ask(Catalog.last_seq))
         if not found.leases and self.job.refresh == "once":
             self._has_checks_left = bool(self.frontier.refresh)
