@@ -298,6 +298,7 @@ SEEN = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(SEEN, max_size=4), max_size=12))
 def test_no_url_is_lost_and_priorities_stay_within_bounds(batches: Sequence[Sequence[Seen]]) -> None:
     frontier = Frontier()

@@ -84,6 +84,7 @@ def crawled(folder: Path, web: SharedWeb, *arguments: str, **settings: object) -
     return crawl(folder, "index", "-a", web.seeds, "-a", "agents=2", *arguments, **{**SETTINGS, **settings})
 
 
+@pytest.mark.slow
 def test_agents_share_one_crawl_and_its_summary_counts_what_all_of_them_did(
     web: SharedWeb, tmp_path: Path
 ) -> None:
@@ -100,6 +101,7 @@ def test_agents_share_one_crawl_and_its_summary_counts_what_all_of_them_did(
     assert "agent 2: " in done.log
 
 
+@pytest.mark.slow
 def test_each_agent_keeps_what_it_learns_in_a_file_by_its_number(web: SharedWeb, tmp_path: Path) -> None:
     done = crawled(tmp_path, web, "-a", "mode=adaptive?query=page")
 
@@ -108,6 +110,7 @@ def test_each_agent_keeps_what_it_learns_in_a_file_by_its_number(web: SharedWeb,
     assert files == {"agent1.msgpack", "agent2.msgpack"}
 
 
+@pytest.mark.slow
 def test_max_pages_is_for_all_agents_together(web: SharedWeb, tmp_path: Path) -> None:
     done = crawled(tmp_path, web, "-a", "max_pages=17")
 
@@ -115,6 +118,7 @@ def test_max_pages_is_for_all_agents_together(web: SharedWeb, tmp_path: Path) ->
     assert len(done.documents()) == 17
 
 
+@pytest.mark.slow
 def test_the_size_of_the_collection_is_for_all_agents_together(web: SharedWeb, tmp_path: Path) -> None:
     done = crawled(tmp_path, web, COLLECTION_MAX=17)
 

@@ -334,6 +334,7 @@ def test_a_page_never_fetched_that_is_not_there_is_not_found_though_nothing_else
 # Kills
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "passing"),
     [("anchors.read", 1), ("anchors.read", 2), ("anchors.committed", 1), ("index.written", 2)],

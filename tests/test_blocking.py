@@ -80,6 +80,7 @@ def test_a_host_alone_means_its_servers_of_http_and_https(tmp_path: Path) -> Non
     assert json.loads(out)["blocked"] == ["http://www.example.org", "https://www.example.org"]
 
 
+@pytest.mark.slow
 def test_what_is_no_server_is_one_clear_line(tmp_path: Path) -> None:
     process = scrapy("frontier", "block", "http://", folder=tmp_path)
 

@@ -141,6 +141,7 @@ def test_words_are_marked_in_text_and_nowhere_else() -> None:
     assert shown.count("<mark>cat</mark>") == 2 == shown.count("<mark>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["<div>" * 80_000 + "<p>" * 80_000, "<ul><li>" * 80_000, "<a><b>" * 100_000])
 def test_deep_page_becomes_a_shallow_one(text: str) -> None:
     shown = show(text + "the end")

@@ -475,6 +475,7 @@ for n in range(10):
 """
 
 
+@pytest.mark.slow
 def test_several_processes_write_at_once_and_agree(tmp_path: Path) -> None:
     commands = [[sys.executable, "-c", WRITER, name, str(tmp_path)] for name in "wxyz"]
     here = str(Path(__file__).parent)
@@ -566,6 +567,7 @@ def tables(folder: str) -> dict[str, list[object]]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(histories, st.data())
 def test_replayed_batches_change_nothing(history: list[Entry], data: st.DataObject) -> None:
@@ -585,6 +587,7 @@ def test_replayed_batches_change_nothing(history: list[Entry], data: st.DataObje
         catalog.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(histories, st.data())
 def test_cutting_into_batches_and_restarts_make_no_difference(
@@ -626,6 +629,7 @@ def shown(catalog: Catalog, numbers: Sequence[int]) -> dict[int, Document]:
     return {number: one._replace(duplicate_of=bool(one.duplicate_of)) for number, one in documents}
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(histories)
 def test_following_the_changes_gives_the_documents(history: list[Entry]) -> None:
@@ -644,6 +648,7 @@ def test_following_the_changes_gives_the_documents(history: list[Entry]) -> None
         catalog.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(histories)
 def test_following_the_changes_gives_the_links(history: list[Entry]) -> None:
@@ -663,6 +668,7 @@ def test_following_the_changes_gives_the_links(history: list[Entry]) -> None:
         catalog.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(histories, st.integers(1, 8))
 def test_the_in_links_are_the_links_turned_round(history: list[Entry], at_once: int) -> None:

@@ -111,6 +111,7 @@ def test_however_the_time_is_cut_each_key_is_passed_once_a_turn(
 # In the catalog
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(batches)
 def test_whatever_is_written_and_undone_each_row_is_in_one_level(

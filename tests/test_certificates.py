@@ -80,6 +80,7 @@ noted = pytest.mark.parametrize("web", [False], indirect=True, ids=["noted"])
 refused = pytest.mark.parametrize("web", [True], indirect=True, ids=["refused"])
 
 
+@pytest.mark.slow
 @noted
 def test_page_behind_a_bad_certificate_is_fetched_with_a_note(web: Web) -> None:
     for url, fault in web.faults.items():
@@ -89,6 +90,7 @@ def test_page_behind_a_bad_certificate_is_fetched_with_a_note(web: Web) -> None:
         assert web.crawled.reason(f"{url}private") == "failed/robots-disallowed"
 
 
+@pytest.mark.slow
 @noted
 def test_statistics_count_the_notes_by_kind(web: Web) -> None:
     for fault in set(web.faults.values()) - {""}:
@@ -96,6 +98,7 @@ def test_statistics_count_the_notes_by_kind(web: Web) -> None:
         assert re.search(rf"'webcrawler/noted/{fault}': {fetches}\b", web.crawled.log)
 
 
+@pytest.mark.slow
 @noted
 def test_record_of_the_archive_has_the_note(web: Web) -> None:
     kept = {record.response.url: record.error for record in records(web.crawled.folder / "pages")}
@@ -103,6 +106,7 @@ def test_record_of_the_archive_has_the_note(web: Web) -> None:
     assert {url: kept[url] for url in web.faults} == web.faults
 
 
+@pytest.mark.slow
 @noted
 def test_explain_shows_the_note(web: Web, run: Run) -> None:
     url = f"{web.sites['expired'].url}/"
@@ -112,18 +116,21 @@ def test_explain_shows_the_note(web: Web, run: Run) -> None:
     assert found["last_fetch"]["error"] == "certificate-expired"
 
 
+@pytest.mark.slow
 @refused
 def test_good_chain_is_accepted_where_bad_ones_are_refused(web: Web) -> None:
     for url, fault in web.faults.items():
         assert web.crawled.reason(url) == (f"failed/{fault}" if fault else "done/document")
 
 
+@pytest.mark.slow
 @refused
 def test_refused_server_is_sent_no_request_and_is_not_tried_again(web: Web) -> None:
     assert [name for name, site in web.sites.items() if site.asked] == ["good", "of the root itself"]
     assert not any(web.crawled.fetch(url).retry for url, fault in web.faults.items() if fault)
 
 
+@pytest.mark.slow
 @refused
 def test_frontier_counts_the_kinds(web: Web) -> None:
     found = web.crawled.frontier["states"]["reasons"]
@@ -133,6 +140,7 @@ def test_frontier_counts_the_kinds(web: Web) -> None:
     }
 
 
+@pytest.mark.slow
 @refused
 def test_seed_that_is_refused_is_told_with_what_to_do(web: Web) -> None:
     url = f"{web.sites['expired'].url}/"
@@ -144,6 +152,7 @@ def test_seed_that_is_refused_is_told_with_what_to_do(web: Web) -> None:
     assert told in web.crawled.log
 
 
+@pytest.mark.slow
 def test_name_of_a_host_is_looked_for_in_the_certificate(tmp_path: Path) -> None:
     made = served(tmp_path)
     site = Site({"/": page()}, host="localhost", tls=made["good"][0].context(tmp_path)).start()

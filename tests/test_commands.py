@@ -156,6 +156,7 @@ def test_other_commands_asked_for_wrongly(run: Run, arguments: tuple[str, ...], 
     assert_told_off(run(*arguments), line)
 
 
+@pytest.mark.slow
 def test_it_is_so_for_a_process_of_its_own_too(tmp_path: Path) -> None:
     """No log before the line, no traceback after it."""
     process = scrapy("crawl", "index", "-a", "seeds=nonsense", folder=tmp_path / "crawl")
@@ -286,6 +287,7 @@ def test_frontier_explain_tells_the_line_of_robots_txt_that_decides(run: Run, tm
         assert "robots: says disallowed line Disallow: /private/ status 200" in shown
 
 
+@pytest.mark.slow
 def test_rescore_goes_on_in_another_mode(run: Run, tmp_path: Path) -> None:
     """The URLs are of a special address, so that the crawl refuses them all and needs no network."""
     with connect(None, tmp_path / "crawl") as connection:
@@ -433,6 +435,7 @@ def test_graph_export_over_a_folder_leaves_nothing(run: Run, filled: Path, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["graph"]
 
 
+@pytest.mark.slow
 def test_scrapys_own_commands_know_nothing_of_the_frontier(tmp_path: Path) -> None:
     """`scrapy fetch` and `scrapy shell` in the project folder fetch one page, and leave no data folder."""
     with sites(site={"/": page_with_links("/next")}) as opened:

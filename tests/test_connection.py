@@ -173,6 +173,7 @@ def test_forked_child_has_no_say_in_when_the_server_stops(crawl_dir: Path) -> No
         assert connection.client.ping()
 
 
+@pytest.mark.slow
 def test_killed_server_loses_nothing_acknowledged_and_revives(crawl_dir: Path) -> None:
     with connect(None, crawl_dir, fsync="always") as connection:
         for number in range(1000):

@@ -106,6 +106,7 @@ def test_body_is_inflated_up_to_the_largest_size_and_no_byte_further(coding: str
     assert not isinstance(larger.value, Refused)  # it is too large, and nothing else is wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outer", CODED)
 @pytest.mark.parametrize("inner", CODED)
 def test_bound_holds_for_each_of_two_codings(inner: str, outer: str) -> None:
@@ -144,6 +145,7 @@ def coded(coding: str, *links: str) -> Answer:
     return Answer(CODED[coding](plain.encode()), headers={"Content-Encoding": coding})
 
 
+@pytest.mark.slow
 def test_crawl_asks_for_all_codings_and_follows_the_links_of_each(tmp_path: Path) -> None:
     site = Site({"/": page(*CODED)} | {f"/{coding}": coded(coding, f"from-{coding}") for coding in CODED})
     site.routes |= {f"/from-{coding}": page() for coding in CODED}

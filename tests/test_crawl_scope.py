@@ -94,6 +94,7 @@ def test_documents_out_of_scope_are_removed_on_request(collection: Collection) -
     )
 
 
+@pytest.mark.slow
 def test_a_search_of_the_web_finds_nothing_out_of_scope(tmp_path: Path) -> None:
     routes = {
         "/docs/": told("/docs/", "/docs/1", "/away"),

@@ -100,6 +100,7 @@ def test_a_redirect_hands_its_place_on_the_path_to_its_target() -> None:
     assert given[B + "q/1"] > given[B + "p/1"]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(

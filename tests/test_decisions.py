@@ -256,6 +256,7 @@ def write_many(path: str, name: str) -> None:
     decisions.close()
 
 
+@pytest.mark.slow
 def test_several_processes_write_whole_lines_to_one_file(tmp_path: Path) -> None:
     path = tmp_path / "log"
     spawn = multiprocessing.get_context("spawn")
@@ -268,6 +269,7 @@ def test_several_processes_write_whole_lines_to_one_file(tmp_path: Path) -> None
     assert Counter(row["server"] for row in read(path)) == {"http://a.test": 1000, "http://b.test": 1000}
 
 
+@pytest.mark.slow
 def test_what_comes_faster_than_it_can_be_written_is_left_out_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)

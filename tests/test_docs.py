@@ -157,6 +157,7 @@ def _words(node: ast.expr) -> Iterator[str]:
                 yield from _words(part)
 
 
+@pytest.mark.slow
 def test_the_reasons_are_found_in_the_code() -> None:
     assert {"document", "duplicate", "server-error", "robots-unreachable", "unparsable"} <= reasons_in_code()
     assert {"extension", "malformed", "domain", "nofollow", "too-many"} <= reasons_in_code()

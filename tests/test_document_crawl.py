@@ -44,6 +44,7 @@ def reading_all(web: Site, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     return crawled(web, tmp_path_factory.mktemp("all"))
 
 
+@pytest.mark.slow
 def test_documents_are_documents_like_pages(web: Site, reading_all: Crawled) -> None:
     read = [*(f"/owls.{ending}" for ending in KINDS), "/download", "/large.pdf", "/"]
 
@@ -51,6 +52,7 @@ def test_documents_are_documents_like_pages(web: Site, reading_all: Crawled) -> 
     assert reading_all.documents() == {web.url + path for path in read}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_not_indexable_and_is_counted_by_its_kind(
     web: Site, reading_all: Crawled
 ) -> None:
@@ -60,6 +62,7 @@ def test_what_cannot_be_read_is_not_indexable_and_is_counted_by_its_kind(
     assert "'webcrawler/unread/pdf': 1" in reading_all.log
 
 
+@pytest.mark.slow
 def test_plain_text_is_read_where_it_is_asked_for(web: Site, reading_all: Crawled, tmp_path: Path) -> None:
     assert reading_all.frontier["states"]["refused"]["extension"] == 1  # /owls.txt
     explain = ("frontier", "explain", f"{web.url}/owls.txt", "--json")

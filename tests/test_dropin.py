@@ -260,11 +260,8 @@ def site() -> Iterator[Site]:
         yield opened["site"]
 
 
-FAST = ("quotes", "errback", "raising", "redirects", "settings")
-
-
 @pytest.mark.parametrize(
-    "spider", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in WEBS]
+    "spider", [pytest.param(name, marks=() if name == "quotes" else pytest.mark.slow) for name in WEBS]
 )
 def test_a_spider_yields_what_it_yields_with_plain_scrapy(start: Start, site: Site, spider: str) -> None:
     site.routes = dict(WEBS[spider])
@@ -319,6 +316,7 @@ def trouble(start: Start, site: Site) -> Run:
     return start("trouble", "-a", f"site={site.url}").end()
 
 
+@pytest.mark.slow
 def test_redirects_retries_filters_and_failures(trouble: Run, site: Site) -> None:
     urls = Counter(item["url"].removeprefix(site.url) for item in trouble.items)
 
@@ -340,6 +338,7 @@ def test_redirects_retries_filters_and_failures(trouble: Run, site: Site) -> Non
     assert states["reasons"]["redirect"] == 2  # one of them to where allowed_domains did not let it go
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_down_is_said_once_and_fetched(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
 
@@ -353,6 +352,7 @@ def test_what_cannot_be_written_down_is_said_once_and_fetched(start: Start, site
 # ---- a kill, and going on
 
 
+@pytest.mark.slow
 def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
@@ -433,6 +433,7 @@ def test_a_frontier_is_forgotten_on_request(start: Start, site: Site) -> None:
 # ---- sharing, seeds, settings
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_work(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     runs = [start("author", "-a", f"site={site.url}") for _ in range(2)]
@@ -444,6 +445,7 @@ def test_two_processes_share_the_work(start: Start, site: Site) -> None:
     assert set(Counter(site.pages).values()) == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
 def test_seeds_are_taken_from_a_redis_key(start: Start, site: Site, tmp_path: Path, kind: str) -> None:
     site.routes = {f"/{name}": Answer(name) for name in ("a", "b")}
@@ -471,6 +473,7 @@ def test_seeds_are_taken_from_a_redis_key(start: Start, site: Site, tmp_path: Pa
     assert (left, refused) == (0, [b"no seed"])
 
 
+@pytest.mark.slow
 def test_a_waiting_spider_takes_seeds_that_come_later(start: Start, site: Site, tmp_path: Path) -> None:
     site.routes = {"/late": Answer("late")}
     with connect(None, tmp_path / "ours") as connection:
@@ -486,6 +489,7 @@ def test_a_waiting_spider_takes_seeds_that_come_later(start: Start, site: Site, 
     assert [item["url"] for item in run.items] == [f"{site.url}/late"]
 
 
+@pytest.mark.slow
 def test_robots_txt_is_obeyed_where_the_project_says_so(start: Start, site: Site) -> None:
     site.routes = {"*": quotes, "/robots.txt": robots("User-agent: *", "Disallow: /author/")}
 
@@ -495,6 +499,7 @@ def test_robots_txt_is_obeyed_where_the_project_says_so(start: Start, site: Site
     assert obeyed.states("author")["reasons"]["robots-disallowed"] == 3 * PAGES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "rules", "fetched"),
     [
@@ -526,6 +531,7 @@ def test_the_scheduler_alone_is_enough(start: Start, site: Site) -> None:
     assert run.states("quotes")["done"] == PAGES
 
 
+@pytest.mark.slow
 def test_with_one_request_at_a_time_the_highest_priority_is_first(start: Start, site: Site) -> None:
     site.routes = dict(WEBS["login"])
 
@@ -546,6 +552,7 @@ def test_the_add_on_imports_neither_numpy_nor_whoosh_nor_sqlite3() -> None:
 # ---- as in Scrapy and scrapy-redis
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "printed"),
     [
@@ -598,6 +605,7 @@ def test_a_seed_becomes_the_request_that_scrapy_redis_makes_of_it(seed: dict[str
     assert told[0] == told[1]
 
 
+@pytest.mark.slow
 def test_by_default_urls_are_told_apart_as_in_scrapy_and_another_identity_is_refused(
     start: Start, site: Site
 ) -> None:
@@ -615,6 +623,7 @@ def test_by_default_urls_are_told_apart_as_in_scrapy_and_another_identity_is_ref
     assert len(anew.items) == 5 + 4
 
 
+@pytest.mark.slow
 def test_explain_and_again_take_a_url_and_mean_its_get(start: Start, site: Site) -> None:
     site.routes = {"*": Answer("page")}
     run = start("spellings", "-a", f"site={site.url}").end()

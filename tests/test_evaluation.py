@@ -260,6 +260,7 @@ def part() -> Recorded:
     return first_pages(whole, start, 20_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fifo", "backlink"])
 def test_the_order_on_a_real_site_is_that_of_the_reference(mode: str, redis: Connection) -> None:
     site, start = recorded("webgraph-hollins", HOLLINS)
@@ -275,6 +276,7 @@ def area(order: list[int], graph: Graph, least: int) -> float:
     return measures.area(measures.p_st(np.array(order), np.bincount(graph.targets) >= least))
 
 
+@pytest.mark.slow
 def test_the_order_on_a_part_of_a_real_domain_is_that_of_the_reference(
     part: Recorded, redis: Connection
 ) -> None:
@@ -288,6 +290,7 @@ def test_the_order_on_a_part_of_a_real_domain_is_that_of_the_reference(
     assert [area(backlink, part.graph, least) for least in (10, 100)] == pytest.approx([69.6, 91.4], abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", STEADY)
 def test_leasing_ahead_changes_no_order_there(mode: str, part: Recorded, redis: Connection) -> None:
     small = first_pages(part, part.page("286670"), 1_500)
@@ -329,6 +332,7 @@ def test_what_is_wrong_is_said_before_the_first_crawl() -> None:
     assert crawls == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "least"), [("pagerank", 75.9 - 0.2), ("blend", 77)])
 def test_ranks_find_more_on_a_small_domain(mode: str, least: float) -> None:
     whole, wanted = read(testdata.data("webgraph-hollins")), Metrics(("ib:5",))

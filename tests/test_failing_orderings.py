@@ -28,6 +28,7 @@ def children(number: int) -> Answer:
     return Answer(f"<title>Page {number}</title><p>Words of page {number}.</p>{links}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "calls"), [("first_priority", 20), ("note", 20), ("page_note", 20), ("learn", 4), ("plan", 4)]
 )

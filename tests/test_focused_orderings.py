@@ -139,6 +139,7 @@ def shark_search(web: Web, d: int, gamma: float, delta: float, beta: float) -> l
     return best_score_first(web, scores_of)
 
 
+@pytest.mark.slow
 @given(webs, st.integers(1, 3), *[st.sampled_from([0.0, 0.25, 0.5, 0.875])] * 3)
 @of_small_webs
 def test_shark_visits_as_its_formulas_say(

@@ -119,6 +119,7 @@ def told(folder: Path) -> dict[str, Any]:
     return {name: tables[name] for name in ("urls", "documents", "links", "texts")} | {"fetches": fetches}
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.lists(st.lists(STEP, max_size=4, unique_by=lambda step: step[0]), max_size=3))  # changes are seen
 def test_whenever_it_is_brought_up_to_date_it_has_what_one_folder_would_have(
@@ -379,6 +380,7 @@ def test_the_server_answers_from_all_folders_and_follows_them(
         until(lambda: "http://both.test/" in hits(), seconds=240)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "value"),
     [("SERVE_FEEDBACK", "yes"), ("QUERY_LOG_DAYS", "30"), ("SERVE_PAGES_TOKEN", "0123456789abcdef")],

@@ -322,6 +322,7 @@ def is_locked(folder: Path) -> bool:
     return lock.exists() and lock.read_text() != ""
 
 
+@pytest.mark.slow
 def test_killed_followers_leave_every_document_once(tmp_path: Path, catalog: Catalog) -> None:
     names = [f"page{i}" for i in range(1200)]
     write(catalog, *(page(name, f"{name} word " * 20) for name in names))
@@ -372,6 +373,7 @@ def test_what_is_found_is_committed_at_once_while_a_real_time_search_waits_for_i
     assert len(found(tmp_path, "word")) == 1
 
 
+@pytest.mark.slow
 def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
     with hold_crawl(tmp_path):

@@ -45,6 +45,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawled,
         yield asking(tmp_path_factory.mktemp("crawl"), opened.url), opened
 
 
+@pytest.mark.slow
 def test_records_that_only_the_form_finds_are_fetched(crawled: tuple[Crawled, Catalogue]) -> None:
     found, site = crawled
 
@@ -52,6 +53,7 @@ def test_records_that_only_the_form_finds_are_fetched(crawled: tuple[Crawled, Ca
     assert len(site.fetched) >= 140
 
 
+@pytest.mark.slow
 def test_nine_records_of_ten_take_at_most_twice_the_queries_of_an_oracle(
     crawled: tuple[Crawled, Catalogue],
 ) -> None:
@@ -61,18 +63,21 @@ def test_nine_records_of_ten_take_at_most_twice_the_queries_of_an_oracle(
     assert (site.queries_for(wanted) or 150) <= 2 * len(oracle(site.index.answers(), wanted))
 
 
+@pytest.mark.slow
 def test_each_word_is_asked_once(crawled: tuple[Crawled, Catalogue]) -> None:
     _, site = crawled
 
     assert set(first_pages(site.paths).values()) == {1}
 
 
+@pytest.mark.slow
 def test_further_pages_of_results_are_followed(crawled: tuple[Crawled, Catalogue]) -> None:
     _, site = crawled
 
     assert any("page=3" in path for path in site.paths)
 
 
+@pytest.mark.slow
 def test_form_is_in_the_catalog_and_was_not_asked_for_nothing(crawled: tuple[Crawled, Catalogue]) -> None:
     found, site = crawled
 
@@ -80,6 +85,7 @@ def test_form_is_in_the_catalog_and_was_not_asked_for_nothing(crawled: tuple[Cra
     assert "" not in site.asked
 
 
+@pytest.mark.slow
 def test_queries_are_counted(crawled: tuple[Crawled, Catalogue]) -> None:
     found, site = crawled
 
@@ -87,6 +93,7 @@ def test_queries_are_counted(crawled: tuple[Crawled, Catalogue]) -> None:
     assert f"asked {site.url}/search for {len(site.asked)} words" in found.log
 
 
+@pytest.mark.slow
 def test_next_crawl_asks_nothing_again(crawled: tuple[Crawled, Catalogue]) -> None:
     found, site = crawled
     before = len(site.paths)
@@ -103,6 +110,7 @@ def first_pages(paths: Sequence[str]) -> Counter[str]:
     return Counter(query["q"] for query in queries if "page" not in query)
 
 
+@pytest.mark.slow
 def test_crawl_that_was_killed_goes_on_with_other_words(tmp_path: Path) -> None:
     with catalogue(records(60), pages=2) as site:
         settings = {
@@ -151,6 +159,7 @@ def queries(site: Site) -> list[str]:
     return [path for path in site.asked if path.startswith("/search")]
 
 
+@pytest.mark.slow
 def test_no_form_is_filled_in_unless_its_site_is_named(tmp_path: Path) -> None:
     with sites(a=hidden()) as opened:
         crawl(tmp_path, "index", "-a", f"seeds={opened['a'].url}/", ITEM_PIPELINES=WITH_TEXTS)
@@ -158,6 +167,7 @@ def test_no_form_is_filled_in_unless_its_site_is_named(tmp_path: Path) -> None:
         assert opened["a"].pages == ["/"]
 
 
+@pytest.mark.slow
 def test_site_without_a_form_is_crawled_as_ever(tmp_path: Path) -> None:
     with sites(a={"/": page("/one"), "*": page()}) as opened:
         found = asking(tmp_path, opened["a"].url)
@@ -166,6 +176,7 @@ def test_site_without_a_form_is_crawled_as_ever(tmp_path: Path) -> None:
         assert opened["a"].pages == ["/", "/one"]
 
 
+@pytest.mark.slow
 def test_several_agents_ask_each_word_once(tmp_path: Path) -> None:
     with sites(a=hidden()) as opened:
         found = asking(tmp_path, opened["a"].url, "-a", "agents=2")
@@ -175,6 +186,7 @@ def test_several_agents_ask_each_word_once(tmp_path: Path) -> None:
         assert set(Counter(queries(opened["a"])).values()) == {1}
 
 
+@pytest.mark.slow
 def test_form_on_the_last_page_is_asked_also_where_another_agent_has_fetched_it(tmp_path: Path) -> None:
     turns = count()
 
@@ -195,6 +207,7 @@ def test_form_on_the_last_page_is_asked_also_where_another_agent_has_fetched_it(
         assert queries(opened["a"]) and queries(opened["b"])
 
 
+@pytest.mark.slow
 def test_form_that_asks_another_site_is_left_alone(tmp_path: Path) -> None:
     with sites(a=hidden(), b={"*": page()}) as opened:
         foreign = FORM.replace("/search", f"{opened['b'].url}/search")
@@ -204,6 +217,7 @@ def test_form_that_asks_another_site_is_left_alone(tmp_path: Path) -> None:
         assert opened["b"].asked == []
 
 
+@pytest.mark.slow
 def test_robots_txt_holds_for_queries(tmp_path: Path) -> None:
     refusing = robots("User-agent: *", "Disallow: /search")
     with sites(a=hidden(**{"/robots.txt": refusing})) as opened:
@@ -213,6 +227,7 @@ def test_robots_txt_holds_for_queries(tmp_path: Path) -> None:
         assert "'webcrawler/failed/robots-disallowed'" in found.log
 
 
+@pytest.mark.slow
 def test_scope_holds_for_queries(tmp_path: Path) -> None:
     with sites(a=hidden()) as opened:
         asking(tmp_path, opened["a"].url, "-a", f"exclude={opened['a'].url}/search*")
@@ -220,6 +235,7 @@ def test_scope_holds_for_queries(tmp_path: Path) -> None:
         assert queries(opened["a"]) == []
 
 
+@pytest.mark.slow
 def test_no_more_words_are_asked_than_permitted(tmp_path: Path) -> None:
     with sites(a=hidden()) as opened:
         asking(tmp_path, opened["a"].url, FORMS_MAX=2)
@@ -228,6 +244,7 @@ def test_no_more_words_are_asked_than_permitted(tmp_path: Path) -> None:
         assert len(queries(opened["a"])) == 2
 
 
+@pytest.mark.slow
 def test_forms_of_a_site_share_its_bound(tmp_path: Path) -> None:
     with sites(a=hidden()) as opened:
         both = FORM + FORM.replace("/search", "/search2")

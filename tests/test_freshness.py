@@ -64,7 +64,7 @@ def test_what_was_never_checked_is_estimated_by_its_age_alone(catalog: Catalog, 
     assert (found["documents"], found["unchecked"], found["audit"]) == (2, 2, None)
     assert found["lately"]["a_day"] == 0 and found["lately"]["wasted"] is None
     assert [one["url"] for one in found["oldest"]] == [B, A]
-    assert found["oldest"][0]["checked"] == pytest.approx(ago(90), abs=1)
+    assert found["oldest"][0]["checked"] == pytest.approx(ago(90), abs=60)
 
 
 def test_the_server_that_loses_most_is_named_first(catalog: Catalog, tmp_path: Path) -> None:
@@ -312,9 +312,9 @@ def test_a_page_says_what_its_checks_found_and_how_often_it_changes(catalog: Cat
     often, seldom = (outlook_of(catalog, tmp_path, url) for url in (A, B))
 
     assert [one["found"] for one in often["checks"]] == ["changed", "changed"]
-    assert often["checks"][0]["fetched"] == pytest.approx(ago(10), abs=1)
-    assert (often["checked"], often["changed"]) == pytest.approx((ago(10), ago(10)), abs=1)
-    assert (seldom["checked"], seldom["changed"]) == pytest.approx((ago(10), ago(30)), abs=1)
+    assert often["checks"][0]["fetched"] == pytest.approx(ago(10), abs=60)
+    assert (often["checked"], often["changed"]) == pytest.approx((ago(10), ago(10)), abs=60)
+    assert (seldom["checked"], seldom["changed"]) == pytest.approx((ago(10), ago(30)), abs=60)
     assert often["changes_every_days"] == sorted(often["changes_every_days"])
     assert often["changes_every_days"][1] < seldom["changes_every_days"][1]
     assert {often["position"], seldom["position"]} == {1, 2}
@@ -357,7 +357,7 @@ def test_a_page_says_when_it_comes_again_and_why_not_sooner(
     found = outlook_of(catalog, tmp_path, A, **settings)
 
     assert found["why"].startswith(why)
-    assert found["not_before"] == pytest.approx(ago(-not_before), abs=1)
+    assert found["not_before"] == pytest.approx(ago(-not_before), abs=60)
 
 
 def test_a_page_that_was_asked_for_often_enough_does_not_come_again(catalog: Catalog, tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_page_that_was_asked_for_often_enough_does_not_come_again(catalog: Cat
     found = outlook_of(catalog, tmp_path, A)
 
     assert found["not_before"] is None
-    assert found["gone_since"] == pytest.approx(ago(49), abs=1)
+    assert found["gone_since"] == pytest.approx(ago(49), abs=60)
     assert found["why"].startswith("its document is gone: not asked for again")
 
 

@@ -613,6 +613,7 @@ class States(RuleBasedStateMachine):
         assert not left & {"queue", "retry", "tries", "spelling", "leases", "ends", "held", "open", "trying"}
 
 
+@pytest.mark.slow
 def test_each_url_is_in_exactly_one_state_whatever_happens(client: redis.Redis) -> None:
     States.client = client
     States.TestCase.settings = settings(
@@ -808,6 +809,7 @@ class Planning(Ordering):
         return self._plans.pop(0)
 
 
+@pytest.mark.slow
 def test_a_plan_that_redis_did_not_take_is_told_with_the_next(
     make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def test_other_commands_go_on_where_what_it_needs_is_missing(project: Path) -> N
     assert "quotes\n" in done.stdout
 
 
+@pytest.mark.slow
 def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     folder = start("quotes", "-a", f"site={site.url}").end().folder
@@ -101,6 +102,7 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, sit
     assert frontier("clear") == {"forgotten": PAGES + 2}
 
 
+@pytest.mark.slow
 def test_a_url_means_its_get_by_the_fingerprinter_of_the_project(
     project: Path, start: Start, site: Site
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_frontier_is_refused_where_other_requests_are_the_same(
         frontier.identify_by(opened_with)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "line"),
     [

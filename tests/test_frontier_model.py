@@ -262,6 +262,7 @@ def small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "LINKS_PER_CALL", LINKS_PER_CALL)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_calls")
 def test_the_frontier_does_what_its_model_does(client: redis.Redis) -> None:
     Histories.client = client

@@ -61,6 +61,7 @@ def send(folder: Path, index: MainIndex) -> HandedOver:
 # ---- what is sent
 
 
+@pytest.mark.slow
 def test_documents_that_are_handed_over_are_there_and_known_the_second_time(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
     assert titles == {*(f"{word} quokka" for word in words), "Quokka of a browser"}
 
 
+@pytest.mark.slow
 def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pages(
     tmp_path: Path, run: Run
 ) -> None:

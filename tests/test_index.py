@@ -60,6 +60,7 @@ def test_what_a_text_is_about_is_told_by_its_first_words() -> None:
     assert len(tokens("word " * (MAX_TOKENS + 5))) == MAX_TOKENS
 
 
+@pytest.mark.slow
 def test_the_last_word_of_the_longest_manual_is_in_the_index() -> None:
     manual = " ".join(f"w{number}" for number in range(120_000)) + " sslbindconf"
 

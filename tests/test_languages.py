@@ -229,6 +229,7 @@ def test_query_is_read_in_the_languages_of_the_collection(
     assert {hit.url.rpartition("/")[2] for hit in searcher.search(query, expand=False).hits} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "first"), [("ja", "ja"), ("ko", "ko"), ("en", "en"), ("xx", "en"), ("", "en")]
 )

@@ -72,6 +72,7 @@ def test_after_a_kill_the_next_choices_are_those_of_a_crawl_that_was_not_killed(
     assert order == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", modes())
 def test_after_an_orderly_end_they_are_the_same_too(mode: str, client: redis.Redis, tmp_path: Path) -> None:
     whole = without_a_kill(mode, client)

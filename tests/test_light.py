@@ -80,6 +80,7 @@ def test_what_a_spider_imports_loads_none_of_the_rest() -> None:
     assert set(done.stdout.split()) & UNWANTED == set()
 
 
+@pytest.mark.slow
 def test_a_spider_crawls_where_none_of_the_rest_can_be_imported(tmp_path: Path) -> None:
     (tmp_path / "topics.py").write_text(SPIDER)
     pages = {"/": Answer("<a href=/a>a</a> <a href=/b>b</a> <a href=/gone>c</a>")}

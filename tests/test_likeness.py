@@ -106,6 +106,7 @@ def test_vectors_have_length_one_or_nothing(body: str) -> None:
     assert sum(part * part for part in found.values()) == pytest.approx(1 if found else 0)
 
 
+@pytest.mark.slow
 def test_articles_of_other_hosts_are_hardly_ever_similar() -> None:
     """Real articles of 126 hosts: any two are as good as random."""
     pages = [

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def on_a_terminal(folder: Path, *arguments: str) -> str:
     """What `scrapy` writes to a standard error that is a terminal."""
@@ -31,6 +33,7 @@ def on_a_terminal(folder: Path, *arguments: str) -> str:
     return written.decode()
 
 
+@pytest.mark.slow
 def test_a_crawl_shows_one_live_line(tmp_path: Path) -> None:
     shown = on_a_terminal(tmp_path, "crawl", "index", "-a", "max_pages=20")
 
@@ -40,5 +43,6 @@ def test_a_crawl_shows_one_live_line(tmp_path: Path) -> None:
         assert label in last
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_no_log_beside_it(tmp_path: Path) -> None:
     assert "INFO" not in on_a_terminal(tmp_path, "crawl", "index", "-a", "max_pages=1")

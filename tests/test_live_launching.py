@@ -94,6 +94,7 @@ def test_child_that_is_killed_is_started_again_and_goes_on(tmp_path: Path, in_pr
     assert found and (found["state"], found["reason"]) == ("finished", "stopped")
 
 
+@pytest.mark.slow
 def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(
     tmp_path: Path, in_project: None, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -140,6 +141,7 @@ def test_child_has_a_session_of_its_own_and_is_reaped(tmp_path: Path, in_project
         os.kill(process.pid, 0)
 
 
+@pytest.mark.slow
 def test_server_ends_at_once_though_somebody_watches(tmp_path: Path) -> None:
     writer = journal.Writer(tmp_path, "j1")
     writer.write(made("j1"))

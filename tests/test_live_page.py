@@ -113,6 +113,7 @@ def test_form_offers_each_strategy_there_is_with_a_sentence(web: TestClient) -> 
         assert len(form.xpath(f"string(//label[@for='live-{name}'])").split()) > 6
 
 
+@pytest.mark.slow
 def test_what_cannot_run_here_is_not_offered() -> None:
     script = """if True:
         import sys
@@ -262,6 +263,7 @@ def test_search_that_nobody_knows_is_not_there(web: TestClient, job: str) -> Non
         assert web.get(path).status_code in (400, 404)
 
 
+@pytest.mark.slow
 def test_nothing_in_a_search_is_active(web: TestClient, tmp_path: Path) -> None:
     for payload in PAYLOADS:
         via = {"url": payload, "title": payload, "anchor": payload}

@@ -82,6 +82,7 @@ def test_stream_may_be_asked_for_its_head(web: TestClient) -> None:
 CONTROLS = "\x1b[31mred\x07 \x9b2J\x7f\x90q\x9c\x85"
 
 
+@pytest.mark.slow
 def test_control_characters_of_strangers_are_neither_shown_nor_sent_to_programs(tmp_path: Path) -> None:
     """Data that older versions stored has them; through the real server, on every way out."""
     hostile = Text(f"Title {CONTROLS}", "", "", "", f"biology {CONTROLS} of the garden")

@@ -60,9 +60,11 @@ def test_links_of_a_made_web_stay_in_their_topic_as_often_as_asked() -> None:
         assert stays.mean() == pytest.approx(density + by_chance, abs=0.06)
 
 
+@pytest.mark.slow
 def test_where_links_stay_in_their_topic_figure_5_improves_every_order() -> None:
     assert min(WEBS["gains"](0.6, seed=1, pages=300)) > 0
 
 
+@pytest.mark.slow
 def test_where_they_lead_anywhere_it_does_not() -> None:
     assert min(WEBS["gains"](0.0, seed=1, pages=200)) <= 0

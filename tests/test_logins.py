@@ -201,12 +201,14 @@ def crawled(
 Login = tuple[Crawled, Site, Site, bool]
 
 
+@pytest.mark.slow
 def test_pages_behind_the_login_are_fetched(crawled: Login) -> None:
     found, inside, _, _ = crawled
 
     assert {f"{inside.url}/", f"{inside.url}/two"} <= found.documents()
 
 
+@pytest.mark.slow
 def test_no_other_host_is_sent_anything(crawled: Login) -> None:
     _, _, outside, _ = crawled
 
@@ -215,6 +217,7 @@ def test_no_other_host_is_sent_anything(crawled: Login) -> None:
         assert "Cookie" not in one.headers and "X-Token" not in one.headers
 
 
+@pytest.mark.slow
 def test_robots_txt_is_asked_for_without_a_login(crawled: Login) -> None:
     _, inside, _, _ = crawled
     (asked,) = [one for one in inside.received if one.path == "/robots.txt"]
@@ -222,6 +225,7 @@ def test_robots_txt_is_asked_for_without_a_login(crawled: Login) -> None:
     assert "Cookie" not in asked.headers and "X-Token" not in asked.headers
 
 
+@pytest.mark.slow
 def test_nothing_secret_is_stored_or_logged(crawled: Login) -> None:
     found, _, _, _ = crawled
     written = [file.read_bytes() for file in found.folder.rglob("*") if file.is_file()]
@@ -237,6 +241,7 @@ def test_nothing_secret_is_stored_or_logged(crawled: Login) -> None:
         assert not any(secret.encode() in one for one in written)
 
 
+@pytest.mark.slow
 def test_page_is_in_the_index_only_if_its_owner_says_so(crawled: Login) -> None:
     found, inside, _, is_indexed = crawled
     with closing(Catalog(found.folder / "catalog.sqlite", readonly=True)) as catalog:
@@ -250,6 +255,7 @@ def test_page_is_in_the_index_only_if_its_owner_says_so(crawled: Login) -> None:
         assert anchors == ({"the mauve plan"} if is_indexed else {""})
 
 
+@pytest.mark.slow
 def test_search_and_export_have_it_only_if_its_owner_says_so(
     crawled: Login, run: Run, tmp_path: Path
 ) -> None:
@@ -264,6 +270,7 @@ def test_search_and_export_have_it_only_if_its_owner_says_so(
     assert any(b"mauve" in body for body in bodies) is is_indexed
 
 
+@pytest.mark.slow
 def test_it_stays_private_when_the_catalog_is_made_anew(crawled: Login, run: Run, tmp_path: Path) -> None:
     found, inside, _, is_indexed = crawled
     done = run("import", *map(str, (found.folder / "pages").glob("*.warc.gz")))
@@ -275,6 +282,7 @@ def test_it_stays_private_when_the_catalog_is_made_anew(crawled: Login, run: Run
         assert document.noindex is not is_indexed
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_to_a_server_with_a_bad_certificate(tmp_path: Path) -> None:
     made = self_signed("127.0.0.1")
     site = Site({"*": page()}, tls=made.context(tmp_path)).start()

@@ -131,6 +131,7 @@ QUERIES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(text=QUERIES)
 def test_pages_found_are_those_that_satisfy_the_query(web: Web, text: str) -> None:
     found = search(web, text)

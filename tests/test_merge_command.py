@@ -128,6 +128,7 @@ def test_what_any_of_them_has_removed_or_blocked_stays_out(crawls: Crawls, tmp_p
     assert f"{crawls.site.url}/3" not in {row[0] for row in dumped(tmp_path / "into")["documents"]}
 
 
+@pytest.mark.slow
 def test_it_says_what_is_wrong_with_a_folder(crawls: Crawls, tmp_path: Path, run: Run) -> None:
     half = str(crawls.halves[0])
 

@@ -191,6 +191,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     mirror.stop()
 
 
+@pytest.mark.slow
 def test_whatever_names_the_mirror_leads_to_the_original(web: Web) -> None:
     """Seeds, links, sitemaps, what these name, feeds, redirects."""
     found = ("/", "/a", "/b", "/from-sitemap", "/from-feed")
@@ -201,6 +202,7 @@ def test_whatever_names_the_mirror_leads_to_the_original(web: Web) -> None:
     assert all(web.main.times(path) == 1 for path in (*found, "/sitemap.xml", "/feed.xml"))
 
 
+@pytest.mark.slow
 def test_mirror_is_asked_for_what_is_not_in_the_table_and_what_its_original_sends_there(web: Web) -> None:
     assert sorted(web.mirror.pages) == ["/", "/py/only-here"]
     assert web.crawled.reason(f"{web.main.url}/only-here") == "done/redirect"
@@ -208,11 +210,13 @@ def test_mirror_is_asked_for_what_is_not_in_the_table_and_what_its_original_send
     assert web.crawled.reason(f"{web.main.url}/deeper") == "done/document"
 
 
+@pytest.mark.slow
 def test_robots_txt_is_that_of_the_server_that_is_asked(web: Web) -> None:
     assert web.crawled.reason(f"{web.main.url}/private") == "failed/robots-disallowed"
     assert web.main.times("/robots.txt") == web.mirror.times("/robots.txt") == 1
 
 
+@pytest.mark.slow
 def test_link_to_the_mirror_is_an_in_link_of_the_original(web: Web) -> None:
     home = f"{web.main.url}/"
 
@@ -220,6 +224,7 @@ def test_link_to_the_mirror_is_an_in_link_of_the_original(web: Web) -> None:
     assert web.crawled.edges()[f"{home}moved", f"{home}b", "redirect"] == 1
 
 
+@pytest.mark.slow
 def test_page_that_names_its_mirror_as_canonical_means_itself(web: Web) -> None:
     with closing(sqlite3.connect(web.crawled.folder / "catalog.sqlite")) as catalog:
         [(canonical_id,)] = catalog.execute("SELECT canonical FROM documents WHERE canonical IS NOT NULL")
@@ -227,6 +232,7 @@ def test_page_that_names_its_mirror_as_canonical_means_itself(web: Web) -> None:
     assert canonical_id == url_id(f"{web.main.url}/a")
 
 
+@pytest.mark.slow
 def test_commands_take_a_url_of_the_mirror_for_the_original(web: Web, run: Run) -> None:
     url = f"{web.mirror.url}/py/a"
 

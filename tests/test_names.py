@@ -41,6 +41,7 @@ def loaded(folder: Path) -> set[str]:
     return set(names.split())
 
 
+@pytest.mark.slow
 def test_a_checkout_has_them_beside_the_package() -> None:
     assert loaded(PROJECT) == {
         *("spiders.index", "spiders.realtime"),
@@ -48,6 +49,7 @@ def test_a_checkout_has_them_beside_the_package() -> None:
     }
 
 
+@pytest.mark.slow
 def test_from_another_folder_they_are_in_the_package(tmp_path: Path) -> None:
     """Also where that folder has some of its own."""
     for name in ("spiders", "pipelines"):

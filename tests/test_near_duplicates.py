@@ -49,6 +49,7 @@ def test_a_document_is_near_to_the_oldest_that_differs_in_at_most_three_bits(cat
     assert near(catalog) == {B: A, C: B}  # C differs from A in four bits, from B in one; D in all
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "is_near"), [(1, True), (2, True), (3, True), (4, False), (5, False)])
 def test_bits_count_wherever_they_stand(catalog: Catalog, number: int, is_near: bool) -> None:
     """The sign among them: 200 pairs, each of a fingerprint of its own and one with so many other bits."""
@@ -150,6 +151,7 @@ def by_definition(history: list[tuple[str, int | None]]) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(events, st.data())
 def test_whatever_comes_and_goes_the_catalog_agrees_with_the_definition(

@@ -43,12 +43,14 @@ def test_there_are_a_hundred_of_the_worst() -> None:
     assert len(WORST) == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_worst_queries_get_an_answer(searcher: Searcher, ranking: str) -> None:
     for text in WORST.values():
         check(searcher.search(text, ranking=ranking))
 
 
+@pytest.mark.slow
 def test_fuzzed_queries_get_an_answer(searcher: Searcher) -> None:
     for text in islice(ODD["odd_queries"](1, WORDS, HOSTS), 500):
         check(

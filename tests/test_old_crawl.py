@@ -56,10 +56,12 @@ def gone_on(web: Site, tmp_path_factory: pytest.TempPathFactory) -> GoneOn:
     return GoneOn(before, Crawled(folder, crawl.returncode, log), Counter(web.asked))
 
 
+@pytest.mark.slow
 def test_it_was_left_half_way(gone_on: GoneOn) -> None:
     assert 24 <= len(gone_on.before.documents()) < len(old_crawl.DOCUMENTS)
 
 
+@pytest.mark.slow
 def test_the_crawl_comes_to_its_end_with_all_documents(gone_on: GoneOn) -> None:
     assert gone_on.after.status == 0, gone_on.after.log
     assert gone_on.after.documents() == old_crawl.DOCUMENTS
@@ -68,6 +70,7 @@ def test_the_crawl_comes_to_its_end_with_all_documents(gone_on: GoneOn) -> None:
     assert states["reasons"]["document"] == len(old_crawl.DOCUMENTS)
 
 
+@pytest.mark.slow
 def test_what_was_done_is_not_fetched_again(gone_on: GoneOn) -> None:
     asked = {url for url in gone_on.asked if not url.endswith("/robots.txt")}
 
@@ -76,6 +79,7 @@ def test_what_was_done_is_not_fetched_again(gone_on: GoneOn) -> None:
     assert max(gone_on.asked.values()) == 1
 
 
+@pytest.mark.slow
 def test_the_mode_of_the_user_is_kept(gone_on: GoneOn) -> None:
     with connect(None, gone_on.after.folder) as connection:
         mode = Frontier(connection.client, ordering(old_crawl.MODE)).stored_mode()
@@ -96,6 +100,7 @@ def test_what_was_indexed_is_found_and_has_its_ranks(tmp_path: Path) -> None:
     assert len(set(ranks.of(numbers))) > 1
 
 
+@pytest.mark.slow
 def test_all_documents_are_found_once_the_index_has_followed(gone_on: GoneOn) -> None:
     report = scrapy("report", folder=gone_on.after.folder)  # waits for the index
     assert report.wait(120) == 0
@@ -106,12 +111,14 @@ def test_all_documents_are_found_once_the_index_has_followed(gone_on: GoneOn) ->
     assert found == old_crawl.DOCUMENTS
 
 
+@pytest.mark.slow
 def test_judgments_are_read(gone_on: GoneOn) -> None:
     judgments = JudgmentFiles(gone_on.after.folder / "feedback").of(old_crawl.JUDGED)
 
     assert judgments == {f"{NORTH}/": 1, f"{SOUTH}/": 0}
 
 
+@pytest.mark.slow
 def test_kept_requests_of_a_spider_go_on(web: Site, tmp_path: Path) -> None:
     folder, project = old_crawl.unpacked(tmp_path), tmp_path / "project"
     given = {**environment(folder, http_proxy=web.url), "PYTHONPATH": ""}

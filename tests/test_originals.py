@@ -215,6 +215,7 @@ pages = st.builds(
 missing = st.builds(lambda url: Entry(replace(page(url, "").fetch, state="failed", reason="not-found")), urls)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(pages | missing, max_size=16), st.integers(1, 5))
 def test_equal_pages_always_have_exactly_one_original(history: Sequence[Entry], at_once: int) -> None:

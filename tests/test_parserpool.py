@@ -55,6 +55,7 @@ def test_page_from_a_process_equals_the_page_from_the_function(pool: ParserPool)
     )
 
 
+@pytest.mark.slow
 @needs_proc
 def test_what_large_pages_leave_behind_does_not_count_against_the_next() -> None:
     pool = ParserPool(workers=1, timeout_s=30, memory_mb=80)

@@ -379,6 +379,7 @@ def test_flattening_leaves_comments_scripts_and_attributes_whole() -> None:
     assert targets(html) == ["http://a.example/dir/y"]
 
 
+@pytest.mark.slow
 def test_links_past_the_cap_are_counted() -> None:  # C2
     read = page("".join(f"<a href={i}>l</a>" for i in range(MAX_LINKS + 5)))
 

@@ -40,6 +40,7 @@ def test_what_is_opened_more_than_the_mean_is_popular(crawl_dir: Path) -> None:
     assert found[B] > 0.2 and found[A] < -0.2
 
 
+@pytest.mark.slow
 def test_what_always_stands_on_top_is_not_popular_for_that(crawl_dir: Path) -> None:
     # A is on top and opened by 4 in 10; B below it, where 1 in 4 looks, by 2 in 10; C shows that 1 in 4 looks
     with closing(QueryLog(crawl_dir / NAME, 30)) as kept:

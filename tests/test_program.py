@@ -31,6 +31,7 @@ def webcrawler(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_alone_it_lists_the_commands(folder: Path) -> None:
     done = webcrawler(folder=folder)
 
@@ -45,6 +46,7 @@ def test_a_command_that_there_is_not(folder: Path) -> None:
     assert done.stderr.startswith("error: no command is called 'shell'; there are crawl, evaluate, ")
 
 
+@pytest.mark.slow
 def test_help_and_errors_name_the_command_as_it_is_typed(folder: Path) -> None:
     shown = webcrawler("crawl", "--help", folder=folder).stdout
     assert "webcrawler crawl [options]" in shown
@@ -56,6 +58,7 @@ def test_help_and_errors_name_the_command_as_it_is_typed(folder: Path) -> None:
     assert "run `webcrawler crawl index` first" in done.stderr
 
 
+@pytest.mark.slow
 def test_seeds_are_arguments_and_what_they_lead_to_is_found(folder: Path) -> None:
     with sites(first={"/": page("/next"), "/next": Answer("<title>Owls</title>at night")}, second={}) as web:
         second = f"{web['second'].url}/a,b"  # a comma in a URL parts nothing

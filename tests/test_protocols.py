@@ -199,6 +199,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
     web.stop()
 
 
+@pytest.mark.slow
 def test_folders_and_menus_are_pages_and_their_links_are_followed(old: Old) -> None:
     of_ftp = {"pub/", "pub/README", "pub/page.html", "pub/owls%20%C3%BC/", "pub/owls%20%C3%BC/snowy.txt"}
     of_gopher = {"", "1/sub", "0/owls.txt", "h/sub/page.html"}
@@ -212,6 +213,7 @@ def test_folders_and_menus_are_pages_and_their_links_are_followed(old: Old) -> N
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of", "path", "reason"),
     [
@@ -227,10 +229,12 @@ def test_each_url_comes_to_the_state_that_it_would_have_by_http(
     assert old.crawled.reason(getattr(old, of) + path) == reason
 
 
+@pytest.mark.slow
 def test_pictures_are_not_fetched(old: Old) -> None:
     assert old.crawled.frontier["states"]["refused"] == {"extension": 1}
 
 
+@pytest.mark.slow
 def test_every_url_is_in_one_state(old: Old) -> None:
     states = old.crawled.frontier["states"]
 
@@ -259,6 +263,7 @@ def held_back(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
         yield Old(of_files, of_menus, Site(), found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["ftp", "gopher"])
 def test_a_server_is_left_alone_between_two_downloads(held_back: Old, of: str) -> None:
     urls = [url for url in held_back.crawled.documents() if url.startswith(getattr(held_back, of))]
@@ -268,6 +273,7 @@ def test_a_server_is_left_alone_between_two_downloads(held_back: Old, of: str) -
     assert min(after - before for before, after in pairwise(times)) >= DELAY_SECONDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["ftp", "gopher"])
 def test_a_server_has_no_more_urls_than_its_budget(held_back: Old, of: str) -> None:
     urls = {url for url in held_back.crawled.documents() if url.startswith(getattr(held_back, of))}
@@ -276,6 +282,7 @@ def test_a_server_has_no_more_urls_than_its_budget(held_back: Old, of: str) -> N
     assert held_back.crawled.frontier["states"]["refused"].keys() == {"budget-server"}
 
 
+@pytest.mark.slow
 def test_a_file_that_did_not_change_is_not_fetched_again(tmp_path: Path) -> None:
     (tmp_path / "served").mkdir()
     (tmp_path / "served" / "a.html").write_text("<title>Owls</title>")
@@ -288,6 +295,7 @@ def test_a_file_that_did_not_change_is_not_fetched_again(tmp_path: Path) -> None
     assert again.reason(f"{served}a.html") == "done/not-modified"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [("MLSD",), ("EPSV",)])
 def test_servers_that_know_only_the_first_commands_are_read(tmp_path: Path, missing: tuple[str, ...]) -> None:
     (tmp_path / "served").mkdir()
@@ -310,6 +318,7 @@ def test_a_seed_that_no_protocol_is_named_for_is_one_clear_line(tmp_path: Path) 
     assert "Traceback" not in found.log
 
 
+@pytest.mark.slow
 def test_private_addresses_are_refused_however_they_are_written(tmp_path: Path) -> None:
     seeds = ["ftp://127.0.0.1:2121/", "gopher://localhost:7070/", "ftp://localhost.:2121/"]
 
@@ -350,6 +359,7 @@ def _silent(connection: socket.socket) -> None:
     connection.recv(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "reason"), [(_endless, "too-large"), (_silent, "timeout")])
 def test_downloads_have_an_end(tmp_path: Path, answer: Callable[[socket.socket], None], reason: str) -> None:
     bounds = {"DOWNLOAD_MAXSIZE": 100_000, "DOWNLOAD_TIMEOUT": 2, "FRONTIER_TRIES": 1}

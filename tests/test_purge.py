@@ -154,6 +154,7 @@ def test_killed_at_any_step_the_next_run_does_the_rest(collection: Collection, f
     check(collection)
 
 
+@pytest.mark.slow
 def test_a_running_crawl_is_not_disturbed(collection: Collection) -> None:
     with hold_crawl(collection.folder):
         status, _, told = collection.run("remove", collection.url("/private"), "--purge")

@@ -151,6 +151,7 @@ Start = Callable[[], "subprocess.Popen[bytes]"]
 # What waits
 
 
+@pytest.mark.slow
 def test_what_waits_has_the_priority_of_its_rank(world: World, start: Start) -> None:
     start()
     world.fetch("seed", "a", "b", "c")
@@ -164,6 +165,7 @@ def test_what_waits_has_the_priority_of_its_rank(world: World, start: Start) -> 
     assert world.priority("d") > world.priority("e")
 
 
+@pytest.mark.slow
 def test_a_mode_of_two_classes_keeps_them(tmp_path: Path, start: Start) -> None:
     with ExitStack() as ended:
         world = World(tmp_path, "hot?query=gene&then=pagerank")
@@ -178,6 +180,7 @@ def test_a_mode_of_two_classes_keeps_them(tmp_path: Path, start: Start) -> None:
         assert world.priority("gene") == pytest.approx(2**19 + wanted["gene"], abs=NEAR)
 
 
+@pytest.mark.slow
 def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: Start) -> None:
     world.fetch("seed", "a", "b")
     write(world.catalog, redirect(url("moved"), 1, url("b")))
@@ -192,6 +195,7 @@ def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: 
     assert world.priority("a") == world.priority("b")
 
 
+@pytest.mark.slow
 def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: World, start: Start) -> None:
     start()
     world.fetch("seed", "a", "b")
@@ -205,6 +209,7 @@ def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: W
     assert world.priority("c") == 0
 
 
+@pytest.mark.slow
 def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
     world.fetch("seed", "a", "b")
     world.fetch("foe", "a", rel="nofollow")
@@ -388,6 +393,7 @@ class Unmade(Ordering):
 """
 
 
+@pytest.mark.slow
 def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_is_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +414,7 @@ def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_i
     wait_for(lambda: ranker.rank(tmp_path, {}))
 
 
+@pytest.mark.slow
 def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: World, start: Start) -> None:
     world.fetch("seed", "a", "b")
     world.connection.client.hset("{crawl:0}:index:meta", "mode", "this.x")
@@ -423,6 +430,7 @@ def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: W
 # What dies
 
 
+@pytest.mark.slow
 def test_another_ranker_goes_on_after_one_that_was_killed(world: World, start: Start) -> None:
     for n in range(20):
         world.fetch(f"page{n}", *(f"{n}-{m}" for m in range(500)), "all")
@@ -436,6 +444,7 @@ def test_another_ranker_goes_on_after_one_that_was_killed(world: World, start: S
     wait_for(world.is_reordered)
 
 
+@pytest.mark.slow
 def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -> None:
     first = start()
     wait_for(lambda: is_at_work(world.folder))
@@ -446,6 +455,7 @@ def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -
     assert first.poll() is None
 
 
+@pytest.mark.slow
 def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Start) -> None:
     process = start()
     world.fetch("seed", "a", "b")
@@ -459,6 +469,7 @@ def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Sta
     assert process.poll() is None
 
 
+@pytest.mark.slow
 def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World, start: Start) -> None:
     start()
     world.fetch("seed", "a", "b")
@@ -471,6 +482,7 @@ def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World, s
     wait_for(world.is_reordered)
 
 
+@pytest.mark.slow
 def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -> None:
     RANKER.ensure_started(world.folder, serialized({}))
     wait_for(lambda: is_at_work(world.folder))
@@ -487,6 +499,7 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -
 # What is stored
 
 
+@pytest.mark.slow
 def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start) -> None:
     process = start()
     world.fetch("seed", "a", "b")
@@ -557,6 +570,7 @@ def test_without_a_catalog_it_ends(tmp_path: Path) -> None:
 # A crawl
 
 
+@pytest.mark.slow
 def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> None:
     def after_the_ranker(site: Site) -> object:
         """Answers when the page that most link to waits before the one found first."""
@@ -586,6 +600,7 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
     wait_for(lambda: ranker.rank(tmp_path, {}))  # until the one that was started has ended
 
 
+@pytest.mark.slow
 def test_a_crawl_in_any_order_leaves_ranks(tmp_path: Path) -> None:
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
         crawl(tmp_path, "index", "-a", "mode=fifo", "-a", f"seeds={web['web'].url}/", RANKER_ENABLED="yes")
@@ -594,6 +609,7 @@ def test_a_crawl_in_any_order_leaves_ranks(tmp_path: Path) -> None:
     wait_for(lambda: ranker.rank(tmp_path, {}))
 
 
+@pytest.mark.slow
 def test_nobody_starts_a_ranker_that_is_not_wanted(tmp_path: Path) -> None:
     with sites(web={"/": page("/a"), "*": page()}) as web:
         crawl(tmp_path, "index", "-a", "mode=pagerank", "-a", f"seeds={web['web'].url}/", RANKER_ENABLED="no")

@@ -245,6 +245,7 @@ def wikispeedia() -> Graph:
 REAL = {"hollins": hollins, "wikispeedia": wikispeedia}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_pagerank_and_hits_agree_with_networkx_on_real_graphs(name: str) -> None:
     made = REAL[name]()

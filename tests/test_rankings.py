@@ -33,6 +33,7 @@ def test_unknown_ranking_is_bad_input_that_names_the_known_ones() -> None:
         make_ranking("random", lambda: REFERENCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKINGS)
 @settings(deadline=None)
 @given(_documents, _query, _rank, st.booleans())

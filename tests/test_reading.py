@@ -176,6 +176,7 @@ def test_joint_values_are_one_behind_the_other(parts: list[list[bytes]]) -> None
     assert list(joint) == [value for part in parts for value in part]
 
 
+@pytest.mark.slow
 @given(lists.filter(all))
 def test_values_survive_a_pickle(values: list[bytes]) -> None:
     assert list(pickle.loads(pickle.dumps(Values.of(values), 3))) == values

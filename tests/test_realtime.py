@@ -91,6 +91,7 @@ def urls_of(folder: Path, query: str) -> list[str]:
     return [hit.url for hit in with_numbers if hit.fetched]
 
 
+@pytest.mark.slow
 def test_an_old_document_leads_on_once_the_query_run_again_finds_it(site: Site, folder: Path) -> None:
     assert f"{site.url}/old" not in urls_of(folder, "quokka")
 
@@ -102,6 +103,7 @@ def test_an_old_document_leads_on_once_the_query_run_again_finds_it(site: Site, 
     assert [site.times(path) for path in ("/", "/hub", "/old", "/new", "/deep")] == [1] * 5
 
 
+@pytest.mark.slow
 def test_what_is_found_says_which_link_led_to_it(site: Site, folder: Path) -> None:
     _, found = search(folder, "-a", "query=quokka")
 
@@ -112,6 +114,7 @@ def test_what_is_found_says_which_link_led_to_it(site: Site, folder: Path) -> No
     assert by_url["/new"]["via"] == {"url": f"{site.url}/hub", "title": "Quokka", "anchor": "quokka news"}
 
 
+@pytest.mark.slow
 def test_of_a_seed_it_is_not_said_that_a_link_led_to_it(site: Site, tmp_path: Path) -> None:
     site.routes |= {"/r": redirect("/new"), "/new": document("Quokka news", "quokka", old="on")}
     site.routes["/old"] = document("Quokka notes", "quokka", new="quokka: back")
@@ -123,6 +126,7 @@ def test_of_a_seed_it_is_not_said_that_a_link_led_to_it(site: Site, tmp_path: Pa
     assert via["/old"] == {"url": f"{site.url}/new", "title": "Quokka news", "anchor": "on"}
 
 
+@pytest.mark.slow
 def test_it_ends_with_enough_similar_documents(site: Site, folder: Path) -> None:
     _, found = search(folder, "-a", "query=quokka", "-a", "enough=1")
 
@@ -131,6 +135,7 @@ def test_it_ends_with_enough_similar_documents(site: Site, folder: Path) -> None
     assert found["state"] == "finished"
 
 
+@pytest.mark.slow
 def test_it_ends_at_max_pages(site: Site, folder: Path) -> None:
     done, found = search(folder, "-a", "query=quokka", "-a", "max_pages=1")
 
@@ -138,6 +143,7 @@ def test_it_ends_at_max_pages(site: Site, folder: Path) -> None:
     assert len(done.documents()) == 4
 
 
+@pytest.mark.slow
 def test_it_ends_when_any_process_asks_for_it_and_keeps_what_it_found(tmp_path: Path) -> None:
     def answer(asked: Site) -> Answer:
         if len(asked.pages) == 5:
@@ -153,6 +159,7 @@ def test_it_ends_when_any_process_asks_for_it_and_keeps_what_it_found(tmp_path: 
     assert 0 < found["fetched"] <= len(done.documents())
 
 
+@pytest.mark.slow
 def test_a_stop_that_is_asked_for_before_it_has_begun_ends_it(site: Site, tmp_path: Path) -> None:
     journal.stop(tmp_path / "crawl", "test")
 
@@ -161,6 +168,7 @@ def test_a_stop_that_is_asked_for_before_it_has_begun_ends_it(site: Site, tmp_pa
     assert found["reason"] == "stopped"
 
 
+@pytest.mark.slow
 def test_limits_of_scrapys_own_stop_it(tmp_path: Path) -> None:
     with sites(endless={"*": lambda site: _endless(len(site.asked))}) as web:
         words = ("-a", "query=quokka", "-a", f"seeds={web['endless'].url}/", "-s", "CLOSESPIDER_ITEMCOUNT=3")
@@ -170,6 +178,7 @@ def test_limits_of_scrapys_own_stop_it(tmp_path: Path) -> None:
     assert found["reason"] == "stopped"
 
 
+@pytest.mark.slow
 def test_it_comes_to_its_own_end_though_the_catalog_cannot_be_read_meanwhile(tmp_path: Path) -> None:
     """The version of the tables is that of a newer program, which those that are writing do not look at."""
 

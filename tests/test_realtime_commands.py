@@ -168,6 +168,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
     return Searched(folder / "crawl", process.returncode, out, err, [json.loads(line) for line in lines])
 
 
+@pytest.mark.slow
 def test_json_is_one_document_on_standard_output(searched: Searched) -> None:
     assert searched.status == 0, searched.err
     assert searched.out.startswith("{")
@@ -176,10 +177,12 @@ def test_json_is_one_document_on_standard_output(searched: Searched) -> None:
     assert all(hit.keys() == HIT_KEYS for hit in searched.journal["hits"])
 
 
+@pytest.mark.slow
 def test_json_is_the_journal_that_others_read(searched: Searched) -> None:
     assert searched.journal == journal.read(searched.folder, "first")
 
 
+@pytest.mark.slow
 def test_it_ends_when_enough_is_found(searched: Searched) -> None:
     found = searched.journal
 
@@ -188,6 +191,7 @@ def test_it_ends_when_enough_is_found(searched: Searched) -> None:
     assert found["fetched"] >= found["similar"]
 
 
+@pytest.mark.slow
 def test_all_else_goes_to_standard_error(searched: Searched) -> None:
     assert "crawling the demo web" in searched.err
     assert "enough similar pages were found" in searched.err
@@ -196,6 +200,7 @@ def test_all_else_goes_to_standard_error(searched: Searched) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_feed_has_the_pages(searched: Searched) -> None:
     urls = {page["url"] for page in searched.feed}
 
@@ -295,6 +300,7 @@ def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     connect(None, tmp_path / "crawl").close()  # who leaves last stops the server
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_and_keeps_what_was_found(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:

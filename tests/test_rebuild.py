@@ -158,6 +158,7 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(web=webs, steps=st.integers(0, 25), partitions=st.sampled_from([1, 4]))

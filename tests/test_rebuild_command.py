@@ -120,6 +120,7 @@ def test_the_catalog_says_the_same_of_every_url(folder: Path, run: Run) -> None:
     assert before["signs"] and before["finds"] == []
 
 
+@pytest.mark.slow
 def test_what_the_crawl_met_is_what_makes_rebuilding_hard(crawled: Path) -> None:
     reasons = {f"{row[3]}/{row[4]}" for row in dumped(crawled)["fetches"]}
 

@@ -345,6 +345,7 @@ def test_a_file_without_rights(tmp_path: Path) -> None:
 # ---- the graphs of the test data
 
 
+@pytest.mark.slow
 def test_the_recorded_crawls_have_the_sizes_that_are_known() -> None:
     cnr = read(testdata.data("webgraph-cnr-2000"))
     hollins = read(testdata.data("webgraph-hollins"))

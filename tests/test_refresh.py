@@ -144,6 +144,7 @@ def found(tmp_path: Path, words: str) -> set[str]:
     return {hit.url.rpartition("/")[2] for hit in Searcher(tmp_path).search(words).hits}
 
 
+@pytest.mark.slow
 def test_the_story_of_a_site_that_changes_and_is_crawled_every_night(
     tmp_path: Path, living: LivingSite
 ) -> None:
@@ -296,6 +297,7 @@ def test_with_refresh_yes_both_go_on_until_the_time_is_over(tmp_path: Path, livi
     assert len(living.asked) > 5
 
 
+@pytest.mark.slow
 def test_a_wrong_word_is_one_line(tmp_path: Path) -> None:
     after = crawl(tmp_path, "index", "-a", "refresh=daily")
 

@@ -54,6 +54,7 @@ def test_unchanged_check_adds_its_days_to_the_rate() -> None:
     assert belief(made) == [0.5, 55.0]  # (0.5, 30) before
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.1, 50), min_size=2, max_size=4))
 def test_order_of_unchanged_checks_does_not_matter(days: list[float]) -> None:
     found = []
@@ -102,6 +103,7 @@ def test_page_that_changes_is_worth_more_than_one_that_does_not(policy: str) -> 
     assert made.chances(60.0)[1] > 2 * made.chances(60.0)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_page_that_was_not_changed_at_its_first_checks_is_not_forgotten(policy: str) -> None:
     """λ = 0 from "never changed" would starve it for ever."""

@@ -202,6 +202,7 @@ def test_a_running_crawl_obeys_at_once(tmp_path: Path, run: Run) -> None:
         assert not [url for url in Crawled(made.folder, 0, "").documents() if "/drop" in url]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
 def test_a_pattern_that_no_known_url_matches_says_what_patterns_look_like(
     tmp_path: Path, options: tuple[str, ...]

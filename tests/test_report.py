@@ -20,6 +20,7 @@ def folder(tmp_path: Path) -> Path:
     return crawled(tmp_path, *(fetched(url, link("http://a.test/0")) for url in urls))
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_shows_how_far_the_index_is(folder: Path) -> None:
     terminal, theirs = pty.openpty()
     command = [sys.executable, "-m", "scrapy", "report"]
@@ -36,6 +37,7 @@ def test_on_a_terminal_it_shows_how_far_the_index_is(folder: Path) -> None:
     assert b"gathering words for suggestions" in told
 
 
+@pytest.mark.slow
 def test_elsewhere_it_prints_nothing_but_the_report(folder: Path) -> None:
     out, log = scrapy("report", folder=folder).communicate(timeout=120)
 

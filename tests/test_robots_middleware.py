@@ -98,6 +98,7 @@ def reason(web: Web, site: str, path: str) -> str:
     return web.crawled.reason(web.sites[site].url + path)
 
 
+@pytest.mark.slow
 def test_the_crawl_ends_well_with_every_url_decided(web: Web) -> None:
     states = web.crawled.frontier["states"]
 
@@ -110,17 +111,20 @@ def test_the_crawl_ends_well_with_every_url_decided(web: Web) -> None:
 # ---- robots.txt, RFC 9309
 
 
+@pytest.mark.slow
 def test_all_that_wait_for_one_robots_txt_are_refused(web: Web) -> None:
     """Scrapy 2.19's own middleware lets eight of ten through."""
     assert {reason(web, "strict", f"/private/{n}") for n in range(10)} == {"failed/robots-disallowed"}
     assert web.strict.pages == ["/public"]
 
 
+@pytest.mark.slow
 def test_robots_txt_is_asked_once_and_shared(web: Web) -> None:
     assert web.strict.times("/robots.txt") == 1
     assert web.gone.times("/robots.txt") == 1
 
 
+@pytest.mark.slow
 def test_5xx_is_complete_disallow_and_asked_again_within_the_tries(web: Web) -> None:
     """2.3.1.4"""
     assert reason(web, "down", "/a") == reason(web, "down", "/b") == "failed/robots-unreachable"
@@ -128,24 +132,28 @@ def test_5xx_is_complete_disallow_and_asked_again_within_the_tries(web: Web) -> 
     assert web.down.times("/robots.txt") == TRIES
 
 
+@pytest.mark.slow
 def test_a_server_that_recovers_is_crawled_by_its_rules(web: Web) -> None:
     assert reason(web, "recovers", "/page") == "done/document"
     assert reason(web, "recovers", "/secret") == "failed/robots-disallowed"
     assert web.recovers.asked == ["/robots.txt", "/robots.txt", "/page"]
 
 
+@pytest.mark.slow
 def test_429_is_a_server_that_cannot_answer_now(web: Web) -> None:
     """As Google reads it."""
     assert reason(web, "throttled", "/page") == "failed/robots-unreachable"
     assert web.throttled.pages == []
 
 
+@pytest.mark.slow
 def test_4xx_is_allow(web: Web) -> None:
     """2.3.1.3"""
     assert reason(web, "gone", "/page") == "done/document"
     assert reason(web, "hub", "/") == "done/document"
 
 
+@pytest.mark.slow
 def test_redirected_rules_hold_for_the_server_that_was_asked(web: Web) -> None:
     """2.3.1.2"""
     assert reason(web, "moved", "/page") == "done/document"
@@ -153,18 +161,21 @@ def test_redirected_rules_hold_for_the_server_that_was_asked(web: Web) -> None:
     assert web.hub.times("/rules") == 1
 
 
+@pytest.mark.slow
 def test_too_many_redirects_are_no_rules(web: Web) -> None:
     """2.3.1.2: at least five are followed."""
     assert reason(web, "loops", "/page") == "done/document"
     assert web.loops.times("/robots.txt") == 6
 
 
+@pytest.mark.slow
 def test_rules_count_however_large_their_file(web: Web) -> None:
     """2.5: at least 500 KiB are parsed; a file past DOWNLOAD_MAXSIZE is not an absent server."""
     assert reason(web, "huge", "/page") == "done/document"
     assert reason(web, "huge", "/secret") == "failed/robots-disallowed"
 
 
+@pytest.mark.slow
 def test_a_crawl_delay_ends_in_the_frontier(web: Web) -> None:
     server = web.crawled.frontier["servers"][web.slow.url]
 
@@ -214,6 +225,7 @@ def make_older(folder: Path, server: str, days: int) -> None:
         connection.client.set(key, msgpack.packb(known))
 
 
+@pytest.mark.slow
 def test_robots_txt_is_asked_again_after_a_worker_whose_clock_was_a_day_ahead(tmp_path: Path) -> None:
     """What such a worker stored in Redis closed the server for a day, and its pages failed unasked."""
     ahead = tmp_path / "ahead"
@@ -239,28 +251,34 @@ def test_robots_txt_is_asked_again_after_a_worker_whose_clock_was_a_day_ahead(tm
 # ---- addresses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/seed", "/link", "/redirect", "/decimal", "/hex"])
 def test_a_special_address_is_refused_however_it_was_found_and_spelled(web: Web, path: str) -> None:
     assert web.crawled.reason(web.canary.url + path) == "failed/address-refused"
 
 
+@pytest.mark.slow
 def test_an_address_within_an_ipv6_one_is_refused(web: Web) -> None:
     assert web.crawled.reason(f"http://[::ffff:7f00:2]:{web.canary.port}/mapped") == "failed/address-refused"
 
 
+@pytest.mark.slow
 def test_a_robots_txt_at_a_special_address_is_not_fetched(web: Web) -> None:
     assert reason(web, "trapped", "/page") == "failed/robots-unreachable"
     assert web.trapped.pages == []
 
 
+@pytest.mark.slow
 def test_a_port_that_is_no_web_servers_is_refused_also_where_the_address_is_allowed(web: Web) -> None:
     assert web.crawled.reason("http://127.0.0.1:6379/redis") == "failed/address-refused"
 
 
+@pytest.mark.slow
 def test_nobody_came_to_the_canary(web: Web) -> None:
     assert web.canary.connections == 0
 
 
+@pytest.mark.slow
 def test_other_schemes_are_counted_and_never_fetched(web: Web) -> None:
     states = web.crawled.frontier["states"]
 

@@ -68,6 +68,7 @@ def test_room_that_no_contract_names_is_refused(copy: Path) -> None:
     assert "attic" in done.stdout
 
 
+@pytest.mark.slow
 def test_rooms_are_entered_by_their_face() -> None:
     """A package's modules are imported by itself and by packages inside it; others import the package."""
     past = [

@@ -134,6 +134,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         yield web
 
 
+@pytest.mark.slow
 def test_the_crawl_ends_well_with_every_url_decided(web: Web) -> None:
     assert web.crawled.status == 0, web.crawled.log
     assert "Traceback" not in web.crawled.log
@@ -301,17 +302,20 @@ def test_scrapy_still_has_what_wakes_the_engine() -> None:
     assert callable(CallLaterOnce.schedule)
 
 
+@pytest.mark.slow
 def test_no_lease_is_left_open_whatever_fails(trouble: Web) -> None:
     assert trouble.adds_up()
     assert (trouble.states["leased"], trouble.states["queued"]) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/callback-raises", "/pipeline-raises"])
 def test_a_page_that_nothing_can_be_made_of_is_tried_again_and_has_failed(trouble: Web, path: str) -> None:
     assert trouble.times(path) == TRIES
     assert trouble.reason(path) == "failed/unparsable"
 
 
+@pytest.mark.slow
 def test_a_dropped_page_is_fetched_and_its_links_are_followed(trouble: Web) -> None:
     assert trouble.reason("/pipeline-drops") == "done/document"
     assert trouble.times("/from-pipeline-drops") == 1
@@ -425,6 +429,7 @@ def test_with_one_request_at_a_time_the_order_is_exact(tmp_path: Path, mode: str
 # ---- a Redis that goes away for a while
 
 
+@pytest.mark.slow
 def test_a_crawl_outlives_a_redis_that_goes_away_and_comes_back(endless: Site, tmp_path: Path) -> None:
     folder = tmp_path / "redis"
     folder.mkdir()

@@ -49,6 +49,7 @@ def test_what_came_since_a_search_began_is_committed_before_what_a_crawl_left(
     assert (applied_seq(tmp_path / "index"), newest_seq(tmp_path / "index")) == (0, catalog.last_seq())
 
 
+@pytest.mark.slow
 def test_what_a_crawl_left_is_committed_while_a_search_goes_on_and_has_what_it_needs(
     tmp_path: Path, catalog: Catalog
 ) -> None:
@@ -60,6 +61,7 @@ def test_what_a_crawl_left_is_committed_while_a_search_goes_on_and_has_what_it_n
     assert len(found(tmp_path, "backlog")) == BACKLOG
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(["page", "change", "search", "early", "backlog", "step", "die"]), max_size=40)
 )

@@ -74,6 +74,7 @@ def by_search_of_the_web(folder: Path, run: Run, spam: str) -> Found:
 WAYS = [by_search, by_report, by_page, by_search_of_the_web]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", WAYS)
 @pytest.mark.parametrize(("spam", "leads"), [("1", STUFFED), ("0.5", HONEST), ("0", HONEST)])
 def test_a_stuffed_page_falls_as_far_as_the_owner_wants(

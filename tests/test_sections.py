@@ -43,6 +43,7 @@ def hit(folder: Path, query: str, *entries: Entry) -> Hit:
     return Searcher(folder, deadline_seconds=60).search(query).hits[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "fragments"),
     [

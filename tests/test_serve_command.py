@@ -62,6 +62,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_prints_its_address_answers_there_and_ends_well_when_told(crawl_dir: Path) -> None:
     with serving(crawl_dir) as (process, address):
         page = httpx.get(f"{address}/search?q=molecular", timeout=SECONDS)
@@ -74,6 +75,7 @@ def test_it_prints_its_address_answers_there_and_ends_well_when_told(crawl_dir: 
     assert said == ""
 
 
+@pytest.mark.slow
 def test_idle_and_slow_clients_do_not_keep_it_from_ending(crawl_dir: Path) -> None:
     with serving(crawl_dir) as (process, address):
         host, port = address.removeprefix("http://").split(":")
@@ -87,11 +89,13 @@ def test_idle_and_slow_clients_do_not_keep_it_from_ending(crawl_dir: Path) -> No
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_folder_without_a_crawl_is_served_all_the_same(tmp_path: Path) -> None:
     with serving(tmp_path / "none") as (_, address):
         assert "Nothing was crawled here yet" in httpx.get(f"{address}/search?q=x", timeout=SECONDS).text
 
 
+@pytest.mark.slow
 def test_serving_for_other_machines_is_told(crawl_dir: Path) -> None:
     with serving(crawl_dir, "--host", "0.0.0.0") as (process, address):
         assert httpx.get(address).status_code == 200
@@ -101,6 +105,7 @@ def test_serving_for_other_machines_is_told(crawl_dir: Path) -> None:
     assert said.count("\n") == 1 and said.startswith("warning: ")
 
 
+@pytest.mark.slow
 def test_port_in_use_is_one_line_and_exit_status_1(crawl_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -140,6 +145,7 @@ def test_what_cannot_be_is_one_line_and_exit_status_2(
     assert said.count("\n") == 1 and said.startswith("error: ")
 
 
+@pytest.mark.slow
 def test_data_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 

@@ -90,6 +90,7 @@ def test_removed_setting_is_none_and_is_told_of_wherever_it_is_set(
     assert name not in SETTINGS and not hasattr(settings, name)
 
 
+@pytest.mark.slow
 def test_command_says_in_one_line_that_a_setting_does_nothing_any_more(tmp_path: Path) -> None:
     def told(*arguments: str, **variables: str) -> list[str]:
         command = [sys.executable, "-m", "scrapy", "graph", "stats", *arguments]

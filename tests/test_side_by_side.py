@@ -36,6 +36,7 @@ def without_seconds(runs: list[Run]) -> list[Run]:
     return [run._replace(seconds=0.0) for run in runs]
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_for_any_number_of_jobs(graph: Recorded) -> None:
     orderings, metrics = ["fifo", "random", "blend"], Metrics(hot=("ib:8",))
 
@@ -92,6 +93,7 @@ def test_a_process_that_is_killed_is_an_error_in_one_line() -> None:
         list(each(range(4), work, 2, quiet))
 
 
+@pytest.mark.slow
 def test_processes_and_servers_end_with_a_laboratory_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import time\n"

@@ -179,6 +179,7 @@ def test_entries_are_no_links_of_a_page() -> None:
     assert found and [link.rel for link in found.links] == ["sitemap"]
 
 
+@pytest.mark.slow
 def test_what_is_no_url_and_what_is_too_much_is_counted() -> None:
     many = urls("mailto:a@a.test", *(f"/{n}" for n in range(MAX_ENTRIES + 2)))
     found = read(many)
@@ -271,6 +272,7 @@ def test_nothing_external_is_read_for_a_file(tmp_path: Path) -> None:
     assert named(doctype + urls("http://a.test/&nbsp;1")) == ["http://a.test/1"]
 
 
+@pytest.mark.slow
 def test_gzip_bomb_is_inflated_up_to_the_bound(pool: ParserPool) -> None:
     head = f"{URLSET}<url><loc>http://a.test/1</loc></url>".encode()
     bomb = gzip.compress(head + b" " * (2 * MAX_BYTES) + b"<url><loc>http://a.test/2</loc></url>")

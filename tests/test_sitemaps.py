@@ -93,6 +93,7 @@ FOUND = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FOUND, ids=FOUND.values())
 def test_page_that_only_a_sitemap_names_is_found(crawled: tuple[Crawled, Site], path: str) -> None:
     found, site = crawled
@@ -116,6 +117,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "wanted"), OUTCOMES.items())
 def test_sitemaps_have_a_reason_of_their_own(crawled: tuple[Crawled, Site], path: str, wanted: str) -> None:
     found, site = crawled
@@ -123,6 +125,7 @@ def test_sitemaps_have_a_reason_of_their_own(crawled: tuple[Crawled, Site], path
     assert found.reason(site.url + path) == wanted
 
 
+@pytest.mark.slow
 def test_every_url_is_in_one_state(crawled: tuple[Crawled, Site]) -> None:
     states = crawled[0].frontier["states"]
 
@@ -131,6 +134,7 @@ def test_every_url_is_in_one_state(crawled: tuple[Crawled, Site]) -> None:
     assert states["refused"] == {"extension": 1, "foreign": 1}
 
 
+@pytest.mark.slow
 def test_nothing_outside_the_domains_is_asked(crawled: tuple[Crawled, Site]) -> None:
     """Neither a sitemap there, which robots.txt names, nor a page, which a sitemap names."""
     found, site = crawled
@@ -138,6 +142,7 @@ def test_nothing_outside_the_domains_is_asked(crawled: tuple[Crawled, Site]) -> 
     assert set(found.frontier["servers"]) == {site.url}
 
 
+@pytest.mark.slow
 def test_entries_of_sitemaps_are_no_edges(crawled: tuple[Crawled, Site]) -> None:
     found, site = crawled
     ends = {
@@ -152,6 +157,7 @@ def test_entries_of_sitemaps_are_no_edges(crawled: tuple[Crawled, Site]) -> None
     }
 
 
+@pytest.mark.slow
 def test_catalog_keeps_what_sitemaps_say_of_pages(crawled: tuple[Crawled, Site]) -> None:
     third = 1793664000.0  # 3 November 2026
 
@@ -180,6 +186,7 @@ WANTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "settings", "is_read"), WANTED)
 def test_announced_sitemaps_are_read_where_the_crawl_is_bounded_or_the_setting_says_all(
     tmp_path: Path, arguments: list[str], settings: dict[str, object], is_read: bool
@@ -191,6 +198,7 @@ def test_announced_sitemaps_are_read_where_the_crawl_is_bounded_or_the_setting_s
         assert opened["a"].pages == (["/", "/map.xml", "/new"] if is_read else ["/"])
 
 
+@pytest.mark.slow
 def test_sitemap_that_a_person_names_is_read_and_may_name_other_sites_within_the_domains(
     tmp_path: Path,
 ) -> None:
@@ -204,6 +212,7 @@ def test_sitemap_that_a_person_names_is_read_and_may_name_other_sites_within_the
         assert found.frontier["states"]["refused"] == {"domain": 1}
 
 
+@pytest.mark.slow
 def test_a_scope_is_for_pages_and_not_for_the_sitemaps_that_name_them(tmp_path: Path) -> None:
     routes = {"/robots.txt": announcing("/map.xml"), "/map.xml": urlset("/docs/1", "/blog/2"), "*": page()}
     with sites(a=routes) as opened:
@@ -214,6 +223,7 @@ def test_a_scope_is_for_pages_and_not_for_the_sitemaps_that_name_them(tmp_path: 
         assert found.frontier["states"]["refused"] == {"scope": 1}
 
 
+@pytest.mark.slow
 def test_sitemap_on_another_host_may_name_the_pages_of_the_host_that_announced_it(tmp_path: Path) -> None:
     with sites(a={"*": page()}, b={}) as opened:
         a, b = opened.values()
@@ -232,6 +242,7 @@ def test_sitemap_on_another_host_may_name_the_pages_of_the_host_that_announced_i
         assert found.frontier["states"]["refused"] == {"foreign": 1}
 
 
+@pytest.mark.slow
 def test_of_each_server_so_many_sitemaps_are_read_of_an_endless_index_and_of_a_long_robots_txt(
     tmp_path: Path,
 ) -> None:
@@ -250,6 +261,7 @@ def test_of_each_server_so_many_sitemaps_are_read_of_an_endless_index_and_of_a_l
         assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 40}
 
 
+@pytest.mark.slow
 def test_bomb_ends_its_parser_and_nothing_else(tmp_path: Path) -> None:
     """It is tried as often as any page that kills its parser, and then set aside."""
     bomb = gzip.compress(b"<rss>" + b"<item><link>x</link></item>" * 2_000_000)

@@ -84,6 +84,7 @@ def titles(folder: Path, proxy: Proxy) -> dict[str, str]:
         return {urls[number]: text.title for number, text in catalog.texts(list(urls)).items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("proxy", [True, False], indirect=True, ids=["late", "at once"])
 def test_surplus_of_one_server_is_no_page_of_another(tmp_path: Path, proxy: Proxy) -> None:
     found = titles(tmp_path, proxy)
@@ -94,6 +95,7 @@ def test_surplus_of_one_server_is_no_page_of_another(tmp_path: Path, proxy: Prox
     assert all(len({urlsplit(url).netloc for url in asked}) == 1 for asked in proxy.connections if asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("proxy", [False], indirect=True)
 def test_connection_on_which_surplus_has_come_is_not_used_again(tmp_path: Path, proxy: Proxy) -> None:
     found = titles(tmp_path, proxy)

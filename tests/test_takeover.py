@@ -121,6 +121,7 @@ def test_crawl_that_was_stopped_half_way_goes_on(
     assert set(asked.values()) == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queue", [PriorityQueue, FifoQueue, LifoQueue])
 def test_requests_are_the_same_and_what_was_seen_is_seen(
     client: redis.Redis, taken: Frontier, queue: type[PriorityQueue]
@@ -151,6 +152,7 @@ def test_requests_are_the_same_and_what_was_seen_is_seen(
     assert not client.exists("named:requests", "named:dupefilter")
 
 
+@pytest.mark.slow
 def test_second_run_moves_nothing_twice(client: redis.Redis, taken: Frontier) -> None:
     for n in range(3):
         PriorityQueue(client, Named(), "%(spider)s:requests").push(Request(URL.format(n), dont_filter=True))

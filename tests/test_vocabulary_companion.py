@@ -75,6 +75,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         process.communicate(timeout=30)
 
 
+@pytest.mark.slow
 def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path, start: Start) -> None:
     crawl_lock = hold_crawl(tmp_path)
     process = start()
@@ -110,6 +111,7 @@ def test_sigterm_ends_it(tmp_path: Path, start: Start) -> None:
         assert process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
     tmp_path: Path, start: Start
 ) -> None:
@@ -170,6 +172,7 @@ def test_it_is_due_when_a_crawl_has_grown_by_a_fifth(tmp_path: Path, monkeypatch
         assert renewing.is_due()
 
 
+@pytest.mark.slow
 def test_ensure_started_starts_one_in_the_place_of_one_that_died(tmp_path: Path) -> None:
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
@@ -186,6 +189,7 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(tmp_path: Path)
     wait_for(lambda: builder.keep_vocabulary(tmp_path))  # until that one has ended
 
 
+@pytest.mark.slow
 def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: Path, start: Start) -> None:
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
@@ -200,6 +204,7 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
     wait_for(lambda: builder.keep_vocabulary(tmp_path))
 
 
+@pytest.mark.slow
 def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> None:
     pipelines = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:

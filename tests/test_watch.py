@@ -26,6 +26,7 @@ def companion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, main: str) -> Com
     return Companion("made", "made_for_a_test")
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_three_times_in_a_row_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

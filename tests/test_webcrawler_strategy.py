@@ -235,6 +235,7 @@ def loop(web: Web, seeds: list[str], near_top: int) -> list[str]:
     return order
 
 
+@pytest.mark.slow
 @given(st.fixed_dictionaries(dict.fromkeys(URLS, pages)), st.integers(1, 3))
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_crawl_follows_the_most_relevant_anchor_of_the_documents_near_the_top(

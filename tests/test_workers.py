@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from localweb import Answer, Crawled, Site, crawl, page
 
 from webcrawler.connection import connect
@@ -58,6 +59,7 @@ def crawl_together(web: SharedWeb, folder: Path, **settings: object) -> list[Cra
         return list(pool.map(work, WORKERS))
 
 
+@pytest.mark.slow
 def test_two_workers_on_one_redis_and_one_data_folder_fetch_no_url_twice(tmp_path: Path) -> None:
     with connect(None, tmp_path) as connection, closing(SharedWeb()) as web:
         url = f"unix://{tmp_path}/redis/redis.sock"

@@ -128,6 +128,7 @@ def crawl_of_traps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
     trap.web.stop()
 
 
+@pytest.mark.slow
 def test_nobody_came_to_the_canaries(crawl_of_traps: Crawl) -> None:
     trap, crawled = crawl_of_traps
 
@@ -136,10 +137,12 @@ def test_nobody_came_to_the_canaries(crawl_of_traps: Crawl) -> None:
     assert crawled.status == 0 and "Traceback" not in crawled.log
 
 
+@pytest.mark.slow
 def test_a_canonical_link_is_not_even_followed(crawl_of_traps: Crawl) -> None:
     assert not any("/canonical/" in url for edge in crawl_of_traps.crawled.edges() for url in edge)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_each_is_refused_by_name(crawl_of_traps: Crawl, way: str) -> None:
     trap, crawled = crawl_of_traps
@@ -148,6 +151,7 @@ def test_each_is_refused_by_name(crawl_of_traps: Crawl, way: str) -> None:
     assert {url: crawled.reason(url) for url in urls} == dict.fromkeys(urls, "failed/address-refused")
 
 
+@pytest.mark.slow
 def test_no_robots_txt_is_fetched_from_there(crawl_of_traps: Crawl) -> None:
     trap, crawled = crawl_of_traps
 
@@ -157,6 +161,7 @@ def test_no_robots_txt_is_fetched_from_there(crawl_of_traps: Crawl) -> None:
     assert all(set(server.asked) == {"/robots.txt"} for server in trap.robots)
 
 
+@pytest.mark.slow
 def test_ports_of_other_protocols_are_refused(crawl_of_traps: Crawl) -> None:
     trap, crawled = crawl_of_traps
 
@@ -169,6 +174,7 @@ def test_what_can_be_read_in_two_ways_is_no_url(host: str) -> None:
         resolve(f"http://{host}:8000/")
 
 
+@pytest.mark.slow
 def test_other_schemes_are_neither_fetched_nor_queued(crawl_of_traps: Crawl) -> None:
     trap, crawled = crawl_of_traps
 
@@ -177,6 +183,7 @@ def test_other_schemes_are_neither_fetched_nor_queued(crawl_of_traps: Crawl) -> 
     assert str(trap.canary_file) not in str(crawled.edges())
 
 
+@pytest.mark.slow
 def test_no_link_writes_a_second_line_into_a_request(crawl_of_traps: Crawl) -> None:
     """S5: Redis reads HTTP as commands, one a line."""
     trap, _ = crawl_of_traps
@@ -186,6 +193,7 @@ def test_no_link_writes_a_second_line_into_a_request(crawl_of_traps: Crawl) -> N
     assert not any(b"\nSET" in head for head in trap.hub.heads)
 
 
+@pytest.mark.slow
 def test_no_password_is_sent_to_anybody(crawl_of_traps: Crawl) -> None:
     """CVE-2021-41125, robots.txt included, and CVE-2024-3574: none is kept, so none can go astray."""
     heads = [head.lower() for head in crawl_of_traps.trap.hub.heads]
@@ -194,6 +202,7 @@ def test_no_password_is_sent_to_anybody(crawl_of_traps: Crawl) -> None:
     assert not any(name in head for head in heads for name in (b"\nauthorization", b"\ncookie", b"secret"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "0x7f.2", "2130706433", "0", "localhost"])
 def test_a_canary_would_have_sung(crawl_of_traps: Crawl, host: str) -> None:
     """For a client that trusts strangers, as the stock resolver does."""

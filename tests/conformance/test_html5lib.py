@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+import pytest
 from testdata import archive
 
 from webcrawler.parsing import parse
@@ -60,6 +61,7 @@ def _check(page: Page) -> None:
         assert 0 <= span[0] <= span[1] <= len(page.text)
 
 
+@pytest.mark.slow
 def test_tokenizer_cases() -> None:
     inputs = list(_tokenizer_inputs())
 
@@ -70,6 +72,7 @@ def test_tokenizer_cases() -> None:
     assert len(inputs) == 4_622
 
 
+@pytest.mark.slow
 def test_tree_construction_cases() -> None:
     inputs = [data for data, _ in _blocks("tree-construction", b"#errors")]
 

@@ -255,6 +255,7 @@ def fetched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fetched]:
     web.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{case.section} {case.name}" for case in CASES])
 def test_case(fetched: Fetched, number: int) -> None:
     case, server = CASES[number], fetched.servers[number]
@@ -267,6 +268,7 @@ def test_case(fetched: Fetched, number: int) -> None:
     assert len(pages) == sum(reason == "done/document" for reason in outcome), "asked for what it may only"
 
 
+@pytest.mark.slow
 def test_the_crawl_ends_well_with_every_url_decided(fetched: Fetched) -> None:
     states = fetched.crawled.frontier["states"]
 
