@@ -114,3 +114,25 @@ def test_log_of_a_spider_of_others_says_it_too(caplog: pytest.LogCaptureFixture)
         options(Settings({"FRONTIER_SLOW": 9}), "mine")
 
     assert caplog.messages == [f"FRONTIER_SLOW is not a setting any more: {REMOVED['FRONTIER_SLOW']}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "module"),
+    [
+        ("scrapy search owls", "webcrawler.commands.search"),
+        ("scrapy --nolog crawl index", "webcrawler.commands.crawl"),
+        ("webcrawler import a.warc.gz", "webcrawler.commands.import"),
+        ("scrapy list", "webcrawler.commands"),  # Scrapy's own
+        ("scrapy", "webcrawler.commands"),
+        ("scrapy --help", "webcrawler.commands"),
+        ("scrapy _program", "webcrawler.commands"),
+        ("scrapy ../crawl", "webcrawler.commands"),
+        ("pytest tests/test_settings.py", "webcrawler.commands"),
+    ],
+)
+def test_the_command_that_is_asked_for_is_imported_alone(
+    monkeypatch: pytest.MonkeyPatch, line: str, module: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", line.split())
+
+    assert settings.commands() == module

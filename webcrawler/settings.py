@@ -264,9 +264,17 @@ def module(name: str) -> str:
     return name if is_ours else f"webcrawler.{name}"
 
 
+def commands() -> str:
+    """The module of the command that is asked for, if it is ours: of a package Scrapy imports all."""
+    asked = next((word for word in sys.argv[1:] if word[:1] != "-"), "")
+    own = f"webcrawler.commands.{asked}"
+    is_ours = asked.isidentifier() and asked[0] != "_" and find_spec(own)
+    return own if is_ours else "webcrawler.commands"
+
+
 SPIDER_MODULES = [module("spiders")]
 NEWSPIDER_MODULE = module("spiders")
-COMMANDS_MODULE = "webcrawler.commands"
+COMMANDS_MODULE = commands()
 
 # A link to file:///etc/passwd must not end in a public index; our spiders have handlers of their own for FTP.
 DOWNLOAD_HANDLERS = {"file": None, "ftp": None, "s3": None, "data": None}

@@ -25,7 +25,7 @@ from webcrawler.commands._program import as_typed, is_used
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.settings import complaint, folders, removed
 
-if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.archive.catalog import Catalog
     from webcrawler.folders import MergedView
     from webcrawler.search import Searcher

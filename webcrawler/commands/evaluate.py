@@ -14,7 +14,7 @@ from webcrawler.commands.base import Command, Option
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.orderings import strategies
 
-if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.evaluation import Metrics, Pace, Run, focused
 
 ORDERINGS = "fifo,random,backlink,pagerank,blend"

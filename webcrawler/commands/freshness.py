@@ -32,7 +32,7 @@ class Freshness(Command):
             raise BadInput(f"--by {opts.by[:60]}: there is --by server")
         level = number(opts.level, "--level", lambda value: 0 < value < 100, "between 0 and 100") / 100
         most = whole_number(opts.n, "-n")
-        from webcrawler.refresh import report  # slow to import, and each `scrapy` command imports all of them
+        from webcrawler.refresh import report  # slow to import, and Scrapy's own commands import ours
 
         with closing(self.catalog()) as catalog, Console(stderr=True).status("reading the history …"):
             policy = self.project.get("REFRESH_POLICY")

@@ -50,7 +50,7 @@ class Graph(Command):
 def _export(catalog: Catalog, kind: str, file: Path) -> None:
     if kind == "graphml":
         extras.require("graph", "GraphML")
-        import networkx  # slow to import, and each `scrapy` command imports all of them
+        import networkx  # slow to import, and Scrapy's own commands import ours
 
         networkx.write_graphml(catalog.links.to_networkx(), file)
     elif kind == "parquet":

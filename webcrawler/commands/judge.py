@@ -15,7 +15,7 @@ from webcrawler.commands.base import Command, Option
 from webcrawler.errors import BadInput
 from webcrawler.search.rankings import RANKINGS
 
-if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.evaluation.judged import Comparison
 
 COMPARED = "peculiarity,bm25f,hitlists"

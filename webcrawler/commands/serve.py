@@ -19,7 +19,7 @@ from webcrawler.repository import Imported, follow, receive, token_of
 from webcrawler.robots import product_token
 from webcrawler.settings import SETTINGS, complaint, is_yes, user_agent
 
-if TYPE_CHECKING:  # slow to import, and each `scrapy` command imports all of them
+if TYPE_CHECKING:  # slow to import, and Scrapy's own commands import ours
     from webcrawler.web import Config, Crawler
 
 COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
