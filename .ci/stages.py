@@ -1,9 +1,9 @@
 """All that must hold, stage by stage: `python .ci/stages.py`.
 
-Stages that do not disturb each other run two at a time, the longest first. Kills and faults have time bounds:
-nothing runs beside kills, and beside faults only what mostly waits. Every stage runs whatever became of the
-others, shows its output at its end, and says its result and time. The last line sums up all tests as pytest
-does.
+Stages that do not disturb each other run two at a time, the longest first. Kills, zoo and faults have time
+bounds: nothing runs beside the first two, and beside faults only what mostly waits. Every stage runs whatever
+became of the others, shows its output at its end, and says its result and time. The last line sums up all
+tests as pytest does.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ ONE_AT_A_TIME = (
         *("--ignore", MISSION, "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
     ),
     tests("kills", "docweb", KILLS),
+    tests("zoo", "zoo"),
 )
 TWO_AT_A_TIME = (
     tests("docweb", "docweb", "--ignore", KILLS),
@@ -69,11 +70,10 @@ TWO_AT_A_TIME = (
         *("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
     ),
     tests("mission", "", MISSION),
-    tests("zoo", "zoo"),
+    tests("browser", "browser and not docweb"),
 )
 BESIDE_FAULTS = (
     tests("faults", "faults"),
-    tests("browser", "browser and not docweb"),
     tests("scrapyd", "scrapyd", "--ignore", MISSION),
     tests("stopped writer", "slow", WAITING),
     tests("cluster", "cluster"),
