@@ -25,7 +25,6 @@ def _lasting(ordeal: Ordeal, kind: str, seconds: float = 0.0) -> Iterator[None]:
     """A fault that begins within and is over behind; work is to go on from there."""
     fault = ordeal.note(Fault(kind))
     yield
-    ordeal.count_in_flight(fault)
     time.sleep(seconds or ordeal.chance.uniform(*HOLD_SECONDS))
     fault.decided = ordeal.decided()
 
@@ -155,7 +154,8 @@ def worker_stopped(ordeal: Ordeal) -> None:
     fault = ordeal.note(Fault("SIGSTOP past the lease"))
     with suppress(ProcessLookupError):
         worker.send_signal(signal.SIGSTOP)
-        ordeal.count_in_flight(fault)
+        standing = ordeal.states() or {"leased": 0}  # what it has leased since it was noted, it holds now
+        fault.in_flight = max(fault.in_flight, standing["leased"])
         ordeal.wait(lambda: len(ordeal.lively()) < len(ordeal.workers), 20.0, "for its leases to be taken")
         time.sleep(ordeal.chance.uniform(0.0, 2.0))
         worker.send_signal(signal.SIGCONT)

@@ -201,11 +201,6 @@ class Ordeal:
             one.began = time.monotonic()
         return fault
 
-    def count_in_flight(self, fault: Fault) -> None:
-        """Count once more, now that it has begun: workers may have leased since it was noted."""
-        if states := self.states():
-            fault.in_flight = max(fault.in_flight, states["leased"])
-
     def wait(self, condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS, what: str = "") -> bool:
         """Until it holds, or the crawl is at its end: False."""
         ended = False
