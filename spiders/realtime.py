@@ -13,9 +13,7 @@ from scrapy import signals
 
 from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
-from webcrawler.realtime import Driver, Journal, RealtimeJob, RealtimeSearch, journal
-from webcrawler.repository import Reporter, main_index, share_finds
-from webcrawler.search import SearchSettings
+from webcrawler.realtime import Journal, RealtimeJob, journal
 
 from .index import IndexSpider
 
@@ -43,6 +41,11 @@ class RealtimeSpider(IndexSpider):
 
     def _begin(self) -> None:
         """The index answers before anything else is opened: a person waits for it."""
+        # Here: Scrapy imports all spiders for each, and a crawl has no use for what answers searches.
+        from webcrawler.realtime import Driver, RealtimeSearch
+        from webcrawler.repository import Reporter, main_index, share_finds
+        from webcrawler.search import SearchSettings
+
         settings = self.crawler.settings
         folder = Path(settings["CRAWL_DIR"]).absolute()
         job, index = self.job.with_judged(folder), main_index(settings)

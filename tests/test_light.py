@@ -1,15 +1,16 @@
-"""The frontier is light: a spider of other people's needs Scrapy, Redis and little else."""
+"""The frontier is light: others' spiders need Scrapy, Redis and little else; and crawls start soon."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
-from localweb import PROJECT, Answer, environment, sites
+from localweb import PROJECT, Answer, crawl, environment, page, sites
 
 from webcrawler.extras import LIBRARIES
 from webcrawler.orderings import MODES
@@ -94,6 +95,31 @@ def test_a_spider_crawls_where_none_of_the_rest_can_be_imported(tmp_path: Path) 
     items = json.loads((tmp_path / "items.json").read_text())
     assert sorted(item["url"].removeprefix(site) for item in items) == ["/", "/a", "/b"], done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_crawl_imports_nothing_that_only_searches_need_or_that_is_disabled(tmp_path: Path) -> None:
+    unwanted = ["scipy", "webcrawler.search", "aiohttp", "twisted.conch", "tldextract"]
+    script = f"import os, sys; sys.modules |= dict.fromkeys({unwanted}); from scrapy.cmdline import execute; "
+    script += "os.environ['SCRAPY_SETTINGS_MODULE'] = 'webcrawler.settings'; execute()"
+    with sites(web={"/": page("/a"), "/a": page()}) as made:
+        options = [f"CRAWL_DIR={tmp_path}", "ADDRESSES_ALLOWED=127.0.0.1/32", "FRONTIER_DELAY=0"]
+        given = [part for option in options for part in ("-s", option)]
+        done = python(script, "crawl", *given, "index", "-a", f"seeds={made['web'].url}/")
+
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+        assert made["web"].pages == ["/", "/a"]
+
+
+@pytest.mark.slow
+def test_components_of_scrapy_that_are_enabled_are_there(tmp_path: Path) -> None:
+    enabled = {"COOKIES_ENABLED": 1, "TELNETCONSOLE_ENABLED": 1, "REMOTE_CONTROL_ENABLED": 1}
+    with sites(web={"/": page()}) as made:
+        done = crawl(tmp_path, "index", "-a", f"seeds={made['web'].url}/", LOG_LEVEL="INFO", **enabled)
+
+    assert {"CookiesMiddleware", "TelnetConsole", "RemoteControl"} <= set(re.findall(r"\w+", done.log)), (
+        done.log
+    )
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES.values() if mode.needs], ids=lambda mode: mode.name)
