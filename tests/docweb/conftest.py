@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
+import localweb
 import pytest
 from testdata import absent
 from warcio.archiveiterator import ArchiveIterator
@@ -27,6 +28,8 @@ from .truth import SEED, Truth
 PROJECT = Path(__file__).parents[2]
 SETTINGS = {"PROTOCOLS": "http", "FRONTIER_DELAY": "0", "CRAWL_DELAY_MAX": "0", "FRONTIER_BACKOFF": "0.2"}
 SETTINGS |= {"DOCUMENT_TYPES": ""}  # the truth is worked out from the HTML alone
+# For crawls that are compared in the order of their pages alone.
+WITHOUT_INDEX = ("-s", f"ITEM_PIPELINES={localweb.WITHOUT_INDEX}", "-s", "RANKER_ENABLED=no")
 
 
 class Docweb(NamedTuple):

@@ -24,9 +24,9 @@ FIELDS = ["url", "title", "text", "fetched", "status", "server", "outlinks", "du
 ANSWERED = {"document", "duplicate", "redirect", "not-found", "not-indexable"}
 
 
-@pytest.fixture(scope="module", params=["breadth", "fifo"])
-def crawled(request: pytest.FixtureRequest, crawl: Callable[..., Crawled]) -> Crawled:
-    return crawl(request.param)
+@pytest.fixture(scope="module")
+def crawled(crawl: Callable[..., Crawled]) -> Crawled:
+    return crawl("breadth")
 
 
 def test_truth_says_of_every_url_what_the_server_answers(docweb: Docweb, truth: Truth) -> None:

@@ -23,7 +23,8 @@ TOPICS = {
     "transaction isolation": r"transaction isolation|isolation levels?|serializable|read committed",
     "character encoding": r"character encodings?|unicode|utf-8|charset",
 }
-IN_ORDER = ("-s", "CONCURRENT_REQUESTS=1")  # no page is leased before all that was fetched is known
+# No page is leased before all that was fetched is known; nobody asks for ranks.
+IN_ORDER = ("-s", "CONCURRENT_REQUESTS=1", "-s", "RANKER_ENABLED=no")
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 UNSEEN = re.compile(
     r"<head\b.*?</head>|<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<[^>]*>",

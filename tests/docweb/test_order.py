@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from .conftest import Crawled
+from .conftest import WITHOUT_INDEX, Crawled
 from .truth import SEED, Truth, Visit
 
 pytestmark = pytest.mark.docweb
@@ -62,7 +62,7 @@ def test_order_of_fetching_is_that_of_the_rule(
 ) -> None:
     one_at_a_time = ("-s", "CONCURRENT_REQUESTS=1", "-s", "FRONTIER_TRIES=1")
 
-    crawled = crawl(reference.__name__, *one_at_a_time, "-a", f"max_pages={PAGES}")
+    crawled = crawl(reference.__name__, *one_at_a_time, *WITHOUT_INDEX, "-a", f"max_pages={PAGES}")
 
     assert [item["url"] for item in crawled.items] == reference(truth.visits)[:PAGES]
 
@@ -72,11 +72,11 @@ def test_max_pages_are_never_exceeded(
 ) -> None:
     folder = tmp_path_factory.mktemp("bounded")
 
-    first = crawl("breadth", "-a", "max_pages=50", into=folder)
+    first = crawl("breadth", *WITHOUT_INDEX, "-a", "max_pages=50", into=folder)
 
     assert len(first.items) == len(first.documents) == 50
 
-    second = crawl("breadth", "-a", "max_pages=70", into=folder)
+    second = crawl("breadth", *WITHOUT_INDEX, "-a", "max_pages=70", into=folder)
 
     assert len(second.items) == 70
     assert len(second.documents) == 50 + 70
