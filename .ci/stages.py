@@ -43,10 +43,12 @@ def tests(name: str, marks: str, *options: str) -> Stage:
     return Stage(name, (("pytest", "-rs", "--durations=10", "-m", marks, *options),))
 
 
-OTHERS = "browser or cluster or docweb or faults or scrapyd or zoo"
+SLOW = "slow and not (browser or cluster or docweb or faults or scrapyd or zoo)"
 MISSION = "tests/mission"  # a test for each row of the papers, whose seconds are told together
 WAITING = "tests/test_stopped_writer.py"  # for time limits, nearly all of its minute
 KILLS = "tests/docweb/test_kills.py"  # its crawl has to be back at work within a time limit
+# Of what is installed; apart from the other slow tests, so that the last ones of these do not run alone.
+INSTALLED = tuple(f"tests/test_{name}.py" for name in ("docs_site", "extras", "operate", "packaging"))
 ONE_AT_A_TIME = (
     Stage("style", (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     Stage("types", (("mypy",),)),
@@ -65,10 +67,11 @@ TWO_AT_A_TIME = (
     # two, for the same reason
     tests(
         "slow",
-        f"slow and not ({OTHERS})",
-        *("--ignore", MISSION, "--ignore", WAITING),
+        SLOW,
+        *(f"--ignore={path}" for path in (MISSION, WAITING, *INSTALLED)),
         *("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
     ),
+    tests("installed", SLOW, *INSTALLED),
     tests("mission", "", MISSION),
     tests("browser", "browser and not docweb"),
 )
