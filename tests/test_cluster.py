@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import interruptedclient
 import pytest
 import redis
 from cluster import Cluster, cluster, wait_for
@@ -105,6 +106,13 @@ def test_keys_of_two_partitions_in_one_command_are_a_bug_of_ours(
 ) -> None:
     with pytest.raises(ValueError, match="same key slot"):
         connection.client.evalsha(COUNT_SHA, 2, "{crawl:0}:", "{crawl:1}:")
+
+
+def test_a_command_is_interrupted_while_its_numbers_are_written(
+    three_nodes: Cluster, connection: Connection, tmp_path: Path
+) -> None:
+    ended = interruptedclient.run(three_nodes.url, tmp_path)
+    assert (ended.returncode, ended.stdout) == (0, "True True\n")
 
 
 def test_numbered_database_is_refused_in_one_line(three_nodes: Cluster, tmp_path: Path) -> None:

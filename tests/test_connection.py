@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import interruptedclient
 import pytest
 import redis
 
@@ -504,3 +505,9 @@ def test_when_one_line_falls_silent_no_idle_line_is_trusted(crawl_dir: Path, tmp
         assert [line for line in lines if line._sock] == []
         assert connection.client.ping()
         connection.close()
+
+
+def test_a_command_is_interrupted_while_its_numbers_are_written(tmp_path: Path) -> None:
+    """By an exception, as of Ctrl-C, and not by the crash of hiredis."""
+    ended = interruptedclient.run("", tmp_path)
+    assert (ended.returncode, ended.stdout) == (0, "True True\n")

@@ -12,6 +12,7 @@ from redis.retry import Retry
 
 from webcrawler.connection import remote
 from webcrawler.connection.embedded import EmbeddedServer, installed_binaries, socket_path
+from webcrawler.connection.packer import Packer
 from webcrawler.connection.remote import Cluster
 from webcrawler.errors import BadInput, Unavailable
 
@@ -66,6 +67,8 @@ class Connection:
         retry = _Retry(retries)
         client: redis.Redis = self._make_client(retry)
         retry.pool = getattr(client, "connection_pool", None)  # a cluster has one for each node
+        if retry.pool is not None:
+            retry.pool.connection_kwargs["command_packer"] = Packer()
         return client
 
     def revive(self) -> None:

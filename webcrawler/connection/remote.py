@@ -16,6 +16,7 @@ from redis.cluster import ClusterPipeline, RedisCluster
 from redis.exceptions import RedisClusterException
 from redis.retry import Retry
 
+from webcrawler.connection.packer import Packer
 from webcrawler.connection.retry import retry
 from webcrawler.errors import BadInput, Unavailable
 
@@ -160,6 +161,10 @@ class Cluster(_Routed, RedisCluster):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         with _no_node_is_no_connection():
             super().__init__(*arguments, **options)
+
+    def on_connect(self, connection: Any) -> None:
+        connection._command_packer = Packer()  # the option is not one of those that reach a node
+        super().on_connect(connection)  # type: ignore[no-untyped-call]
 
     def execute_command(self, *command: Any, **options: Any) -> Any:
         with _no_node_is_no_connection():
