@@ -143,7 +143,7 @@ def running(*command: str, folder: Path, environ: dict[str, str]) -> Iterator[su
 
 
 class Watched(NamedTuple):
-    """A crawl of the demo web, which Prometheus has watched."""
+    """A crawl of the demo web, and one of a site whose pages wait for the ranker; Prometheus watched both."""
 
     folder: Path
     server: str  # addresses
@@ -178,11 +178,19 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         until(answers(f"{server}/healthz"), 60)
         until(answers(f"{prometheus}/-/ready"), 60)
         began = time.time()
-        crawl = [*command, "crawl", "index", "-a", "mode=pagerank", "-a", "refresh=yes", "-a", "max_time=25"]
-        marked = environ | mark.environment
-        done = subprocess.run(crawl, cwd=PROJECT, env=marked, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-        assert not mark.leftovers(120)  # what works beside a crawl ends after it
+        crawl = [*command, "crawl", "index", "-a", "mode=pagerank"]
+        with sites(slow={"/": page(*"abcdefgh"), "*": lambda _: page()}) as opened:
+            slow = [f"seeds={opened['slow'].url}/", "-s", "ADDRESSES_ALLOWED=127.0.0.1/32"]
+            for arguments in (["refresh=yes", "-a", "max_time=25"], [*slow, "-s", "FRONTIER_DELAY=2"]):
+                done = subprocess.run(
+                    [*crawl, "-a", *arguments],
+                    cwd=PROJECT,
+                    env=environ | mark.environment,
+                    capture_output=True,
+                    text=True,
+                )
+                assert done.returncode == 0, done.stderr[-3000:]
+                assert not mark.leftovers(120)  # what works beside a crawl ends after it
         for _ in range(3):
             fetched(f"{server}/search?q=biology")
         # A report of freshness may be a minute old. What was there two seconds ago, the last step has seen.
