@@ -51,6 +51,11 @@ def links(page: Page) -> list[str]:
     return [str(link.get_attribute("href")) for link in page.locator(".hit h2 a").all()]
 
 
+def page_title(hit: Locator) -> str:
+    """Without the section that the link leads to."""
+    return hit.locator("h2").inner_text().partition(" › ")[0]
+
+
 def suggestions(page: Page) -> Locator:
     return page.locator(".suggestions").get_by_role("option")
 
@@ -91,7 +96,7 @@ def test_pages_lead_forth_and_back_and_no_result_stands_on_two(page: Page) -> No
 
 def test_explanation_adds_up_to_the_score(page: Page) -> None:
     page.goto(ASKED)
-    title = hits(page).nth(1).locator("h2").inner_text()
+    title = page_title(hits(page).nth(1))
     hits(page).nth(1).get_by_role("link", name="explain").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Why this result stands where it does")
@@ -117,7 +122,7 @@ def test_each_result_may_be_explained_at_once(page: Page) -> None:
 
 def test_cached_copy_says_what_it_is_and_nothing_in_it_is_active(page: Page) -> None:
     page.goto(ASKED)
-    title = hits(page).first.locator("h2").inner_text().partition(" › ")[0]  # and the section it leads to
+    title = page_title(hits(page).first)
     hits(page).first.get_by_role("link", name="cached").click()
 
     expect(page).to_have_title(f"Copy of {title} · webcrawler")
