@@ -156,7 +156,7 @@ def test_no_text_of_a_page_is_active_among_results(page: Page, ours: set[str], q
     while True:
         assert_inert(scan(page), ours)
         titles += page.locator(".hit h2").count()
-        following = page.get_by_role("link", name="Next")
+        following = page.get_by_role("link", name="Next", exact=True)
         if not following.count():
             break
         following.click()

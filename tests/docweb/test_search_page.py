@@ -21,6 +21,7 @@ ASKED = "/search?q=sqlalchemy+session"
 LOOKED_AT = ("/", ASKED, f"{ASKED}&explain=1", "/search?q=xyzzyplugh", "/status", "/api", "/nowhere")
 ACTIVE = "script, iframe, object, embed, img, .copy form, .copy [style], .copy [id]"
 IS_AFTER = "stops[n - 1].compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING"
+EXPLAIN, CACHED = re.compile("^explain"), re.compile("^cached")  # not what a page is called
 NARROW = {"width": 320, "height": 640}
 
 
@@ -85,10 +86,10 @@ def test_words_typed_on_the_first_page_bring_results_with_all_that_is_known_of_t
 def test_pages_lead_forth_and_back_and_no_result_stands_on_two(page: Page) -> None:
     page.goto(ASKED)
     first = links(page)
-    page.get_by_role("link", name="Next").click()
+    page.get_by_role("link", name="Next", exact=True).click()
     expect(page.locator("[aria-current=page]")).to_have_text("2")
     second = links(page)
-    page.get_by_role("link", name="Previous").click()
+    page.get_by_role("link", name="Previous", exact=True).click()
     expect(page.locator("[aria-current=page]")).to_have_text("1")
 
     assert links(page) == first and second and not set(first) & set(second)
@@ -97,7 +98,7 @@ def test_pages_lead_forth_and_back_and_no_result_stands_on_two(page: Page) -> No
 def test_explanation_adds_up_to_the_score(page: Page) -> None:
     page.goto(ASKED)
     title = page_title(hits(page).nth(1))
-    hits(page).nth(1).get_by_role("link", name="explain").click()
+    hits(page).nth(1).get_by_role("link", name=EXPLAIN).click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Why this result stands where it does")
     expect(page.locator(".lead")).to_contain_text(title)
@@ -123,7 +124,7 @@ def test_each_result_may_be_explained_at_once(page: Page) -> None:
 def test_cached_copy_says_what_it_is_and_nothing_in_it_is_active(page: Page) -> None:
     page.goto(ASKED)
     title = page_title(hits(page).first)
-    hits(page).first.get_by_role("link", name="cached").click()
+    hits(page).first.get_by_role("link", name=CACHED).click()
 
     expect(page).to_have_title(f"Copy of {title} · webcrawler")
     expect(page.get_by_label("About this copy")).to_contain_text("as it was fetched on")
@@ -206,13 +207,13 @@ def test_other_ranking_may_be_chosen_and_stays_chosen(page: Page) -> None:
     page.get_by_role("button", name="Search", exact=True).click()
 
     expect(page).to_have_url(re.compile("ranking=hitlists"))
-    page.get_by_role("link", name="Next").click()
+    page.get_by_role("link", name="Next", exact=True).click()
     expect(page.get_by_label("Ranking")).to_have_value("hitlists")
 
 
 def test_only_one_server_may_be_asked_for(page: Page) -> None:
     page.goto("/search?q=documentation")
-    page.get_by_role("link", name="Filters").click()
+    page.get_by_role("link", name="Filters", exact=True).click()
     page.get_by_role("region", name="Filters").get_by_role("link").first.click()
 
     expect(page.locator(".chip").first).to_contain_text("site:")
@@ -261,9 +262,9 @@ def test_without_scripts_searching_paging_and_explaining_work(chromium: Browser,
         page.goto("/")
         page.locator("#q").fill(QUERY)
         page.get_by_role("button", name="Search", exact=True).click()
-        page.get_by_role("link", name="Next").click()
+        page.get_by_role("link", name="Next", exact=True).click()
         expect(page).to_have_title(f"{QUERY} · page 2 · webcrawler")
-        hits(page).first.get_by_role("link", name="explain").click()
+        hits(page).first.get_by_role("link", name=EXPLAIN).click()
         expect(page.locator(".parts tfoot")).to_be_visible()
 
 
@@ -272,7 +273,7 @@ def test_pages_shut_nobody_out_and_fit_narrow_screens(chromium: Browser, address
     look = {"color_scheme": scheme, "viewport": NARROW, "bypass_csp": True}  # else axe cannot run on copies
     with opened(chromium, address, **look) as page:
         page.goto(ASKED)
-        found = [hits(page).first.get_by_role("link", name=name) for name in ("cached", "explain")]
+        found = [hits(page).first.get_by_role("link", name=name) for name in (CACHED, EXPLAIN)]
         found_at = [str(link.get_attribute("href")) for link in found]
         for path in (*LOOKED_AT, *found_at):
             page.goto(path)
