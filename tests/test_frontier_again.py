@@ -152,6 +152,51 @@ def test_blocking_a_server_decides_what_was_due_again(frontier: Frontier) -> Non
     assert frontier.client.hlen("{crawl:0}:index:again") == 0
 
 
+def test_a_discarded_url_counts_so_and_no_check_of_it_waits_any_more(frontier: Frontier) -> None:
+    frontier.discover(links(A, B, C))
+    visit_all(frontier)
+    frontier.again([DUE, Again(C, "done/document")])
+
+    assert frontier.discard([DUE, Again(B, "done/document")]) == set()
+
+    assert counts(frontier) == {"seen": 3, "queued": 1, "leased": 0, "discarded": 2}
+    assert visit_all(frontier) == [C]
+    assert counts(frontier) == {"seen": 3, "queued": 0, "leased": 0, "document": 1, "discarded": 2}
+    assert (
+        frontier.client.hlen("{crawl:0}:index:again") == frontier.client.hlen("{crawl:0}:index:request") == 0
+    )
+
+
+def test_what_is_being_checked_is_not_discarded_meanwhile(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+    visit(frontier)
+    frontier.again([DUE])
+    lease = lease_one(frontier)
+
+    assert frontier.discard([DUE]) == {A}
+
+    frontier.complete([done(lease)])
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
+    assert frontier.discard([DUE]) == set()
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "discarded": 1}
+
+
+def test_a_check_that_waits_to_be_tried_again_is_taken_back(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier("fifo", tries=2, backoff=5.0)
+    frontier.discover(links(A))
+    visit(frontier)
+    frontier.again([DUE])
+    lease = lease_one(frontier)
+    fetch(frontier, lease)
+    fail(frontier, lease)
+
+    frontier.discard([DUE])
+
+    let_pass(frontier, 10)
+    assert visit_all(frontier) == []
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "discarded": 1}
+
+
 def test_each_goes_to_the_partition_of_its_server(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier("fifo", partitions=4)
     urls = [f"http://s{n}.test/" for n in range(20)]

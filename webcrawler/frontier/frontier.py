@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import chain
 from shlex import quote
@@ -328,12 +327,19 @@ class Frontier:
         links = [Link(one.url, urls.url_id(one.url), one.spelling or one.url) for one in new]
         return queued + self.discover(links, within_budgets=False)
 
-    def recount(self, decided: Sequence[Again], outcome: str) -> None:
-        """Counts decided URLs as another outcome than what they were."""
-        for partition, own in self.partitions.split(decided, lambda one: urls.server(one.url)).items():
-            for was, number in Counter(one.was for one in own).items():
-                self.client.hincrby(partition.prefix + "counts", was, -number)
-                self.client.hincrby(partition.prefix + "counts", outcome, number)
+    def discard(self, decided: Sequence[Again]) -> set[str]:
+        """Counts decided URLs as done/discarded, and takes back checks of them that wait; 1,000 at most.
+
+        Returns:
+            URLs that are being checked now, which stay as they are.
+        """
+        answers = self.slots.run_split(
+            "discard",
+            decided,
+            lambda one: urls.server(one.url),
+            lambda own: ("done/discarded", wire.decided(own)),
+        )
+        return {url.decode() for _, leased in answers for url in leased}
 
     def turns(self) -> int:
         """How many leases were handed out so far."""

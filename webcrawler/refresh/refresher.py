@@ -36,6 +36,7 @@ from webcrawler.refresh.replacement import Replacement
 from webcrawler.refresh.schedule import Schedule
 
 _log = logging.getLogger(__name__)
+PATIENCE_SECONDS = 2.0  # with a lock that others hold for the moment in which they look at it
 REST = 4  # times as long as a step took, before the next
 HOUR_DAYS = 1 / 24
 
@@ -117,7 +118,7 @@ def _settle(collection: Collection, catalog: Catalog, crawl_dir: Path, settings:
     if collection.documents <= most:
         return
     try:  # the crawl may have been the last user of its Redis
-        with hold_crawl(crawl_dir, patience_seconds=0), from_settings(settings) as connection:
+        with hold_crawl(crawl_dir, PATIENCE_SECONDS), from_settings(settings) as connection:
             frontier = Frontier(connection.client, ordering("fifo"))
             Replacement(collection, catalog, frontier, crawl_dir, most).settle()
             if (crawl_dir / "index").exists():

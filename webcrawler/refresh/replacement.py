@@ -87,7 +87,8 @@ class Replacement:
     def _discard(self, places: Places) -> None:
         numbers = self._collection.numbers[places].tolist()
         due = self._catalog.checks.due(numbers)
+        checked = self._frontier.discard([Again(one.url, one.was) for one in due])  # they stay for now
+        kept = np.isin(numbers, [one.number for one in due if one.url in checked])
         with closing(Catalog(self._crawl_dir / "catalog.sqlite")) as catalog:
-            catalog.discard(numbers)
-        self._collection.schedule.weights[places] = 0
-        self._frontier.recount([Again(one.url, one.was) for one in due], "done/discarded")
+            catalog.discard(self._collection.numbers[places[~kept]].tolist())
+        self._collection.schedule.weights[places[~kept]] = 0
