@@ -156,7 +156,8 @@ class Scheduler(BaseScheduler):
             self._wake()
             return POLL_SECONDS
         if worker.leases.open:
-            if self._exact or not (found.queued and worker.leases.downloading):
+            is_busy = worker.leases.downloading or self._changed.is_set()  # then it is asked again at once
+            if self._exact or not (found.queued and is_busy):
                 worker.flush()
         elif not (found.queued or found.leased or worker.new_links or worker.is_expecting):
             self._empty = True
