@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, expect, sync_playwright
 from testdata import absent
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +23,8 @@ SECONDS = 60  # that nothing here takes
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--no-proxy-server"]
 GRAVE = ("serious", "critical")
 ANY = ("minor", "moderate", *GRAVE)
+
+expect.set_options(timeout=SECONDS * 1000)
 
 
 @contextmanager

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import redis
+from localweb import free_port
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -18,7 +18,7 @@ from webcrawler.connection.server import first_that_runs
 from webcrawler.errors import Unavailable
 
 SLOTS = 16_384
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 class Node:
@@ -27,7 +27,7 @@ class Node:
     def __init__(self, folder: Path, binary: Path) -> None:
         folder.mkdir()
         self._folder, self._binary = folder, binary
-        self.port, self.bus_port = _free_ports(2)
+        self.port, self.bus_port = free_port(), free_port()
         self.start()
 
     def start(self) -> None:
@@ -36,7 +36,7 @@ class Node:
             "cluster-port": self.bus_port,
             "bind": "127.0.0.1",
             "cluster-enabled": "yes",
-            "cluster-node-timeout": 1000,
+            "cluster-node-timeout": 5000,
             "appendonly": "yes",
             "appendfsync": "always",
             "save": "",
@@ -108,9 +108,3 @@ def wait_for(condition: Callable[[], bool]) -> None:
                 return
         time.sleep(0.01)
     raise AssertionError(f"not within {PATIENCE_SECONDS} s: {condition}")
-
-
-def _free_ports(number: int) -> list[int]:
-    with ExitStack() as opened:
-        probes = [opened.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
-        return [int(probe.getsockname()[1]) for probe in probes]

@@ -22,6 +22,8 @@ from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from webcrawler.demo import DemoWeb
+
 if sys.dont_write_bytecode:  # hundreds of processes would compile Scrapy and its libraries, two seconds each
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
@@ -136,6 +138,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return Answered(int(ended.value.code or 0), *capsys.readouterr())
 
     return act
+
+
+@pytest.fixture(scope="module")
+def demo_web() -> Iterator[DemoWeb]:
+    """Crawls of other tests begin demo webs, too; whoever knows the ports of this one shares it."""
+    from webcrawler.demo import DemoWeb
+
+    with DemoWeb() as web:
+        yield web
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from localweb import PROJECT, environment
+from localweb import PROJECT, environment, free_port
 from marked import Mark
 
 from webcrawler.connection.embedded import installed_binaries
@@ -34,7 +33,12 @@ python() {
     if [ "$2" = webcrawler.demo ]; then command python "$@" >&2 & else command python "$@"; fi
 }
 valkey-server() { "$VALKEY" "$@" >&2 & answering "$REDIS_PORT"; }
-timeout() { command timeout "$@" || test $? = 137; }
+timeout() { # -s SIGNAL SECONDS COMMAND: counted from when the crawl has its Redis, however slow the machine
+    command "${@:4}" & crawl=$!
+    for _ in $(seq 600); do [ ! -S crawl/redis/redis.sock ] || break; sleep .1; done
+    sleep "$3"; kill -s "$2" "$crawl"
+    wait "$crawl" || test $? = 137
+}
 """
 
 
@@ -83,11 +87,6 @@ def _whole(line: str, following: Iterator[str]) -> str:
     return line
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
 @dataclass
 class Reader:
     """Has `programs` first on the path and types what pages say.
@@ -112,7 +111,7 @@ class Reader:
         done = subprocess.run(
             ["bash", "-c", TERMINALS + script],
             cwd=self.folder, env=self._environment() | mark.environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=600,
+            capture_output=True, text=True, timeout=1800,
         )  # fmt: skip
         assert done.returncode == 0, f"{script}\n{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
         assert not mark.leftovers(120)  # what works beside a crawl ends after it

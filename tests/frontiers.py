@@ -85,11 +85,16 @@ def let_pass(frontier: Frontier, seconds: float) -> None:
             client.hincrby(key, "next", -round(ms))
 
 
-def next_due_ms(frontier: Frontier, server: str) -> int:
-    """Milliseconds from now until a server is due, by Redis' own clock."""
+def now_ms(frontier: Frontier) -> int:
+    """By Redis' own clock."""
     seconds, micros = frontier.client.time()
+    return int(seconds * 1000 + micros // 1000)
+
+
+def next_due_ms(frontier: Frontier, server: str, since: int = 0) -> int:
+    """Milliseconds from now, or from that moment, until a server is due."""
     due = frontier.client.hget(frontier.shared_key("server", server), "next") or 0
-    return int(due) - (seconds * 1000 + micros // 1000)
+    return int(due) - (since or now_ms(frontier))
 
 
 def places(frontier: Frontier) -> dict[str, list[str]]:

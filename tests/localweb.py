@@ -13,17 +13,19 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from random import SystemRandom
 from typing import Any, NamedTuple
 
 from marked import until
 
 from webcrawler.archive.catalog import Catalog, PastFetch
 from webcrawler.connection import connect
+from webcrawler.demo import DemoWeb
 from webcrawler.frontier import Frontier, inspect, ordering
 
 PROJECT = Path(__file__).parents[1]
@@ -80,6 +82,7 @@ class Site:
     host: str = "127.0.0.1"
     quit: threading.Event = field(default_factory=threading.Event)
     tls: ssl.SSLContext | None = None
+    _answering: threading.local = field(default_factory=threading.local)
 
     def start(self) -> Site:
         site = self
@@ -92,7 +95,9 @@ class Site:
 
             def do_GET(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-                site.received.append(Received(self.command, self.path, dict(self.headers), body))
+                request = Received(self.command, self.path, dict(self.headers), body)
+                site._answering.request = request
+                site.received.append(request)
                 site.asked.append(self.path)
                 route = site.routes.get(self.path, site.routes.get("*", Answer("gone", 404)))
                 answer = route if isinstance(route, Answer) else route(site)
@@ -135,6 +140,12 @@ class Site:
     def url(self) -> str:
         return f"http{'s' if self.tls else ''}://{self.host}:{self.server.server_port}"
 
+    @property
+    def request(self) -> Received:
+        """What a route answers just now; others may be answered at the same time."""
+        request: Received = self._answering.request
+        return request
+
     def times(self, path: str) -> int:
         return self.asked.count(path)
 
@@ -167,13 +178,29 @@ class Canary:
     def _listen(self) -> None:
         while True:
             try:
-                self._socket.accept()[0].close()
+                connection, _ = self._socket.accept()
             except OSError:
                 return
-            self.connections += 1
+            self.connections += 1  # before whoever came knows it
+            connection.close()
 
     def stop(self) -> None:
         self._socket.close()
+
+
+def free_port() -> int:
+    """For a server that is started later: none of those that the system gives to whoever asks for any."""
+    while True:
+        port = SystemRandom().randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def know(web: DemoWeb, folder: Path) -> Path:
+    """That data folder, whose crawls share this demo web: its ports are nobody else's meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "demo.json").write_text(json.dumps({"ports": web.ports}))
+    return folder
 
 
 def environment(folder: Path, **variables: object) -> dict[str, str]:

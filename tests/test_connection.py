@@ -488,7 +488,7 @@ def test_remote_redis_that_is_gone_cannot_be_revived(crawl_dir: Path, tmp_path: 
 def test_when_one_line_falls_silent_no_idle_line_is_trusted(crawl_dir: Path, tmp_path: Path) -> None:
     """Each would cost a time-out of its own, and work goes on so much later."""
     with connect(None, crawl_dir) as owner:
-        url, impatient = f"unix://{crawl_dir}/redis/redis.sock", {"socket_timeout": 0.2}
+        url, impatient = f"unix://{crawl_dir}/redis/redis.sock", {"socket_timeout": 1.0}
         pool = (connection := connect(url, tmp_path, redis_params=impatient)).client.connection_pool
         lines = [pool.get_connection() for _ in range(3)]
         for line in lines:

@@ -69,6 +69,6 @@ def test_each_page_of_the_documentation_is_a_page_of_the_site(site: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_our_own_search_finds_what_was_asked_for_first(crawled: Path, question: str) -> None:
-    [first, *_] = Searcher(crawled).search(question).hits
+    [first, *_] = Searcher(crawled, deadline_seconds=60).search(question).hits
 
     assert urlsplit(first.url).path == QUESTIONS[question]

@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 import pytest
 from documented import Reader, blocks, commands, outside
 from environments import build_wheel, copy_what_git_tracks, make_environment
-from localweb import PROJECT, Answer, Site, page, robots, sites
+from localweb import PROJECT, Answer, Site, know, page, robots, sites
 
 from webcrawler.demo import DemoWeb
 from webcrawler.usage import NAME as LOG
@@ -91,19 +91,11 @@ def site() -> Iterator[Site]:
         yield opened["site"]
 
 
-@pytest.fixture(scope="module")
-def demo_web() -> Iterator[DemoWeb]:
-    """Crawls of other tests begin demo webs, too; whoever knows the ports of this one shares it."""
-    with DemoWeb() as web:
-        yield web
-
-
 @pytest.fixture
 def reader(programs: Path, site: Site, demo_web: DemoWeb, tmp_path: Path) -> Reader:
     """Has lists of URLs, bookmarks, and data folders that know where the demo web is."""
     for name in ("crawl", "crawl-try", "crawl-demo", "crawl-shortest"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "demo.json").write_text(json.dumps({"ports": demo_web.ports}))
+        know(demo_web, tmp_path / name)
     (tmp_path / "seeds.txt").write_text(f"{site.url}/\n")
     (tmp_path / "list.txt").write_text(f"{site.url}/archive/2\n")
     bookmarks = "".join(f'<DT><A HREF="{site.url}/{name}.html">{name}</A>' for name in ("dna", "rna"))
@@ -115,8 +107,7 @@ def reader(programs: Path, site: Site, demo_web: DemoWeb, tmp_path: Path) -> Rea
 def demo(programs: Path, demo_web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder of a crawl of the demo web."""
     folder = tmp_path_factory.mktemp("demo")
-    (folder / "crawl").mkdir()
-    (folder / "crawl/demo.json").write_text(json.dumps({"ports": demo_web.ports}))
+    know(demo_web, folder / "crawl")
     Reader(folder, programs, "").types(["webcrawler crawl\n", "webcrawler report\n"])
     return folder / "crawl"
 
@@ -162,7 +153,7 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("name", PAGES)
 def test_the_commands_of_a_page_work(name: str, reader: Reader, demo: Path) -> None:
     prepare(name, reader, demo)

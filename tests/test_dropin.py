@@ -133,7 +133,7 @@ def in_any_order(items: list[dict[str, Any]]) -> list[str]:
 
 def quotes(site: Site) -> Answer:
     """`PAGES` pages of three quotes, each by an author with a page."""
-    kind, _, number = site.received[-1].path.strip("/").partition("/")
+    kind, _, number = site.request.path.strip("/").partition("/")
     if kind == "author":
         return Answer(f"<h3>Author {number}</h3>")
     if kind != "page" or not number.isdecimal():
@@ -150,7 +150,7 @@ def quotes(site: Site) -> Answer:
 
 
 def login(site: Site) -> Answer:
-    asked = site.received[-1]
+    asked = site.request
     if asked.method == "GET":
         form = "<input name=csrf value=x1 type=hidden><input name=username><input name=password>"
         return Answer(f"<form method=post>{form}", headers={"Set-Cookie": "session=new; Path=/"})
@@ -161,7 +161,7 @@ def login(site: Site) -> Answer:
 
 
 def members(site: Site) -> Answer:
-    asked = site.received[-1]
+    asked = site.request
     token = asked.headers.get("X-Token", "")
     return Answer(f"{asked.body} {token} {asked.headers.get('Cookie', '')}", kind="text/plain")
 

@@ -114,7 +114,8 @@ def search(folder: Path, *arguments: str, query: str = "query=quokka") -> Journa
 
 
 def seen_by_all(folder: Path, query: str = "quokka", job: str = "") -> set[str]:
-    return {hit.url for hit in Searcher(folder, job=job).search(query, limit=100).hits if hit.fetched}
+    searcher = Searcher(folder, deadline_seconds=60, job=job)
+    return {hit.url for hit in searcher.search(query, limit=100).hits if hit.fetched}
 
 
 def documents(folder: Path) -> set[str]:

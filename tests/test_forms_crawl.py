@@ -281,11 +281,12 @@ def test_check_that_is_not_due_does_not_wait(frontier: Frontier) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_of_five_thousand_records_too(tmp_path: Path) -> None:
     some = library(5000)
     with catalogue(some, pages=20) as site:
         best = len(oracle(site.index.answers(), 0.9 * len(some)))
 
-        asking(tmp_path, site.url, FORMS_MAX=2 * best, seconds=850)
+        asking(tmp_path, site.url, FORMS_MAX=2 * best, seconds=3400)
 
         assert (site.queries_for(0.9 * len(some)) or 10**6) <= 2 * best

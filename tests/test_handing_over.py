@@ -286,7 +286,7 @@ def test_what_a_search_keeps_is_found_in_the_main_index(
     with serving(main) as (_, url):
         found, _ = search(finds, web, url)
         views = (main / "index", main / "ranks" / "ranks.json", main / "vocabulary")
-        until(lambda: all(view.exists() for view in views), seconds=60)
+        until(lambda: all(view.exists() for view in views), seconds=240)
         follower.wait_until_caught_up(main)
         answer = httpx.get(f"{url}/api/search?q=quokka").json()
 

@@ -14,10 +14,11 @@ from browsing import barriers, opened, served
 from hostile import PAYLOADS
 from live import found
 from live import journal as made
-from localweb import Answer, sites
+from localweb import Answer, know, sites
 from playwright.sync_api import Browser, Page, expect
 from test_serve_command import serving
 
+from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Writer
 
@@ -47,8 +48,8 @@ PATIENCE_MS = 60_000
 
 
 @pytest.fixture(scope="module")
-def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("crawl")
+def crawl_dir(demo_web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return know(demo_web, tmp_path_factory.mktemp("crawl"))
 
 
 @pytest.fixture(scope="module")

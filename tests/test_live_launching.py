@@ -19,9 +19,11 @@ import httpx
 import pytest
 from live import HERE, note, opened, start, started, stop, until, web_searches
 from live import journal as made
+from localweb import know
 from starlette.testclient import TestClient
 from test_serve_command import serving
 
+from webcrawler.demo import DemoWeb
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
@@ -55,9 +57,9 @@ def arguments(job: str, **more: str) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
-    tmp_path: Path, in_project: None
+    tmp_path: Path, in_project: None, demo_web: DemoWeb
 ) -> None:
-    children = Children(Config(tmp_path, live_settings=(("FRONTIER_DELAY", "0.2"),)))
+    children = Children(Config(know(demo_web, tmp_path)))
     (tmp_path / "realtime").mkdir()
 
     children.start("j1", arguments("j1", enough="0"))
@@ -72,8 +74,10 @@ def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
 
 
 @pytest.mark.slow
-def test_child_that_is_killed_is_started_again_and_goes_on(tmp_path: Path, in_project: None) -> None:
-    app = make_app(Config(tmp_path, rate="", live_settings=(("FRONTIER_DELAY", "0.2"),)))
+def test_child_that_is_killed_is_started_again_and_goes_on(
+    tmp_path: Path, in_project: None, demo_web: DemoWeb
+) -> None:
+    app = make_app(Config(know(demo_web, tmp_path), rate=""))
     with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
         job = started(web, q="solar eclipse", strategy="breadth", enough=0)
         searches = app.state.live.searches
@@ -145,7 +149,10 @@ def test_child_has_a_session_of_its_own_and_is_reaped(tmp_path: Path, in_project
 def test_server_ends_at_once_though_somebody_watches(tmp_path: Path) -> None:
     writer = journal.Writer(tmp_path, "j1")
     writer.write(made("j1"))
-    with serving(tmp_path) as (process, address), httpx.stream("GET", f"{address}/live/j1/events") as stream:
+    with (
+        serving(tmp_path) as (process, address),
+        httpx.stream("GET", f"{address}/live/j1/events", timeout=PATIENCE_SECONDS) as stream,
+    ):
         lines = stream.iter_lines()
         assert "event: list" in [next(lines) for _ in range(4)]
         process.send_signal(signal.SIGTERM)

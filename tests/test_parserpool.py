@@ -45,12 +45,12 @@ def pool() -> Iterator[ParserPool]:
 
 def reason(future: Future[Page]) -> str:
     with pytest.raises(ParserKilled) as raised:
-        future.result(60)
+        future.result(180)
     return str(raised.value)
 
 
 def test_page_from_a_process_equals_the_page_from_the_function(pool: ParserPool) -> None:
-    assert pool.parse(GOOD, URL, "text/html", ("http",)).result(60) == parse(
+    assert pool.parse(GOOD, URL, "text/html", ("http",)).result(180) == parse(
         GOOD, URL, "text/html", ("http",)
     )
 
@@ -62,7 +62,7 @@ def test_what_large_pages_leave_behind_does_not_count_against_the_next() -> None
     large = b"<title>t</title>" + b"<p>word " * 250_000
 
     for _ in range(3):  # each wants most of that for itself
-        assert pool.parse(large, URL).result(60).title == "t"
+        assert pool.parse(large, URL).result(180).title == "t"
     pool.kill()
 
 
@@ -79,7 +79,7 @@ def test_worker_that_has_grown_ends_between_two_pages_so_none_is_given_out_twice
 
     workers = set()
     for page in pages:
-        pool.parse(page, URL).result(60)
+        pool.parse(page, URL).result(180)
         workers.update(worker.pid for worker in multiprocessing.active_children())
     pool.kill()
 
@@ -95,7 +95,7 @@ def test_page_past_its_deadline_is_killed_and_the_pages_beside_it_are_not() -> N
 
     limits = ("in 0.5 s of processor time", "within 1 s")  # the second where other programs keep it waiting
     assert reason(slow) in [f"http://slow.example/: not parsed {limit}" for limit in limits]
-    assert {future.result(60).text for future in before + after} == {"text link"}
+    assert {future.result(180).text for future in before + after} == {"text link"}
     pool.kill()
 
 
@@ -106,7 +106,7 @@ def test_page_past_the_memory_limit_is_killed_and_the_pages_beside_it_are_not(po
     after = [pool.parse(GOOD, URL) for _ in range(20)]
 
     assert reason(large) == "http://large.example/: its parser wanted more than 256 MB"
-    assert {future.result(60).text for future in before + after} == {"text link"}
+    assert {future.result(180).text for future in before + after} == {"text link"}
 
 
 def test_page_that_kills_its_process_is_to_blame_and_the_pages_beside_it_are_not(pool: ParserPool) -> None:
@@ -119,24 +119,24 @@ def test_page_that_kills_its_process_is_to_blame_and_the_pages_beside_it_are_not
     assert [reason(future) for future in deadly] == [
         f"{URL}: its parser died (exit status {status})" for status in (-11, -9, -6)
     ]
-    assert {future.result(60).text for future in before + after} == {"text link"}
+    assert {future.result(180).text for future in before + after} == {"text link"}
 
 
 def test_worker_that_is_stopped_from_outside_is_not_the_page_s_fault(pool: ParserPool) -> None:
     with pytest.raises(Unavailable):
-        pool.parse(Deadly([signal.SIGTERM]), URL).result(60)
+        pool.parse(Deadly([signal.SIGTERM]), URL).result(180)
 
-    assert pool.parse(GOOD, URL).result(60).title == "t"
+    assert pool.parse(GOOD, URL).result(180).title == "t"
 
 
 def test_pool_survives_the_death_of_idle_workers(pool: ParserPool) -> None:
-    pool.parse(GOOD, URL).result(60)
+    pool.parse(GOOD, URL).result(180)
 
     for worker in multiprocessing.active_children():
         os.kill(worker.pid or 0, signal.SIGKILL)
         worker.join()
 
-    assert [pool.parse(GOOD, URL).result(60).title for _ in range(20)] == ["t"] * 20
+    assert [pool.parse(GOOD, URL).result(180).title for _ in range(20)] == ["t"] * 20
 
 
 def test_close_finishes_the_pages_in_hand() -> None:
@@ -147,7 +147,7 @@ def test_close_finishes_the_pages_in_hand() -> None:
 
     assert all(future.done() and future.result().title == "t" for future in pages)
     with pytest.raises(Unavailable):
-        pool.parse(GOOD, URL).result(60)
+        pool.parse(GOOD, URL).result(180)
 
 
 def test_kill_ends_the_pages_in_hand() -> None:
@@ -158,7 +158,7 @@ def test_kill_ends_the_pages_in_hand() -> None:
 
     for future in pages:
         with pytest.raises(Unavailable):
-            future.result(60)
+            future.result(180)
 
 
 def test_pool_that_was_never_used_ends() -> None:
@@ -176,7 +176,7 @@ from webcrawler.parsing.pool import ParserPool
 assert webcrawler.__file__.startswith({path!r})
 print("started", flush=True)
 pool = ParserPool(2, 2)
-print(pool.parse({GOOD!r}, "http://a.example/").result(60).text, flush=True)
+print(pool.parse({GOOD!r}, "http://a.example/").result(180).text, flush=True)
 """
 
 
@@ -217,7 +217,7 @@ def test_workers_outlive_ctrl_c(tmp_path: Path) -> None:
 signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
 pages = [pool.parse({GOOD!r}, "http://a.example/") for _ in range(100)]
 os.killpg(0, signal.SIGINT)
-print(len([page.result(60) for page in pages]))
+print(len([page.result(180) for page in pages]))
 pool.close()
 """
     output, _ = start(interrupt, tmp_path).communicate(timeout=60)

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from conftest import Run
-from localweb import PROJECT, Answer, Site, environment, scrapy, sites
+from localweb import PROJECT, Answer, Site, environment, know, scrapy, sites
 from test_commands import assert_told_off
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER
 from webcrawler.connection import connect
+from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
 
 QUERY = "query=molecular biology"
@@ -157,13 +158,14 @@ class Searched(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
+def searched(demo_web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Searched:
     """With nothing to go on: the demo web, until five similar pages are found."""
     folder = tmp_path_factory.mktemp("searched")
+    know(demo_web, folder / "crawl")
     feed = folder / "found.jsonl"
     told = ("-a", QUERY, "-a", "enough=5", "-a", "job=first", "--json", "-O", str(feed))
     process = scrapy("crawl", "realtime", *told, folder=folder / "crawl", RANKER_ENABLED="no")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=240)
     lines = feed.read_text("utf-8").splitlines() if feed.exists() else []
     return Searched(folder / "crawl", process.returncode, out, err, [json.loads(line) for line in lines])
 
@@ -213,7 +215,7 @@ def test_a_feed_has_the_pages(searched: Searched) -> None:
 def test_what_was_found_is_searched_from_another_terminal(searched: Searched) -> None:
     wait_for(lambda: is_over(searched.folder), "the follower")
     process = scrapy("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
 
     found = {hit["url"] for hit in json.loads(out)["hits"]}
     assert {hit["url"] for hit in searched.journal["hits"]} & found == {
@@ -308,7 +310,7 @@ def test_ctrl_c_ends_it_and_keeps_what_was_found(
         process = started(opened["site"])
         wait_for(lambda: fetched(tmp_path / "crawl") >= 3, "pages", process)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
 
     found = json.loads(out)
     assert process.returncode == 0, err
@@ -331,7 +333,7 @@ def test_a_second_ctrl_c_does_not_wait_for_downloads(
         process.send_signal(signal.SIGINT)
         read_until(process, "shutting down gracefully")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=15)
+        out, err = process.communicate(timeout=25)
 
     assert json.loads(out)["reason"] == "stopped", err
 
@@ -348,7 +350,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_index(
         process.send_signal(signal.SIGINT)
         read_until(process, "the last list waits for the index")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=15)
+        out, err = process.communicate(timeout=25)
 
     assert json.loads(out)["reason"] == "stopped", err
 

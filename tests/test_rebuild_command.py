@@ -45,8 +45,8 @@ STEADY = [f"/steady/{n}" for n in range(9)]  # some are asked without their ETag
 
 def _steady(site: Site) -> Answer:
     headers = {"ETag": '"of all time"'}
-    is_known = site.received[-1].headers.get("If-None-Match") == headers["ETag"]
-    return Answer(status=304, headers=headers) if is_known else Answer(site.asked[-1], headers=headers)
+    is_known = site.request.headers.get("If-None-Match") == headers["ETag"]
+    return Answer(status=304, headers=headers) if is_known else Answer(site.request.path, headers=headers)
 
 
 ROUTES: dict[str, Route] = {

@@ -65,7 +65,7 @@ class LivingSite:
         self.site.routes = {"*": self._answer}
 
     def _answer(self, site: Site) -> Answer:
-        received = site.received[-1]
+        received = site.request
         path = received.path.strip("/")
         if self.missing_page and path not in self.pages:
             path = ""
@@ -291,7 +291,7 @@ def test_only_checks_are_made_with_refresh_only(tmp_path: Path, living: LivingSi
 def test_with_refresh_yes_both_go_on_until_the_time_is_over(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living, "-a", "max_pages=2")
 
-    after = once(tmp_path, living, "-a", "refresh=yes", "-a", "max_time=6", REFRESH_AT_MOST=0)
+    after = once(tmp_path, living, "-a", "refresh=yes", "-a", "max_time=25", REFRESH_AT_MOST=0)
 
     assert len(after.documents()) == 5
     assert len(living.asked) > 5

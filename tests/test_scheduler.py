@@ -351,7 +351,7 @@ def endless() -> Iterator[Site]:
     """Each page leads to two new ones."""
 
     def route(site: Site) -> Answer:
-        path = site.asked[-1].rstrip("/")
+        path = site.request.path.rstrip("/")
         return page(f"{path}/l", f"{path}/r")
 
     with sites(site={"*": route, "/robots.txt": Answer("no", 404)}) as opened:

@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ from urllib.request import ProxyHandler, build_opener
 import httpx
 import pytest
 from live import served
-from localweb import Answer, sites
+from localweb import Answer, free_port, sites
 from test_shared_finds import TOKEN, taking
 from truth import Truth
 from truth import truth as demo_truth
@@ -428,11 +427,6 @@ def run(*command: str | Path, **options: Any) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def is_indexed(crawl_dir: Path) -> bool:

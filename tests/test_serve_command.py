@@ -98,7 +98,7 @@ def test_folder_without_a_crawl_is_served_all_the_same(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_serving_for_other_machines_is_told(crawl_dir: Path) -> None:
     with serving(crawl_dir, "--host", "0.0.0.0") as (process, address):
-        assert httpx.get(address).status_code == 200
+        assert httpx.get(address, timeout=SECONDS).status_code == 200
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=SECONDS)
 

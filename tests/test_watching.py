@@ -7,7 +7,6 @@ import math
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
-from localweb import PROJECT, Route, crawl, environment, page, sites
+from localweb import PROJECT, Route, crawl, environment, free_port, page, sites
 from marked import Mark, until
 from prometheus_client.parser import text_string_to_metric_families
 from searched import entry, publish
@@ -109,11 +108,6 @@ def test_after_a_crawl_the_metrics_say_what_the_catalog_says(tmp_path: Path) -> 
 
 
 # ---- Prometheus
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as bound:
-        return int(bound.getsockname()[1])
 
 
 def fetched(url: str) -> str:

@@ -96,7 +96,8 @@ class Refreshes:
         figures = ordeal.finish(may_refetch=True)
         self.kills += Counter(fault["kind"] for fault in figures["faults"] if fault["kills"])
         checks = self._one(f"SELECT count(*) {CHECKS}") - before
-        found = {hit.url for hit in Searcher(ordeal.folder).search(name, limit=2 * CHANGED).hits}
+        searcher = Searcher(ordeal.folder, deadline_seconds=60)
+        found = {hit.url for hit in searcher.search(name, limit=2 * CHANGED).hits}
         wrong = {
             "lost": self._one(f"SELECT count(*) FROM documents WHERE coalesce(checked, 0) < {began}"),
             "twice": self._one(f"SELECT count(*) - count(DISTINCT number || ' ' || token) {CHECKS}"),

@@ -247,7 +247,7 @@ def fetched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fetched]:
         *("-a", f"seeds=@{seeds}", "-a", "mode=fifo"),
         FRONTIER_TRIES=TRIES,
         FRONTIER_SERVER_CONCURRENCY=2,
-        DOWNLOAD_TIMEOUT=4,
+        DOWNLOAD_TIMEOUT=30,
         DOWNLOAD_MAXSIZE=1_000_000,
     )
 

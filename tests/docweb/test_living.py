@@ -94,7 +94,7 @@ class Fortnight:
         self.days[day].requests = Counter(asked)
 
     def _look(self, day: int) -> Day:
-        searcher = Searcher(self._folder)
+        searcher = Searcher(self._folder, deadline_seconds=60)
         words = [word for page in self.pages.values() for word in page.words(day)]
         found = {word: {hit.url for hit in searcher.search(word).hits} for word in words}
         with closing(Catalog(self._folder / "catalog.sqlite", readonly=True)) as catalog:

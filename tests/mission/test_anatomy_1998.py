@@ -234,7 +234,7 @@ def test_39_names_of_this_machine_endless_pages_and_broken_html(tmp_path: Path) 
         "/endless": Answer("<p>and so on " * 50_000),
         "/broken": Answer(broken.encode("latin-1")),
         "/behind": page(),
-        "*": lambda site: page(f"{site.asked[-1]}deeper/"),
+        "*": lambda site: page(f"{site.request.path}deeper/"),
     }
     site = Site(routes, host="127.0.0.3").start()
     seeds = ("index", "-a", f"seeds={site.url}/")

@@ -19,7 +19,9 @@ FORM = '<form action="/search"><label>Words <input name="words"></label><button>
 
 def _answer(site: Site) -> Answer:
     """The results for a word: links to records."""
-    (word, *_) = parse_qs(urlsplit(site.asked[-1]).query).get("words", [""])
+    if not site.request.path.startswith("/search?"):
+        return Answer("", 404)
+    (word, *_) = parse_qs(urlsplit(site.request.path).query).get("words", [""])
     titles = [title for title in TITLES if word.lower() in title.split()]
     found = [(f"/record/{title.replace(' ', '-')}", title) for title in titles]
     return html(f"Results for {word}", f"{len(found)} records", *found)
@@ -30,7 +32,7 @@ def catalogue() -> Iterator[Site]:
     """A catalogue of 45 records: no page but those with results has a link to one."""
     records = {f"/record/{title.replace(' ', '-')}": html(title, f"All about {title}.") for title in TITLES}
     site = Site({"/": Answer(f"<title>Catalogue</title><p>Look for a gene.</p>{FORM}"), **records}).start()
-    site.routes["*"] = lambda one: _answer(one) if one.asked[-1].startswith("/search?") else Answer("", 404)
+    site.routes["*"] = _answer
     yield site
     site.stop()
 

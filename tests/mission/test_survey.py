@@ -142,10 +142,11 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
     allowed = (("ADDRESSES_ALLOWED", WITHIN), ("FRONTIER_DELAY", "0.2"), ("RANKER_ENABLED", "no"))
     app = make_app(Config(tmp_path, rate="", live_settings=allowed))
     asked = {
-        "keywords": {"q": "molecular biology", "seeds": f"{endless.url}/"},
+        "keywords": {"q": "molecular biology", "seeds": f"{endless.url}/", "enough": "0"},
         "bookmarks": {
             "q": "",
             "strategy": "classifier",
+            "enough": "0",
             "files": {"bookmarks": ("bookmarks.html", MARKS.format(endless.url), "text/html")},
         },
     }[by]
@@ -187,7 +188,7 @@ def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp
     site = Site(routes).start()
     first = collect(tmp_path, site, most=6, RANKER_ENABLED="yes")
     collection = names(first, site)
-    wait_for(lambda: not is_held(tmp_path / "ranks.lock"))
+    wait_for(lambda: (tmp_path / "ranks/ranks.json").exists() and not is_held(tmp_path / "ranks.lock"))
 
     again = ("-a", "refresh=yes", "-a", "max_pages=30")
     after = collect(tmp_path, site, *again, most=6, RANKER_ENABLED="yes", REFRESH_AT_MOST=0)
