@@ -17,6 +17,7 @@ from test_rebuild_command import WITH_INDEX
 
 from webcrawler.index import wait_until_caught_up
 from webcrawler.search import Searcher
+from webcrawler.search.vocabulary import wait_until_made
 
 DOCS = Path(__file__).parents[1] / "docs"
 QUESTIONS = {
@@ -54,6 +55,7 @@ def crawled(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
         server.shutdown()
     assert done.status == 0, done.log
     wait_until_caught_up(folder)
+    wait_until_made(folder)
     yield folder
 
 

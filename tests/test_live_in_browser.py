@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from hostile import PAYLOADS
 from live import found
 from live import journal as made
 from localweb import Answer, know, sites
+from marked import until
 from playwright.sync_api import Browser, Page, expect
 from test_serve_command import serving
 
@@ -74,10 +74,7 @@ def page(chromium: Browser, address: str) -> Iterator[Page]:
 
 def settled(crawl_dir: Path) -> None:
     """Waits until no search of an earlier test runs."""
-    until = time.monotonic() + 60
-    while any(one["state"] != "finished" for one in journal.jobs(crawl_dir)):
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    until(lambda: all(one["state"] == "finished" for one in journal.jobs(crawl_dir)), 60)
 
 
 def fetched(page: Page) -> int:
@@ -244,7 +241,7 @@ def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
 
     expect(page).to_have_url(re.compile(r"/search\?q=compilers"))
     if keep == "yes":
-        expect(page.locator(".hit").first).to_be_visible()
+        until(lambda: bool(page.reload() and page.locator(".hit").count()), 60)  # when the index has it
 
 
 def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from issuing import self_signed
-from localweb import Answer, Crawled, Route, Site, crawl, page, redirect
+from localweb import Answer, Crawled, Route, Site, copy_at_rest, crawl, page, redirect
 from scrapy.settings import BaseSettings
 from warcio.archiveiterator import ArchiveIterator
 
@@ -23,7 +23,7 @@ from webcrawler.parsing import PRIVATE, is_private, parse, with_headers
 
 SECRET, TOKEN, NEW = "s3cr3t-of-the-cookie", "t0ken-of-the-header", "n3w-cookie-of-the-answer"
 WITH_TEXTS = json.dumps(wiring.SETTINGS["ITEM_PIPELINES"])
-LATER = int(time.time()) + 10_000
+LATER = int(time.time()) + 100_000_000
 
 
 def cookies(*lines: tuple[str, bool, str, bool, int, str]) -> str:
@@ -193,7 +193,8 @@ def crawled(
             "LOGIN_INDEXED": inside.url if is_indexed else "",
         },
     )
-    yield found, inside, outside, is_indexed
+    at_rest = copy_at_rest(folder / "crawl", folder / "at-rest")  # the index has it all, and no file changes
+    yield Crawled(at_rest, found.status, found.log), inside, outside, is_indexed
     inside.stop()
     outside.stop()
 

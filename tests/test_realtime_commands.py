@@ -213,7 +213,7 @@ def test_a_feed_has_the_pages(searched: Searched) -> None:
 
 @pytest.mark.slow
 def test_what_was_found_is_searched_from_another_terminal(searched: Searched) -> None:
-    wait_for(lambda: is_over(searched.folder), "the follower")
+    wait_for(lambda: is_over(searched.folder), "the follower", seconds=240)
     process = scrapy("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
     out, err = process.communicate(timeout=240)
 

@@ -21,6 +21,7 @@ from webcrawler.index import wait_until_caught_up
 from webcrawler.refresh.collection import DAY_SECONDS, Collection
 from webcrawler.refresh.refresher import schedule_of
 from webcrawler.search import Searcher
+from webcrawler.search.vocabulary import wait_until_made
 from webcrawler.settings import SETTINGS
 
 from .conftest import Crawled, Docweb
@@ -90,6 +91,7 @@ class Fortnight:
             patch.setenv("DAYS_AHEAD", str(day))
             self._crawled.scrapy("crawl", "index", *settings, *job)
         wait_until_caught_up(self._folder)
+        wait_until_made(self._folder)
         asked = ((url.split("/")[2], status) for url, status in self._proxy.asked)
         self.days[day].requests = Counter(asked)
 
