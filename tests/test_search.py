@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scrapy.cmdline import execute
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.background import hold_crawl
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.index.changes import Follower
 from webcrawler.records import Entry, Fetch, Lease, Text
@@ -500,17 +501,19 @@ def test_command_without_a_hit_has_done_its_work(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.usefixtures("project")
-def test_right_after_a_crawl_it_is_said_how_far_the_index_is_behind(
+def test_the_first_search_after_a_crawl_waits_for_the_index_and_the_next_say_how_far_it_is_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         catalog.write([entry(row) for row in PAGES[:3]])
-    assert run(tmp_path, "yeast") == 0
+    with hold_crawl(tmp_path):
+        assert run(tmp_path, "yeast") == 0
     assert "the index is still being made, 3 changes to go" in capsys.readouterr().err
 
-    publish(tmp_path, PAGES[3:4])
-    assert run(tmp_path, "yeast") == 0
-    assert capsys.readouterr().err == ""
+    assert run(tmp_path, "cooking", "--json") == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    assert [hit["url"] for hit in json.loads(output.out)["hits"]] == ["http://b.test/3"]
 
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         catalog.write([entry(row) for row in PAGES[4:6]])

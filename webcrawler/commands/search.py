@@ -6,11 +6,15 @@ import argparse
 import json
 import sys
 import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from textwrap import fill
 
+from webcrawler.background import is_crawling
 from webcrawler.commands._program import as_typed
-from webcrawler.commands.base import Command, Option, printable, whole_number
-from webcrawler.errors import BadInput
+from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
+from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.index import follower
 from webcrawler.records import Hit
 from webcrawler.search import SORTS, Part, Results, as_dict, seen
@@ -48,7 +52,8 @@ class Search(Command):
             raise BadInput(f"a query of {len(text):,} characters is too long: at most {MAX_CHARACTERS:,}")
         view = self.merged_view()
         crawl_dir = view.folder.resolve() if view else self.crawl_dir
-        results = self.searcher(crawl_dir).search(
+        search = partial(
+            self.searcher(crawl_dir).search,
             text,
             whole_number(opts.n, "-n"),
             opts.ranking,
@@ -56,6 +61,9 @@ class Search(Command):
             sort=opts.sort,
             exact=opts.exact,
         )
+        results = search()
+        if not (results.indexed or view) and _made_first_index(crawl_dir):
+            results = search()
         if not results.asks:
             raise BadInput(results.note or "the query has no word to look for")
         notes = [results.note]
@@ -68,6 +76,16 @@ class Search(Command):
         for note in filter(None, notes):
             print(f"note: {as_typed(printable(note))}", file=sys.stderr)
         print(json.dumps(as_dict(results), indent=2) if opts.json else as_text(results))
+
+
+def _made_first_index(crawl_dir: Path) -> bool:
+    """Wait for what a crawl that is over has left to its follower: until then nothing can be found."""
+    with suppress(OSError, WebcrawlerError):  # the note says what is wrong
+        if follower.lag(crawl_dir) and not is_crawling(crawl_dir):
+            with progress_bars() as progress:
+                follower.wait_until_caught_up(crawl_dir, partial(progress, "indexing"))
+            return True
+    return False
 
 
 def as_text(results: Results) -> str:
