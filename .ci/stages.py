@@ -1,9 +1,8 @@
 """All that must hold, stage by stage: `python .ci/stages.py`.
 
 Stages that do not disturb each other run two at a time, the longest first. Kills, zoo and faults have time
-bounds: nothing runs beside the first two, and beside faults only what mostly waits. Every stage runs whatever
-became of the others, shows its output at its end, and says its result and time. The last line sums up all
-tests as pytest does.
+bounds: nothing runs beside them. Every stage runs whatever became of the others, shows its output at its end,
+and says its result and time. The last line sums up all tests as pytest does.
 """
 
 from __future__ import annotations
@@ -61,6 +60,7 @@ ONE_AT_A_TIME = (
     ),
     tests("kills", "docweb", KILLS),
     tests("zoo", "zoo"),
+    tests("faults", "faults"),
 )
 TWO_AT_A_TIME = (
     tests("docweb", "docweb", "--ignore", KILLS),
@@ -74,9 +74,6 @@ TWO_AT_A_TIME = (
     tests("installed", SLOW, *INSTALLED),
     tests("mission", "", MISSION),
     tests("browser", "browser and not docweb"),
-)
-BESIDE_FAULTS = (
-    tests("faults", "faults"),
     tests("scrapyd", "scrapyd", "--ignore", MISSION),
     tests("stopped writer", "slow", WAITING),
     tests("cluster", "cluster"),
@@ -104,9 +101,8 @@ def run(stage: Stage) -> Result:
 def main() -> int:
     began = time.monotonic()
     results = [run(stage) for stage in ONE_AT_A_TIME]
-    for stages in (TWO_AT_A_TIME, BESIDE_FAULTS):
-        with ThreadPoolExecutor(2) as two:
-            results += two.map(run, stages)
+    with ThreadPoolExecutor(2) as two:
+        results += two.map(run, TWO_AT_A_TIME)
     print("", *results, sep="\n")
     counts = sum((result.counts for result in results), Counter[str]())
     seconds = time.monotonic() - began

@@ -188,6 +188,16 @@ class Canary:
         self._socket.close()
 
 
+_dead: list[socket.socket] = []
+
+
+def dead_server() -> str:
+    """Where nobody listens, nor can as long as this process lives."""
+    _dead.append(held := socket.socket())
+    held.bind(("127.0.0.1", 0))
+    return f"http://127.0.0.1:{held.getsockname()[1]}"
+
+
 def free_port() -> int:
     """For a server that is started later: none of those that the system gives to whoever asks for any."""
     while True:
@@ -304,7 +314,7 @@ def crawl(
 
 def copy_at_rest(folder: Path, to: Path) -> Path:
     """A copy of what a crawl has left, made when no process beside it is at work or about to begin."""
-    until(lambda: not any(map(partial(_works_in, folder), Path("/proc").glob("[0-9]*"))), seconds=120)
+    until(lambda: not any(map(partial(_works_in, folder), Path("/proc").glob("[0-9]*"))), seconds=600)
     return Path(shutil.copytree(folder, to))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ import pytest
 from conftest import Answered, Run
 from crawled import crawled, fetched, link
 from frontiers import done, fail, lease_one, let_pass, links, page
-from localweb import PROJECT, scrapy, sites
+from localweb import PROJECT, dead_server, scrapy, sites
 from localweb import page as page_with_links
 from pyarrow import parquet
 
@@ -64,11 +63,6 @@ def assert_told_off(answer: Answered, line: str) -> None:
     assert len(answer.err) < 600
 
 
-def unused_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        return int(closed.getsockname()[1])
-
-
 BAD_CRAWLS = [
     (("-a", "seeds=nonsense"), "'nonsense' is not a URL; write http"),
     (("-a", "seeds=@no/such/file"), "cannot read URLs from no/such/file"),
@@ -106,7 +100,7 @@ def test_seeds_that_are_arguments(run: Run) -> None:
 
 
 def test_a_redis_that_does_not_answer(run: Run) -> None:
-    url = f"redis://user:secret@127.0.0.1:{unused_port()}/0"
+    url = f"{dead_server()}/0".replace("http://", "redis://user:secret@")
 
     for command in (("crawl", "index", "-a", f"seeds={A}"), ("frontier", "stats")):
         answer = run(*command, "-s", f"REDIS_URL={url}")

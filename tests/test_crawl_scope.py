@@ -108,8 +108,8 @@ def test_a_search_of_the_web_finds_nothing_out_of_scope(tmp_path: Path) -> None:
 
         settings = [f"-s{name}" for name in ("ADDRESSES_ALLOWED=127.0.0.1/32", "FRONTIER_DELAY=0")]
         arguments = ("-aquery=armadillo", f"-aseeds={made.url('/docs/')},{made.url('/away')}", "-aenough=0")
-        process = scrapy("crawl", "realtime", *settings, *arguments, "-amax_time=20", folder=made.folder)
-        process.communicate(timeout=120)
+        process = scrapy("crawl", "realtime", *settings, *arguments, "-amax_time=60", folder=made.folder)
+        process.communicate(timeout=240)
 
         assert sorted(made.site.pages) == ["/docs/", "/docs/1"]
 

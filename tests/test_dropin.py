@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, scrapy, sites
+from localweb import PROJECT, Answer, Route, Site, dead_server, environment, redirect, robots, scrapy, sites
 from PIL import Image
 from scrapy import Spider
 from scrapy_redis.spiders import RedisSpider
-from test_scheduler import dead_server, wait_until
+from test_scheduler import wait_until
 
 from webcrawler.connection import connect
 from webcrawler.crawl.dropin.seeds import request_of

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, sites
+from localweb import Answer, Crawled, Site, crawl, dead_server, page, redirect, robots, sites
 
 pytestmark = pytest.mark.slow
 
@@ -17,11 +16,6 @@ def site() -> Iterator[Site]:
     routes = {"/": page(), "/moved": redirect("/gone"), "/broken": Answer(status=500)}
     with sites(site=routes) as opened:
         yield opened["site"]
-
-
-def dead_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"http://127.0.0.1:{server.getsockname()[1]}/"
 
 
 def run(folder: Path, *seeds: str, **settings: object) -> Crawled:
@@ -52,7 +46,7 @@ def test_a_seed_that_is_not_answered_with_a_page_is_named(
 
 
 def test_a_dead_port_is_named_at_the_first_try_and_at_the_last(tmp_path: Path) -> None:
-    seed = dead_port()
+    seed = f"{dead_server()}/"
 
     crawled = run(tmp_path, seed)
 

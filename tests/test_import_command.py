@@ -135,7 +135,7 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
         (f"{A}/packed", f"{A}/next", ""),
         (f"{A}/moved", f"{A}/packed", "redirect"),
     }
-    titles = {hit.title for hit in Searcher(folder).search("quokka").hits}
+    titles = {hit.title for hit in Searcher(folder, deadline_seconds=60).search("quokka").hits}
     words = ("Plain", "Packed", "Same", "Brotli", "Home")
     assert titles == {*(f"{word} quokka" for word in words), "Quokka of a browser"}
 
@@ -161,7 +161,9 @@ def test_documents_of_other_kinds_are_taken_in_as_a_crawl_would(tmp_path: Path, 
     assert json.loads(run("import", str(file), "--json", "-s", "DOCUMENT_TYPES=pdf").out)["documents"] == 0
     run("import", str(file))
 
-    assert [hit.title for hit in Searcher(tmp_path / "crawl").search("quokka").hits] == ["Notes on a quokka"]
+    assert [hit.title for hit in Searcher(tmp_path / "crawl", deadline_seconds=60).search("quokka").hits] == [
+        "Notes on a quokka"
+    ]
 
 
 def test_arc_files_are_read_as_well(tmp_path: Path, run: Run) -> None:
@@ -175,7 +177,7 @@ def test_arc_files_are_read_as_well(tmp_path: Path, run: Run) -> None:
 
     run("import", str(file))
 
-    (hit,) = Searcher(tmp_path / "crawl").search("quokka").hits
+    (hit,) = Searcher(tmp_path / "crawl", deadline_seconds=60).search("quokka").hits
     assert (hit.title, hit.fetched) == ("Old quokka", 981173106.0)
 
 
@@ -227,7 +229,9 @@ def test_of_two_answers_the_later_one_counts_whoever_fetched_it(tmp_path: Path, 
         kept = Kept("/", f"<title>{title} quokka</title>".encode(), date=f"{year}-01-02T03:04:05Z")
         run("import", str(warc(tmp_path / f"{year}.warc.gz", [kept])))
 
-    assert [hit.title for hit in Searcher(tmp_path / "crawl").search("quokka").hits] == ["New quokka"]
+    assert [hit.title for hit in Searcher(tmp_path / "crawl", deadline_seconds=60).search("quokka").hits] == [
+        "New quokka"
+    ]
 
 
 @pytest.mark.slow

@@ -99,7 +99,10 @@ def test_control_characters_of_strangers_are_neither_shown_nor_sent_to_programs(
     paths += ["/live/job/events", "/api/live/job"]
     config = Config(tmp_path, rate="", deadline_seconds=60)
 
-    with served(make_app(config)) as (host, port), httpx.Client(base_url=f"http://{host}:{port}") as client:
+    with (
+        served(make_app(config)) as (host, port),
+        httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as client,
+    ):
         answers = {path: client.get(path) for path in paths}
 
     assert "Title [31mred" in answers[paths[0]].text and "Title [31mred" in answers[paths[1]].text

@@ -160,7 +160,7 @@ def test_page_with_the_mark_is_not_indexed_and_says_nothing_of_others() -> None:
 
 def greeting(site: Site) -> Answer:
     """Shows its secret page to those who have logged in."""
-    received = site.received[-1].headers
+    received = site.request.headers
     if received.get("Cookie") != f"id={SECRET}" or received.get("X-Token") != TOKEN:
         return Answer("<title>Please log in</title>", 403)
     html = "<title>Minutes of the board</title><p>The plan is mauve</p><a href=/two>the mauve plan</a>"

@@ -66,7 +66,10 @@ def said(folder: Path) -> dict[str, Any]:
         assert ranks
         by_url = {url: round(float(ranks.of([number])[0]), 9) for number, url in known.items()}
     documents = {(row[0], row[4]) for row in rows["documents"]}
-    hits = {w: [(h.url, h.relevance, h.snippet) for h in Searcher(folder).search(w).hits] for w in WORDS}
+    hits = {
+        w: [(h.url, h.relevance, h.snippet) for h in Searcher(folder, deadline_seconds=60).search(w).hits]
+        for w in WORDS
+    }
     duplicates = len([row for row in rows["documents"] if row[17]])
     return {
         "documents": documents,

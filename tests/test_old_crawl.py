@@ -52,7 +52,7 @@ def gone_on(web: Site, tmp_path_factory: pytest.TempPathFactory) -> GoneOn:
     mode = ("-a", f"mode={old_crawl.MODE}")
     settings = {**old_crawl.SETTINGS, "FRONTIER_DELAY": 0, "http_proxy": web.url}
     crawl = scrapy("crawl", "index", *mode, folder=folder, **settings)
-    log = crawl.communicate(timeout=120)[1]
+    log = crawl.communicate(timeout=240)[1]
     return GoneOn(before, Crawled(folder, crawl.returncode, log), Counter(web.asked))
 
 
@@ -90,7 +90,7 @@ def test_the_mode_of_the_user_is_kept(gone_on: GoneOn) -> None:
 def test_what_was_indexed_is_found_and_has_its_ranks(tmp_path: Path) -> None:
     folder = old_crawl.upgraded(tmp_path)
 
-    hits = Searcher(folder).search("badger").hits
+    hits = Searcher(folder, deadline_seconds=60).search("badger").hits
 
     assert hits and {hit.url for hit in hits} <= old_crawl.DOCUMENTS
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
@@ -105,7 +105,7 @@ def test_all_documents_are_found_once_the_index_has_followed(gone_on: GoneOn) ->
     report = scrapy("report", folder=gone_on.after.folder)  # waits for the index
     assert report.wait(120) == 0
 
-    searcher = Searcher(gone_on.after.folder)
+    searcher = Searcher(gone_on.after.folder, deadline_seconds=60)
     found = {hit.url for server in old_crawl.SERVERS for hit in searcher.search(f"site:{server}", 100).hits}
 
     assert found == old_crawl.DOCUMENTS

@@ -66,7 +66,7 @@ class Owner:
         return done.stdout
 
     def finds(self, words: str) -> list[str]:
-        return [hit.title for hit in Searcher(self.folder).search(words).hits]
+        return [hit.title for hit in Searcher(self.folder, deadline_seconds=60).search(words).hits]
 
 
 def test_each_section_does_what_it_says(tmp_path: Path, site: Site) -> None:

@@ -38,7 +38,7 @@ def url(name: object) -> str:
     return f"{SERVER}/{name}"
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -124,7 +124,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     yield one
     for process in started:
         process.terminate()
-        process.wait(30)
+        process.wait(240)
 
 
 def is_at_work(folder: Path) -> bool:
@@ -423,7 +423,7 @@ def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: W
 
     world.lock.close()
 
-    assert process.wait(30) == 0
+    assert process.wait(240) == 0
     assert ranks_of(world.folder) is not None
 
 
@@ -451,7 +451,7 @@ def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -
 
     second = start()
 
-    assert second.wait(30) == 0
+    assert second.wait(240) == 0
     assert first.poll() is None
 
 
@@ -507,7 +507,7 @@ def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start) ->
 
     world.lock.close()
 
-    assert process.wait(30) == 0
+    assert process.wait(240) == 0
     ranks = ranks_of(world.folder)
     assert ranks is not None
     assert ranks.seq == world.catalog.last_seq()

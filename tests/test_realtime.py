@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from localweb import WITHOUT_INDEX, Answer, Crawled, Site, copy_at_rest, crawl, redirect, sites
 
+from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
 from webcrawler.index import follower
 from webcrawler.orderings import strategies
@@ -87,7 +88,7 @@ def search(folder: Path, *arguments: str, strategy: str = "best-first") -> tuple
 
 
 def urls_of(folder: Path, query: str) -> list[str]:
-    with_numbers = Searcher(folder).search(query).hits
+    with_numbers = Searcher(folder, deadline_seconds=60).search(query).hits
     return [hit.url for hit in with_numbers if hit.fetched]
 
 
@@ -376,4 +377,6 @@ def test_with_nothing_to_begin_with_it_crawls_the_demo_web_and_says_so(tmp_path:
 
     assert "crawling the demo web" in done.log
     assert "this is the demo web" in found["note"]
-    assert 0 < found["fetched"] == len(done.documents())
+    with closing(Catalog(done.folder / "catalog.sqlite", readonly=True)) as catalog:
+        stats = catalog.stats()
+    assert 0 < found["fetched"] == stats["documents"] - stats["duplicates"]

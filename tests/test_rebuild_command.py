@@ -149,7 +149,10 @@ def test_what_was_there_stays_while_a_crawl_is_alive_or_the_catalog_is_read(fold
 @pytest.mark.slow
 def test_searches_find_the_same_and_removals_and_blocks_are_obeyed(folder: Path, run: Run) -> None:
     def hits(words: str) -> list[tuple[str, int, str]]:
-        return [(hit.url, hit.relevance, hit.snippet) for hit in Searcher(folder).search(words).hits]
+        return [
+            (hit.url, hit.relevance, hit.snippet)
+            for hit in Searcher(folder, deadline_seconds=60).search(words).hits
+        ]
 
     with closing(Catalog(folder / "catalog.sqlite")) as catalog:
         blocked = catalog.find(hits("aardvark dig")[0][0])

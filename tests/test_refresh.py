@@ -141,7 +141,7 @@ def night(tmp_path: Path, living: LivingSite) -> Crawled:
 
 
 def found(tmp_path: Path, words: str) -> set[str]:
-    return {hit.url.rpartition("/")[2] for hit in Searcher(tmp_path).search(words).hits}
+    return {hit.url.rpartition("/")[2] for hit in Searcher(tmp_path, deadline_seconds=60).search(words).hits}
 
 
 @pytest.mark.slow

@@ -116,7 +116,7 @@ class Living:
 
     def answer(self, site: Site) -> Answer:
         etag = f'"{self.version}"'
-        if site.received[-1].headers.get("If-None-Match") == etag:
+        if site.request.headers.get("If-None-Match") == etag:
             return Answer(status=304, headers={"ETag": etag})
         entries = "".join(f"<url><loc>{path}</loc></url>" for path in self.named)
         return Answer(f"<urlset>{entries}</urlset>", headers={"ETag": etag}, kind="application/xml")

@@ -93,7 +93,7 @@ def test_a_crawl_of_an_older_version_says_what_to_do_and_is_brought_up_to_date(c
 
     assert (process.returncode, said.count("\n"), told.count("\n")) == (0, 1, 1), told
     assert told.startswith("rebuilding the index")
-    assert Searcher(crawl_dir).search("molecular").total == 1
+    assert Searcher(crawl_dir, deadline_seconds=60).search("molecular").total == 1
 
 
 def test_an_index_of_a_version_that_cannot_be_read_says_what_to_do(
@@ -102,7 +102,7 @@ def test_an_index_of_a_version_that_cannot_be_read_says_what_to_do(
     monkeypatch.setattr(live, "OLDEST", schema.VERSION + 1)
 
     with pytest.raises(Unavailable, match="made by another version: `scrapy reindex`"):
-        Searcher(crawl_dir).search("molecular")
+        Searcher(crawl_dir, deadline_seconds=60).search("molecular")
 
 
 def test_an_index_of_an_older_version_answers_and_says_what_to_do(
@@ -110,7 +110,7 @@ def test_an_index_of_an_older_version_answers_and_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(live, "VERSION", schema.VERSION + 1)
 
-    results = Searcher(crawl_dir).search("molecular")
+    results = Searcher(crawl_dir, deadline_seconds=60).search("molecular")
 
     assert results.total == 1
     assert "built by an older version: `scrapy reindex`" in results.note

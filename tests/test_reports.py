@@ -340,10 +340,12 @@ def test_search_in_a_folder_of_its_own_is_watched_and_stopped_from_the_page(
             ITEM_PIPELINES=WITH_INDEX,
             DOWNLOAD_DELAY=0.2,
         )
-        wait_until(lambda: httpx.get(f"{url}/api/live/far").json().get("fetched", 0) >= 3, seconds=60)
-        httpx.post(f"{url}/api/live/far/stop", json={})
-        done = ended.result(timeout=120)
-        now = httpx.get(f"{url}/api/live/far").json()
+        wait_until(
+            lambda: httpx.get(f"{url}/api/live/far", timeout=60).json().get("fetched", 0) >= 3, seconds=240
+        )
+        httpx.post(f"{url}/api/live/far/stop", json={}, timeout=60)
+        done = ended.result(timeout=300)
+        now = httpx.get(f"{url}/api/live/far", timeout=60).json()
 
     own = journals.read(far, "far")
     assert own is not None, done.log

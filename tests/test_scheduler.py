@@ -25,6 +25,7 @@ from localweb import (
     Route,
     Site,
     crawl,
+    dead_server,
     page,
     redirect,
     scrapy,
@@ -61,12 +62,6 @@ class Web:
     def adds_up(self) -> bool:
         states = self.states
         return states["seen"] == sum(states[s] for s in ("queued", "leased", "done", "failed", "quarantined"))
-
-
-def dead_server() -> str:
-    """Where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        return f"http://127.0.0.1:{closed.getsockname()[1]}"
 
 
 # ---- what downloads come to
@@ -126,7 +121,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
             FRONTIER_TRIES=TRIES,
             FRONTIER_SERVER_CONCURRENCY=4,
             DOWNLOAD_MAXSIZE=20_000,
-            DOWNLOAD_TIMEOUT=0.5,
+            DOWNLOAD_TIMEOUT=3,  # twice for what hangs; all else answers in time on a busy machine, too
             # Nothing here is worth waiting for, not even 3,000 s: what was asked to rest has no URLs left.
         )
         web = Web(opened, crawled)

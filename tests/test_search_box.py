@@ -127,7 +127,7 @@ def test_without_scripts_the_form_leads_to_the_search_page(
 
 def test_origins_that_are_not_allowed_cannot_read(site: Site, search: str) -> None:
     def told(path: str, origin: str) -> str | None:
-        answer = httpx.get(search + path, headers={"Origin": origin})
+        answer = httpx.get(search + path, headers={"Origin": origin}, timeout=60)
         return answer.headers.get("access-control-allow-origin")
 
     asked, ours = "/api/search?q=harbour", site.url

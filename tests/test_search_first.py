@@ -173,7 +173,7 @@ def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alon
             assert crawl.poll() is None
         finally:
             crawl.send_signal(signal.SIGINT)
-            crawl.communicate(timeout=60)
+            crawl.communicate(timeout=240)
 
     assert {hit["url"] for hit in journal["hits"]} == wanted
     assert journal["reason"] == "nothing_left"

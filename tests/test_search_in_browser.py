@@ -150,6 +150,7 @@ def test_keys_lead_from_the_box_through_suggestions_and_hits(page: Page) -> None
 
 def test_hits_follow_what_is_typed_and_back_leads_to_what_was_there_before(page: Page) -> None:
     page.goto("/")
+    expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("violin", delay=20)
     expect(page.locator(".hit h2")).to_have_text("Quartet")
     expect(page).to_have_url(re.compile("[?]q=violin&"))
@@ -173,6 +174,7 @@ def test_typing_asks_once_a_pause_and_what_is_refused_leaves_the_hits(page: Page
     page.clock.install(time=0)
     page.on("request", lambda request: asked.append(request.url) if "/search?" in request.url else None)
     page.goto("/")
+    expect(page.locator("#q")).to_be_focused()
     page.clock.pause_at(3600)  # typing may take longer than a pause
     page.keyboard.type("violin")
     assert asked == []

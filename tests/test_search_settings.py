@@ -80,7 +80,7 @@ WAYS = [by_search, by_report, by_page, by_search_of_the_web]
 def test_a_stuffed_page_falls_as_far_as_the_owner_wants(
     folder: Path, run: Run, ask: Callable[[Path, Run, str], Found], spam: str, leads: str
 ) -> None:
-    wanted = Searcher(folder, spam=float(spam)).search(QUERY).hits
+    wanted = Searcher(folder, spam=float(spam), deadline_seconds=60).search(QUERY).hits
 
     assert ask(folder, run, spam) == [(hit.url, hit.relevance) for hit in wanted]
     assert wanted[0].url == leads and len(wanted) == 2
@@ -107,7 +107,7 @@ def test_words_of_a_field_and_what_people_open_count_in_searches_of_the_web(fold
     search.begin()
     found = search.end("finished")["hits"]
 
-    wanted = Searcher(folder, given.reference, popularity=1, spam=1).search(QUERY).hits
+    wanted = Searcher(folder, given.reference, popularity=1, spam=1, deadline_seconds=60).search(QUERY).hits
     assert [(hit["url"], hit["relevance"]) for hit in found] == [(hit.url, hit.relevance) for hit in wanted]
     assert found[0]["url"] == HONEST  # which people open
 

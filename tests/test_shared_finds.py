@@ -66,7 +66,7 @@ def hand(config: Config, body: bytes, headers: dict[str, str] = SENT) -> httpx.R
 
 def hits(folder: Path, query: str) -> set[str]:
     follower.wait_until_caught_up(folder)
-    return {hit.url for hit in Searcher(folder).search(query).hits if hit.fetched}
+    return {hit.url for hit in Searcher(folder, deadline_seconds=60).search(query).hits if hit.fetched}
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from webcrawler.search.vocabulary.builder import VocabularyRenewal
 FOLDER = "vocabulary"
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -72,7 +72,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     yield one
     for process in started:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=240)
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path, start: 
 
     crawl_lock.close()
 
-    assert process.wait(30) == 0
+    assert process.wait(240) == 0
     vocabulary = vocabulary_of(tmp_path)
     assert vocabulary is not None and vocabulary.seq == 2
     assert vocabulary.frequency("bread") == 1
@@ -108,7 +108,7 @@ def test_sigterm_ends_it(tmp_path: Path, start: Start) -> None:
 
         process.terminate()
 
-        assert process.wait(30) == 0
+        assert process.wait(240) == 0
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
 
     old = vocabulary_of(tmp_path)
     assert old is not None and old.seq == 1 and old.frequency("bread") == 1
-    assert start().wait(30) == 0
+    assert start().wait(240) == 0
     assert is_complete(tmp_path)
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["vocabulary.npz"]
 
@@ -198,7 +198,7 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
 
         builder.remake(tmp_path)
 
-        assert first.wait(30) == 0
+        assert first.wait(240) == 0
         assert is_complete(tmp_path)
         wait_for(lambda: is_at_work(tmp_path))
     wait_for(lambda: builder.keep_vocabulary(tmp_path))
@@ -210,7 +210,7 @@ def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> N
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
         crawl(tmp_path, "index", "-a", f"seeds={web['web'].url}/", ITEM_PIPELINES=pipelines)
     process = scrapy("report", folder=tmp_path)
-    process.communicate(timeout=60)
+    process.communicate(timeout=240)
 
     vocabulary = vocabulary_of(tmp_path)
     assert process.returncode == 0

@@ -24,7 +24,7 @@ from webcrawler.index import changes, follower
 changes.BATCH = changes.ANCHOR_PAGES = 20
 sys.exit(follower.main(sys.argv[1:]))
 """
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 240.0  # only guards against hanging
 LATER_SECONDS = 0.3
 
 
