@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import redis
-from localweb import free_port
+from ports import free_port
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from localweb import PROJECT, environment, free_port
+from localweb import PROJECT, environment
 from marked import Mark
+from ports import free_port
 
 from webcrawler.connection.embedded import installed_binaries
 

@@ -6,19 +6,17 @@ import itertools
 import json
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from random import SystemRandom
 from typing import Any, NamedTuple
 
 from marked import until
@@ -82,7 +80,7 @@ class Site:
     host: str = "127.0.0.1"
     quit: threading.Event = field(default_factory=threading.Event)
     tls: ssl.SSLContext | None = None
-    _answering: threading.local = field(default_factory=threading.local)
+    _answering: threading.local = field(default_factory=threading.local, init=False)
 
     def start(self) -> Site:
         site = self
@@ -165,48 +163,7 @@ def sites(**routes: dict[str, Route]) -> Iterator[dict[str, Site]]:
             site.stop()
 
 
-class Canary:
-    """Listens where nobody may come, and counts who does."""
-
-    def __init__(self, host: str = "127.0.0.2") -> None:
-        self.connections = 0
-        self._socket = socket.create_server((host, 0))
-        self.port = self._socket.getsockname()[1]
-        self.url = f"http://{host}:{self.port}"
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            self.connections += 1  # before whoever came knows it
-            connection.close()
-
-    def stop(self) -> None:
-        self._socket.close()
-
-
-_dead: list[socket.socket] = []
-
-
-def dead_server() -> str:
-    """Where nobody listens, nor can as long as this process lives."""
-    _dead.append(held := socket.socket())
-    held.bind(("127.0.0.1", 0))
-    return f"http://127.0.0.1:{held.getsockname()[1]}"
-
-
-def free_port() -> int:
-    """For a server that is started later: none of those that the system gives to whoever asks for any."""
-    while True:
-        port = SystemRandom().randrange(20_000, 32_000)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
-def know(web: DemoWeb, folder: Path) -> Path:
+def share_demo_web(web: DemoWeb, folder: Path) -> Path:
     """That data folder, whose crawls share this demo web: its ports are nobody else's meanwhile."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "demo.json").write_text(json.dumps({"ports": web.ports}))

@@ -19,8 +19,9 @@ import pytest
 from conftest import Answered, Run
 from crawled import crawled, fetched, link
 from frontiers import done, fail, lease_one, let_pass, links, page
-from localweb import PROJECT, dead_server, scrapy, sites
+from localweb import PROJECT, scrapy, sites
 from localweb import page as page_with_links
+from ports import dead_server
 from pyarrow import parquet
 
 from webcrawler.archive.catalog import Catalog

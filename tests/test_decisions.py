@@ -65,15 +65,8 @@ def site() -> Iterator[Site]:
 def test_each_decision_of_a_crawl_is_a_line(tmp_path: Path, site: Site) -> None:
     path = tmp_path / "decisions.jsonl"
 
-    crawl(
-        tmp_path / "crawl",
-        "index",
-        "-a",
-        f"seeds={site.url}/",
-        DECISION_LOG=path,
-        FRONTIER_TRIES=2,
-        FRONTIER_BACKOFF=1,
-    )
+    tries = {"FRONTIER_TRIES": 2, "FRONTIER_BACKOFF": 1}
+    crawl(tmp_path / "crawl", "index", "-a", f"seeds={site.url}/", DECISION_LOG=path, **tries)
 
     rows = read(path)
     last = [row for row in rows if row["decision"] not in ("added", "leased")]

@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 import pytest
 from documented import Reader, blocks, commands, outside
 from environments import build_wheel, copy_what_git_tracks, make_environment
-from localweb import PROJECT, Answer, Site, know, page, robots, sites
+from localweb import PROJECT, Answer, Site, page, robots, share_demo_web, sites
 
 from webcrawler.demo import DemoWeb
 from webcrawler.usage import NAME as LOG
@@ -95,7 +95,7 @@ def site() -> Iterator[Site]:
 def reader(programs: Path, site: Site, demo_web: DemoWeb, tmp_path: Path) -> Reader:
     """Has lists of URLs, bookmarks, and data folders that know where the demo web is."""
     for name in ("crawl", "crawl-try", "crawl-demo", "crawl-shortest"):
-        know(demo_web, tmp_path / name)
+        share_demo_web(demo_web, tmp_path / name)
     (tmp_path / "seeds.txt").write_text(f"{site.url}/\n")
     (tmp_path / "list.txt").write_text(f"{site.url}/archive/2\n")
     bookmarks = "".join(f'<DT><A HREF="{site.url}/{name}.html">{name}</A>' for name in ("dna", "rna"))
@@ -107,7 +107,7 @@ def reader(programs: Path, site: Site, demo_web: DemoWeb, tmp_path: Path) -> Rea
 def demo(programs: Path, demo_web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder of a crawl of the demo web."""
     folder = tmp_path_factory.mktemp("demo")
-    know(demo_web, folder / "crawl")
+    share_demo_web(demo_web, folder / "crawl")
     Reader(folder, programs, "").types(["webcrawler crawl\n", "webcrawler report\n"])
     return folder / "crawl"
 

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localweb import PROJECT, Answer, Route, Site, dead_server, environment, redirect, robots, scrapy, sites
+from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, scrapy, sites
 from PIL import Image
+from ports import dead_server
 from scrapy import Spider
 from scrapy_redis.spiders import RedisSpider
 from test_scheduler import wait_until

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from localweb import Answer, Crawled, Site, crawl, dead_server, page, redirect, robots, sites
+from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, sites
+from ports import dead_server
 
 pytestmark = pytest.mark.slow
 

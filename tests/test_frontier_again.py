@@ -17,6 +17,18 @@ def counts(frontier: Frontier) -> dict[str, int]:
     return {**{state: found[state] for state in ("seen", "queued", "leased")}, **found["reasons"]}
 
 
+def with_failed_check(make_frontier: MakeFrontier) -> Frontier:
+    """A check of A has failed, and waits to be tried once more."""
+    frontier = make_frontier("fifo", tries=2, backoff=5.0)
+    frontier.discover(links(A))
+    visit(frontier)
+    frontier.again([DUE])
+    lease = lease_one(frontier)
+    fetch(frontier, lease)
+    assert fail(frontier, lease) == 1
+    return frontier
+
+
 def test_a_url_that_is_due_again_is_queued_and_no_longer_counted_as_what_it_was(frontier: Frontier) -> None:
     frontier.discover(links(A))
     visit(frontier)
@@ -91,14 +103,8 @@ def test_what_was_never_seen_is_taken_in_as_new(frontier: Frontier) -> None:
 def test_a_check_that_fails_is_tried_again_and_then_counts_as_what_is_said(
     make_frontier: MakeFrontier,
 ) -> None:
-    frontier = make_frontier("fifo", tries=2, backoff=5.0)
-    frontier.discover(links(A))
-    visit(frontier)
-    frontier.again([DUE])
+    frontier = with_failed_check(make_frontier)
 
-    lease = lease_one(frontier)
-    fetch(frontier, lease)
-    assert fail(frontier, lease) == 1
     let_pass(frontier, 10)
     lease = lease_one(frontier)
 
@@ -152,49 +158,42 @@ def test_blocking_a_server_decides_what_was_due_again(frontier: Frontier) -> Non
     assert frontier.client.hlen("{crawl:0}:index:again") == 0
 
 
-def test_a_discarded_url_counts_so_and_no_check_of_it_waits_any_more(frontier: Frontier) -> None:
+def test_a_check_that_is_withdrawn_leaves_the_url_as_it_was(frontier: Frontier) -> None:
     frontier.discover(links(A, B, C))
     visit_all(frontier)
     frontier.again([DUE, Again(C, "done/document")])
 
-    assert frontier.discard([DUE, Again(B, "done/document")]) == set()
+    for _ in range(2):  # the answer to the first call may have been lost
+        assert frontier.withdraw([A, B]) == set()
+        assert counts(frontier) == {"seen": 3, "queued": 1, "leased": 0, "document": 2}
 
-    assert counts(frontier) == {"seen": 3, "queued": 1, "leased": 0, "discarded": 2}
     assert visit_all(frontier) == [C]
-    assert counts(frontier) == {"seen": 3, "queued": 0, "leased": 0, "document": 1, "discarded": 2}
-    assert (
-        frontier.client.hlen("{crawl:0}:index:again") == frontier.client.hlen("{crawl:0}:index:request") == 0
-    )
+    assert frontier.client.hlen("{crawl:0}:index:again") == 0
+    assert frontier.client.hlen("{crawl:0}:index:request") == 0
 
 
-def test_what_is_being_checked_is_not_discarded_meanwhile(frontier: Frontier) -> None:
+def test_a_check_that_is_leased_or_a_url_that_is_new_is_not_withdrawn(frontier: Frontier) -> None:
     frontier.discover(links(A))
     visit(frontier)
+    frontier.discover(links(B))
     frontier.again([DUE])
     lease = lease_one(frontier)
 
-    assert frontier.discard([DUE]) == {A}
+    assert frontier.withdraw([A, B]) == {A}
 
+    assert counts(frontier) == {"seen": 2, "queued": 1, "leased": 1}
     frontier.complete([done(lease)])
-    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
-    assert frontier.discard([DUE]) == set()
-    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "discarded": 1}
+    assert counts(frontier) == {"seen": 2, "queued": 1, "leased": 0, "document": 1}
 
 
-def test_a_check_that_waits_to_be_tried_again_is_taken_back(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier("fifo", tries=2, backoff=5.0)
-    frontier.discover(links(A))
-    visit(frontier)
-    frontier.again([DUE])
-    lease = lease_one(frontier)
-    fetch(frontier, lease)
-    fail(frontier, lease)
+def test_a_check_that_waits_to_be_tried_again_can_be_withdrawn(make_frontier: MakeFrontier) -> None:
+    frontier = with_failed_check(make_frontier)
 
-    frontier.discard([DUE])
+    frontier.withdraw([A])
 
     let_pass(frontier, 10)
     assert visit_all(frontier) == []
-    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "discarded": 1}
+    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
 
 
 def test_each_goes_to_the_partition_of_its_server(make_frontier: MakeFrontier) -> None:

@@ -13,7 +13,7 @@ from browsing import barriers, opened, served
 from hostile import PAYLOADS
 from live import found
 from live import journal as made
-from localweb import Answer, know, sites
+from localweb import Answer, share_demo_web, sites
 from marked import until
 from playwright.sync_api import Browser, Page, expect
 from test_serve_command import serving
@@ -44,12 +44,11 @@ DOWNLOADER_MIDDLEWARES_BASE = BASE | {"slowly.Pause": 1}
 HOSTILE = [text for text in PAYLOADS if text.isprintable()]
 ACTIVE = "main :is(script, iframe, object, embed, img, math, [style], [onerror], [onload], [href^=java])"
 NARROW = {"width": 320, "height": 640}
-PATIENCE_MS = 60_000
 
 
 @pytest.fixture(scope="module")
 def crawl_dir(demo_web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return know(demo_web, tmp_path_factory.mktemp("crawl"))
+    return share_demo_web(demo_web, tmp_path_factory.mktemp("crawl"))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,6 @@ def address(crawl_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def page(chromium: Browser, address: str) -> Iterator[Page]:
     with opened(chromium, address) as page:
-        page.set_default_timeout(PATIENCE_MS)
         yield page
 
 
@@ -82,7 +80,7 @@ def fetched(page: Page) -> int:
 
 
 def ended(page: Page) -> None:
-    expect(page.locator("#live-state")).to_have_text(re.compile("^Ended"), timeout=PATIENCE_MS)
+    expect(page.locator("#live-state")).to_have_text(re.compile("^Ended"))
 
 
 def search(page: Page, query: str, strategy: str = "breadth", keep: str = "similar", **limits: str) -> None:
@@ -105,11 +103,11 @@ def test_click_streams_results_until_stopped(page: Page, crawl_dir: Path) -> Non
     expect(page).to_have_url(re.compile(r"/live/\w+$"))
     page.evaluate("document.body.dataset.loaded = 'once'")
     found = page.locator("#live-list .hit")
-    expect(found.first).to_be_visible(timeout=PATIENCE_MS)
+    expect(found.first).to_be_visible()
     expect(page.locator("#live-list")).to_contain_text("just found")
     expect(page.locator("#live-list .via").first).to_contain_text(re.compile("^by (the|a) link"))
     before = fetched(page)
-    expect(page.locator("#live-figures dd").first).not_to_have_text(str(before), timeout=PATIENCE_MS)
+    expect(page.locator("#live-figures dd").first).not_to_have_text(str(before))
     assert page.evaluate("document.body.dataset.loaded") == "once"  # it is still the same page
     assert barriers(page) == []
     page.get_by_role("button", name="Stop").click()
@@ -125,12 +123,12 @@ def test_click_streams_results_until_stopped(page: Page, crawl_dir: Path) -> Non
 def test_focus_and_place_stay_while_the_list_changes(page: Page, crawl_dir: Path) -> None:
     settled(crawl_dir)
     search(page, "telescopes galaxies")
-    expect(page.locator("#live-list .hit").nth(2)).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator("#live-list .hit").nth(2)).to_be_visible()
     page.locator("#live-list .hit h2 a").first.focus()
     id = page.evaluate("document.activeElement.closest('.hit')?.id")  # the list may have changed just before
     at = page.evaluate("document.activeElement.getBoundingClientRect().top")
     before = fetched(page)
-    expect(page.locator("#live-figures dd").first).not_to_have_text(str(before), timeout=PATIENCE_MS)
+    expect(page.locator("#live-figures dd").first).not_to_have_text(str(before))
 
     assert page.evaluate("document.activeElement.closest('.hit')?.id") == id
     assert abs(page.evaluate("document.activeElement.getBoundingClientRect().top") - at) < 2
@@ -172,10 +170,10 @@ def test_page_that_loses_its_server_says_so_keeps_its_list_and_goes_on(
             page.goto(f"{address}/live/j1")
             expect(state).to_have_text("Searching the web.")
             process.send_signal(signal.SIGTERM)
-            expect(state).to_have_text("The connection is lost; trying again.", timeout=PATIENCE_MS)
+            expect(state).to_have_text("The connection is lost; trying again.")
             expect(hits).to_have_count(2)
         with serving(tmp_path, "--port", address.rpartition(":")[2]):
-            expect(state).to_have_text("Searching the web.", timeout=PATIENCE_MS)
+            expect(state).to_have_text("Searching the web.")
             expect(hits).to_have_count(2)
     writer.close()
 
@@ -183,11 +181,10 @@ def test_page_that_loses_its_server_says_so_keeps_its_list_and_goes_on(
 def test_without_scripts_the_page_loads_itself_anew(chromium: Browser, address: str, crawl_dir: Path) -> None:
     settled(crawl_dir)
     with opened(chromium, address, java_script_enabled=False) as page:
-        page.set_default_timeout(PATIENCE_MS)
         search(page, "supernovae")
-        expect(page.locator("#live-list .hit").first).to_be_visible(timeout=PATIENCE_MS)
+        expect(page.locator("#live-list .hit").first).to_be_visible()
         before = fetched(page)
-        expect(page.locator("#live-figures dd").first).not_to_have_text(str(before), timeout=PATIENCE_MS)
+        expect(page.locator("#live-figures dd").first).not_to_have_text(str(before))
         page.get_by_role("button", name="Stop").click()
         ended(page)
         expect(page.locator("meta[http-equiv]")).to_have_count(0)
@@ -259,5 +256,5 @@ def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_pat
 
         expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^The web, searched now"))
         via = page.locator("#live-list .via", has_text="More on zithers")
-        expect(via).to_have_text("by the link More on zithers on Zithers", timeout=PATIENCE_MS)
+        expect(via).to_have_text("by the link More on zithers on Zithers")
         ended(page)

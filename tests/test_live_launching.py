@@ -19,7 +19,7 @@ import httpx
 import pytest
 from live import HERE, note, opened, start, started, stop, until, web_searches
 from live import journal as made
-from localweb import know
+from localweb import share_demo_web
 from starlette.testclient import TestClient
 from test_serve_command import serving
 
@@ -59,7 +59,7 @@ def arguments(job: str, **more: str) -> dict[str, str]:
 def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
     tmp_path: Path, in_project: None, demo_web: DemoWeb
 ) -> None:
-    children = Children(Config(know(demo_web, tmp_path)))
+    children = Children(Config(share_demo_web(demo_web, tmp_path)))
     (tmp_path / "realtime").mkdir()
 
     children.start("j1", arguments("j1", enough="0"))
@@ -77,7 +77,7 @@ def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
 def test_child_that_is_killed_is_started_again_and_goes_on(
     tmp_path: Path, in_project: None, demo_web: DemoWeb
 ) -> None:
-    app = make_app(Config(know(demo_web, tmp_path), rate=""))
+    app = make_app(Config(share_demo_web(demo_web, tmp_path), rate=""))
     with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
         job = started(web, q="solar eclipse", strategy="breadth", enough=0)
         searches = app.state.live.searches

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from conftest import Run
-from localweb import PROJECT, Answer, Site, environment, know, scrapy, sites
+from localweb import PROJECT, Answer, Site, environment, scrapy, share_demo_web, sites
 from test_commands import assert_told_off
 
 from webcrawler.archive.catalog import Catalog
@@ -161,7 +161,7 @@ class Searched(NamedTuple):
 def searched(demo_web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Searched:
     """With nothing to go on: the demo web, until five similar pages are found."""
     folder = tmp_path_factory.mktemp("searched")
-    know(demo_web, folder / "crawl")
+    share_demo_web(demo_web, folder / "crawl")
     feed = folder / "found.jsonl"
     told = ("-a", QUERY, "-a", "enough=5", "-a", "job=first", "--json", "-O", str(feed))
     process = scrapy("crawl", "realtime", *told, folder=folder / "crawl", RANKER_ENABLED="no")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from localweb import Answer, Canary, Crawled, Route, Site, crawl, page, redirect, robots, sites
+from localweb import Answer, Crawled, Route, Site, crawl, page, redirect, robots, sites
+from ports import Canary
 
 from webcrawler.connection import connect
 

@@ -25,12 +25,12 @@ from localweb import (
     Route,
     Site,
     crawl,
-    dead_server,
     page,
     redirect,
     scrapy,
     sites,
 )
+from ports import dead_server
 from scrapy.core.engine import _Slot
 from scrapy.utils.reactor import CallLaterOnce
 

@@ -26,7 +26,8 @@ from urllib.request import ProxyHandler, build_opener
 import httpx
 import pytest
 from live import served
-from localweb import Answer, free_port, sites
+from localweb import Answer, sites
+from ports import free_port
 from test_shared_finds import TOKEN, taking
 from truth import Truth
 from truth import truth as demo_truth

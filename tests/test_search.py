@@ -501,7 +501,7 @@ def test_command_without_a_hit_has_done_its_work(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.usefixtures("project")
-def test_the_first_search_after_a_crawl_waits_for_the_index_and_the_next_say_how_far_it_is_behind(
+def test_after_a_crawl_a_search_waits_for_the_first_index_and_later_says_how_far_it_is_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
-from localweb import PROJECT, Route, crawl, environment, free_port, page, sites
+from localweb import PROJECT, Route, crawl, environment, page, sites
 from marked import Mark, until
+from ports import free_port
 from prometheus_client.parser import text_string_to_metric_families
 from searched import entry, publish
 from starlette.testclient import TestClient

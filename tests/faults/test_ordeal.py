@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from localweb import Canary
+from ports import Canary
 from redis import RedisError
 
 BENCH = Path(__file__).parents[2] / "bench" / "faults"

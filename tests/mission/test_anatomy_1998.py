@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from dumped import differences, dumped
-from localweb import Answer, Canary, Route, Site, crawl, page
+from localweb import Answer, Route, Site, crawl, page
+from ports import Canary
 from searched import entry, publish
 from starlette.testclient import TestClient
 from test_feedback import fields, forms

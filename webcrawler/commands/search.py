@@ -80,7 +80,7 @@ class Search(Command):
 
 def _made_first_index(crawl_dir: Path) -> bool:
     """Wait for what a crawl that is over has left to its follower: until then nothing can be found."""
-    with suppress(OSError, WebcrawlerError):  # the note says what is wrong
+    with suppress(OSError, WebcrawlerError):  # as in a folder that is only readable: nothing is found then
         if follower.lag(crawl_dir) and not is_crawling(crawl_dir):
             with progress_bars() as progress:
                 follower.wait_until_caught_up(crawl_dir, partial(progress, "indexing"))

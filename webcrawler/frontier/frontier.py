@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import chain
 from shlex import quote
@@ -327,19 +328,23 @@ class Frontier:
         links = [Link(one.url, urls.url_id(one.url), one.spelling or one.url) for one in new]
         return queued + self.discover(links, within_budgets=False)
 
-    def discard(self, decided: Sequence[Again]) -> set[str]:
-        """Counts decided URLs as done/discarded, and takes back checks of them that wait; 1,000 at most.
+    def withdraw(self, checks: Sequence[str]) -> set[str]:
+        """Takes back checks of canonical URLs that wait, which count again as what they were; 1,000 at most.
 
         Returns:
-            URLs that are being checked now, which stay as they are.
+            Which of the URLs are leased, and stay so.
         """
-        answers = self.slots.run_split(
-            "discard",
-            decided,
-            lambda one: urls.server(one.url),
-            lambda own: ("done/discarded", wire.decided(own)),
+        found = self.slots.run_split(
+            "withdraw", checks, urls.server, lambda own: (wire.pack(wire.paths(own)),)
         )
-        return {url.decode() for _, leased in answers for url in leased}
+        return {url.decode() for _, leased in found for url in leased}
+
+    def recount(self, decided: Sequence[Again], outcome: str) -> None:
+        """Counts decided URLs as another outcome than what they were."""
+        for partition, own in self.partitions.split(decided, lambda one: urls.server(one.url)).items():
+            for was, number in Counter(one.was for one in own).items():
+                self.client.hincrby(partition.prefix + "counts", was, -number)
+                self.client.hincrby(partition.prefix + "counts", outcome, number)
 
     def turns(self) -> int:
         """How many leases were handed out so far."""

@@ -90,19 +90,8 @@ def again(some: Iterable[Again]) -> bytes:
     return pack(list(found.values()))  # type: ignore[no-any-return]
 
 
-def decided(some: Iterable[Again]) -> bytes:
-    """Decided URLs with what they were, grouped by server, for discard-2.lua."""
-    found: dict[str, list[Any]] = {}
-    for one in some:
-        server, path = urls.split(one.url)
-        group = found.setdefault(server, [server, [], []])
-        group[1].append(path)
-        group[2].append(one.was)
-    return pack(list(found.values()))  # type: ignore[no-any-return]
-
-
 def paths(some: Iterable[str]) -> list[list[Any]]:
-    """Canonical URLs, grouped by server, for refuse-2.lua."""
+    """Canonical URLs, grouped by server, for refuse-2.lua and withdraw-2.lua."""
     found: dict[str, list[Any]] = {}
     for server, path in map(urls.split, some):
         found.setdefault(server, [server, []])[1].append(path)

@@ -85,10 +85,13 @@ class Replacement:
             self._credit -= promoted
 
     def _discard(self, places: Places) -> None:
-        numbers = self._collection.numbers[places].tolist()
-        due = self._catalog.checks.due(numbers)
-        checked = self._frontier.discard([Again(one.url, one.was) for one in due])  # they stay for now
-        kept = np.isin(numbers, [one.number for one in due if one.url in checked])
+        """Those that are being checked at this moment stay for now."""
+        due = self._catalog.checks.due(self._collection.numbers[places].tolist())
+        checked = self._frontier.withdraw([one.url for one in due])
+        stay = [one.number for one in due if one.url in checked]
+        leaving = places[~np.isin(self._collection.numbers[places], stay)]
         with closing(Catalog(self._crawl_dir / "catalog.sqlite")) as catalog:
-            catalog.discard(self._collection.numbers[places[~kept]].tolist())
-        self._collection.schedule.weights[places[~kept]] = 0
+            catalog.discard(self._collection.numbers[leaving].tolist())
+        self._collection.schedule.weights[leaving] = 0
+        gone = [Again(one.url, one.was) for one in due if one.url not in checked]
+        self._frontier.recount(gone, "done/discarded")
