@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from functools import lru_cache
 from http import HTTPStatus
+from threading import Lock
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,6 +23,8 @@ LINES = {404: "there is no such page", 405: "that cannot be done with this page"
 MINUTE_SECONDS = 60
 
 _log = logging.getLogger(__name__)
+_logged: dict[str, float] = {}  # when, of the lines of the last minute
+_logging = Lock()
 
 
 class NotNow(Unavailable):
@@ -30,12 +32,14 @@ class NotNow(Unavailable):
 
 
 def log_fault(line: str) -> None:
-    """Log a fault at most once a minute: every request may meet it."""
-    _log_once(line, int(time.monotonic() // MINUTE_SECONDS))
-
-
-@lru_cache(maxsize=100)
-def _log_once(line: str, minute: int) -> None:
+    """Log a fault unless the same line was logged in the last minute: every request may meet it."""
+    now = time.monotonic()
+    with _logging:
+        for old in [old for old, since in _logged.items() if now - since >= MINUTE_SECONDS]:
+            del _logged[old]
+        if line in _logged:
+            return
+        _logged[line] = now
     _log.error("%s", line)
 
 
