@@ -449,6 +449,7 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(module: str) -> None:
     code = f"""
 import os, signal, sys
 from scrapy import cmdline
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
 sys.addaudithook(lambda event, values: event == "import" and values[0] == {module!r} and interrupt())
 cmdline.execute(["scrapy", "list"])
