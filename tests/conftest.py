@@ -8,12 +8,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 import redis
+from environments import clone, installed, wheel
 from hypothesis import settings
-from scrapy.cmdline import execute
+from inprocess import Answered, command
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
@@ -34,34 +35,23 @@ if sys.dont_write_bytecode:  # hundreds of processes would compile Scrapy and it
 settings.register_profile("untimed", deadline=None)  # a test never measures time
 settings.load_profile("untimed")
 
+__all__ = ["Answered", "clone", "installed", "wheel"]
 MakeFrontier = Callable[..., Frontier]
-Run = Callable[..., "Answered"]
+Run = Callable[..., Answered]
 SLOW_KINDS = ("browser", "cluster", "docweb", "faults", "scrapyd", "zoo")  # each a stage of .ci/run
-MINUTES = ("faults", "zoo")
 HANGS_SECONDS = 900  # what is slow; all else has the limit of pyproject.toml
 
 
-class Answered(NamedTuple):
-    """What a command of ours said at its end."""
-
-    status: int
-    out: str
-    err: str
-
-
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by these marks
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is slow by its kind; what takes minutes runs in CI, or when a mark is asked for."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow by its kind."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
-        if any(item.get_closest_marker(kind) for kind in SLOW_KINDS):
+        if any(item.get_closest_marker(kind) for kind in (*SLOW_KINDS, "deep")):
             item.add_marker("slow")
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(HANGS_SECONDS))
-        for kind in MINUTES:
-            if item.get_closest_marker(kind) and not (os.environ.get("CI") or config.option.markexpr):
-                item.add_marker(pytest.mark.skip(f"takes minutes: pytest -m {kind}"))
 
 
 def pytest_collection_finish() -> None:
@@ -124,18 +114,11 @@ def frontier(make_frontier: MakeFrontier) -> Frontier:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path) -> Run:
     """A command in this process, in the project folder, on an empty data folder unless told otherwise."""
-    monkeypatch.chdir(Path(__file__).parents[1])
-    monkeypatch.delenv("REDIS_URL", raising=False)
-    monkeypatch.setenv(
-        "SCRAPY_SETTINGS_MODULE", "webcrawler.settings"
-    )  # as Scrapy would, and leave it behind
 
     def act(*arguments: str, folder: Path = tmp_path / "crawl") -> Answered:
-        with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", *arguments, "-s", f"CRAWL_DIR={folder}"])
-        return Answered(int(ended.value.code or 0), *capsys.readouterr())
+        return command(*arguments, folder=folder)
 
     return act
 

@@ -1,4 +1,4 @@
-"""Wheels of what git tracks, and environments in which nothing is installed but what is named."""
+"""A wheel of what git tracks and environments with it, made once for all tests of what is installed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,45 @@ import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from localweb import PROJECT
+
+Installed = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With what an older build has left in it."""
+    folder = copy_what_git_tracks(tmp_path_factory.mktemp("clone"))
+    (folder / "build/lib/webcrawler").mkdir(parents=True)
+    (folder / "build/lib/webcrawler/stale.py").write_text("of a module that was renamed since")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(clone: Path) -> Path:
+    return build_wheel(clone)
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The programs of an environment that has one extra ("": none), which is made at the first call."""
+    made: dict[str, Path] = {}
+
+    def programs(extra: str) -> Path:
+        if extra not in made:
+            folder = tmp_path_factory.mktemp("environment") / "with"
+            if not extra:
+                made[""] = make_environment(folder, str(wheel))
+            else:  # all others bring [search]
+                base = programs("" if extra == "search" else "search")
+                made[extra] = install(like(base, folder), f"{wheel}[{extra}]")
+        return made[extra]
+
+    return programs
 
 
 def copy_what_git_tracks(folder: Path) -> Path:

@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import inprocess
 from marked import until
 
 from webcrawler.archive.catalog import Catalog, PastFetch
@@ -245,9 +246,13 @@ def crawl(
     *arguments: str,
     seconds: float = 240.0,
     variables: Mapping[str, object] | None = None,
+    process: bool = False,
     **settings: object,
 ) -> Crawled:
-    """A crawl of loopback to its end, without pauses, index and ranker unless told otherwise."""
+    """A crawl of loopback to its end, without pauses, index and ranker unless told otherwise.
+
+    It runs in this process, unless it has agents or is asked to have one of its own.
+    """
     settings = {
         "ADDRESSES_ALLOWED": "127.0.0.1/32",
         "FRONTIER_DELAY": 0,
@@ -258,15 +263,19 @@ def crawl(
         **settings,
     }
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    process = scrapy("crawl", *options, *arguments, folder=folder, **(variables or {}))
+    if not (process or any("agents=" in argument for argument in arguments)):
+        words = ("crawl", *options, *arguments)
+        ended = inprocess.command(*words, folder=folder, variables=variables or {}, CRAWL_NICE=0)
+        return Crawled(folder, ended.status, ended.err)
+    started = scrapy("crawl", *options, *arguments, folder=folder, **(variables or {}))
     try:
-        _, log = process.communicate(timeout=seconds)
+        _, log = started.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        process.kill()
-        log = process.communicate()[1]
+        started.kill()
+        log = started.communicate()[1]
         connect(None, folder).close()  # the last user stops the server that a kill leaves
         raise AssertionError(f"it does not end:\n{log}") from None
-    return Crawled(folder, process.returncode, log)
+    return Crawled(folder, started.returncode, log)
 
 
 def copy_at_rest(folder: Path, to: Path) -> Path:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from localweb import WITHOUT_INDEX, Answer, Site, crawl, scrapy, sites
+from inprocess import command
+from localweb import WITHOUT_INDEX, Answer, Site, crawl, sites
 
 from webcrawler.commands._frontier_shown import servers_named
 from webcrawler.errors import BadInput
@@ -26,9 +27,9 @@ class Two(NamedTuple):
         crawl(self.folder, "index", "-a", seeds, "-a", f"max_pages={max_pages}", ITEM_PIPELINES=WITH_INDEX)
 
     def ask(self, *arguments: str) -> Any:
-        out, log = scrapy(*arguments, "--json", folder=self.folder).communicate(timeout=60)
-        assert out, log
-        return json.loads(out)
+        answered = command(*arguments, "--json", folder=self.folder)
+        assert answered.out, answered.err
+        return json.loads(answered.out)
 
     def servers_found(self) -> set[str]:
         return {hit["server"] for hit in self.ask("search", "armadillo")["hits"]}
@@ -50,7 +51,6 @@ def two(tmp_path: Path) -> Iterator[Two]:
     with sites(leaving=routes("leaving"), staying=routes("staying")) as opened:
         both = Two(tmp_path / "crawl", opened["leaving"], opened["staying"])
         both.crawl(6)
-        scrapy("report", folder=both.folder).communicate(timeout=60)  # until the index has caught up
         yield both
 
 
@@ -75,17 +75,17 @@ def test_a_blocked_server_is_found_no_more_and_asked_no_more(two: Two) -> None:
 
 
 def test_a_host_alone_means_its_servers_of_http_and_https(tmp_path: Path) -> None:
-    out, _ = scrapy("frontier", "block", "www.Example.org", "--json", folder=tmp_path).communicate(timeout=60)
+    told = command("frontier", "block", "www.Example.org", "--json", folder=tmp_path)
 
-    assert json.loads(out)["blocked"] == ["http://www.example.org", "https://www.example.org"]
+    assert json.loads(told.out)["blocked"] == ["http://www.example.org", "https://www.example.org"]
 
 
 @pytest.mark.slow
 def test_what_is_no_server_is_one_clear_line(tmp_path: Path) -> None:
-    process = scrapy("frontier", "block", "http://", folder=tmp_path)
+    told = command("frontier", "block", "http://", folder=tmp_path)
 
-    assert "is not a server: write http://host" in process.communicate(timeout=60)[1]
-    assert process.returncode == 2
+    assert "is not a server: write http://host" in told.err
+    assert told.status == 2
 
 
 @pytest.mark.parametrize("page", ["http://a.example/", "http://a.example/page", "a.example?q", "a.example#x"])

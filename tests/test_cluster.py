@@ -142,6 +142,7 @@ def test_node_that_goes_away_is_waited_for_and_has_lost_nothing(
     assert all(number in (2, 3) for number in numbers), "those whose node was there may have counted"
 
 
+@pytest.mark.deep("test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost")
 def test_cluster_that_knows_itself_down_is_waited_for(three_nodes: Cluster, connection: Connection) -> None:
     connection.client.script_load(COUNT)
     three_nodes.nodes[2].kill()
@@ -315,6 +316,7 @@ def test_links_are_sent_again_to_a_node_that_came_back(
     assert frontier.discover(links(*WEB)) > 0
 
 
+@pytest.mark.deep("test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost")
 def test_crawl_outlives_the_death_of_a_node(
     three_nodes: Cluster, connection: Connection, tmp_path: Path
 ) -> None:

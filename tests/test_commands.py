@@ -292,10 +292,9 @@ def test_rescore_goes_on_in_another_mode(run: Run, tmp_path: Path) -> None:
         assert_told_off(run("crawl", "index", "-a", "mode=fifo"), "--rescore")
 
         rescored = ("--rescore", "-a", "mode=fifo", "-s", "FRONTIER_DELAY=0")
-        process = scrapy("crawl", "index", *rescored, folder=tmp_path / "crawl")
-        _, log = process.communicate(timeout=60)
+        done = run("crawl", "index", *rescored)
 
-        assert process.returncode == 0, log
+        assert done.status == 0, done.err
         frontier.open("fifo")
         assert json.loads(run("frontier", "stats", "--json").out)["reasons"] == {"address-refused": 20}
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Run
-from localweb import Answer, redirect, scrapy, sites
+from inprocess import command
+from localweb import Answer, redirect, sites
 from test_removing import Collection, told
 
 from webcrawler.crawl.run import keep_scope
@@ -20,7 +20,7 @@ A = "http://a.test"
 
 
 @pytest.fixture
-def collection(tmp_path: Path, run: Run) -> Iterator[Collection]:
+def collection(tmp_path: Path) -> Iterator[Collection]:
     """/docs/ links to itself and out of it; a redirect leads out, too; nothing is crawled yet."""
     routes = {
         "/docs/": told("/docs/", "/docs/1", "/docs/draft", "/away", "/docs/moved"),
@@ -30,7 +30,7 @@ def collection(tmp_path: Path, run: Run) -> Iterator[Collection]:
         "/away": told("/away", "/docs/1"),
     }
     with sites(site=routes) as opened:
-        yield Collection(tmp_path / "crawl", opened["site"], run)
+        yield Collection(tmp_path / "crawl", opened["site"])
 
 
 @pytest.mark.slow
@@ -108,8 +108,7 @@ def test_a_search_of_the_web_finds_nothing_out_of_scope(tmp_path: Path) -> None:
 
         settings = [f"-s{name}" for name in ("ADDRESSES_ALLOWED=127.0.0.1/32", "FRONTIER_DELAY=0")]
         arguments = ("-aquery=armadillo", f"-aseeds={made.url('/docs/')},{made.url('/away')}", "-aenough=0")
-        process = scrapy("crawl", "realtime", *settings, *arguments, "-amax_time=60", folder=made.folder)
-        process.communicate(timeout=240)
+        command("crawl", "realtime", *settings, *arguments, "-amax_time=60", folder=made.folder)
 
         assert sorted(made.site.pages) == ["/docs/", "/docs/1"]
 

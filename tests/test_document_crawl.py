@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from localweb import Answer, Crawled, Route, Site, crawl, page, scrapy
+from inprocess import command
+from localweb import Answer, Crawled, Route, Site, crawl, page
 from papers import TYPES, owls, pdf, pdf_page
 
 from webcrawler.archive.catalog import Catalog
@@ -66,7 +67,7 @@ def test_what_cannot_be_read_is_not_indexable_and_is_counted_by_its_kind(
 def test_plain_text_is_read_where_it_is_asked_for(web: Site, reading_all: Crawled, tmp_path: Path) -> None:
     assert reading_all.frontier["states"]["refused"]["extension"] == 1  # /owls.txt
     explain = ("frontier", "explain", f"{web.url}/owls.txt", "--json")
-    told = scrapy(*explain, folder=reading_all.folder).communicate(timeout=60)[0]
+    told = command(*explain, folder=reading_all.folder).out
     assert json.loads(told)["refused"] == "extension"
 
     asked = crawled(web, tmp_path, DOCUMENT_TYPES="text")
@@ -79,10 +80,9 @@ def test_a_rebuild_reads_the_documents_again(web: Site, tmp_path: Path) -> None:
     before = crawled(web, tmp_path, ITEM_PIPELINES=json.dumps(wiring.SETTINGS["ITEM_PIPELINES"]))
     texts = words(before)
 
-    process = scrapy("rebuild", folder=tmp_path)
-    said = process.communicate(timeout=120)[1]
+    rebuilt = command("rebuild", folder=tmp_path)
 
-    assert process.returncode == 0, said
+    assert rebuilt.status == 0, rebuilt.err
     again = Crawled(tmp_path, 0, "")
     assert words(again) == texts
     assert again.reason(f"{web.url}/scan.pdf") == "failed/not-indexable"

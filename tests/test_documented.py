@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 
 import pytest
 from documented import Reader, blocks, commands, outside
-from environments import build_wheel, copy_what_git_tracks, make_environment
+from environments import Installed
 from localweb import PROJECT, Answer, Site, page, robots, share_demo_web, sites
 
 from webcrawler.demo import DemoWeb
@@ -70,12 +70,16 @@ def typed(name: str) -> list[str]:
 
 DOCUMENTED = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 PAGES = [name for path in DOCUMENTED if typed(name := str(path.relative_to(PROJECT)))]
+IN_CI = (
+    "README.md",
+    "docs/tutorial/first-crawl.md",
+    "docs/how-to/use-the-frontier-in-your-own-spider.md",
+)
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    wheel = build_wheel(copy_what_git_tracks(tmp_path_factory.mktemp("clone")))
-    return make_environment(tmp_path_factory.mktemp("environment"), f"{wheel}[all]")
+def programs(installed: Installed) -> Path:
+    return installed("all")
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +158,13 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in IN_CI else pytest.param(name, marks=pytest.mark.deep("commands have their tests"))
+        for name in PAGES
+    ],
+)
 def test_the_commands_of_a_page_work(name: str, reader: Reader, demo: Path) -> None:
     prepare(name, reader, demo)
 
@@ -205,7 +215,7 @@ def write_graph(path: Path) -> None:
     path.write_text("".join(f"http://a.example/{one}\thttp://a.example/{to % 40}\n" for one, to in links))
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_web.py and test_evaluation.py call the same")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", SHOWS)
 def test_the_python_of_a_page_runs(name: str, reader: Reader, demo: Path) -> None:
@@ -218,7 +228,7 @@ def test_the_python_of_a_page_runs(name: str, reader: Reader, demo: Path) -> Non
     assert SHOWS[name] in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_failing_orderings.py and test_evaluate_command.py run orderings of users")
 @pytest.mark.timeout(900)
 def test_each_ordering_of_the_documentation_crawls(reader: Reader) -> None:
     code = python_of("docs/how-to/add-an-ordering.md")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from documented import Reader
-from environments import build_wheel, copy_what_git_tracks, install, like, make_environment
+from environments import Installed
 from localweb import Answer, Site, environment, page, sites
 from papers import owls
 from test_light import SPIDER
@@ -18,6 +18,7 @@ from test_light import SPIDER
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the environments are made within the first test
 
 PACKAGES_MAX, SIZE_MAX = 58, 170_000_000  # bytes, of the environment of the frontier alone
+SERVE = pytest.param("serve", marks=pytest.mark.deep("test_light.py blocks the imports of each extra"))
 LACKING = {  # a command that needs more than the extra has, and what it says
     "": ("search", "search"),
     "search": ("serve", "serve"),
@@ -48,32 +49,6 @@ WORKS = {  # what is typed where nothing but an extra is, and something of what 
 }
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(copy_what_git_tracks(tmp_path_factory.mktemp("clone")))
-
-
-Installed = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The programs of an environment that has one extra ("": none), which is made at the first call."""
-    made: dict[str, Path] = {}
-
-    def programs(extra: str) -> Path:
-        if extra not in made:
-            folder = tmp_path_factory.mktemp("environment") / "with"
-            if not extra:
-                made[""] = make_environment(folder, str(wheel))
-            else:  # all others bring [search]
-                base = programs("" if extra == "search" else "search")
-                made[extra] = install(like(base, folder), f"{wheel}[{extra}]")
-        return made[extra]
-
-    return programs
-
-
 @pytest.fixture
 def birds() -> Iterator[Site]:
     about = {"/": page("/hawk", "/owls.pdf"), "/hawk": Answer("<title>Hawks</title><p>Hawks hunt by day.")}
@@ -88,7 +63,13 @@ def run(program: Path, *arguments: str, folder: Path) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("extra", WORKS)
+@pytest.mark.parametrize(
+    "extra",
+    [
+        extra if extra == "search" else pytest.param(extra, marks=pytest.mark.deep("test_light.py"))
+        for extra in WORKS
+    ],
+)
 def test_what_an_extra_is_for_works_with_it_alone(
     installed: Installed, birds: Site, extra: str, tmp_path: Path
 ) -> None:
@@ -99,7 +80,7 @@ def test_what_an_extra_is_for_works_with_it_alone(
     assert printed in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("extra", LACKING)
+@pytest.mark.parametrize("extra", ["", "search", SERVE])
 def test_a_spider_crawls_with_the_add_on(installed: Installed, extra: str, tmp_path: Path) -> None:
     (tmp_path / "topics.py").write_text(SPIDER)
     with sites(web={"/": Answer("<a href=/a>a</a>"), "/a": Answer("a")}) as made:
@@ -113,7 +94,7 @@ def test_a_spider_crawls_with_the_add_on(installed: Installed, extra: str, tmp_p
     assert sorted(item["url"] for item in items) == [site, f"{site}a"], done.stderr
 
 
-@pytest.mark.parametrize("extra", LACKING)
+@pytest.mark.parametrize("extra", ["", "search", SERVE])
 def test_a_command_that_needs_more_says_in_one_line_what(
     installed: Installed, extra: str, tmp_path: Path
 ) -> None:
@@ -127,7 +108,7 @@ def test_a_command_that_needs_more_says_in_one_line_what(
     assert done.stderr.endswith(f': pip install "scrapy-webcrawler[{needed}]"\n')
 
 
-@pytest.mark.parametrize("extra", LACKING)
+@pytest.mark.parametrize("extra", ["", "search", SERVE])
 def test_help_lists_every_command_and_what_it_needs(installed: Installed, extra: str, tmp_path: Path) -> None:
     command, needed = LACKING[extra]
 
@@ -139,7 +120,7 @@ def test_help_lists_every_command_and_what_it_needs(installed: Installed, extra:
     assert f'"scrapy-webcrawler[{needed}]"' in lines[0]
 
 
-@pytest.mark.parametrize("extra", LACKING)
+@pytest.mark.parametrize("extra", ["", "search", SERVE])
 def test_no_command_of_another_project_breaks(installed: Installed, extra: str, tmp_path: Path) -> None:
     done = run(installed(extra) / "scrapy", "version", folder=tmp_path)
 
@@ -147,7 +128,7 @@ def test_no_command_of_another_project_breaks(installed: Installed, extra: str, 
     assert done.stdout.startswith("Scrapy ")
 
 
-@pytest.mark.parametrize("extra", LACKING)
+@pytest.mark.parametrize("extra", ["", "search", SERVE])
 def test_the_frontier_of_a_spider_of_another_project_is_shown(
     installed: Installed, extra: str, tmp_path: Path
 ) -> None:

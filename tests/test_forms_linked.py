@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from crawled import crawled, fetched, link
-from localweb import Answer, crawl, page, scrapy, sites
+from inprocess import command
+from localweb import Answer, crawl, page, sites
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.evaluation.recorded import from_catalog
@@ -53,11 +54,11 @@ def test_link_beside_a_form_waits_again_after_redis_was_lost(tmp_path: Path) -> 
         seed = ("-a", f"seeds={site.url}/")
         before = crawl(tmp_path, "index", *seed, "-a", "max_pages=1", FORMS=site.url).frontier["states"]
         assert site.pages == ["/"]
-        assert scrapy("frontier", "clear", folder=tmp_path).wait(60) == 0
+        assert command("frontier", "clear", folder=tmp_path).status == 0
 
-        out, log = scrapy("frontier", "rebuild", "--json", folder=tmp_path).communicate(timeout=60)
+        rebuilt = command("frontier", "rebuild", "--json", folder=tmp_path)
 
-        assert json.loads(out)["frontier"] | {"refused": {}} == before | {"refused": {}}, log
+        assert json.loads(rebuilt.out)["frontier"] | {"refused": {}} == before | {"refused": {}}
         last = crawl(tmp_path, "index", *seed)
         assert site.pages == ["/", "/search?q="]
         assert (f"{site.url}/", f"{site.url}/search?q=", "form-and-link") in last.edges()

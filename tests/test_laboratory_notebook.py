@@ -10,7 +10,7 @@ from localweb import PROJECT
 from nbclient import NotebookClient
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_freshness_laboratory.py computes the same")
 def test_the_notebook_runs_to_its_end_and_says_what_it_is_about(tmp_path: Path) -> None:
     notebook = nbformat.read(PROJECT / "docs/how-to/laboratory.ipynb", as_version=4)
 

@@ -12,7 +12,7 @@ import pytest
 from learnt_crawl import web
 from localweb import Answer, Crawled, Site, crawl
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep("test_learnt.py kills at the same places, without a web")
 NEXT = 100  # pages after a kill
 SERVERS = 4
 SETTINGS = {
@@ -50,7 +50,7 @@ class Web:
     def crawl(self, folder: Path, *arguments: str, **variables: str) -> tuple[Crawled, list[str]]:
         """The crawl, and which pages it asked for, in order."""
         before = len(self.asked)
-        done = crawl(folder, *arguments, variables=variables, **SETTINGS)
+        done = crawl(folder, *arguments, process=True, variables=variables, **SETTINGS)
         return done, [path for path in self.asked[before:] if path != "/robots.txt"]
 
 

@@ -187,11 +187,9 @@ def crawled(
         ADDRESSES_ALLOWED="127.0.0.0/8",
         ITEM_PIPELINES=WITH_TEXTS,
         LOG_LEVEL="DEBUG",
-        variables={
-            "LOGIN_COOKIES": cookie_file,
-            "LOGIN_HEADERS": header_file,
-            "LOGIN_INDEXED": inside.url if is_indexed else "",
-        },
+        LOGIN_COOKIES=cookie_file,
+        LOGIN_HEADERS=header_file,
+        LOGIN_INDEXED=inside.url if is_indexed else "",
     )
     at_rest = copy_at_rest(folder / "crawl", folder / "at-rest")  # the index has it all, and no file changes
     yield Crawled(at_rest, found.status, found.log), inside, outside, is_indexed
@@ -290,9 +288,7 @@ def test_nothing_is_sent_to_a_server_with_a_bad_certificate(tmp_path: Path) -> N
     file = tmp_path / "headers.json"
     file.write_text(json.dumps({site.url: {"X-Token": TOKEN}}))
     try:
-        found = crawl(
-            tmp_path / "crawl", "index", "-a", f"seeds={site.url}/", variables={"LOGIN_HEADERS": file}
-        )
+        found = crawl(tmp_path / "crawl", "index", "-a", f"seeds={site.url}/", LOGIN_HEADERS=file)
     finally:
         site.stop()
 

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from environments import build_wheel, copy_what_git_tracks, install, make_environment
+from environments import Installed, install
 from localweb import Answer, environment, page, sites
 
 pytestmark = pytest.mark.slow
@@ -45,35 +45,15 @@ class Mine(scrapy.Spider):
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With what an older build has left in it."""
-    folder = copy_what_git_tracks(tmp_path_factory.mktemp("clone"))
-    (folder / "build/lib/webcrawler").mkdir(parents=True)
-    (folder / "build/lib/webcrawler/stale.py").write_text("of a module that was renamed since")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(clone: Path) -> Path:
-    return build_wheel(clone)
-
-
-@pytest.fixture(scope="module")
 def dist(wheel: Path) -> Path:
     return wheel.parent
 
 
-@pytest.fixture(scope="module")
-def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of an environment that had nothing before the wheel was installed in it."""
-    return make_environment(tmp_path_factory.mktemp("environment"), f"{wheel}[search]")
-
-
 @pytest.fixture(scope="module", params=["*.whl", "*.tar.gz"])
-def installed(bin_folder: Path, dist: Path, request: pytest.FixtureRequest) -> Path:
-    """Where the programs are, once from the wheel and once from the source distribution."""
+def programs(installed: Installed, dist: Path, request: pytest.FixtureRequest) -> Path:
+    """Of an environment that had nothing before: once from the wheel, once from the source distribution."""
     archive = one(dist, request.param)
-    return install(bin_folder, "--force-reinstall", "--no-deps", str(archive))
+    return install(installed("search"), "--force-reinstall", "--no-deps", str(archive))
 
 
 @pytest.fixture
@@ -115,26 +95,26 @@ def test_building_leaves_nothing_else_in_the_clone(clone: Path, dist: Path) -> N
 # Installed
 
 
-def test_a_project_has_its_own_spiders_and_pipelines_and_our_frontier(installed: Path, foreign: Path) -> None:
-    assert run(installed / "scrapy", "list", cwd=foreign) == "mine\n"
+def test_a_project_has_its_own_spiders_and_pipelines_and_our_frontier(programs: Path, foreign: Path) -> None:
+    assert run(programs / "scrapy", "list", cwd=foreign) == "mine\n"
 
     with sites(site={"/": page("/next"), "/next": Answer("<title>owls</title>")}) as web:
         site = f"site={web['site'].url}/"
-        run(installed / "scrapy", "crawl", "mine", "-a", site, "-O", "items.json", cwd=foreign)
+        run(programs / "scrapy", "crawl", "mine", "-a", site, "-O", "items.json", cwd=foreign)
 
     titles = [item["title"] for item in json.loads((foreign / "items.json").read_text())]
     assert len(titles) == 2 and "OWLS" in titles
 
 
-def test_the_commands_crawl_and_search_in_a_folder_of_another_project(installed: Path, foreign: Path) -> None:
-    run(installed / "webcrawler", "crawl", "-a", "max_pages=40", "-s", "FRONTIER_DELAY=0", cwd=foreign)
-    run(installed / "webcrawler", "report", cwd=foreign)
+def test_the_commands_crawl_and_search_in_a_folder_of_another_project(programs: Path, foreign: Path) -> None:
+    run(programs / "webcrawler", "crawl", "-a", "max_pages=40", "-s", "FRONTIER_DELAY=0", cwd=foreign)
+    run(programs / "webcrawler", "report", cwd=foreign)
 
-    found = json.loads(run(installed / "webcrawler", "search", "biology", "--json", cwd=foreign))
+    found = json.loads(run(programs / "webcrawler", "search", "biology", "--json", cwd=foreign))
 
     assert found["total"] > 0
     modules = "import webcrawler.settings as s; print(s.SPIDER_MODULES)"
-    assert run(installed / "python", "-c", modules, cwd=foreign) == "['webcrawler.spiders']\n"
+    assert run(programs / "python", "-c", modules, cwd=foreign) == "['webcrawler.spiders']\n"
 
 
 # Helpers

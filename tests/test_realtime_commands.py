@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from conftest import Run
+from inprocess import command
 from localweb import PROJECT, Answer, Site, environment, scrapy, share_demo_web, sites
 from test_commands import assert_told_off
 
@@ -214,8 +215,7 @@ def test_a_feed_has_the_pages(searched: Searched) -> None:
 @pytest.mark.slow
 def test_what_was_found_is_searched_from_another_terminal(searched: Searched) -> None:
     wait_for(lambda: is_over(searched.folder), "the follower", seconds=240)
-    process = scrapy("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
-    out, err = process.communicate(timeout=240)
+    _, out, err = command("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
 
     found = {hit["url"] for hit in json.loads(out)["hits"]}
     assert {hit["url"] for hit in searched.journal["hits"]} & found == {

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from dumped import differences, dumped
+from inprocess import command
 from localweb import Answer, Route, Site, copy_at_rest, crawl, page, redirect, robots, scrapy, sites
 from marked import until
 
@@ -94,8 +95,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         site.routes["/leaves"] = Answer("gone", 410)
         assert go("index", "-a", "refresh=once").status == 0
         assert go("realtime", "-a", "query=aardvark", "-a", f"seeds={web['away'].url}/").status == 0
-        removing = scrapy("remove", f"{site.url}/removed", folder=folder)
-        assert removing.wait() == 0
+        assert command("remove", f"{site.url}/removed", folder=folder).status == 0
     yield copy_at_rest(folder, folder.with_name("at-rest"))
 
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localweb import PROJECT, Answer, Crawled, Site, copy_at_rest, crawl, scrapy
+from inprocess import command
+from localweb import PROJECT, Answer, Crawled, Site, copy_at_rest, crawl
 from test_catalog import number_of
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
 from webcrawler.crawl import wiring
 from webcrawler.frontier import Frontier, ordering
-from webcrawler.index import wait_until_caught_up
 from webcrawler.job import PROBE
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
@@ -129,15 +129,13 @@ def nightly_command() -> list[str]:
 
 def night(tmp_path: Path, living: LivingSite) -> Crawled:
     """Run it for this site, as its owner would have written it."""
-    command = [
+    words = [
         part.replace("@seeds.txt", living.site.url).replace("example.org,example.com", "127.0.0.1")
         for part in nightly_command()
     ]
     living.site.asked.clear()
-    process = scrapy(*command, folder=tmp_path, **FAST)
-    _, log = process.communicate(timeout=120)
-    wait_until_caught_up(tmp_path)
-    return Crawled(tmp_path, process.returncode, log)
+    ended = command(*words, folder=tmp_path, **FAST)
+    return Crawled(tmp_path, ended.status, ended.err)
 
 
 def found(tmp_path: Path, words: str) -> set[str]:
@@ -333,10 +331,9 @@ ALL = ["", "a", "b", "c", "d"]
 
 
 def again(tmp_path: Path, what: str) -> str:
-    process = scrapy("frontier", "again", what, folder=tmp_path)
-    out, log = process.communicate(timeout=60)
-    assert process.returncode == 0, log
-    return out
+    answered = command("frontier", "again", what, folder=tmp_path)
+    assert answered.status == 0, answered.err
+    return answered.out
 
 
 @pytest.mark.slow
@@ -421,7 +418,7 @@ def test_a_page_that_was_checked_and_removed_and_let_in_again_is_counted_once(
     checked: Path, living: LivingSite
 ) -> None:
     for undo in ((), ("--undo",)):
-        assert scrapy("remove", f"{living.site.url}/*", *undo, folder=checked).wait(60) == 0
+        assert command("remove", f"{living.site.url}/*", *undo, folder=checked).status == 0
 
     after = once(checked, living)
 
@@ -434,7 +431,7 @@ def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(crawled: Path, 
     once(crawled, living, "-a", "refresh=once")
     with closing(sqlite3.connect(crawled / "catalog.sqlite")) as db, db:
         db.execute("UPDATE gone SET since = 0")
-    assert scrapy("remove", f"{living.site.url}/a", folder=crawled).wait(60) == 0
+    assert command("remove", f"{living.site.url}/a", folder=crawled).status == 0
 
     after = once(crawled, living, "-a", "refresh=once")
 
@@ -465,7 +462,7 @@ def test_a_pass_whose_refresher_cannot_work_ends_and_the_next_goes_on(
     fails = "import sys\nif 'refresher' in ' '.join(sys.orig_argv): raise SystemExit('it fails')\n"
     (broken / "sitecustomize.py").write_text(fails)
 
-    failed = once(tmp_path, living, "-a", "refresh=once", variables={"PYTHONPATH": broken})
+    failed = once(tmp_path, living, "-a", "refresh=once", process=True, variables={"PYTHONPATH": broken})
     checked = once(tmp_path, living, "-a", "refresh=once")
 
     assert failed.status == 1

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from frontiers import links, visit_all
-from localweb import Site, scrapy
+from inprocess import command
+from localweb import Site
 from test_catalog import fetch, page, write
 from test_freshness import ago, outlook_of, told
 from test_refresh import LivingSite, Page, once
@@ -172,5 +173,4 @@ def test_a_narrowed_scope_is_checked_no_wider_and_the_pass_ends(tmp_path: Path, 
     assert "checked/refused" not in after.log
     assert len(after.documents()) == 3
     assert after.fetch(f"{living.site.url}/b").reason == "document"  # nothing is added to its history
-    process = scrapy("freshness", "--json", folder=tmp_path)
-    assert json.loads(process.communicate(timeout=60)[0])["outside_scope"] == 1
+    assert json.loads(command("freshness", "--json", folder=tmp_path).out)["outside_scope"] == 1

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import MakeFrontier
 from frontiers import links, visit_all
-from localweb import Answer, Crawled, Site, crawl, page, robots, scrapy, sites
+from inprocess import command
+from localweb import Answer, Crawled, Site, crawl, page, robots, sites
 from test_catalog import A, B, C, failure, write
 from test_catalog import page as document
 from test_catalog_signs import MAP, entry, sitemap
@@ -150,7 +151,7 @@ def test_sitemaps_of_a_frontier_that_was_cleared_are_read_as_sitemaps(tmp_path: 
         living = Living(started["a"])
         del living.site.routes["/robots.txt"]  # so that only the catalog names it in the end
         living.night(tmp_path, "-a", f"sitemaps={living.site.url}/map.xml")
-        assert scrapy("frontier", "clear", folder=tmp_path).wait(60) == 0
+        assert command("frontier", "clear", folder=tmp_path).status == 0
 
         second = living.night(tmp_path)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from conftest import Run
+from inprocess import command
 from localweb import WITHOUT_INDEX, Answer, Crawled, Site, copy_at_rest, crawl, redirect, scrapy, sites
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
@@ -19,18 +20,12 @@ WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTex
 class Collection(NamedTuple):
     folder: Path
     site: Site
-    command: Run | None = None  # in this process; else each has one of its own
 
     def crawl(self, *arguments: str) -> Crawled:
         return crawl(self.folder, "index", *arguments, ITEM_PIPELINES=WITH_INDEX)
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
-        if self.command:
-            status, out, told = self.command(*arguments, folder=self.folder)
-            return status, out, told
-        process = scrapy(*arguments, folder=self.folder)
-        out, told = process.communicate(timeout=120)
-        return process.returncode, out, told
+        return command(*arguments, folder=self.folder)
 
     def ask(self, *arguments: str) -> Any:
         status, out, told = self.run(*arguments, "--json")
@@ -65,9 +60,9 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
 
 
 @pytest.fixture
-def collection(crawled: Collection, tmp_path: Path, run: Run) -> Collection:
+def collection(crawled: Collection, tmp_path: Path) -> Collection:
     """A site, crawled to its end and indexed."""
-    return Collection(copy_at_rest(crawled.folder, tmp_path / "crawl"), crawled.site, run)
+    return Collection(copy_at_rest(crawled.folder, tmp_path / "crawl"), crawled.site)
 
 
 @pytest.mark.slow
@@ -119,10 +114,10 @@ def test_what_it_does_is_said_before(collection: Collection) -> None:
 
 
 @pytest.mark.slow
-def test_what_waits_is_decided_and_the_states_add_up(tmp_path: Path, run: Run) -> None:
+def test_what_waits_is_decided_and_the_states_add_up(tmp_path: Path) -> None:
     routes = {path: told(path, *PAGES) for path in PAGES}
     with sites(site=routes) as opened:
-        half = Collection(tmp_path / "crawl", opened["site"], run)
+        half = Collection(tmp_path / "crawl", opened["site"])
         half.crawl("-a", f"seeds={half.url('/')}", "-a", "max_pages=1")
 
         answer = half.ask("remove", half.url("/docs/*"))
@@ -137,10 +132,10 @@ def test_what_waits_is_decided_and_the_states_add_up(tmp_path: Path, run: Run) -
 
 
 @pytest.mark.slow
-def test_links_and_redirects_to_a_removed_page_are_refused(tmp_path: Path, run: Run) -> None:
+def test_links_and_redirects_to_a_removed_page_are_refused(tmp_path: Path) -> None:
     routes = {"/": told("/", "/gone", "/moved"), "/moved": redirect("/gone"), "/gone": told("/gone")}
     with sites(site=routes) as opened:
-        made = Collection(tmp_path / "crawl", opened["site"], run)
+        made = Collection(tmp_path / "crawl", opened["site"])
         assert made.ask("remove", made.url("/gone"))["documents"] == 0  # before anybody has seen it
 
         made.crawl("-a", f"seeds={made.url('/')}")
@@ -178,11 +173,11 @@ def test_a_page_below_a_removed_prefix_is_undone_with_that(tmp_path: Path, run: 
 
 
 @pytest.mark.slow
-def test_a_running_crawl_obeys_at_once(tmp_path: Path, run: Run) -> None:
+def test_a_running_crawl_obeys_at_once(tmp_path: Path) -> None:
     pages = [f"/{kind}/{n}" for n in range(100) for kind in ("keep", "drop")]
     routes = {"/": told("/", "/keep/0"), **{path: told(path, *pages) for path in pages}}
     with sites(site=routes) as opened:
-        made = Collection(tmp_path / "crawl", opened["site"], run)
+        made = Collection(tmp_path / "crawl", opened["site"])
         options = ("-sADDRESSES_ALLOWED=127.0.0.1/32", "-sFRONTIER_DELAY=0.5", "-sRANKER_ENABLED=no")
         crawling = scrapy("crawl", "index", *options, f"-aseeds={made.url('/')}", folder=made.folder)
         while len(made.site.pages) < 3:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from crawled import crawled, fetched, link
-from localweb import PROJECT, environment, scrapy
+from inprocess import command
+from localweb import PROJECT, environment
 
 
 @pytest.fixture
@@ -39,10 +40,10 @@ def test_on_a_terminal_it_shows_how_far_the_index_is(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_elsewhere_it_prints_nothing_but_the_report(folder: Path) -> None:
-    out, log = scrapy("report", folder=folder).communicate(timeout=120)
+    told = command("report", folder=folder)
 
-    assert "Crawled 50 documents" in out
-    assert log == ""
+    assert "Crawled 50 documents" in told.out
+    assert told.err == ""
 
 
 def _read(terminal: int) -> bytes:

@@ -239,7 +239,8 @@ def test_robots_txt_is_asked_again_after_a_worker_whose_clock_was_a_day_ahead(tm
         seeds = ",".join(f"{site.url}/page" for site in opened.values())
         options = {"FRONTIER_TRIES": 3, "FRONTIER_BACKOFF": 12}
         wrong = {"PYTHONPATH": ahead}
-        crawl(tmp_path, "index", "-a", f"seeds={seeds}", "-a", "max_time=5", variables=wrong, **options)
+        asked = ("index", "-a", f"seeds={seeds}", "-a", "max_time=5")
+        crawl(tmp_path, *asked, process=True, variables=wrong, **options)
         assert {site.times("/robots.txt") for site in opened.values()} == {1}
         for site in opened.values():
             site.routes["/robots.txt"] = robots(ALL, "Disallow: /secret")

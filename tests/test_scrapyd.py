@@ -65,7 +65,7 @@ def python() -> Path:
     requirements = [*SCRAPYD, *project["dependencies"], *extras["search"], *extras["documents"][1:]]
     if not (python.exists() and installed.exists() and installed.read_text().split("\n") == requirements):
         needed(sys.executable, "-m", "venv", ENVIRONMENT)
-        needed(python, "-m", "pip", "install", "--quiet", "--no-compile", *requirements)
+        needed(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python, *requirements)
         installed.write_text("\n".join(requirements))
     return python
 

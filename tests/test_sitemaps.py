@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 import failpoints
 import pytest
-from localweb import Answer, Crawled, Route, Site, crawl, page, redirect, robots, scrapy, sites
+from inprocess import command
+from localweb import Answer, Crawled, Route, Site, crawl, page, redirect, robots, sites
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
@@ -280,8 +281,8 @@ def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, fai
     with sites(a={"/robots.txt": announcing("/map.xml"), **routes}) as opened:
         armed = failpoints.environment(f"{failpoint}:kill", once=tmp_path / "once")
         (tmp_path / "once").mkdir()
-        killed = bounded(tmp_path / "crawl", opened["a"], variables=armed)
-        found = bounded(tmp_path / "crawl", opened["a"], variables=armed)
+        killed = bounded(tmp_path / "crawl", opened["a"], process=True, variables=armed)
+        found = bounded(tmp_path / "crawl", opened["a"], process=True, variables=armed)
 
         assert killed.status == -9
         assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
@@ -327,7 +328,7 @@ def test_sitemaps_of_a_frontier_that_was_cleared_are_read_anew_as_sitemaps(tmp_p
         a = opened["a"]
         a.routes["/map.xml"] = urlset("/1")
         crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
-        assert scrapy("frontier", "clear", folder=tmp_path).wait(60) == 0
+        assert command("frontier", "clear", folder=tmp_path).status == 0
         again(tmp_path)
         found = crawl(tmp_path, "index", "-a", f"seeds={a.url}/home")
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from localweb import Site, crawl, scrapy
+from inprocess import command
+from localweb import Site, crawl
 from test_catalog import A, fetch, link, number_of, page, write
 from test_refresh import LivingSite, Page, again, once
 
@@ -175,9 +176,8 @@ def living() -> Iterator[LivingSite]:
 
 
 def frontier(tmp_path: Path, verb: str) -> None:
-    process = scrapy("frontier", verb, folder=tmp_path)
-    _, log = process.communicate(timeout=60)
-    assert process.returncode == 0, log
+    answered = command("frontier", verb, folder=tmp_path)
+    assert answered.status == 0, answered.err
 
 
 @pytest.mark.slow
@@ -207,7 +207,7 @@ def test_reindex_and_checks_bring_the_spellings_of_an_older_version(
         forget_spellings(catalog)
 
     if reindexed:
-        assert scrapy("reindex", folder=tmp_path).wait(120) == 0
+        assert command("reindex", folder=tmp_path).status == 0
         with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
             assert not catalog.lacks_spellings
     once(tmp_path, living, "-a", "refresh=once")
@@ -231,7 +231,7 @@ def test_a_page_that_is_asked_for_again_is_fetched_by_its_spelling(
 def test_a_page_that_is_let_in_again_is_fetched_by_its_spelling(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living)
     for undo in ((), ("--undo",)):
-        assert scrapy("remove", f"{living.site.url}/docs/*", *undo, folder=tmp_path).wait(60) == 0
+        assert command("remove", f"{living.site.url}/docs/*", *undo, folder=tmp_path).status == 0
 
     once(tmp_path, living)
 

@@ -99,7 +99,13 @@ def world(tmp_path: Path) -> Iterator[World]:
         connect(None, world.folder).close()  # the last user stops the server that a kill leaves
 
 
-@pytest.mark.parametrize("ending", [signal.SIGCONT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "ending",
+    [
+        signal.SIGKILL,
+        pytest.param(signal.SIGCONT, marks=pytest.mark.deep("the other ending waits for the same")),
+    ],
+)
 def test_others_wait_for_a_worker_stopped_in_a_transaction_and_go_on_by_themselves(
     world: World, ending: signal.Signals
 ) -> None:

@@ -93,6 +93,7 @@ for seq in range(1, 1000):
 """
 
 
+@pytest.mark.deep("test_new_ones_take_the_place_of_old_ones_which_their_readers_keep")
 def test_who_reads_while_others_write_sees_one_or_the_other(tmp_path: Path) -> None:
     some(tmp_path, *np.zeros(50), seq=0)
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)])

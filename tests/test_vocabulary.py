@@ -477,6 +477,7 @@ for seq in range(1, 2000):
 """
 
 
+@pytest.mark.deep("a study of races; test_a_torn_file_is_as_none has what a reader could see")
 def test_who_reads_while_others_write_sees_one_or_the_other(tmp_path: Path) -> None:
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)])
     deadline = time.monotonic() + 30

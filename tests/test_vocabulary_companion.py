@@ -208,7 +208,7 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
 def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> None:
     pipelines = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
-        crawl(tmp_path, "index", "-a", f"seeds={web['web'].url}/", ITEM_PIPELINES=pipelines)
+        crawl(tmp_path, "index", "-a", f"seeds={web['web'].url}/", process=True, ITEM_PIPELINES=pipelines)
     process = scrapy("report", folder=tmp_path)
     process.communicate(timeout=240)
 

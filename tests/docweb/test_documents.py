@@ -18,7 +18,10 @@ sys.path.insert(0, str(PROJECT / "bench"))
 
 import spam
 
-pytestmark = pytest.mark.docweb
+pytestmark = [
+    pytest.mark.docweb,
+    pytest.mark.deep("test_kills.py asks the same of a crawl that was killed nine times"),
+]
 
 FIELDS = ["url", "title", "text", "fetched", "status", "server", "outlinks", "duplicate_of"]
 ANSWERED = {"document", "duplicate", "redirect", "not-found", "not-indexable"}

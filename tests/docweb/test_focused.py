@@ -14,7 +14,10 @@ import pytest
 from .conftest import Crawled
 from .truth import Truth
 
-pytestmark = [pytest.mark.docweb, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.docweb,
+    pytest.mark.deep("a study; test_adaptive.py and test_evaluate_focused.py have its rules"),
+]
 
 PAGES = 200  # documents of each crawl: a tenth of docweb small
 ENOUGH = 8  # relevant pages; a topic with fewer is missed (found were 8, 13, 36; breadth-first 6, 3, 10)

@@ -28,7 +28,10 @@ from .conftest import Crawled, Docweb
 from .living import BIRTHS, DAYS, KINDS, Page, plan
 from .livingproxy import LivingProxy
 
-pytestmark = [pytest.mark.docweb, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.docweb,
+    pytest.mark.deep("fourteen nights in a row; test_refresh.py and test_catalog_checks.py have each"),
+]
 
 SEED = int(os.environ.get("LIVING_SEED", "7"))
 CLOCK = Path(__file__).parent / "clock"

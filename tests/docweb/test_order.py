@@ -9,7 +9,10 @@ import pytest
 from .conftest import WITHOUT_INDEX, Crawled
 from .truth import SEED, Truth, Visit
 
-pytestmark = pytest.mark.docweb
+pytestmark = [
+    pytest.mark.docweb,
+    pytest.mark.deep("test_orderings.py has the same references, test_scheduler.py max_pages"),
+]
 
 PAGES = int(os.environ.get("DOCWEB_PAGES", "300"))
 Web = dict[str, Visit]

@@ -13,7 +13,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from .conftest import PROJECT, Crawled
 from .truth import SEED
 
-pytestmark = pytest.mark.docweb
+pytestmark = [
+    pytest.mark.docweb,
+    pytest.mark.deep("test_search_in_browser.py, test_web.py and test_xss.py search a smaller web"),
+]
 
 PAGES, MORE = 600, 60
 QUERY = "sqlalchemy session"

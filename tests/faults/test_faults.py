@@ -30,6 +30,7 @@ LOST_OR_TWICE = [
 
 pytestmark = [
     pytest.mark.faults,
+    pytest.mark.deep("test_kills.py, test_batch.py, test_purge.py and test_sitemaps.py kill in CI"),
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found by /proc"),
 ]

@@ -15,7 +15,7 @@ from localweb import crawl, scrapy
 from webcrawler.connection import Connection, connect
 from webcrawler.frontier import Frontier, inspect, ordering
 
-pytestmark = [pytest.mark.faults, pytest.mark.slow]
+pytestmark = [pytest.mark.faults, pytest.mark.deep("test_rebuild.py ends a rebuild half way")]
 PAGES = 20_000
 
 

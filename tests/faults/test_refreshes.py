@@ -16,6 +16,7 @@ KILLS = os.environ.get("REFRESH_KILLS", "10")
 
 pytestmark = [
     pytest.mark.faults,
+    pytest.mark.deep("test_catalog_checks.py and test_refresh.py"),
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found by /proc"),
 ]

@@ -27,6 +27,7 @@ def test_its_traps_lead_elsewhere_at_each_visit() -> None:
 
 
 @pytest.mark.zoo
+@pytest.mark.deep("a study; test_traps.py has the rules")
 @pytest.mark.parametrize("mode", ["breadth", "blend"])
 @pytest.mark.parametrize("seed", [3, 6])
 def test_its_pages_are_found_within_1500_fetches_of_which_half_go_elsewhere(

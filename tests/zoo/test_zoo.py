@@ -142,6 +142,7 @@ def test_each_kind_is_survived_within_bounds(crawl_of: Callable[[str], Survived]
     assert_survived(crawl_of(kind))
 
 
+@pytest.mark.deep("each kind by itself has the same behaviours")
 @pytest.mark.parametrize("behaviour", AT_ONCE, ids=lambda behaviour: f"{behaviour.id}-{behaviour.name}")
 def test_each_comes_to_a_fitting_state_beside_all_the_others(
     all_at_once: Survived, behaviour: Behaviour
@@ -149,10 +150,12 @@ def test_each_comes_to_a_fitting_state_beside_all_the_others(
     assert_fitting(all_at_once, behaviour)
 
 
+@pytest.mark.deep("each kind by itself")
 def test_all_at_once_are_survived_within_bounds(all_at_once: Survived) -> None:
     assert_survived(all_at_once)
 
 
+@pytest.mark.deep("test_traps.py has the rules, the kind of traps the servers")
 def test_a_crawl_of_endless_traps_ends_at_max_pages_and_has_not_starved_the_calm_site(tmp_path: Path) -> None:
     with Zoo(traps.hostile, 20, depth=10**9) as zoo:
         survived = crawl(tmp_path, zoo, "-a", "max_pages=600")

@@ -1,0 +1,164 @@
+"""Our commands in the test's own process, with the stores, parsers and companions that they have elsewhere.
+
+A crawl here takes .13 s of processor time. In a process of its own it takes 1.25 s, most of it to start
+Python and import Scrapy. Companions are threads that do what their processes would; they have ended when a
+command has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from scrapy.cmdline import execute
+from scrapy.crawler import AsyncCrawlerProcess
+
+from webcrawler import settings
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
+
+PROJECT = Path(__file__).parents[1]
+
+
+class Answered(NamedTuple):
+    """What a command of ours said at its end."""
+
+    status: int
+    out: str
+    err: str
+
+
+def command(*arguments: str, folder: Path, variables: Mapping[str, object] = {}, **given: object) -> Answered:
+    """`scrapy ARGUMENTS` on this data folder, to its end; a crawl to that of its companions.
+
+    Args:
+        variables: of the environment.
+        given: settings.
+    """
+    options = [f"-s{name}={value}" for name, value in {"CRAWL_DIR": folder, **given}.items()]
+    out, err = io.StringIO(), io.StringIO()
+    # What other commands start beside a crawl that goes on has to outlive them, and may be told to end.
+    beside = _companions() if arguments[0] == "crawl" else nullcontext()
+    with _as_if_alone(variables), redirect_stdout(out), redirect_stderr(err), beside:
+        try:
+            execute(["scrapy", *arguments, *options])
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+    return Answered(status, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def _as_if_alone(variables: Mapping[str, object]) -> Iterator[None]:
+    """What a process would begin with, and nothing left of what Scrapy changes in one."""
+    from webcrawler.commands import crawl
+
+    logs = [logging.getLogger(name) for name in (None, "scrapy", "twisted")]
+    before = [(log.handlers[:], log.level) for log in logs]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(PROJECT)
+        for name in os.environ:
+            if name.lower().endswith("_proxy") or name == "REDIS_URL":
+                patch.delenv(name)
+        for name, value in variables.items():
+            patch.setenv(name, str(value))
+            if name in settings.SETTINGS:  # the module was imported before
+                patch.setattr(settings, name, str(value))
+        patch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")  # as Scrapy would, and leave it behind
+        patch.setattr(crawl, "AsyncCrawlerProcess", _Crawls)
+        try:
+            yield
+        finally:
+            for log, (handlers, level) in zip(logs, before, strict=True):
+                log.handlers[:] = handlers
+                log.setLevel(level)
+
+
+class _Crawls(AsyncCrawlerProcess):
+    """Runs its crawls on the one reactor that a process can have, which goes on afterwards."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        _reactor()
+        super().__init__(*arguments, **options)
+
+    def start(self, *_: object, **__: object) -> None:
+        reactor, loop = _reactor()
+        resolver = reactor.nameResolver
+        self._setup_reactor(install_signal_handlers=False)
+        try:
+            loop.run_until_complete(self.join())
+        finally:
+            reactor.installNameResolver(resolver)
+            reactor._stopThreadPool()  # its threads would keep the process of the tests from ending
+
+
+def _reactor(made: list[Any] = []) -> Any:  # noqa: B006  (made once)
+    """The reactor and its event loop."""
+    if not made:
+        loop = asyncio.new_event_loop()
+        from twisted.internet import asyncioreactor
+
+        asyncioreactor.install(loop)
+        from twisted.internet import reactor
+
+        reactor.startRunning(installSignalHandlers=False)  # type: ignore[attr-defined]
+        made += reactor, loop
+    asyncio.set_event_loop(made[1])
+    return made
+
+
+class _Beside(threading.Thread):
+    """A companion at work, as its process would be known to who starts it."""
+
+    def __init__(self, companion: Companion, crawl_dir: Path, stdin: bytes) -> None:
+        super().__init__(name=companion.name)
+        self._settings = {**json.loads(stdin or "{}"), "CRAWL_DIR": str(crawl_dir)}
+        self._work, self._folder, self.returncode = _work(companion), crawl_dir, -1
+        self.start()
+
+    def run(self) -> None:
+        self._work(self._folder, self._settings)
+        self.returncode = 0
+
+    def poll(self) -> int | None:
+        return None if self.is_alive() else self.returncode
+
+
+def _work(companion: Companion) -> Callable[[Path, dict[str, Any]], object]:
+    """What `main` of its module does, without the priority and the signals of a process."""
+    from webcrawler.index.follower import follow
+    from webcrawler.linkgraph.ranker import rank
+    from webcrawler.refresh.refresher import refresh
+    from webcrawler.search.vocabulary.builder import keep_vocabulary
+
+    return {
+        FOLLOWER: lambda folder, _: follow(folder),
+        RANKER: rank,
+        REFRESHER: refresh,
+        VOCABULARY: lambda folder, _: keep_vocabulary(folder),
+    }[companion]
+
+
+@contextmanager
+def _companions() -> Iterator[None]:
+    """Companions that are started become threads, which have ended when the block has."""
+    started: list[_Beside] = []
+
+    def start(self: Companion, crawl_dir: Path, stdin: bytes = b"") -> _Beside:
+        started.append(_Beside(self, crawl_dir, stdin))
+        return started[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Companion, "start", start)
+        try:
+            yield
+        finally:
+            for thread in started:  # one may start another, which is in the list before it has ended
+                thread.join()
