@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from localweb import Crawled, Route, Site, copy_at_rest, crawl, page
-from marked import until
+from waiting import until
 
 from webcrawler import settings
 from webcrawler.archive.catalog import Catalog
@@ -137,4 +137,4 @@ def test_what_is_too_much_after_the_last_page_of_a_crawl_leaves_the_collection_a
     states = first.frontier["states"]
     assert (states["reasons"]["document"], states["reasons"]["discarded"]) == (4, 6)
     assert states["seen"] == states["queued"] + states["done"] + states["failed"]
-    until(lambda: not lag(first.folder) and not is_held(first.folder / "index.lock"), 240)
+    until(lambda: not lag(first.folder) and not is_held(first.folder / "index.lock"), "the follower")

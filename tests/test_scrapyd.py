@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
@@ -31,6 +30,7 @@ from ports import free_port
 from test_shared_finds import TOKEN, taking
 from truth import Truth
 from truth import truth as demo_truth
+from waiting import until
 
 from webcrawler import __version__, connection
 from webcrawler.archive.catalog import Catalog
@@ -100,16 +100,16 @@ class Scrapyd:
                 stderr=log,
                 start_new_session=True,
             )
-        wait_for(self.answers, "Scrapyd", seconds=30)
+        until(self.answers, "Scrapyd")
 
     def stop(self) -> None:
         """Its jobs too, which close in good order."""
         os.killpg(self._process.pid, signal.SIGTERM)
         self._process.wait(30)
-        wait_for(self._jobs_are_gone, "the jobs", seconds=60)
+        until(self._jobs_are_gone, "the jobs")
         for folder in (self.crawl_dir, self.search_dir):
             if (folder / "redis").exists():  # a job that was stopped halfway may leave its server
-                wait_for(partial(is_free, folder / "index.lock"), "the follower", seconds=60)
+                until(partial(is_free, folder / "index.lock"), "the follower")
                 connection.connect("", folder).close()  # who leaves last stops it
 
     def _jobs_are_gone(self) -> bool:
@@ -168,12 +168,12 @@ def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
     folder = scrapyd.crawl_dir
     order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
     scrapyd.ask("schedule", [*order.items()])
-    wait_for(lambda: scrapyd.finished("demo"), "the job", seconds=120)
-    wait_for(lambda: is_indexed(folder), "the index", seconds=60)
-    wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
-    wait_for(lambda: is_free(folder / "ranks.lock") and (folder / "ranks").exists(), "the ranker", seconds=60)
+    until(lambda: scrapyd.finished("demo"), "the job")
+    until(lambda: is_indexed(folder), "the index")
+    until(lambda: is_free(folder / "index.lock"), "the follower")
+    until(lambda: is_free(folder / "ranks.lock") and (folder / "ranks").exists(), "the ranker")
     words = folder / "vocabulary" / "vocabulary.npz"
-    wait_for(lambda: is_free(folder / "vocabulary.lock") and words.exists(), "the vocabulary", seconds=60)
+    until(lambda: is_free(folder / "vocabulary.lock") and words.exists(), "the vocabulary")
     return folder
 
 
@@ -188,7 +188,7 @@ def searched(scrapyd: Scrapyd, egg: Path) -> Journal:
     order = {"project": "webcrawler", "spider": "realtime", "jobid": "live", "query": "molecular biology"}
     order |= {"keep": "yes", "enough": "5", "setting": f"CRAWL_DIR={scrapyd.search_dir}"}
     scrapyd.ask("schedule", [*order.items()])
-    wait_for(lambda: scrapyd.finished("live"), "the search", seconds=120)
+    until(lambda: scrapyd.finished("live"), "the search")
     found = journal.read(scrapyd.search_dir, "live")
     assert found is not None, scrapyd.log("live", "realtime")
     return found
@@ -334,9 +334,9 @@ def test_the_search_page_starts_and_ends_searches_here(scrapyd: Scrapyd, searche
 
     page.start("page", asked)
     assert not page.is_over("page")
-    wait_for(lambda: journal.read(scrapyd.search_dir, "page"), "the list", seconds=60)
+    until(lambda: journal.read(scrapyd.search_dir, "page"), "the list")
     page.end("page", at_once=False)
-    wait_for(lambda: page.is_over("page"), "its end", seconds=60)
+    until(lambda: page.is_over("page"), "its end")
 
     found = journal.read(scrapyd.search_dir, "page")
     assert found and found["state"] == "finished" and found["query"] == "sailing knots"
@@ -365,13 +365,13 @@ def test_search_on_another_machine_is_started_resumed_and_stopped_by_the_page(
             def now() -> dict[str, Any]:
                 return dict(httpx.get(f"{url}/api/live/{job}").json())
 
-            wait_for(lambda: now()["fetched"] >= 3, "reports", seconds=60)
+            until(lambda: now()["fetched"] >= 3, "reports")
             killed = now()
             os.kill(int(killed["agent"].rpartition("-")[2]), signal.SIGKILL)
-            wait_for(lambda: now()["agent"] != killed["agent"], "another process", seconds=60)
-            wait_for(lambda: now()["fetched"] > killed["fetched"], "more pages", seconds=60)
+            until(lambda: now()["agent"] != killed["agent"], "another process")
+            until(lambda: now()["fetched"] > killed["fetched"], "more pages")
             httpx.post(f"{url}/api/live/{job}/stop", json={})
-            wait_for(lambda: now()["state"] == "finished", "its end", seconds=90)
+            until(lambda: now()["state"] == "finished", "its end")
         finally:
             far.stop()
         ended = now()
@@ -443,10 +443,3 @@ def is_free(lock: Path) -> bool:
         except BlockingIOError:
             return False
     return True
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.1)
