@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from waiting import holder, until
+from waiting import at_rest, holder, until
 from whoosh.index import open_dir
 from whoosh.query import Phrase, Term
 
@@ -380,7 +380,8 @@ def test_who_waits_for_the_index_replaces_a_follower_of_lower_priority_when_the_
     tmp_path: Path, catalog: Catalog
 ) -> None:
     with hold_crawl(tmp_path):
-        of_crawl = FOLLOWER.start(tmp_path)
+        of_crawl = FOLLOWER.ensure_started(tmp_path)
+        assert of_crawl is not None
         until(lambda: holder(tmp_path, FOLLOWER), "the follower")
         os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
     write(catalog, page("page", "word"))
@@ -393,15 +394,13 @@ def test_who_waits_for_the_index_replaces_a_follower_of_lower_priority_when_the_
 
 def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
     with hold_crawl(tmp_path):
-        FOLLOWER.start(tmp_path)
+        FOLLOWER.ensure_started(tmp_path)
         until(lambda: holder(tmp_path, FOLLOWER), "the follower")
         catalog = Catalog(tmp_path / "catalog.sqlite")
         write(catalog, page("page", "word"))
         catalog.close()
 
-    until(lambda: follower.follow(tmp_path), "the end of the follower")
-
-    assert urls(tmp_path) == ["page"]
+    assert urls(at_rest(tmp_path)) == ["page"]
 
 
 def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, catalog: Catalog) -> None:
@@ -414,8 +413,8 @@ def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, 
 
         assert child.wait(240) == 0
         assert urls(tmp_path) == ["page"]
-        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
-    until(lambda: follower.follow(tmp_path), "the end of the follower")
+        until(lambda: holder(tmp_path, FOLLOWER), "the next follower")
+    at_rest(tmp_path)
 
 
 def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:

@@ -19,7 +19,7 @@ from localweb import Site, crawl, page, sites
 from test_catalog import failure, redirect, write
 from test_catalog import link as link_to
 from test_catalog import page as fetched
-from waiting import holder, until
+from waiting import at_rest, holder, until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RANKER, hold_crawl
@@ -396,10 +396,10 @@ def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_i
         ended.callback(world.end)
         world.fetch("seed", "a", "b")
 
-        RANKER.start(tmp_path, serialized({}, "own_ordering.Mine"))
+        RANKER.ensure_started(tmp_path, serialized({}, "own_ordering.Mine"))
 
         until(world.is_reordered, "priorities by rank")
-    until(lambda: ranker.rank(tmp_path, {}), "the end of the ranker")
+    at_rest(tmp_path)
 
 
 @pytest.mark.slow
@@ -586,8 +586,7 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
 
     assert crawled.status == 0
     assert site.pages[:4] == ["/", "/one", "/two", "/high"]
-    until(lambda: ranks_of(tmp_path), "ranks")
-    until(lambda: ranker.rank(tmp_path, {}), "the end of the ranker")
+    assert ranks_of(at_rest(tmp_path))
 
 
 @pytest.mark.slow
@@ -595,8 +594,7 @@ def test_a_crawl_in_any_order_leaves_ranks(tmp_path: Path) -> None:
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
         crawl(tmp_path, "index", "-a", "mode=fifo", "-a", f"seeds={web['web'].url}/", RANKER_ENABLED="yes")
 
-    until(lambda: ranks_of(tmp_path), "ranks")
-    until(lambda: ranker.rank(tmp_path, {}), "the end of the ranker")
+    assert ranks_of(at_rest(tmp_path))
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ import pytest
 from conftest import Run
 from localweb import PROJECT, Answer, Site, environment, scrapy, share_demo_web, sites
 from test_commands import assert_told_off
-from waiting import until
+from waiting import at_rest, until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER
@@ -213,21 +213,13 @@ def test_a_feed_has_the_pages(searched: Searched) -> None:
 
 @pytest.mark.slow
 def test_what_was_found_is_searched_from_another_terminal(searched: Searched) -> None:
-    until(lambda: is_over(searched.folder), "the end of the follower")
-    process = scrapy("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
+    process = scrapy("search", "molecular biology", "--json", "-n", "100", folder=at_rest(searched.folder))
     out, err = process.communicate(timeout=240)
 
     found = {hit["url"] for hit in json.loads(out)["hits"]}
     assert {hit["url"] for hit in searched.journal["hits"]} & found == {
         hit["url"] for hit in searched.journal["hits"] if hit["kept"]
     }, err
-
-
-def is_over(folder: Path) -> bool:
-    lock = FOLLOWER.lock(folder)
-    if lock:
-        lock.close()
-    return lock is not None
 
 
 # ---- on a terminal

@@ -14,9 +14,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -30,12 +28,10 @@ from ports import free_port
 from test_shared_finds import TOKEN, taking
 from truth import Truth
 from truth import truth as demo_truth
-from waiting import until
+from waiting import at_rest, until
 
 from webcrawler import __version__, connection
-from webcrawler.archive.catalog import Catalog
 from webcrawler.demo import DemoWeb
-from webcrawler.index import applied_seq
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
 from webcrawler.search import Searcher
@@ -109,8 +105,7 @@ class Scrapyd:
         until(self._jobs_are_gone, "the jobs")
         for folder in (self.crawl_dir, self.search_dir):
             if (folder / "redis").exists():  # a job that was stopped halfway may leave its server
-                until(partial(is_free, folder / "index.lock"), "the follower")
-                connection.connect("", folder).close()  # who leaves last stops it
+                connection.connect("", at_rest(folder)).close()  # who leaves last stops it
 
     def _jobs_are_gone(self) -> bool:
         try:
@@ -169,12 +164,7 @@ def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
     order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
     scrapyd.ask("schedule", [*order.items()])
     until(lambda: scrapyd.finished("demo"), "the job")
-    until(lambda: is_indexed(folder), "the index")
-    until(lambda: is_free(folder / "index.lock"), "the follower")
-    until(lambda: is_free(folder / "ranks.lock") and (folder / "ranks").exists(), "the ranker")
-    words = folder / "vocabulary" / "vocabulary.npz"
-    until(lambda: is_free(folder / "vocabulary.lock") and words.exists(), "the vocabulary")
-    return folder
+    return at_rest(folder)
 
 
 @pytest.fixture(scope="module")
@@ -428,11 +418,6 @@ def run(*command: str | Path, **options: Any) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def is_indexed(crawl_dir: Path) -> bool:
-    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        return applied_seq(crawl_dir / "index") == catalog.last_seq()
 
 
 def is_free(lock: Path) -> bool:

@@ -122,7 +122,8 @@ def test_a_search_replaces_a_follower_of_lower_priority_and_leaves_one_of_the_lo
     tmp_path: Path, catalog: Catalog
 ) -> None:
     write(catalog, page("page", "word"))
-    with hold_crawl(tmp_path), ending(of_crawl := FOLLOWER.start(tmp_path)):
+    with hold_crawl(tmp_path), ending(of_crawl := FOLLOWER.ensure_started(tmp_path)):
+        assert of_crawl is not None
         until(lambda: holder(tmp_path, FOLLOWER) == of_crawl.pid, "the follower of the crawl")
         os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
         searched = hold_search(tmp_path)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from crawled import crawled, fetched
 from localweb import WITHOUT_INDEX, crawl, page, scrapy, sites
-from waiting import holder, until
+from waiting import at_rest, holder, until
 
 from webcrawler import background
 from webcrawler.archive.catalog import Catalog
@@ -172,8 +172,7 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(tmp_path: Path)
         VOCABULARY.ensure_started(tmp_path)
 
         until(lambda: holder(tmp_path, VOCABULARY) not in (0, pid), "another builder")
-    until(lambda: is_complete(tmp_path), "the vocabulary")
-    until(lambda: builder.keep_vocabulary(tmp_path), "the end of the builder")
+    assert is_complete(at_rest(tmp_path))
 
 
 @pytest.mark.slow
@@ -187,8 +186,8 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
 
         assert first.wait(240) == 0
         assert is_complete(tmp_path)
-        until(lambda: holder(tmp_path, VOCABULARY), "the builder")
-    until(lambda: builder.keep_vocabulary(tmp_path), "the end of the builder")
+        until(lambda: holder(tmp_path, VOCABULARY), "the next builder")
+    at_rest(tmp_path)
 
 
 @pytest.mark.slow
@@ -204,4 +203,4 @@ def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> N
     assert is_complete(tmp_path)
     assert vocabulary is not None and vocabulary.frequency("page") > 0
     assert (tmp_path / "vocabulary.log").exists()  # the crawl has started one
-    until(lambda: builder.keep_vocabulary(tmp_path), "the end of the builder")
+    at_rest(tmp_path)

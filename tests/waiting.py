@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from webcrawler.background import Companion
+from webcrawler.background import FOLLOWER, MERGER, RANKER, REFRESHER, VOCABULARY, Companion
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 240  # only so that what never comes ends the test with a message
 POLL_SECONDS = 0.01
+COMPANIONS = (MERGER, REFRESHER, FOLLOWER, RANKER, VOCABULARY)  # started by a crawl, or by one before
 
 
 def until(condition: Callable[[], T], what: str, by: subprocess.Popen[str] | None = None) -> T:
@@ -30,6 +33,17 @@ def until(condition: Callable[[], T], what: str, by: subprocess.Popen[str] | Non
         assert not has_ended, f"the process has ended before {what}: {by and by.communicate()}"
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         time.sleep(POLL_SECONDS)
+
+
+def at_rest(crawl_dir: Path) -> Path:
+    """Return the folder when no crawl is alive in it, and no companion is at work or about to begin.
+
+    The kernel says so: companions hold their locks from their birth until they have written all they write.
+    """
+    for name in ("crawls", *(companion.name for companion in COMPANIONS)):
+        with suppress(FileNotFoundError), (crawl_dir / f"{name}.lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+    return crawl_dir
 
 
 def holder(crawl_dir: Path, companion: Companion) -> int:

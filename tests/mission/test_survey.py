@@ -27,10 +27,9 @@ from test_collection_size import names
 from test_collection_size import run as collect
 from test_freshness import ago, not_modified
 from testdata import needed
-from waiting import until
+from waiting import at_rest, until
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import is_held
 from webcrawler.orderings import ordering
 from webcrawler.realtime import journal
 from webcrawler.refresh import outlook, report
@@ -188,11 +187,11 @@ def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp
     site = Site(routes).start()
     first = collect(tmp_path, site, most=6, RANKER_ENABLED="yes")
     collection = names(first, site)
-    until(lambda: (tmp_path / "ranks/ranks.json").exists() and not is_held(tmp_path / "ranks.lock"), "ranks")
+    at_rest(tmp_path)  # it has ranks
 
     again = ("-a", "refresh=yes", "-a", "max_pages=30")
     after = collect(tmp_path, site, *again, most=6, RANKER_ENABLED="yes", REFRESH_AT_MOST=0)
-    until(lambda: not is_held(tmp_path / "refresh.lock"), "the end of the refresher")
+    at_rest(tmp_path)
     site.stop()
 
     assert collection == {"/", *pages[:5]}
