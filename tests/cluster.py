@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,13 +11,13 @@ import redis
 from ports import free_port
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from waiting import until
 
 from webcrawler.connection.embedded import installed_binaries
 from webcrawler.connection.server import first_that_runs
 from webcrawler.errors import Unavailable
 
 SLOTS = 16_384
-PATIENCE_SECONDS = 60.0
 
 
 class Node:
@@ -45,7 +44,7 @@ class Node:
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         self._process = subprocess.Popen([self._binary, *words], cwd=self._folder)
         self.client = redis.Redis(port=self.port, protocol=2, retry=Retry(NoBackoff(), 0))
-        wait_for(self._answers)
+        until(self._answers, "the node")
 
     def kill(self) -> None:
         self._process.kill()
@@ -57,8 +56,11 @@ class Node:
         found: dict[str, str] = self.client.execute_command("CLUSTER INFO")
         return found
 
+    def knows_all(self) -> bool:
+        return (self.state["cluster_state"], self.state["cluster_known_nodes"]) == ("ok", "3")
+
     def _answers(self) -> bool:
-        return bool(self.client.ping())
+        return holds(self.client.ping)
 
 
 class Cluster:
@@ -82,8 +84,7 @@ class Cluster:
     def wait(self) -> None:
         """Until all nodes know that all slots are served."""
         for node in self.nodes:
-            wait_for(lambda node=node: node.state["cluster_state"] == "ok")  # type: ignore[misc]
-            wait_for(lambda node=node: node.state["cluster_known_nodes"] == "3")  # type: ignore[misc]
+            until(node.knows_all, "all nodes and slots")
 
     def stop(self) -> None:
         for node in self.nodes:
@@ -100,11 +101,8 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         made.stop()
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        with suppress(redis.RedisError, Unavailable):
-            if condition():
-                return
-        time.sleep(0.01)
-    raise AssertionError(f"not within {PATIENCE_SECONDS} s: {condition}")
+def holds(condition: Callable[[], bool]) -> bool:
+    """Does it hold? What cannot be asked, as a node is down, does not."""
+    with suppress(redis.RedisError, Unavailable):
+        return condition()
+    return False

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import pytest
 from scrapy.cmdline import execute
@@ -151,12 +151,13 @@ def _companions() -> Iterator[None]:
     """Companions that are started become threads, which have ended when the block has."""
     started: list[_Beside] = []
 
-    def start(self: Companion, crawl_dir: Path, stdin: bytes = b"") -> _Beside:
+    def start(self: Companion, crawl_dir: Path, stdin: bytes, lock: IO[str]) -> _Beside:
+        lock.close()  # the thread takes its own
         started.append(_Beside(self, crawl_dir, stdin))
         return started[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Companion, "start", start)
+        patch.setattr(Companion, "_start", start)
         try:
             yield
         finally:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import uvicorn
 from lxml import html as lxml_html
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from waiting import until
 
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
@@ -196,15 +197,10 @@ def note(answer: Any) -> str:
     return " ".join(lxml_html.fromstring(answer.text).xpath("string(//*[@class='note'])").split())
 
 
-def until(condition: Callable[[], bool], web: TestClient) -> None:
-    """Waits on the server's own event loop, where searches are watched."""
-
-    async def wait() -> None:
-        while not condition():  # noqa: ASYNC110 - what it waits for is in files
-            await asyncio.sleep(0.01)
-
+def until_there(web: TestClient, condition: Callable[[], bool], what: str) -> None:
+    """As `until`, asked on the server's own event loop, where searches are watched."""
     assert web.portal is not None
-    web.portal.call(wait)
+    until(partial(web.portal.call, condition), what)
 
 
 def web_searches(web: TestClient) -> Any:

@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import inprocess
-from marked import until
+from waiting import at_rest
 
 from webcrawler.archive.catalog import Catalog, PastFetch
 from webcrawler.connection import connect
@@ -280,12 +280,4 @@ def crawl(
 
 def copy_at_rest(folder: Path, to: Path) -> Path:
     """A copy of what a crawl has left, made when no process beside it is at work or about to begin."""
-    until(lambda: not any(map(partial(_works_in, folder), Path("/proc").glob("[0-9]*"))), seconds=600)
-    return Path(shutil.copytree(folder, to))
-
-
-def _works_in(folder: Path, process: Path) -> bool:
-    try:
-        return f"CRAWL_DIR={folder}\0".encode() in (process / "environ").read_bytes()
-    except OSError:  # it has ended
-        return False
+    return Path(shutil.copytree(at_rest(folder), to))

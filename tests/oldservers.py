@@ -6,9 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ from pyftpdlib.authorizers import DummyAuthorizer
 from pyftpdlib.handlers import FTPHandler
 from pyftpdlib.ioloop import IOLoop
 from pyftpdlib.servers import FTPServer
+from waiting import until
 
 PYGOPHERD = shutil.which("pygopherd", path=f"{os.environ['PATH']}:/usr/sbin")
 CONFIG = Path("/etc/pygopherd/pygopherd.conf")
@@ -58,7 +57,7 @@ def gopher(folder: Path, work: Path) -> Iterator[str]:
     with (work / "pygopherd.log").open("w") as log:
         process = subprocess.Popen(["/usr/bin/python3", PYGOPHERD, str(config)], stdout=log, stderr=log)
     try:
-        _wait(port, process, work / "pygopherd.log")
+        until(lambda: _listens(port), f"pygopherd, see {work}/pygopherd.log", process)
         yield f"gopher://127.0.0.1:{port}/"
     finally:
         process.terminate()
@@ -87,15 +86,6 @@ def _configured(text: str, port: int, folder: Path, work: Path) -> str:
     return "\n".join(lines)
 
 
-def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(200):
-        if process.poll() is not None:
-            break
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    print(log.read_text(), file=sys.stderr)
-    raise AssertionError("pygopherd does not answer")
+def _listens(port: int) -> bool:
+    with closing(socket.socket()) as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0

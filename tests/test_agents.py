@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, page, scrapy
+from waiting import until
 
 from webcrawler.background import is_crawling
 from webcrawler.connection import connect
@@ -145,7 +145,7 @@ class Running:
         self.folder, self.web = folder, web
         arguments = ("crawl", "index", "-a", web.seeds, "-a", "agents=2", *options)
         self.process = scrapy(*arguments, folder=folder)
-        wait_until(lambda: len(web.asked) > 12)
+        until(lambda: len(web.asked) > 12, "pages", self.process)
 
     def kill_second(self) -> None:
         with connect(None, self.folder) as connection:
@@ -159,13 +159,6 @@ class Running:
         self.web.release.set()
         _, log = self.process.communicate(timeout=PATIENCE_SECONDS)
         return self.process.returncode, log
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
 
 
 def states(folder: Path) -> dict[str, int]:
@@ -198,7 +191,7 @@ def test_when_the_first_is_killed_the_others_end_and_nothing_is_lost(
     running.process.kill()
     held_web.release.set()
 
-    wait_until(lambda: not is_crawling(tmp_path))
+    until(lambda: not is_crawling(tmp_path), "the end of the others")
     assert running.process.communicate()[1].count("Spider closed (first_agent_ended)") == 1
     assert crawled(tmp_path, held_web).documents() == held_web.urls
 

@@ -13,13 +13,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import MakeFrontier
 from frontiers import lease_one, let_pass, links, next_due_ms, page
+from waiting import until
 
 from webcrawler.archive.batch import Batch
 from webcrawler.archive.catalog import Catalog
@@ -52,13 +53,6 @@ def failure(lease: Lease, reason: str, state: str = "failed", retry: bool = Fals
 def redirect(lease: Lease, target: Link) -> Entry:
     fetch = Fetch(lease, "done", "redirect", time.time(), 0.1, 301, target=target._replace(rel="redirect"))
     return Entry(fetch, archive=True)
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, f"in vain: {what}"
-        time.sleep(0.005)
 
 
 class Room:
@@ -140,7 +134,7 @@ def test_a_lease_is_not_completed_before_the_catalog_has_its_page(room: Room) ->
     batch.put(page(lease, *links(B)))
     batch.flush()
 
-    until(room.archived, "the response is kept first")
+    until(room.archived, "the response, which is kept first")
     assert room.settled.empty()
     assert (inspect.stats(room.frontier)["leased"], room.reasons()) == (1, {})
 
@@ -373,13 +367,13 @@ def test_put_never_waits_and_full_says_that_the_disk_is_behind(room: Room) -> No
     assert not batch.full
     for lease in leases[:6]:
         batch.put(page(lease))
-    until(room.archived, "the first batch has begun")  # five of the six are out of the queue
+    until(room.archived, "the first batch to begin")  # five of the six are out of the queue
     for lease in leases[6:]:
         batch.put(page(lease))
     assert batch.full
 
     other.execute("ROLLBACK")
-    until(lambda: not batch.full, "the disk catches up")
+    until(lambda: not batch.full, "the disk to catch up")
 
 
 def test_entries_are_settled_in_the_order_in_which_they_came(room: Room) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import interruptedclient
 import pytest
 import redis
-from cluster import Cluster, cluster, wait_for
+from cluster import Cluster, cluster, holds
 from frontiers import done, links
 from localweb import Answer, Route, Site, crawl, page
+from waiting import until
 
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput, Unavailable
@@ -136,7 +137,7 @@ def test_node_that_goes_away_is_waited_for_and_has_lost_nothing(
         connection.revive()
 
     three_nodes.nodes[1].start()
-    wait_for(lambda: connection.revive() is None)
+    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
     client.script_load(COUNT)
     numbers = count_everywhere(client)
     assert all(number in (2, 3) for number in numbers), "those whose node was there may have counted"
@@ -146,7 +147,7 @@ def test_node_that_goes_away_is_waited_for_and_has_lost_nothing(
 def test_cluster_that_knows_itself_down_is_waited_for(three_nodes: Cluster, connection: Connection) -> None:
     connection.client.script_load(COUNT)
     three_nodes.nodes[2].kill()
-    wait_for(lambda: three_nodes.nodes[0].state["cluster_state"] == "fail")
+    until(lambda: three_nodes.nodes[0].state["cluster_state"] == "fail", "the others to miss it")
 
     with pytest.raises(redis.RedisError):
         answers = count_everywhere(connection.client)
@@ -155,7 +156,7 @@ def test_cluster_that_knows_itself_down_is_waited_for(three_nodes: Cluster, conn
         connection.revive()
 
     three_nodes.nodes[2].start()
-    wait_for(lambda: connection.revive() is None)
+    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
     connection.client.script_load(COUNT)
     assert len(count_everywhere(connection.client)) == PARTITIONS
 
@@ -175,7 +176,7 @@ def test_cluster_without_any_node_is_no_more_than_away(three_nodes: Cluster, con
 
     for node in three_nodes.nodes:
         node.start()
-    wait_for(lambda: connection.revive() is None)
+    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
     assert connection.client.get("{crawl:0}:word") is None
 
 
@@ -287,7 +288,7 @@ def test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost(
             faults += 1
             if faults == 3:
                 three_nodes.nodes[1].start()
-                wait_for(lambda: connection.revive() is None)
+                until(lambda: holds(lambda: connection.revive() is None), "the cluster")
             if faults >= 3:
                 frontier.reclaim(())
 
@@ -308,10 +309,10 @@ def test_links_are_sent_again_to_a_node_that_came_back(
     node = three_nodes.nodes[0]
     node.kill()
     node.start()
-    wait_for(lambda: connection.revive() is None)
+    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
     node.client.flushall()
 
-    wait_for(lambda: frontier.expire() == 0)
+    until(lambda: holds(lambda: frontier.expire() == 0), "the node")
 
     assert frontier.discover(links(*WEB)) > 0
 
@@ -322,7 +323,7 @@ def test_crawl_outlives_the_death_of_a_node(
 ) -> None:
     def break_a_node(_: Site) -> Answer:
         three_nodes.nodes[2].kill()
-        wait_for(lambda: three_nodes.nodes[0].state["cluster_state"] == "fail")
+        until(lambda: three_nodes.nodes[0].state["cluster_state"] == "fail", "the others to miss it")
         three_nodes.nodes[2].start()
         return page("/8", "/9")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from localweb import Crawled, Route, Site, copy_at_rest, crawl, page
-from marked import until
+from waiting import at_rest
 
 from webcrawler import settings
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import REFRESHER, is_held
+from webcrawler.background import REFRESHER
 from webcrawler.connection import connect, serialized
 from webcrawler.crawl.run.crawl import REFRESHER_NEEDS
 from webcrawler.frontier import Again, Frontier, ordering
@@ -131,10 +131,11 @@ def test_what_is_too_much_after_the_last_page_of_a_crawl_leaves_the_collection_a
         assert frontier.again([Again(site.url + members[-1], "done/document")]) == 1
 
     told = {name: getattr(settings, name) for name in REFRESHER_NEEDS} | {"COLLECTION_MAX": 4}
-    REFRESHER.start(first.folder, serialized(told, others=REFRESHER_NEEDS)).wait(240)  # no crawl is alive
+    REFRESHER.ensure_started(first.folder, serialized(told, others=REFRESHER_NEEDS))
+    at_rest(first.folder)
 
     assert names(first, site) == {"/", *members[:3]}
     states = first.frontier["states"]
     assert (states["reasons"]["document"], states["reasons"]["discarded"]) == (4, 6)
     assert states["seen"] == states["queued"] + states["done"] + states["failed"]
-    until(lambda: not lag(first.folder) and not is_held(first.folder / "index.lock"), 240)
+    assert not lag(first.folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from localweb import Answer, Site, page, scrapy, sites
-from test_scheduler import wait_until
+from waiting import until
 
 from webcrawler.connection import connect
 from webcrawler.crawl.open_leases import Downloads, OpenLeases
@@ -156,7 +156,7 @@ def test_servers_that_hang_do_not_hold_up_one_that_answers(tmp_path: Path) -> No
             folder=tmp_path,
         )
         try:
-            wait_until(lambda: len(fast.pages) == 31)
+            until(lambda: len(fast.pages) == 31, "all pages", process)
         finally:
             process.kill()
             process.communicate()

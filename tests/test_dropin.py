@@ -27,7 +27,7 @@ from PIL import Image
 from ports import dead_server
 from scrapy import Spider
 from scrapy_redis.spiders import RedisSpider
-from test_scheduler import wait_until
+from waiting import until
 
 from webcrawler.connection import connect
 from webcrawler.crawl.dropin.seeds import request_of
@@ -357,7 +357,7 @@ def test_what_cannot_be_written_down_is_said_once_and_fetched(start: Start, site
 def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
-    wait_until(lambda: len(site.pages) >= 8)
+    until(lambda: len(site.pages) >= 8, "pages", first.process)
     first.kill()
     held = set(site.pages)
 
@@ -379,7 +379,7 @@ def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site
 
     workers = [worker(), worker()]
     for asked in (7, 14, 21):
-        wait_until(lambda asked=asked: len(site.pages) >= asked)
+        until(lambda asked=asked: len(site.pages) >= asked, "pages")
         workers.pop(0).kill()
         workers.append(worker())
     for one in workers:
@@ -397,7 +397,7 @@ def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site
 def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("lambdas", "-a", f"site={site.url}")
-    wait_until(lambda: len(site.pages) >= 5)
+    until(lambda: len(site.pages) >= 5, "pages", first.process)
     first.kill()
 
     second = start("lambdas", "-a", f"site={site.url}").end()
@@ -409,7 +409,7 @@ def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(start: Sta
 def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
-    wait_until(lambda: len(site.pages) >= 8)
+    until(lambda: len(site.pages) >= 8, "pages", first.process)
     first.process.send_signal(signal.SIGINT)
     first.end()
 
@@ -481,9 +481,8 @@ def test_a_waiting_spider_takes_seeds_that_come_later(start: Start, site: Site, 
         run = start(
             "waiting", FRONTIER_IDLE=60, REDIS_START_URLS_KEY="seeds:of:%(name)s", CLOSESPIDER_ITEMCOUNT=1
         )
-        wait_until(
-            lambda: inspect.stats(Frontier(connection.client, ordering("priority"), "waiting")) is not None
-        )
+        frontier = Frontier(connection.client, ordering("priority"), "waiting")
+        until(frontier.stored_mode, "it to begin", run.process)
         connection.client.rpush("seeds:of:waiting", f"{site.url}/late")
         run.end()
 

@@ -11,7 +11,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as xml
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ import testdata
 from crawled import crawled, fetched, link
 from localweb import PROJECT
 from scrapy.cmdline import execute
+from waiting import until
 
 import webcrawler
 
@@ -465,7 +465,7 @@ def test_private_redis_ends_with_a_laboratory_that_is_killed(tmp_path: Path) -> 
     process.kill()
     process.communicate()
 
-    _wait_until(lambda: not list((tmp_path / "temporary").iterdir()))
+    until(lambda: not list((tmp_path / "temporary").iterdir()), "its folders to be gone")
     with pytest.raises(ProcessLookupError):
         os.kill(server, 0)
 
@@ -487,13 +487,6 @@ def test_interrupt_while_the_graph_is_read_is_one_line(tmp_path: Path) -> None:
 
     assert said == "interrupted: no crawl was over\n"
     assert process.returncode == 1
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
 
 
 def _rest(terminal: int) -> bytes:

@@ -20,9 +20,9 @@ from failpoints import HOOK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localweb import scrapy
-from marked import until
 from searched import FETCHED, entry, publish
 from test_serve_command import refused, serving
+from waiting import until
 
 from webcrawler.archive.catalog import Catalog, Position, compact
 from webcrawler.background import MERGER
@@ -376,9 +376,9 @@ def test_the_server_answers_from_all_folders_and_follows_them(
 
         write(two[1], fetched("http://new.test/", 9, WORD))
         change(two[0], lambda _: Scope(removed=("http://both.test/*",)))
-        until(lambda: hits() == {"http://a.test/", "http://b.test/", "http://new.test/"}, seconds=240)
+        until(lambda: hits() == {"http://a.test/", "http://b.test/", "http://new.test/"}, "the news")
         change(two[0], lambda _: Scope())  # the view is made anew
-        until(lambda: "http://both.test/" in hits(), seconds=240)
+        until(lambda: "http://both.test/" in hits(), "the new view")
 
 
 @pytest.mark.slow

@@ -5,13 +5,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
+from waiting import at_rest, holder, until
 from whoosh.index import open_dir
 from whoosh.query import Phrase, Term
 
@@ -67,13 +67,6 @@ def found(folder: Path, word: str) -> list[str]:
         return sorted(
             hit["url"].rpartition("/")[2] for hit in searcher.search(Term("body", word), limit=None)
         )
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def test_followed_documents_are_found_by_their_words(tmp_path: Path, catalog: Catalog) -> None:
@@ -316,12 +309,6 @@ def follower_process(folder: Path, *options: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "webcrawler.index.follower", str(folder), *options])
 
 
-def is_locked(folder: Path) -> bool:
-    """Whether a follower wrote its process id into its lock."""
-    lock = folder / "index.lock"
-    return lock.exists() and lock.read_text() != ""
-
-
 @pytest.mark.slow
 def test_killed_followers_leave_every_document_once(tmp_path: Path, catalog: Catalog) -> None:
     names = [f"page{i}" for i in range(1200)]
@@ -330,9 +317,9 @@ def test_killed_followers_leave_every_document_once(tmp_path: Path, catalog: Cat
         before = applied_seq(tmp_path / "index")
         child = follower_process(tmp_path)
         if commits:
-            wait_for(lambda b=before: applied_seq(tmp_path / "index") > b or b == catalog.last_seq())  # type: ignore[misc]
+            until(lambda b=before: applied_seq(tmp_path / "index") > b or b == catalog.last_seq(), "a commit")  # type: ignore[misc]
         else:
-            wait_for((tmp_path / "index").exists)
+            until((tmp_path / "index").exists, "an index")
         child.kill()
         child.wait()
 
@@ -356,7 +343,7 @@ def test_documents_and_anchors_are_followed_while_a_crawl_is_alive(tmp_path: Pat
 def test_what_is_found_is_committed_at_once_while_a_real_time_search_waits_for_it(
     tmp_path: Path, catalog: Catalog
 ) -> None:
-    looks, deadline = count(), time.monotonic() + 20
+    looks = count()
 
     def alive() -> bool:
         if next(looks) == 2:  # what is there at the start is committed in any case
@@ -366,7 +353,7 @@ def test_what_is_found_is_committed_at_once_while_a_real_time_search_waits_for_i
     with Follower(tmp_path) as following, hold_search(tmp_path):
         following.run(
             alive,
-            stopped=lambda: bool(found(tmp_path, "word")) or time.monotonic() > deadline,
+            stopped=lambda: bool(found(tmp_path, "word")),
             patience_seconds=10**9,
         )
 
@@ -378,7 +365,7 @@ def test_a_second_follower_ends_at_once_with_success(tmp_path: Path, catalog: Ca
     write(catalog, page("page", "word"))
     with hold_crawl(tmp_path):
         first = follower_process(tmp_path)
-        wait_for(lambda: is_locked(tmp_path))
+        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
 
         second = follower_process(tmp_path)
 
@@ -393,8 +380,9 @@ def test_who_waits_for_the_index_replaces_a_follower_of_lower_priority_when_the_
     tmp_path: Path, catalog: Catalog
 ) -> None:
     with hold_crawl(tmp_path):
-        of_crawl = FOLLOWER.start(tmp_path)
-        wait_for(lambda: is_locked(tmp_path))
+        of_crawl = FOLLOWER.ensure_started(tmp_path)
+        assert of_crawl is not None
+        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
         os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
     write(catalog, page("page", "word"))
 
@@ -406,36 +394,34 @@ def test_who_waits_for_the_index_replaces_a_follower_of_lower_priority_when_the_
 
 def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
     with hold_crawl(tmp_path):
-        FOLLOWER.start(tmp_path)
-        wait_for(lambda: is_locked(tmp_path))
+        FOLLOWER.ensure_started(tmp_path)
+        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
         catalog = Catalog(tmp_path / "catalog.sqlite")
         write(catalog, page("page", "word"))
         catalog.close()
 
-    wait_for(lambda: follower.follow(tmp_path))  # until the one that was started has ended
-
-    assert urls(tmp_path) == ["page"]
+    assert urls(at_rest(tmp_path)) == ["page"]
 
 
 def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
     with hold_crawl(tmp_path):
         child = follower_process(tmp_path)
-        wait_for(lambda: is_locked(tmp_path))
+        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
 
         follower.reindex(tmp_path)
 
         assert child.wait(240) == 0
         assert urls(tmp_path) == ["page"]
-        wait_for(lambda: is_locked(tmp_path))
-    wait_for(lambda: follower.follow(tmp_path))
+        until(lambda: holder(tmp_path, FOLLOWER), "the next follower")
+    at_rest(tmp_path)
 
 
 def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
     with hold_crawl(tmp_path):
         child = follower_process(tmp_path)
-        wait_for(lambda: is_locked(tmp_path))
+        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
 
         os.kill(child.pid, signal.SIGTERM)
 
@@ -451,11 +437,11 @@ def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
     write(catalog, page("lost", "word"))
     with hold_crawl(tmp_path):
         child = follower_process(tmp_path)
-        wait_for(lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq())
+        until(lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq(), "both pages")
 
         with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
             backup.backup(catalog._db)
 
-        wait_for(lambda: max(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq() == 1)
+        until(lambda: max(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq() == 1, "the old page")
     assert child.wait(240) == 0
     assert urls(tmp_path) == ["old"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -16,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from hiddenweb import Catalogue, Record, catalogue, library, oracle
 from localweb import Answer, Crawled, Site, crawl, page, robots, scrapy, sites
-from marked import until
+from waiting import until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
@@ -123,7 +122,7 @@ def test_crawl_that_was_killed_goes_on_with_other_words(tmp_path: Path) -> None:
         }
         options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         process = scrapy("crawl", *options, "index", "-a", f"seeds={site.url}/", folder=tmp_path)
-        until(lambda: len(site.asked) >= 4, seconds=120)
+        until(lambda: len(site.asked) >= 4, "questions")
         process.send_signal(signal.SIGKILL)
         process.communicate()
         connect(None, tmp_path).close()
@@ -188,12 +187,11 @@ def test_several_agents_ask_each_word_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_form_on_the_last_page_is_asked_also_where_another_agent_has_fetched_it(tmp_path: Path) -> None:
-    turns = count()
+    log, turns = tmp_path / "log", count()
 
     def home(_: Site) -> Answer:
-        time.sleep(
-            0.5 + 1.8 * next(turns)
-        )  # that of the second agent comes when the first has looked for forms
+        if next(turns):
+            until(lambda: "asked http" in log.read_text(), "the other form to be exhausted")
         return hidden()["/"]
 
     with sites(a=hidden(**{"/": home}), b=hidden(**{"/": home})) as opened:
@@ -201,9 +199,9 @@ def test_form_on_the_last_page_is_asked_also_where_another_agent_has_fetched_it(
         named = ",".join(site.url for site in opened.values())
         seeds = ("index", "-a", f"seeds={both}", "-a", "agents=2")
         given = {"ITEM_PIPELINES": WITH_TEXTS, "BATCH_SECONDS": 0.1, "CONCURRENT_REQUESTS": 1, "FORMS": named}
-        found = crawl(tmp_path, *seeds, **given)
+        found = crawl(tmp_path / "crawl", *seeds, LOG_FILE=log, LOG_LEVEL="INFO", FORMS_MAX=1, **given)
 
-        assert found.status == 0, found.log
+        assert found.status == 0, log.read_text()
         assert queries(opened["a"]) and queries(opened["b"])
 
 

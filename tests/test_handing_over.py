@@ -13,11 +13,11 @@ import pytest
 from conftest import Run
 from live import served
 from localweb import Answer, Site, crawl, page, redirect, sites
-from marked import until
 from test_import_command import Kept
 from test_rebuild_command import WITH_INDEX
 from test_serve_command import serving
 from test_shared_finds import TOKEN, packed, settings_of, taking
+from waiting import until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.errors import BadInput, TooLarge, Unavailable, WebcrawlerError
@@ -286,7 +286,7 @@ def test_what_a_search_keeps_is_found_in_the_main_index(
     with serving(main) as (_, url):
         found, _ = search(finds, web, url)
         views = (main / "index", main / "ranks" / "ranks.json", main / "vocabulary")
-        until(lambda: all(view.exists() for view in views), seconds=240)
+        until(lambda: all(view.exists() for view in views), "all that a search needs")
         follower.wait_until_caught_up(main)
         answer = httpx.get(f"{url}/api/search?q=quokka").json()
 

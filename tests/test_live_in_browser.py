@@ -14,9 +14,9 @@ from hostile import PAYLOADS
 from live import found
 from live import journal as made
 from localweb import Answer, share_demo_web, sites
-from marked import until
 from playwright.sync_api import Browser, Page, expect
 from test_serve_command import serving
+from waiting import until
 
 from webcrawler.demo import DemoWeb
 from webcrawler.realtime import journal
@@ -28,18 +28,10 @@ QUERY = "solar eclipse"
 ASKED = "/search?q=solar+eclipse"
 BUTTON = "Search the web now"
 SLOWLY = """
-import asyncio
-from scrapy.settings.default_settings import DOWNLOADER_MIDDLEWARES_BASE as BASE
 from webcrawler.settings import *
 
-
-class Pause:
-    async def process_request(self, request):
-        await asyncio.sleep(0.15)
-
-
 CONCURRENT_REQUESTS = 1
-DOWNLOADER_MIDDLEWARES_BASE = BASE | {"slowly.Pause": 1}
+DOWNLOAD_DELAY = 0.15
 """
 HOSTILE = [text for text in PAYLOADS if text.isprintable()]
 ACTIVE = "main :is(script, iframe, object, embed, img, math, [style], [onerror], [onload], [href^=java])"
@@ -72,7 +64,7 @@ def page(chromium: Browser, address: str) -> Iterator[Page]:
 
 def settled(crawl_dir: Path) -> None:
     """Waits until no search of an earlier test runs."""
-    until(lambda: all(one["state"] == "finished" for one in journal.jobs(crawl_dir)), 60)
+    until(lambda: all(one["state"] == "finished" for one in journal.jobs(crawl_dir)), "their end")
 
 
 def fetched(page: Page) -> int:
@@ -238,7 +230,7 @@ def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
 
     expect(page).to_have_url(re.compile(r"/search\?q=compilers"))
     if keep == "yes":
-        until(lambda: bool(page.reload() and page.locator(".hit").count()), 60)  # when the index has it
+        until(lambda: page.reload() and page.locator(".hit").count(), "it to be in the index")
 
 
 def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_path: Path) -> None:

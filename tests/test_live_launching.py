@@ -6,8 +6,7 @@ import json
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,11 +16,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
-from live import HERE, note, opened, start, started, stop, until, web_searches
+from live import HERE, note, opened, start, started, stop, until_there, web_searches
 from live import journal as made
 from localweb import share_demo_web
 from starlette.testclient import TestClient
 from test_serve_command import serving
+from waiting import until
 
 from webcrawler.demo import DemoWeb
 from webcrawler.errors import BadInput
@@ -32,15 +32,6 @@ from webcrawler.web.live.launchers import BROKE, Children
 from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyds
 
 ROOT = Path(__file__).parent.parent
-PATIENCE_SECONDS = 180
-
-
-def wait_for(condition: Callable[[], Any]) -> None:
-    """For what other processes do."""
-    until_when = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < until_when, "it did not happen"
-        time.sleep(0.05)
 
 
 # ---- child processes
@@ -63,10 +54,10 @@ def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
     (tmp_path / "realtime").mkdir()
 
     children.start("j1", arguments("j1", enough="0"))
-    wait_for(lambda: (journal.read(tmp_path, "j1") or {"hits": []})["hits"])
+    until(lambda: (journal.read(tmp_path, "j1") or {"hits": []})["hits"], "hits")
     assert not children.is_over("j1")
     children.end("j1", at_once=False)
-    wait_for(lambda: children.is_over("j1"))
+    until(lambda: children.is_over("j1"), "its end")
 
     found = journal.read(tmp_path, "j1")
     assert found and found["state"] == "finished" and found["hits"]
@@ -86,14 +77,14 @@ def test_child_that_is_killed_is_started_again_and_goes_on(
             found = journal.read(tmp_path, job)
             return found["fetched"] if found else 0
 
-        wait_for(lambda: fetched() >= 3)
+        until(lambda: fetched() >= 3, "pages")
         killed = searches.launcher._processes[job]
         killed.kill()
         known = fetched()
-        wait_for(lambda: searches.launcher._processes[job] is not killed)
-        wait_for(lambda: journal.is_alive(tmp_path, job) and fetched() > known)
+        until(lambda: searches.launcher._processes[job] is not killed, "another process")
+        until(lambda: journal.is_alive(tmp_path, job) and fetched() > known, "more pages")
 
-    wait_for(lambda: not journal.is_alive(tmp_path, job))
+    until(lambda: not journal.is_alive(tmp_path, job), "its end")
     found = journal.read(tmp_path, job)
     assert found and (found["state"], found["reason"]) == ("finished", "stopped")
 
@@ -108,7 +99,7 @@ def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(
     children.start("j1", arguments("j1", seeds=f"@{tmp_path}/none"))
     children.start("j2", arguments("j2"))
     children.end("j2", at_once=True)
-    wait_for(lambda: children.is_over("j1") and children.is_over("j2"))
+    until(lambda: children.is_over("j1") and children.is_over("j2"), "the end of both")
 
     for job in ("j1", "j2"):
         assert children.complaint(job) == BROKE
@@ -124,7 +115,7 @@ def test_log_of_a_child_that_never_began_is_forgotten_with_it(tmp_path: Path, in
     for job in ("j1", "j2"):
         children.start(job, arguments(job))
         children.end(job, at_once=True)
-        wait_for(partial(children.is_over, job))
+        until(partial(children.is_over, job), "its end")
         children.forget(job)
 
     assert [file.name for file in folder.glob("*.log")] == ["j2.log"]
@@ -139,7 +130,7 @@ def test_child_has_a_session_of_its_own_and_is_reaped(tmp_path: Path, in_project
     (process,) = children._processes.values()
     assert os.getsid(process.pid) == process.pid
     children.end("j1", at_once=True)
-    wait_for(lambda: children.is_over("j1"))
+    until(lambda: children.is_over("j1"), "its end")
 
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
@@ -151,12 +142,12 @@ def test_server_ends_at_once_though_somebody_watches(tmp_path: Path) -> None:
     writer.write(made("j1"))
     with (
         serving(tmp_path) as (process, address),
-        httpx.stream("GET", f"{address}/live/j1/events", timeout=PATIENCE_SECONDS) as stream,
+        httpx.stream("GET", f"{address}/live/j1/events", timeout=180) as stream,
     ):
         lines = stream.iter_lines()
         assert "event: list" in [next(lines) for _ in range(4)]
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=PATIENCE_SECONDS)
+        _, said = process.communicate(timeout=180)
         assert "event: end" not in list(lines)  # the search goes on: a browser comes again
 
     assert (process.returncode, said) == (0, "")
@@ -281,7 +272,7 @@ def test_job_that_is_cancelled_while_it_waits_makes_room_for_the_next(
     with with_scrapyd(tmp_path, noted.address) as web:
         job = started(web)
         stop(web, job)
-        until(lambda: web_searches(web).look(job)["state"] == "finished", web)
+        until_there(web, lambda: web_searches(web).look(job)["state"] == "finished", "its end")
 
         assert "Ended: it was stopped." in web.get(f"/live/{job}").text
         assert started(web) != job

@@ -21,7 +21,7 @@ from live import (
     seen,
     start,
     started,
-    until,
+    until_there,
     web_searches,
 )
 from lxml import html as lxml_html
@@ -241,7 +241,7 @@ def test_search_that_never_began_says_why(web: TestClient) -> None:
     runner(web).is_slow = True
     job = started(web)
     runner(web).finish(job)
-    until(lambda: web_searches(web).look(job)["state"] == "finished", web)
+    until_there(web, lambda: web_searches(web).look(job)["state"] == "finished", "its end")
 
     page = seen(web, f"/live/{job}")
     assert page.xpath("string(//*[@id='live-state'])") == "Ended: it broke off."
@@ -252,7 +252,7 @@ def test_search_whose_process_died_is_over(web: TestClient) -> None:
     job = started(web)
     runner(web).writers.pop(job).close()  # as the kernel does
     runner(web).over.add(job)
-    until(lambda: web_searches(web)._started[job].is_over, web)
+    until_there(web, lambda: web_searches(web)._started[job].is_over, "its end")
 
     assert "Ended: it broke off." in web.get(f"/live/{job}").text
 

@@ -23,7 +23,7 @@ from live import (
     start,
     started,
     stop,
-    until,
+    until_there,
     web_searches,
 )
 from lxml import html as lxml_html
@@ -137,7 +137,7 @@ def test_a_search_that_did_not_end_well_or_lately_is_made_again(
 ) -> None:
     job = started(web)
     runner(web).finish(job, reason, updated=time.time() - seconds_ago)
-    until(lambda: web_searches(web)._started[job].is_over, web)
+    until_there(web, lambda: web_searches(web)._started[job].is_over, "its end")
 
     assert started(web) != job
 
@@ -215,7 +215,7 @@ def test_search_that_has_not_begun_is_ended_by_who_runs_it(web: TestClient) -> N
     stop(web, job)
     runner(web).finish(job)
 
-    until(lambda: web_searches(web).look(job)["state"] == "finished", web)
+    until_there(web, lambda: web_searches(web).look(job)["state"] == "finished", "its end")
     assert runner(web).ended == [(job, False)] and runner(web).forgotten == [job]
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
 
@@ -231,7 +231,7 @@ def test_search_that_does_not_obey_is_told_once_in_good_order_and_once_at_once(
 
     stop(web, job)
 
-    until(lambda: not web_searches(web)._watching, web)  # then it is left alone
+    until_there(web, lambda: not web_searches(web)._watching, "it to be left alone")
     assert runner(web).ended == [(job, False), (job, True)]
     runner(web).writers.pop(job).close()  # as the kernel does
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
@@ -242,8 +242,8 @@ def test_search_that_passes_its_time_is_asked_to_end(web: TestClient, hasty: Non
     job = started(web)
     runner(web).write(job, started=1.0)
 
-    until(lambda: runner(web).writers[job].is_stopped(), web)
-    until(lambda: (job, True) in runner(web).ended, web)
+    until_there(web, lambda: runner(web).writers[job].is_stopped(), "it to be told to end")
+    until_there(web, lambda: (job, True) in runner(web).ended, "it to be told to end")
     runner(web).writers.pop(job).close()
     assert "Ended: time is up." in web.get(f"/live/{job}").text
 
@@ -251,10 +251,10 @@ def test_search_that_passes_its_time_is_asked_to_end(web: TestClient, hasty: Non
 def test_search_that_does_not_begin_in_time_says_so(web: TestClient, hasty: None) -> None:
     runner(web).is_slow, runner(web).patience_seconds = True, 0.0
     job = started(web)
-    until(lambda: (job, False) in runner(web).ended, web)
+    until_there(web, lambda: (job, False) in runner(web).ended, "it to be told to end")
     runner(web).finish(job)
 
-    until(lambda: web_searches(web).look(job)["state"] == "finished", web)
+    until_there(web, lambda: web_searches(web).look(job)["state"] == "finished", "its end")
     page = seen(web, f"/live/{job}")
     assert page.xpath("string(//*[@id='live-state'])") == "Ended: it broke off."
     assert page.xpath("string(//*[@class='note'])") == "it did not begin within 0 s"
@@ -268,10 +268,10 @@ def test_fault_costs_a_look_and_not_the_place_of_a_search(web: TestClient, hasty
     launcher = runner(web)
     launcher.is_slow, launcher.is_over = True, broken  # type: ignore[method-assign]
     job = started(web)
-    until(lambda: "is_over" not in vars(launcher), web)
+    until_there(web, lambda: "is_over" not in vars(launcher), "the fault")
     launcher.finish(job)
 
-    until(lambda: not web_searches(web)._watching, web)
+    until_there(web, lambda: not web_searches(web)._watching, "it to be left alone")
     assert web_searches(web).look(job)["state"] == "finished"
 
 
@@ -283,7 +283,7 @@ def test_only_the_last_searches_are_remembered(
     for _ in range(3):
         jobs.append(started(web, again="yes"))
         runner(web).finish(jobs[-1])
-        until(lambda: not web_searches(web)._watching, web)
+        until_there(web, lambda: not web_searches(web)._watching, "it to be left alone")
 
     assert runner(web).forgotten == jobs[:1]
 
@@ -367,7 +367,7 @@ def test_addresses_reach_the_search_as_files_and_are_gone_when_it_has_read_them(
     files = [runner(web).crawl_dir / "realtime" / f"{job}.{name}" for name in ("seeds", "examples")]
     assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
     runner(web).begin(job)
-    until(lambda: not any(file.exists() for file in files), web)
+    until_there(web, lambda: not any(file.exists() for file in files), "the lists to be removed")
 
 
 # ---- the status page

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
-from browsing import SECONDS, chromium_browser, opened, served
+from browsing import chromium_browser, opened, served
 from localweb import Site, page, sites
 from playwright.sync_api import Browser, Page
 from searched import entry, publish
+from waiting import until
 
 from webcrawler.usage import NAME, figures
 
@@ -90,7 +90,4 @@ def test_nothing_is_sent_by_default(crawl_dir: Path, site: Site, chromium: Brows
 
 def wait_for_clicks(crawl_dir: Path) -> None:
     """The browser sends reports after the page was left, and the server writes once a second."""
-    last = monotonic() + SECONDS
-    while not any(one["clicks"] for one in figures(crawl_dir, 0)["ranks"]):
-        assert monotonic() < last, "nothing was reported"
-        sleep(0.1)
+    until(lambda: any(one["clicks"] for one in figures(crawl_dir, 0)["ranks"]), "a report")

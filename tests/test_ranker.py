@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import partial
@@ -20,6 +19,7 @@ from localweb import Site, crawl, page, sites
 from test_catalog import failure, redirect, write
 from test_catalog import link as link_to
 from test_catalog import page as fetched
+from waiting import at_rest, holder, until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RANKER, hold_crawl
@@ -36,13 +36,6 @@ NEAR = PER_NAT * 0.01  # of a rank one percent
 
 def url(name: object) -> str:
     return f"{SERVER}/{name}"
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def priorities_by_hand(outlinks: dict[str, list[str]]) -> dict[str, int]:
@@ -127,11 +120,6 @@ def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
         process.wait(240)
 
 
-def is_at_work(folder: Path) -> bool:
-    lock = folder / "ranks.lock"
-    return lock.exists() and lock.read_text() != ""
-
-
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -156,12 +144,12 @@ def test_what_waits_has_the_priority_of_its_rank(world: World, start: Start) -> 
     start()
     world.fetch("seed", "a", "b", "c")
     world.fetch("a", "b", "d")
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
     world.fetch("b", "c", "d", "e", "seed")
     world.fetch("c", "d")
 
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
     assert world.priority("d") > world.priority("e")
 
 
@@ -175,7 +163,7 @@ def test_a_mode_of_two_classes_keeps_them(tmp_path: Path, start: Start) -> None:
         start()
         wanted = priorities_by_hand(world.outlinks)
 
-        wait_for(lambda: abs(world.priority("other") - wanted["other"]) <= NEAR)
+        until(lambda: abs(world.priority("other") - wanted["other"]) <= NEAR, "its priority")
 
         assert world.priority("gene") == pytest.approx(2**19 + wanted["gene"], abs=NEAR)
 
@@ -186,12 +174,12 @@ def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: 
     write(world.catalog, redirect(url("moved"), 1, url("b")))
     world.outlinks["moved"] = ["b"]
     start()
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
     write(world.catalog, failure(url("moved"), 2, "not-found"))
 
     del world.outlinks["moved"]
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
     assert world.priority("a") == world.priority("b")
 
 
@@ -200,12 +188,12 @@ def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: W
     start()
     world.fetch("seed", "a", "b")
     world.fetch("more", "a", "c")
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
     world.fetch("more", "b")
     world.outlinks["more"] = ["b"]
 
-    wait_for(lambda: world.priority("b") > world.priority("a") > world.priority("c"))
+    until(lambda: world.priority("b") > world.priority("a") > world.priority("c"), "the new order")
     assert world.priority("c") == 0
 
 
@@ -216,7 +204,7 @@ def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
     world.outlinks["foe"] = []
     start()
 
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
     assert world.priority("a") == world.priority("b") > 0
 
@@ -224,13 +212,13 @@ def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
 def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, start: Start) -> None:
     process = start()
     world.fetch("seed", "a", "b")
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
     assert world.frontier.workers() == []
     server = world.server_id()
     world.connection.close()
 
-    wait_for(lambda: not is_alive(server))
+    until(lambda: not is_alive(server), "the end of the server")
     assert process.poll() is None
 
 
@@ -304,7 +292,7 @@ def step_until(reordering: FrontierUpdates, condition: Callable[[], object]) -> 
         reordering.step(lambda: True)
         return condition()
 
-    wait_for(is_so)
+    until(is_so, "what these steps should come to")
 
 
 def test_a_url_that_was_leased_meanwhile_has_its_priority_when_it_comes_back(world: World) -> None:
@@ -408,10 +396,10 @@ def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_i
         ended.callback(world.end)
         world.fetch("seed", "a", "b")
 
-        RANKER.start(tmp_path, serialized({}, "own_ordering.Mine"))
+        RANKER.ensure_started(tmp_path, serialized({}, "own_ordering.Mine"))
 
-        wait_for(world.is_reordered)
-    wait_for(lambda: ranker.rank(tmp_path, {}))
+        until(world.is_reordered, "priorities by rank")
+    at_rest(tmp_path)
 
 
 @pytest.mark.slow
@@ -419,7 +407,7 @@ def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: W
     world.fetch("seed", "a", "b")
     world.connection.client.hset("{crawl:0}:index:meta", "mode", "this.x")
     process = start()
-    wait_for(lambda: is_at_work(world.folder))
+    until(lambda: holder(world.folder, RANKER), "the ranker")
 
     world.lock.close()
 
@@ -435,19 +423,19 @@ def test_another_ranker_goes_on_after_one_that_was_killed(world: World, start: S
     for n in range(20):
         world.fetch(f"page{n}", *(f"{n}-{m}" for m in range(500)), "all")
     first = start()
-    wait_for(lambda: world.priority("all") > 0)  # the best is told first
+    until(lambda: world.priority("all") > 0, "the best, which is told first")
     first.kill()
     first.wait()
 
     start()
 
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
 
 @pytest.mark.slow
 def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -> None:
     first = start()
-    wait_for(lambda: is_at_work(world.folder))
+    until(lambda: holder(world.folder, RANKER), "the ranker")
 
     second = start()
 
@@ -459,13 +447,13 @@ def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -
 def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Start) -> None:
     process = start()
     world.fetch("seed", "a", "b")
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
     os.kill(world.server_id(), signal.SIGKILL)
     world.connection.revive()
     world.fetch("a", "b", "c")
 
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
     assert process.poll() is None
 
 
@@ -473,27 +461,26 @@ def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Sta
 def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World, start: Start) -> None:
     start()
     world.fetch("seed", "a", "b")
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
     world.frontier.rescore(links(url("a")), [0])
     for line in world.connection.client.client_list():
         world.connection.client.client_kill_filter(_id=line["id"], skipme=True)
 
-    wait_for(world.is_reordered)
+    until(world.is_reordered, "priorities by rank")
 
 
 @pytest.mark.slow
 def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -> None:
     RANKER.ensure_started(world.folder, serialized({}))
-    wait_for(lambda: is_at_work(world.folder))
-    pid = int((world.folder / "ranks.lock").read_text())
+    pid = until(lambda: holder(world.folder, RANKER), "the ranker")
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
 
     RANKER.ensure_started(world.folder, serialized({}))
 
-    wait_for(lambda: (world.folder / "ranks.lock").read_text().strip() not in ("", str(pid)))
-    os.kill(int((world.folder / "ranks.lock").read_text()), signal.SIGTERM)
+    until(lambda: holder(world.folder, RANKER) not in (0, pid), "another ranker")
+    os.kill(holder(world.folder, RANKER), signal.SIGTERM)
 
 
 # What is stored
@@ -503,7 +490,7 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -
 def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start) -> None:
     process = start()
     world.fetch("seed", "a", "b")
-    wait_for(lambda: is_at_work(world.folder))
+    until(lambda: holder(world.folder, RANKER), "the ranker")
 
     world.lock.close()
 
@@ -576,7 +563,10 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
         """Answers when the page that most link to waits before the one found first."""
         with closing(visit({"CRAWL_DIR": str(tmp_path)})) as visitor:
             key = f"{{crawl:0}}:index:queue:{site.url}"
-            wait_for(lambda: visitor.client.zscore(key, "/high") < visitor.client.zscore(key, "/low"))
+            until(
+                lambda: visitor.client.zscore(key, "/high") < visitor.client.zscore(key, "/low"),
+                "the ranker to reorder",
+            )
         return page("/end")
 
     routes = {"/": page("/one", "/two", "/low", "/high"), "*": page()}
@@ -596,8 +586,7 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
 
     assert crawled.status == 0
     assert site.pages[:4] == ["/", "/one", "/two", "/high"]
-    wait_for(lambda: ranks_of(tmp_path))
-    wait_for(lambda: ranker.rank(tmp_path, {}))  # until the one that was started has ended
+    assert ranks_of(at_rest(tmp_path))
 
 
 @pytest.mark.slow
@@ -605,8 +594,7 @@ def test_a_crawl_in_any_order_leaves_ranks(tmp_path: Path) -> None:
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
         crawl(tmp_path, "index", "-a", "mode=fifo", "-a", f"seeds={web['web'].url}/", RANKER_ENABLED="yes")
 
-    wait_for(lambda: ranks_of(tmp_path))
-    wait_for(lambda: ranker.rank(tmp_path, {}))
+    assert ranks_of(at_rest(tmp_path))
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -22,6 +21,7 @@ from conftest import Run
 from inprocess import command
 from localweb import PROJECT, Answer, Site, environment, scrapy, share_demo_web, sites
 from test_commands import assert_told_off
+from waiting import at_rest, until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER
@@ -214,20 +214,13 @@ def test_a_feed_has_the_pages(searched: Searched) -> None:
 
 @pytest.mark.slow
 def test_what_was_found_is_searched_from_another_terminal(searched: Searched) -> None:
-    wait_for(lambda: is_over(searched.folder), "the follower", seconds=240)
-    _, out, err = command("search", "molecular biology", "--json", "-n", "100", folder=searched.folder)
+    folder = at_rest(searched.folder)
+    _, out, err = command("search", "molecular biology", "--json", "-n", "100", folder=folder)
 
     found = {hit["url"] for hit in json.loads(out)["hits"]}
     assert {hit["url"] for hit in searched.journal["hits"]} & found == {
         hit["url"] for hit in searched.journal["hits"] if hit["kept"]
     }, err
-
-
-def is_over(folder: Path) -> bool:
-    lock = FOLLOWER.lock(folder)
-    if lock:
-        lock.close()
-    return lock is not None
 
 
 # ---- on a terminal
@@ -308,7 +301,7 @@ def test_ctrl_c_ends_it_and_keeps_what_was_found(
 ) -> None:
     with sites(site={"*": endless}) as opened:
         process = started(opened["site"])
-        wait_for(lambda: fetched(tmp_path / "crawl") >= 3, "pages", process)
+        until(lambda: fetched(tmp_path / "crawl") >= 3, "pages", process)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
 
@@ -329,7 +322,7 @@ def test_a_second_ctrl_c_does_not_wait_for_downloads(
 ) -> None:
     with sites(site={"/": endless, "/robots.txt": Answer("", 404), "*": lambda site: None}) as opened:
         process = started(opened["site"])
-        wait_for(lambda: len(opened["site"].pages) > 1, "a download that takes its time", process)
+        until(lambda: len(opened["site"].pages) > 1, "a download that takes its time", process)
         process.send_signal(signal.SIGINT)
         read_until(process, "shutting down gracefully")
         process.send_signal(signal.SIGINT)
@@ -346,7 +339,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_index(
     folder.mkdir()
     with sites(site={"*": endless}) as opened, FOLLOWER.lock(folder) or nullcontext():  # nobody follows
         process = started(opened["site"])
-        wait_for(lambda: fetched(folder) >= 1, "a page", process)
+        until(lambda: fetched(folder) >= 1, "a page", process)
         process.send_signal(signal.SIGINT)
         read_until(process, "the last list waits for the index")
         process.send_signal(signal.SIGINT)
@@ -366,16 +359,3 @@ def read_until(process: subprocess.Popen[str], words: str) -> None:
         if words in line:
             return
     raise AssertionError(f"it never said {words!r}")
-
-
-def wait_for(
-    condition: Callable[[], bool],
-    what: str,
-    process: subprocess.Popen[str] | None = None,
-    seconds: float = 60.0,
-) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process is None or process.poll() is None, process and process.communicate()
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)

@@ -17,7 +17,7 @@ from conftest import Run
 from dumped import differences, dumped
 from inprocess import command
 from localweb import Answer, Route, Site, copy_at_rest, crawl, page, redirect, robots, scrapy, sites
-from marked import until
+from waiting import until
 
 from webcrawler.archive.catalog import Catalog, take_place
 from webcrawler.archive.pages._records import members
@@ -171,7 +171,7 @@ def test_searches_find_the_same_and_removals_and_blocks_are_obeyed(folder: Path,
 def test_killed_it_leaves_what_was_there_and_may_be_repeated(folder: Path, run: Run) -> None:
     before = dumped(folder)
     process = scrapy("rebuild", folder=folder)
-    until(lambda: (folder / "rebuilt" / "catalog.sqlite").exists() or process.poll() is not None, seconds=60)
+    until((folder / "rebuilt" / "catalog.sqlite").exists, "a new catalog", process)
     process.kill()
     process.communicate()
     assert dumped(folder) == before

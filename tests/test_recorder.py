@@ -6,14 +6,13 @@ import json
 import multiprocessing
 import os
 import signal
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from marked import until
+from waiting import until
 
 from webcrawler import metrics
 from webcrawler.metrics import COUNTERS, GAUGES, HISTOGRAMS, SHORT, Recorder, read
@@ -40,7 +39,7 @@ def test_processes_at_a_time_have_files_of_their_own_which_are_summed(tmp_path: 
     with one.keep(tmp_path, "crawl"), other.keep(tmp_path, "crawl"):
         one.count("batch_entries", 5)
         other.count("batch_entries", 7)
-        until(lambda: read(tmp_path).counts["batch_entries"][""] == 12, 30)
+        until(lambda: read(tmp_path).counts["batch_entries"][""] == 12, "both to write")
         found = read(tmp_path).gauges
 
     assert found == {"downloads": 6, "delay_seconds": 2.0}  # a setting is not summed
@@ -50,7 +49,7 @@ def test_gauges_are_of_those_that_are_alive(tmp_path: Path) -> None:
     recorder = Recorder()
     recorder.gauges = lambda: {"downloads": 3}
     with recorder.keep(tmp_path, "crawl"):
-        until(lambda: read(tmp_path).gauges == {"downloads": 3}, 30)
+        until(lambda: read(tmp_path).gauges == {"downloads": 3}, "it to write")
 
     assert read(tmp_path).gauges == {}
 
@@ -59,13 +58,13 @@ def hold(crawl_dir: Path) -> None:
     recorder = Recorder()
     with recorder.keep(crawl_dir, "crawl"):
         recorder.count("fetches", label="done/document")
-        time.sleep(600)
+        signal.pause()
 
 
 def test_process_that_is_killed_leaves_what_it_had_written(tmp_path: Path) -> None:
     process = multiprocessing.get_context("spawn").Process(target=hold, args=(tmp_path,))
     process.start()
-    until(lambda: read(tmp_path).counts["fetches"].total() == 1, 60)
+    until(lambda: read(tmp_path).counts["fetches"].total() == 1, "it to write")
     assert process.pid
     os.kill(process.pid, signal.SIGKILL)
     process.join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import pytest
 from conftest import Run
 from inprocess import command
 from localweb import WITHOUT_INDEX, Answer, Crawled, Site, copy_at_rest, crawl, redirect, scrapy, sites
+from waiting import until
 
 WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
 
@@ -180,17 +180,13 @@ def test_a_running_crawl_obeys_at_once(tmp_path: Path) -> None:
         made = Collection(tmp_path / "crawl", opened["site"])
         options = ("-sADDRESSES_ALLOWED=127.0.0.1/32", "-sFRONTIER_DELAY=0.5", "-sRANKER_ENABLED=no")
         crawling = scrapy("crawl", "index", *options, f"-aseeds={made.url('/')}", folder=made.folder)
-        while len(made.site.pages) < 3:
-            assert crawling.poll() is None
-            time.sleep(0.1)
+        until(lambda: len(made.site.pages) >= 3, "pages", crawling)
 
         made.ask("remove", made.url("/drop/*"))
 
         asked = len(made.site.pages) + 1  # one more may be under way
         assert not [path for path in made.found() if path.startswith("/drop")]
-        while len(made.site.pages) < asked + 5:
-            assert crawling.poll() is None
-            time.sleep(0.1)
+        until(lambda: len(made.site.pages) >= asked + 5, "more pages", crawling)
         crawling.send_signal(signal.SIGINT)
         crawling.communicate(timeout=120)
         assert [path for path in made.site.pages[asked:] if path.startswith("/drop")] == []

@@ -13,13 +13,13 @@ from typing import Any
 
 import httpx
 import pytest
-from live import HERE, found, journal, note, opened, seen, served, start, started, until, web_searches
+from live import HERE, found, journal, note, opened, seen, served, start, started, until_there, web_searches
 from localweb import Answer, Site, crawl, page, sites
-from marked import until as wait_until
 from starlette.testclient import TestClient
 from test_live_launching import Noted, asking, noted, noting
 from test_rebuild_command import WITH_INDEX
 from test_shared_finds import TOKEN, taking
+from waiting import until
 
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal as journals
@@ -278,7 +278,9 @@ def test_killed_search_is_resumed_on_its_machine(tmp_path: Path, asking: None) -
             report(web, job)
             second.answers["daemonstatus"] = (500, "")  # nothing but its own machine will do
             first.jobs["pending"].clear()  # it was killed
-            until(lambda: [what for what, _ in first.asked].count("schedule") == 2, web)
+            until_there(
+                web, lambda: [what for what, _ in first.asked].count("schedule") == 2, "another process"
+            )
 
             assert "Searching the web." in web.get(f"/live/{job}").text
 
@@ -293,7 +295,7 @@ def test_search_that_is_killed_for_good_is_over_at_once(
         job = started(web)
         report(web, job)
         noted.jobs["pending"].clear()
-        until(lambda: web_searches(web)._started[job].is_over, web)
+        until_there(web, lambda: web_searches(web)._started[job].is_over, "its end")
 
         assert "Ended: it broke off." in web.get(f"/live/{job}").text
 
@@ -341,9 +343,7 @@ def test_search_in_a_folder_of_its_own_is_watched_and_stopped_from_the_page(
             ITEM_PIPELINES=WITH_INDEX,
             DOWNLOAD_DELAY=0.2,
         )
-        wait_until(
-            lambda: httpx.get(f"{url}/api/live/far", timeout=60).json().get("fetched", 0) >= 3, seconds=240
-        )
+        until(lambda: httpx.get(f"{url}/api/live/far", timeout=60).json().get("fetched", 0) >= 3, "reports")
         httpx.post(f"{url}/api/live/far/stop", json={}, timeout=60)
         done = ended.result(timeout=300)
         now = httpx.get(f"{url}/api/live/far", timeout=60).json()

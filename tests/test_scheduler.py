@@ -33,6 +33,7 @@ from localweb import (
 from ports import dead_server
 from scrapy.core.engine import _Slot
 from scrapy.utils.reactor import CallLaterOnce
+from waiting import until
 
 from webcrawler.archive.pages import records
 
@@ -447,7 +448,7 @@ def test_a_crawl_outlives_a_redis_that_goes_away_and_comes_back(endless: Site, t
         REDIS_URL=url,
     )
     try:
-        wait_until(lambda: len(endless.pages) > 5)
+        until(lambda: len(endless.pages) > 5, "pages")
         server.kill()
         server.wait()
         assert process.stderr is not None
@@ -484,12 +485,5 @@ def start_redis(folder: Path, url: str) -> subprocess.Popen[bytes]:
     server = subprocess.Popen(
         [binary, *options, "--dir", str(folder)], stdout=subprocess.DEVNULL, cwd=PROJECT
     )
-    wait_until(lambda: socket.socket(socket.AF_UNIX).connect_ex(path) == 0)
+    until(lambda: socket.socket(socket.AF_UNIX).connect_ex(path) == 0, "the server")
     return server
-
-
-def wait_until(condition: object) -> None:
-    deadline = time.monotonic() + 120  # only so that it ends
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -11,13 +11,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -31,11 +28,10 @@ from ports import free_port
 from test_shared_finds import TOKEN, taking
 from truth import Truth
 from truth import truth as demo_truth
+from waiting import at_rest, until
 
 from webcrawler import __version__, connection
-from webcrawler.archive.catalog import Catalog
 from webcrawler.demo import DemoWeb
-from webcrawler.index import applied_seq
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
 from webcrawler.search import Searcher
@@ -100,17 +96,16 @@ class Scrapyd:
                 stderr=log,
                 start_new_session=True,
             )
-        wait_for(self.answers, "Scrapyd", seconds=30)
+        until(self.answers, "Scrapyd")
 
     def stop(self) -> None:
         """Its jobs too, which close in good order."""
         os.killpg(self._process.pid, signal.SIGTERM)
         self._process.wait(30)
-        wait_for(self._jobs_are_gone, "the jobs", seconds=60)
+        until(self._jobs_are_gone, "the jobs")
         for folder in (self.crawl_dir, self.search_dir):
             if (folder / "redis").exists():  # a job that was stopped halfway may leave its server
-                wait_for(partial(is_free, folder / "index.lock"), "the follower", seconds=60)
-                connection.connect("", folder).close()  # who leaves last stops it
+                connection.connect("", at_rest(folder)).close()  # who leaves last stops it
 
     def _jobs_are_gone(self) -> bool:
         try:
@@ -168,13 +163,8 @@ def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
     folder = scrapyd.crawl_dir
     order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
     scrapyd.ask("schedule", [*order.items()])
-    wait_for(lambda: scrapyd.finished("demo"), "the job", seconds=120)
-    wait_for(lambda: is_indexed(folder), "the index", seconds=60)
-    wait_for(lambda: is_free(folder / "index.lock"), "the follower", seconds=60)
-    wait_for(lambda: is_free(folder / "ranks.lock") and (folder / "ranks").exists(), "the ranker", seconds=60)
-    words = folder / "vocabulary" / "vocabulary.npz"
-    wait_for(lambda: is_free(folder / "vocabulary.lock") and words.exists(), "the vocabulary", seconds=60)
-    return folder
+    until(lambda: scrapyd.finished("demo"), "the job")
+    return at_rest(folder)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +178,7 @@ def searched(scrapyd: Scrapyd, egg: Path) -> Journal:
     order = {"project": "webcrawler", "spider": "realtime", "jobid": "live", "query": "molecular biology"}
     order |= {"keep": "yes", "enough": "5", "setting": f"CRAWL_DIR={scrapyd.search_dir}"}
     scrapyd.ask("schedule", [*order.items()])
-    wait_for(lambda: scrapyd.finished("live"), "the search", seconds=120)
+    until(lambda: scrapyd.finished("live"), "the search")
     found = journal.read(scrapyd.search_dir, "live")
     assert found is not None, scrapyd.log("live", "realtime")
     return found
@@ -334,9 +324,9 @@ def test_the_search_page_starts_and_ends_searches_here(scrapyd: Scrapyd, searche
 
     page.start("page", asked)
     assert not page.is_over("page")
-    wait_for(lambda: journal.read(scrapyd.search_dir, "page"), "the list", seconds=60)
+    until(lambda: journal.read(scrapyd.search_dir, "page"), "the list")
     page.end("page", at_once=False)
-    wait_for(lambda: page.is_over("page"), "its end", seconds=60)
+    until(lambda: page.is_over("page"), "its end")
 
     found = journal.read(scrapyd.search_dir, "page")
     assert found and found["state"] == "finished" and found["query"] == "sailing knots"
@@ -365,13 +355,13 @@ def test_search_on_another_machine_is_started_resumed_and_stopped_by_the_page(
             def now() -> dict[str, Any]:
                 return dict(httpx.get(f"{url}/api/live/{job}").json())
 
-            wait_for(lambda: now()["fetched"] >= 3, "reports", seconds=60)
+            until(lambda: now()["fetched"] >= 3, "reports")
             killed = now()
             os.kill(int(killed["agent"].rpartition("-")[2]), signal.SIGKILL)
-            wait_for(lambda: now()["agent"] != killed["agent"], "another process", seconds=60)
-            wait_for(lambda: now()["fetched"] > killed["fetched"], "more pages", seconds=60)
+            until(lambda: now()["agent"] != killed["agent"], "another process")
+            until(lambda: now()["fetched"] > killed["fetched"], "more pages")
             httpx.post(f"{url}/api/live/{job}/stop", json={})
-            wait_for(lambda: now()["state"] == "finished", "its end", seconds=90)
+            until(lambda: now()["state"] == "finished", "its end")
         finally:
             far.stop()
         ended = now()
@@ -430,11 +420,6 @@ def run(*command: str | Path, **options: Any) -> str:
     return done.stdout
 
 
-def is_indexed(crawl_dir: Path) -> bool:
-    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        return applied_seq(crawl_dir / "index") == catalog.last_seq()
-
-
 def is_free(lock: Path) -> bool:
     """Whether no process holds it; who tries to take it at this very moment finds it held."""
     with lock.open("a") as handle:
@@ -443,10 +428,3 @@ def is_free(lock: Path) -> bool:
         except BlockingIOError:
             return False
     return True
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.1)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from localweb import Site
 from test_dropin import PAGES, project, quotes, site
-from test_scrapyd import Scrapyd, copied, needed, python, run, wait_for
+from test_scrapyd import Scrapyd, copied, needed, python, run
+from waiting import until
 
 pytestmark = [pytest.mark.scrapyd, pytest.mark.slow]
 
@@ -47,7 +48,7 @@ def test_jobs_of_ones_own_spider_share_its_pages(scrapyd: Scrapyd, project: Path
         finished = scrapyd.ask("listjobs", project="tutorial")["finished"]
         return {job["id"] for job in finished} == set(JOBS)
 
-    wait_for(are_over, "the jobs", seconds=120)
+    until(are_over, "the jobs")
 
     items = [json.loads(line) for line in (scrapyd.folder / "items.jsonl").read_text().splitlines()]
     authors = {f"Author {page}{n}" for page in range(1, PAGES + 1) for n in range(3)}

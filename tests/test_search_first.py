@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localweb import Answer, Site, scrapy, sites
-from test_follower import found, page, urls, wait_for, write
+from test_follower import found, page, urls, write
 from test_realtime import WITH_INDEX, document, search
+from waiting import holder, until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, hold_crawl, hold_search
@@ -107,11 +108,6 @@ def catalog_text(catalog: Catalog, name: str) -> str:
 # ---- who applies them
 
 
-def holder(folder: Path) -> int:
-    lock = folder / "index.lock"
-    return int(lock.read_text() or 0) if lock.exists() else 0
-
-
 @contextmanager
 def ending(process: subprocess.Popen[bytes] | None) -> Iterator[None]:
     assert process is not None
@@ -126,20 +122,24 @@ def test_a_search_replaces_a_follower_of_lower_priority_and_leaves_one_of_the_lo
     tmp_path: Path, catalog: Catalog
 ) -> None:
     write(catalog, page("page", "word"))
-    with hold_crawl(tmp_path), ending(of_crawl := FOLLOWER.start(tmp_path)):
-        wait_for(lambda: holder(tmp_path) == of_crawl.pid)
+    with hold_crawl(tmp_path), ending(of_crawl := FOLLOWER.ensure_started(tmp_path)):
+        assert of_crawl is not None
+        until(lambda: holder(tmp_path, FOLLOWER) == of_crawl.pid, "the follower of the crawl")
         os.kill(of_crawl.pid, signal.SIGSTOP)  # as on a machine where others take all of the processors
         searched = hold_search(tmp_path)
 
         with ending(of_search := FOLLOWER.ensure_started(tmp_path, in_hurry=True)):
             assert of_search is not None
-            wait_for(lambda: holder(tmp_path) == of_search.pid)
+            until(lambda: holder(tmp_path, FOLLOWER) == of_search.pid, "the follower of the search")
             assert os.getpriority(os.PRIO_PROCESS, of_search.pid) == os.nice(0)
             assert of_crawl.wait(30) == -signal.SIGKILL
             assert FOLLOWER.ensure_started(tmp_path, in_hurry=True) is None
 
             searched.close()
-            wait_for(lambda: os.getpriority(os.PRIO_PROCESS, of_search.pid) == follower.LOWEST)
+            until(
+                lambda: os.getpriority(os.PRIO_PROCESS, of_search.pid) == follower.LOWEST,
+                "its lowest priority",
+            )
 
 
 # ---- the whole
@@ -166,9 +166,9 @@ def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alon
         seeds = f"seeds={web['crawled'].url}/"
         crawl = scrapy("crawl", "index", "-a", seeds, folder=beside, ITEM_PIPELINES=WITH_INDEX, **local)
         try:
-            wait_for(lambda: holder(beside) > 0 and applied_seq(beside / "index") > 0)
-            os.kill(holder(beside), signal.SIGSTOP)
-            wait_for(lambda: len(web["crawled"].asked) > 200)
+            until(lambda: applied_seq(beside / "index") > 0, "the first pages in the index")
+            os.kill(holder(beside, FOLLOWER), signal.SIGSTOP)
+            until(lambda: len(web["crawled"].asked) > 200, "many pages")
             _, journal = search(beside, *words)
             assert crawl.poll() is None
         finally:
@@ -185,8 +185,7 @@ def test_a_search_whose_follower_is_killed_starts_another_and_finds_the_same(tmp
     killed: list[int] = []
 
     def kill(_: Site) -> Answer:
-        wait_for(lambda: holder(tmp_path / "killed") > 0)
-        killed.append(holder(tmp_path / "killed"))
+        killed.append(until(lambda: holder(tmp_path / "killed", FOLLOWER), "the follower"))
         os.kill(killed[-1], signal.SIGKILL)
         return document("Last", "quokka")
 
@@ -199,4 +198,4 @@ def test_a_search_whose_follower_is_killed_starts_another_and_finds_the_same(tmp
         _, journal = search(tmp_path / "killed", *words)
 
     assert {hit["url"] for hit in journal["hits"]} == wanted
-    assert len(killed) == 1 and holder(tmp_path / "killed") not in (0, *killed)
+    assert len(killed) == 1 and holder(tmp_path / "killed", FOLLOWER) not in (0, *killed)

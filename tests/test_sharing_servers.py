@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,6 +11,7 @@ from frontiers import done, fail, fetch, lease_one, let_pass, links, prefix_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import Redis
+from waiting import until
 
 from webcrawler.connection import Connection
 from webcrawler.frontier import Calls, Frontier, maintenance
@@ -153,16 +153,9 @@ def told(connection: Connection, open_frontier: Callable[..., Frontier]) -> Iter
     """Set when the worker of the frontier `search` is."""
     event, search = threading.Event(), open_frontier("search")
     calls = Calls(connection, search, event.set)
-    wait_until(lambda: search.client.pubsub_numsub(prefix_of(search) + "calls")[0][1] > 0)
+    until(lambda: search.client.pubsub_numsub(prefix_of(search) + "calls")[0][1] > 0, "it to listen")
     yield event
     calls.stop()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_worker_is_told_when_another_frontier_frees_a_place_that_it_waits_for(
@@ -183,7 +176,7 @@ def test_a_worker_is_told_again_after_its_line_was_cut(
     index, search = open_frontier("index"), open_frontier("search")
     channel = prefix_of(search) + "calls"
     search.client.client_kill_filter(_type="pubsub")
-    wait_until(lambda: search.client.pubsub_numsub(channel)[0][1] > 0)
+    until(lambda: search.client.pubsub_numsub(channel)[0][1] > 0, "it to listen again")
     lease = lease_one(index)
     search.lease(1)
 

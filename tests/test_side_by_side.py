@@ -6,17 +6,17 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from localweb import PROJECT
+from waiting import until
 
 from webcrawler.connection import Connection
 from webcrawler.errors import BadInput, WebcrawlerError
 from webcrawler.evaluation import Metrics, Recorded, Run, compare
-from webcrawler.evaluation.side_by_side import Progress, each
+from webcrawler.evaluation.side_by_side import CONTEXT, Progress, each
 from webcrawler.linkgraph import Graph
 
 
@@ -50,14 +50,16 @@ def test_figures_are_the_same_for_any_number_of_jobs(graph: Recorded) -> None:
 
 
 def test_each_process_has_a_redis_of_its_own() -> None:
+    together = CONTEXT.Barrier(3)  # so that one process does not take all
+
     def work(task: int, connection: Connection, progress: Progress) -> tuple[int, int]:
-        time.sleep(0.2)  # so that one process does not take all
+        together.wait()
         return os.getpid(), connection.client.info("server")["process_id"]
 
     found = dict(result for _, result in each(range(6), work, 3, quiet))
 
     assert os.getpid() not in found
-    assert len(set(found.values())) == len(found) > 1
+    assert len(set(found.values())) == len(found) == 3
 
 
 def test_progress_is_that_of_all_tasks_together() -> None:
@@ -96,11 +98,11 @@ def test_a_process_that_is_killed_is_an_error_in_one_line() -> None:
 @pytest.mark.slow
 def test_processes_and_servers_end_with_a_laboratory_that_is_killed(tmp_path: Path) -> None:
     code = (
-        "import time\n"
+        "import signal\n"
         "from webcrawler.evaluation.side_by_side import each\n"
         "def work(task, connection, progress):\n"
         "    progress('begun', 1, 2)\n"
-        "    time.sleep(600)\n"
+        "    signal.pause()\n"
         "for _ in each(range(2), work, 2, lambda *told: print('begun', flush=True)): pass"
     )
     process = subprocess.Popen(
@@ -115,7 +117,4 @@ def test_processes_and_servers_end_with_a_laboratory_that_is_killed(tmp_path: Pa
     process.kill()
     process.communicate()  # ends when nobody holds the other end of its output: its processes ended
 
-    until = time.monotonic() + 30
-    while list(tmp_path.iterdir()) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert list(tmp_path.iterdir()) == []
+    until(lambda: not list(tmp_path.iterdir()), "their folders to be gone")

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import failpoints
 import pytest
 from localweb import WITHOUT_INDEX, Site, page, scrapy, sites
+from waiting import until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
@@ -40,13 +40,6 @@ OPTIONS = {
     "BATCH_SECONDS": 0.05,
     "CONCURRENT_REQUESTS": 8,
 }
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 240  # only guards against hanging
-    while not condition():
-        assert time.monotonic() < deadline, f"in vain: {what}"
-        time.sleep(0.02)
 
 
 def is_stopped(process: subprocess.Popen[str]) -> bool:
@@ -110,18 +103,18 @@ def test_others_wait_for_a_worker_stopped_in_a_transaction_and_go_on_by_themselv
     world: World, ending: signal.Signals
 ) -> None:
     stopped = world.crawl("stopped.log", **failpoints.environment("catalog.before-commit:stop:2"))
-    until(lambda: is_stopped(stopped), "for the first to stop in its transaction")
+    until(lambda: is_stopped(stopped), "the first to stop in its transaction")
     in_its_hands, before = world.leased(), len(world.site.pages)
 
     other = world.crawl("other.log")
     says = f"waiting for the catalog: process {stopped.pid} (stopped) is writing it"
-    until(lambda: world.log("other.log").count(says) >= 2, "for the other to say twice who holds the catalog")
+    until(lambda: world.log("other.log").count(says) >= 2, "the other to say twice who holds the catalog")
 
     def by_other() -> int:
         return len(world.site.pages) - before
 
     # its queue gets full, and no more: two batches wait (or one and a wish to flush), one is being written
-    until(lambda: by_other() >= 2 * BATCH_DOCUMENTS, "for the other to fill its queue")
+    until(lambda: by_other() >= 2 * BATCH_DOCUMENTS, "the other to fill its queue")
     assert by_other() < PAGES - len(in_its_hands)
     assert other.poll() is None
     assert world.states()["leased"] >= by_other()  # it keeps what it has fetched: its heart beats

@@ -86,9 +86,10 @@ def test_a_pickle_in_its_place_is_not_read(tmp_path: Path) -> None:
 WRITER = """
 import sys
 import numpy
+from itertools import count
 from pathlib import Path
 from webcrawler.linkgraph.stored import store
-for seq in range(1, 1000):
+for seq in count(1):
     store(Path(sys.argv[1]), numpy.full(50 + seq % 3, float(seq)), seq, "abc")
 """
 

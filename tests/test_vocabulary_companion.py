@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from crawled import crawled, fetched
 from localweb import WITHOUT_INDEX, crawl, page, scrapy, sites
+from waiting import at_rest, holder, until
 
 from webcrawler import background
 from webcrawler.archive.catalog import Catalog
@@ -23,13 +23,6 @@ from webcrawler.search.vocabulary import Vocabulary, builder, load
 from webcrawler.search.vocabulary.builder import VocabularyRenewal
 
 FOLDER = "vocabulary"
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def small_crawl(folder: Path, *titles: str) -> Path:
@@ -49,11 +42,6 @@ def vocabulary_of(folder: Path) -> Vocabulary | None:
 def is_complete(folder: Path) -> bool:
     vocabulary = vocabulary_of(folder)
     return vocabulary is not None and vocabulary.seq == seq_of(folder)
-
-
-def is_at_work(folder: Path) -> bool:
-    lock = folder / "vocabulary.lock"
-    return lock.exists() and lock.read_text() != ""
 
 
 Start = Callable[[], subprocess.Popen[bytes]]
@@ -79,7 +67,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path, start: Start) -> None:
     crawl_lock = hold_crawl(tmp_path)
     process = start()
-    wait_for(lambda: is_at_work(tmp_path))
+    until(lambda: holder(tmp_path, VOCABULARY), "the builder")
     small_crawl(tmp_path, "Encryption", "Bread")  # it waits for a catalog
     assert process.poll() is None
 
@@ -95,7 +83,7 @@ def test_there_is_one_of_them(tmp_path: Path, start: Start) -> None:
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
         start()
-        wait_for(lambda: is_at_work(tmp_path))
+        until(lambda: holder(tmp_path, VOCABULARY), "the builder")
 
         assert not builder.keep_vocabulary(tmp_path)
 
@@ -104,7 +92,7 @@ def test_sigterm_ends_it(tmp_path: Path, start: Start) -> None:
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
         process = start()
-        wait_for(lambda: is_at_work(tmp_path))
+        until(lambda: holder(tmp_path, VOCABULARY), "the builder")
 
         process.terminate()
 
@@ -120,7 +108,7 @@ def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
     small_crawl(tmp_path, *map(str, range(200)))
     (tmp_path / FOLDER / "vocabulary.new").write_bytes(b"of one that died while it wrote")
     process = start()
-    wait_for(lambda: is_at_work(tmp_path))
+    until(lambda: holder(tmp_path, VOCABULARY), "the builder")
 
     process.kill()
     process.wait()
@@ -177,16 +165,14 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(tmp_path: Path)
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
         VOCABULARY.ensure_started(tmp_path)
-        wait_for(lambda: is_at_work(tmp_path))
-        pid = int((tmp_path / "vocabulary.lock").read_text())
+        pid = until(lambda: holder(tmp_path, VOCABULARY), "the builder")
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 
         VOCABULARY.ensure_started(tmp_path)
 
-        wait_for(lambda: (tmp_path / "vocabulary.lock").read_text().strip() not in ("", str(pid)))
-    wait_for(lambda: is_complete(tmp_path))
-    wait_for(lambda: builder.keep_vocabulary(tmp_path))  # until that one has ended
+        until(lambda: holder(tmp_path, VOCABULARY) not in (0, pid), "another builder")
+    assert is_complete(at_rest(tmp_path))
 
 
 @pytest.mark.slow
@@ -194,14 +180,14 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
         first = start()
-        wait_for(lambda: is_at_work(tmp_path))
+        until(lambda: holder(tmp_path, VOCABULARY), "the builder")
 
         builder.remake(tmp_path)
 
         assert first.wait(240) == 0
         assert is_complete(tmp_path)
-        wait_for(lambda: is_at_work(tmp_path))
-    wait_for(lambda: builder.keep_vocabulary(tmp_path))
+        until(lambda: holder(tmp_path, VOCABULARY), "the next builder")
+    at_rest(tmp_path)
 
 
 @pytest.mark.slow
@@ -217,4 +203,4 @@ def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> N
     assert is_complete(tmp_path)
     assert vocabulary is not None and vocabulary.frequency("page") > 0
     assert (tmp_path / "vocabulary.log").exists()  # the crawl has started one
-    wait_for(lambda: builder.keep_vocabulary(tmp_path))
+    at_rest(tmp_path)

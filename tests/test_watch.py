@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from webcrawler.background import Companion
 from webcrawler.crawl.run import watch
@@ -40,8 +40,7 @@ def test_a_process_that_fails_three_times_in_a_row_is_reported_once(
     watched = Watch(tmp_path, {broken: b""}, [broken], fail)
     assert reported.wait(30)
     starts = len((tmp_path / "starts").read_text())
-    while len((tmp_path / "starts").read_text()) < starts + 2:
-        time.sleep(0.05)
+    until(lambda: len((tmp_path / "starts").read_text()) >= starts + 2, "more starts")
     watched.close()
 
     assert failing == [broken]
@@ -56,8 +55,8 @@ def test_a_process_that_ends_well_is_started_again_and_is_not_said_to_fail(
     failing: list[Companion] = []
 
     watched = Watch(tmp_path, {brief: b""}, [brief], failing.append)
-    while not (tmp_path / "starts").exists() or len((tmp_path / "starts").read_text()) <= watch.FAILURES:
-        time.sleep(0.05)
+    starts = tmp_path / "starts"
+    until(lambda: starts.exists() and len(starts.read_text()) > watch.FAILURES, "many starts")
     watched.close()
 
     assert failing == []

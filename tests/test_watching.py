@@ -20,12 +20,13 @@ from urllib.parse import urlencode
 
 import pytest
 from localweb import PROJECT, Route, crawl, environment, page, sites
-from marked import Mark, until
+from marked import Mark
 from ports import free_port
 from prometheus_client.parser import text_string_to_metric_families
 from searched import entry, publish
 from starlette.testclient import TestClient
 from testdata import absent
+from waiting import until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.frontier import CAUSES
@@ -170,8 +171,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
             environ=dict(os.environ),
         ),
     ):
-        until(answers(f"{server}/healthz"), 60)
-        until(answers(f"{prometheus}/-/ready"), 60)
+        until(answers(f"{server}/healthz"), "the server")
+        until(answers(f"{prometheus}/-/ready"), "Prometheus")
         began = time.time()
         crawl = [*command, "crawl", "index", "-a", "mode=pagerank"]
         with sites(slow={"/": page(*"abcdefgh"), "*": lambda _: page()}) as opened:
@@ -192,7 +193,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         last = urlencode(
             {"query": "webcrawler_answers_cached_total offset 2s > 1 and webcrawler_freshness offset 2s > 0"}
         )
-        until(lambda: bool(json.loads(fetched(f"{prometheus}/api/v1/query?{last}"))["data"]["result"]), 120)
+        until(lambda: json.loads(fetched(f"{prometheus}/api/v1/query?{last}"))["data"]["result"], "all of it")
         yield Watched(folder / "crawl", server, prometheus, began)
 
 

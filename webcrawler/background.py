@@ -2,9 +2,10 @@
 
 The kernel frees a lock however its holder ends. NAME.lock belongs to a companion, whose process id is written
 in it; `crawls.lock` is shared by all crawls, `searches.lock` by real-time searches, each of which has a lock
-of its own as well. A companion ends while it holds its own lock and that of the crawls. A crawl that starts
-meanwhile waits in `hold_crawl` for some milliseconds, and then finds no companion, never one that is about to
-end. Commands that no crawl may disturb, as `scrapy rebuild`, hold that lock until they are done.
+of its own as well. A companion has its lock from its birth: it inherits it from who starts it. It ends while
+it holds that and the crawls' lock. A crawl that starts meanwhile waits in `hold_crawl` for some milliseconds,
+and then finds no companion, never one that is about to end. So where all locks are free, nobody is at work or
+about to begin. Commands that no crawl may disturb, as `scrapy rebuild`, hold the crawls' until they are done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
@@ -38,6 +40,8 @@ LEAST_SECONDS = 60.0
 RESUMABLE_SECONDS = 600.0  # for which what a real-time search that was killed has found is kept
 # As `python -m MODULE`, but the module is the one that its package has imported, and not a second copy of it.
 RUN = "import sys; from {} import main; sys.exit(main(sys.argv[1:]))"
+LOCK = "WEBCRAWLER_LOCK"  # in the environment of a companion: the descriptor of the lock that it inherits
+MayEnd = Callable[[Callable[[], bool]], bool]
 
 
 def hold_crawl(crawl_dir: Path, patience_seconds: float = inf) -> IO[str]:
@@ -109,12 +113,14 @@ def is_crawling(crawl_dir: Path) -> bool:
         return free is None
 
 
-def release_if_idle(lock: IO[str], crawl_dir: Path, is_done: Callable[[], bool]) -> bool:
-    """Release a companion's lock if no crawl is alive and all is done. Returns whether it did."""
-    with try_lock(crawl_dir / "crawls.lock") or nullcontext() as quiet:
-        if quiet and is_done():
-            lock.close()  # before the crawls' lock is free
-            return True
+def _may_end(crawls: ExitStack, crawl_dir: Path, is_done: Callable[[], bool]) -> bool:
+    """Tell whether no crawl is alive and all is done; if so, none begins as long as that lock is held."""
+    lock = try_lock(crawl_dir / "crawls.lock")
+    if lock and is_done():
+        crawls.enter_context(lock)
+        return True
+    if lock:
+        lock.close()
     return False
 
 
@@ -148,12 +154,22 @@ class Companion(NamedTuple):
     name: str
     module: str  # of its `main`, which takes the data folder
 
-    def start(self, crawl_dir: Path, stdin: bytes = b"") -> subprocess.Popen[bytes]:
-        """Start one in a session of its own; where one is at work already, the new one ends at once.
+    def ensure_started(
+        self, crawl_dir: Path, stdin: bytes = b"", in_hurry: bool = False
+    ) -> subprocess.Popen[bytes] | None:
+        """Start one where none is at work; cheap enough to ask every few seconds.
 
         Args:
             stdin: what it reads from its standard input, which no other user of the machine can see.
+            in_hurry: one that is at work at a lower priority is displaced.
         """
+        if in_hurry:
+            self.displace(crawl_dir)
+        with self.lock(crawl_dir) or nullcontext() as lock:
+            return self._start(crawl_dir, stdin, lock) if lock else None
+
+    def _start(self, crawl_dir: Path, stdin: bytes, lock: IO[str]) -> subprocess.Popen[bytes]:
+        """Start one in a session of its own, which goes on to hold the lock."""
         # The crawl may have been imported from a zipped egg that only sys.path knows of.
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
         with (crawl_dir / f"{self.name}.log").open("ab") as log:
@@ -163,39 +179,30 @@ class Companion(NamedTuple):
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                env=os.environ | {"PYTHONPATH": path},
+                env=os.environ | {"PYTHONPATH": path, LOCK: str(lock.fileno())},
+                pass_fds=[lock.fileno()],
             )
         assert process.stdin is not None
         with suppress(BrokenPipeError), process.stdin:
             process.stdin.write(stdin)
         return process
 
-    def ensure_started(
-        self, crawl_dir: Path, stdin: bytes = b"", in_hurry: bool = False
-    ) -> subprocess.Popen[bytes] | None:
-        """Start one where none is at work; cheap enough to ask every few seconds.
-
-        Args:
-            in_hurry: start one also where that at work has a lower priority: `displace` is for the new one.
-        """
-        if lock := self.lock(crawl_dir):
-            lock.close()
-        elif not (in_hurry and self._below_us(crawl_dir)):
-            return None
-        return self.start(crawl_dir, stdin)
-
     def lock(self, crawl_dir: Path) -> IO[str] | None:
         """Hold NAME.lock until the file is closed; None if another companion of the kind is at work."""
         return try_lock(crawl_dir / f"{self.name}.lock")
 
     @contextmanager
-    def at_work(self, crawl_dir: Path) -> Iterator[IO[str] | None]:
-        """As `lock`, with this process's id in the file."""
-        lock = self.lock(crawl_dir)
-        with lock or nullcontext():
+    def at_work(self, crawl_dir: Path) -> Iterator[MayEnd | None]:
+        """Hold NAME.lock, with this process's id in it; None if another companion of the kind is at work.
+
+        Gives what tells whether no crawl is alive and all is done. Once it has, none begins before the end.
+        """
+        inherited = os.environ.pop(LOCK, "")
+        lock = os.fdopen(int(inherited), "a+") if inherited else self.lock(crawl_dir)
+        with ExitStack() as crawls, lock or nullcontext():  # the crawls' lock is free last
             if lock:
                 print(os.getpid(), file=lock, flush=True)
-            yield lock
+            yield partial(_may_end, crawls, crawl_dir) if lock else None
 
     def take_over(self, crawl_dir: Path) -> IO[str]:
         """Tell the one that is at work to end, and wait for its lock."""

@@ -57,7 +57,7 @@ class Server:
             self.heads.append(head)
             answer = self.answer(path)
             if answer is None:
-                await asyncio.sleep(60)
+                await reader.read()  # until the crawler hangs up
             elif answer == RESET:
                 linger = struct.pack("ii", 1, 0)
                 writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)

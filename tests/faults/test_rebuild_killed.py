@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from crawled import crawled, fetched, link
 from localweb import crawl, scrapy
+from waiting import until
 
 from webcrawler.connection import Connection, connect
 from webcrawler.frontier import Frontier, inspect, ordering
@@ -46,9 +46,7 @@ def states(connection: Connection) -> dict[str, Any]:
 @pytest.mark.parametrize(("state", "number"), [("seen", 1_000), ("seen", 30_000), ("done", 5_000)])
 def test_it_ends_the_same(folder: Path, redis: Connection, state: str, number: int) -> None:
     process = scrapy("frontier", "rebuild", folder=folder)
-    while states(redis)[state] < number:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.002)
+    until(lambda: states(redis)[state] >= number, f"{number} {state}", process)
     process.kill()
     process.communicate()
     cut = states(redis)

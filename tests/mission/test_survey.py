@@ -26,11 +26,10 @@ from test_catalog import page as fetched
 from test_collection_size import names
 from test_collection_size import run as collect
 from test_freshness import ago, not_modified
-from test_live_launching import wait_for
 from testdata import needed
+from waiting import at_rest, until
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import is_held
 from webcrawler.orderings import ordering
 from webcrawler.realtime import journal
 from webcrawler.refresh import outlook, report
@@ -152,20 +151,20 @@ def test_42_a_page_launches_a_focused_search_and_shows_what_it_finds(
     }[by]
     with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
         job = started(web, **asked)
-        wait_for(lambda: len((journal.read(tmp_path, job) or {"hits": []})["hits"]) > 1)
+        until(lambda: len((journal.read(tmp_path, job) or {"hits": []})["hits"]) > 1, "hits")
         found, shown = journal.read(tmp_path, job), page_of(web, f"/live/{job}")
         assert started(web, **asked) == job, "who asks the same does not get what is there"
         (row,) = page_of(web, "/status").xpath("//table[.//th='agent']/tbody/tr")
 
         killed = app.state.live.searches.launcher._processes[job]
         killed.kill()
-        wait_for(lambda: app.state.live.searches.launcher._processes[job] is not killed)
+        until(lambda: app.state.live.searches.launcher._processes[job] is not killed, "another process")
         known = (journal.read(tmp_path, job) or {"fetched": 0})["fetched"]
-        wait_for(lambda: (journal.read(tmp_path, job) or {"fetched": 0})["fetched"] > known)
+        until(lambda: (journal.read(tmp_path, job) or {"fetched": 0})["fetched"] > known, "more pages")
 
         (form,) = page_of(web, "/status").xpath(f"//form[@action='/live/{job}/stop']")
         web.post(f"/live/{job}/stop", data=dict(form.form_values()), headers=OURS)
-        wait_for(lambda: (journal.read(tmp_path, job) or {"state": ""})["state"] == "finished")
+        until(lambda: (journal.read(tmp_path, job) or {"state": ""})["state"] == "finished", "its end")
 
     assert found is not None and found["state"] == "running"
     assert found["agent"] in [cell.text_content() for cell in row.xpath("*")]
@@ -188,11 +187,11 @@ def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp
     site = Site(routes).start()
     first = collect(tmp_path, site, most=6, RANKER_ENABLED="yes")
     collection = names(first, site)
-    wait_for(lambda: (tmp_path / "ranks/ranks.json").exists() and not is_held(tmp_path / "ranks.lock"))
+    at_rest(tmp_path)  # it has ranks
 
     again = ("-a", "refresh=yes", "-a", "max_pages=30")
     after = collect(tmp_path, site, *again, most=6, RANKER_ENABLED="yes", REFRESH_AT_MOST=0)
-    wait_for(lambda: not is_held(tmp_path / "refresh.lock"))
+    at_rest(tmp_path)
     site.stop()
 
     assert collection == {"/", *pages[:5]}

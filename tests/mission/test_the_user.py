@@ -9,7 +9,8 @@ import pytest
 from conftest import MakeFrontier, Run
 from frontiers import lease_one, links
 from localweb import PROJECT
-from test_scrapyd import Scrapyd, clone, egg, python, scrapyd, wait_for
+from test_scrapyd import Scrapyd, clone, egg, python, scrapyd
+from waiting import until
 from whoosh.index import open_dir
 
 from webcrawler.crawl import wiring
@@ -73,7 +74,7 @@ def test_05_scrapyd_runs_what_is_deployed_to_it(scrapyd: Scrapyd, egg: Path) -> 
     order = {"project": "webcrawler", "spider": "index", "jobid": "mission", "max_pages": "12"}
 
     scrapyd.ask("schedule", [*order.items(), ("setting", f"CRAWL_DIR={folder}")])
-    wait_for(lambda: scrapyd.finished("mission"), "the job", seconds=120)
+    until(lambda: scrapyd.finished("mission"), "the job")
 
     assert "Spider closed (max_pages)" in scrapyd.log("mission"), scrapyd.log("mission")
     assert json.loads((folder / "demo.json").read_text())["ports"]

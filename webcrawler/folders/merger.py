@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from webcrawler.background import MERGER, hold_crawl, prepare, release_if_idle
+from webcrawler.background import MERGER, hold_crawl, prepare
 from webcrawler.errors import WebcrawlerError
 from webcrawler.folders.view import MergedView
 
@@ -45,13 +45,13 @@ def main(arguments: list[str]) -> int:
     """python -m webcrawler.folders.merger PLACE; ends when nobody holds its `crawls.lock`, or by SIGTERM."""
     stopped = prepare("merged")
     view = MergedView(Path(arguments[0]))
-    with MERGER.at_work(view.place) as lock:
-        while lock and not stopped():
+    with MERGER.at_work(view.place) as may_end:
+        while may_end and not stopped():
             try:
                 view.follow()
             except (WebcrawlerError, OSError, sqlite3.Error) as error:  # tried again
                 _log.warning("the view is as it was: %s", error)
-            if release_if_idle(lock, view.place, lambda: True):
+            if may_end(lambda: True):
                 break
             time.sleep(POLL_SECONDS)
     return 0

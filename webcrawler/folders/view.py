@@ -74,8 +74,8 @@ class MergedView:
             Unavailable, OSError: the disk is full.
         """
         while True:
-            with MERGER.at_work(self.place) as lock:
-                if lock:
+            with MERGER.at_work(self.place) as is_ours:
+                if is_ours:
                     self.follow(progress)
                     return True
             if self.folder.exists():

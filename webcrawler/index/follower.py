@@ -8,16 +8,15 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import IO
 
 from webcrawler.archive.catalog import SEARCHED, Catalog
 from webcrawler.background import (
     FOLLOWER,
+    MayEnd,
     is_crawling,
     is_searched,
     lower_priority,
     prepare,
-    release_if_idle,
     wait_for,
 )
 from webcrawler.index.changes import POLL_SECONDS, Follower
@@ -56,8 +55,8 @@ def follow(
     Returns:
         False where another follower is at work.
     """
-    with FOLLOWER.at_work(crawl_dir) as lock:
-        if lock is None:
+    with FOLLOWER.at_work(crawl_dir) as may_end:
+        if may_end is None:
             return False
         sys.audit("webcrawler.index.locked")
         if is_outdated(crawl_dir / "index"):
@@ -67,7 +66,7 @@ def follow(
         with recorder.keep(crawl_dir, "follower"):
             while follower := wait_for(lambda: Follower(crawl_dir, False, recorder), crawl_dir, stopped):
                 with follower:
-                    if _follow(follower, crawl_dir, lock, stopped, search_ended):
+                    if _follow(follower, crawl_dir, may_end, stopped, search_ended):
                         break
     return True
 
@@ -109,7 +108,7 @@ def reindex(crawl_dir: Path, progress: Progress = _silent) -> None:
             _rebuild(crawl_dir, progress)
     finally:
         if is_crawling(crawl_dir):
-            FOLLOWER.start(crawl_dir)
+            FOLLOWER.ensure_started(crawl_dir)
 
 
 def main(arguments: list[str]) -> int:
@@ -117,8 +116,6 @@ def main(arguments: list[str]) -> int:
     crawl_dir = Path(arguments[0])
     is_for_search = is_searched(crawl_dir)
     stopped = prepare("follower", below_crawl=not is_for_search)
-    if is_for_search:
-        FOLLOWER.displace(crawl_dir)
     if "--once" in arguments:
         wait_until_caught_up(crawl_dir)
     elif not follow(crawl_dir, stopped, lambda: lower_priority(LOWEST if is_for_search else 0)):
@@ -129,7 +126,7 @@ def main(arguments: list[str]) -> int:
 def _follow(
     follower: Follower,
     crawl_dir: Path,
-    lock: IO[str],
+    may_end: MayEnd,
     stopped: Callable[[], bool],
     search_ended: Callable[[], object],
 ) -> bool:
@@ -141,7 +138,7 @@ def _follow(
         if follower.is_ahead():
             return False
         follower.optimize()
-        if release_if_idle(lock, crawl_dir, follower.is_done):
+        if may_end(follower.is_done):
             return True
 
 

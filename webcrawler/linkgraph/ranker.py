@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, prepare, release_if_idle, wait_for
+from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, prepare, wait_for
 from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.linkgraph.stored import RankRenewal
 from webcrawler.metrics import Recorder
@@ -31,8 +31,8 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
         False if another ranker is at work.
     """
     path = crawl_dir / "catalog.sqlite"
-    with RANKER.at_work(crawl_dir) as lock:
-        if lock is None:
+    with RANKER.at_work(crawl_dir) as may_end:
+        if may_end is None:
             return False
         catalog = wait_for(lambda: Catalog(path, readonly=True), crawl_dir, stopped)
         if not catalog:
@@ -50,7 +50,7 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
                     updates.disconnect()
                     if ranks.is_behind():
                         ranks.renew()
-                    if release_if_idle(lock, crawl_dir, lambda: not ranks.is_behind()):
+                    if may_end(lambda: not ranks.is_behind()):
                         break
                 time.sleep(POLL_SECONDS)
             updates.disconnect()

@@ -23,7 +23,6 @@ from webcrawler.background import (
     hold_crawl,
     is_crawling,
     prepare,
-    release_if_idle,
     wait_for,
 )
 from webcrawler.connection import RedisError, from_settings, visit
@@ -59,8 +58,8 @@ def refresh(
     Returns:
         False if another refresher is at work.
     """
-    with REFRESHER.at_work(crawl_dir) as lock:
-        if lock is None:
+    with REFRESHER.at_work(crawl_dir) as may_end:
+        if may_end is None:
             return False
         catalog = wait_for(lambda: Catalog(crawl_dir / "catalog.sqlite", readonly=True), crawl_dir, stopped)
         if not catalog:
@@ -76,7 +75,7 @@ def refresh(
                     _settle(collection, catalog, crawl_dir, settings)
                 with suppress(OSError):
                     collection.store()
-                if release_if_idle(lock, crawl_dir, lambda: True):
+                if may_end(lambda: True):
                     break
     return True
 

@@ -71,12 +71,13 @@ def rebuild(
         blocked = [*blocked, *blocked_servers(crawl_dir / "catalog.sqlite")]
         work = _Work(crawl_dir, aside, settings, progress)
         with hold_crawl(aside):  # the index follows, as it follows a crawl
-            follower = FOLLOWER.start(aside)
+            follower = FOLLOWER.ensure_started(aside)
             work.write_catalog(blocked)
         found = work.result(blocked)
         make_ranks_and_vocabulary(aside, progress)
         FOLLOWER.take_over(aside).close()  # it works below all others; somebody waits for the rest
-        follower.wait()
+        if follower:
+            follower.wait()
         wait_until_caught_up(aside, lambda applied, last: progress("index", applied, last))
         for companion in (FOLLOWER, RANKER, REFRESHER, VOCABULARY):
             held.enter_context(companion.take_over(crawl_dir))

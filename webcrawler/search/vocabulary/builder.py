@@ -8,7 +8,6 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
     POLL_SECONDS,
     VOCABULARY,
+    MayEnd,
     Renewal,
     is_crawling,
     prepare,
-    release_if_idle,
     wait_for,
 )
 from webcrawler.search.vocabulary.completions import suggested
@@ -75,12 +74,12 @@ def keep_vocabulary(crawl_dir: Path) -> bool:
         False where another such process is at work.
     """
     path = crawl_dir / "catalog.sqlite"
-    with VOCABULARY.at_work(crawl_dir) as lock:
-        if lock is None:
+    with VOCABULARY.at_work(crawl_dir) as may_end:
+        if may_end is None:
             return False
         if catalog := wait_for(lambda: Catalog(path, readonly=True), crawl_dir):
             with closing(catalog):
-                _keep(VocabularyRenewal(catalog, crawl_dir / FOLDER), crawl_dir, lock)
+                _keep(VocabularyRenewal(catalog, crawl_dir / FOLDER), crawl_dir, may_end)
     return True
 
 
@@ -113,7 +112,7 @@ def remake(crawl_dir: Path) -> None:
     ):
         make(catalog, crawl_dir / FOLDER)
     if is_crawling(crawl_dir):
-        VOCABULARY.start(crawl_dir)
+        VOCABULARY.ensure_started(crawl_dir)
 
 
 def main(arguments: list[str]) -> int:
@@ -125,7 +124,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _keep(renewing: VocabularyRenewal, crawl_dir: Path, lock: IO[str]) -> None:
+def _keep(renewing: VocabularyRenewal, crawl_dir: Path, may_end: MayEnd) -> None:
     while True:
         if is_crawling(crawl_dir):
             if renewing.is_due():
@@ -133,7 +132,7 @@ def _keep(renewing: VocabularyRenewal, crawl_dir: Path, lock: IO[str]) -> None:
         else:
             if renewing.is_behind():
                 renewing.renew()
-            if release_if_idle(lock, crawl_dir, lambda: not renewing.is_behind()):
+            if may_end(lambda: not renewing.is_behind()):
                 return
         time.sleep(POLL_SECONDS)
 
