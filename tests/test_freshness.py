@@ -285,11 +285,18 @@ def test_one_in_a_hundred_is_drawn_whatever_its_value_and_goes_first(
     assert set(drawn(found)) == {url for url, lot in zip(SITE, lots, strict=True) if lot}
 
 
+@pytest.mark.parametrize("part_of_second", [0.0, 0.3, 0.5, 0.55, 0.7, 0.98])
 def test_a_refresher_without_end_draws_too_also_what_was_just_checked(
-    catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+    catalog: Catalog,
+    tmp_path: Path,
+    make_frontier: MakeFrontier,
+    monkeypatch: pytest.MonkeyPatch,
+    part_of_second: float,
 ) -> None:
-    write(catalog, *[page(url, ago(0), url) for url in SITE])
+    moment = 1_800_000_001 + part_of_second
+    write(catalog, *[page(url, moment, url) for url in SITE])
     monkeypatch.setattr(admission, "AUDITS", 1.0)
+    monkeypatch.setattr(time, "time", lambda: moment + 0.015)  # after 5 ms it is worth nothing yet
 
     found = queued(catalog, tmp_path, make_frontier, "only")
 
