@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from lxml import html as lxml_html
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from webcrawler.clock import now
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
@@ -46,7 +46,6 @@ def found(number: int, title: str = "", **changes: Any) -> Found:
 
 
 def journal(job: str, **changes: Any) -> Journal:
-    now = time.time()
     made = Journal(
         job=job,
         agent="host-1",
@@ -54,8 +53,8 @@ def journal(job: str, **changes: Any) -> Journal:
         strategy="adaptive",
         state="running",
         reason="",
-        started=now,
-        updated=now,
+        started=now(),
+        updated=now(),
         seconds=1.5,
         fetched=12,
         similar=3,
