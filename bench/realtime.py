@@ -33,6 +33,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from webcrawler import clock
 from webcrawler.background import FOLLOWER
 from webcrawler.search import Searcher
 
@@ -79,7 +80,7 @@ class Other:
     """Somebody who searches meanwhile."""
 
     def __init__(self, folder: Path, query: str) -> None:
-        self._folder, self._query, self._began = folder, query, time.time()
+        self._folder, self._query, self._began = folder, query, clock.now()
         self.seconds: dict[str, float] = {}  # by URL
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._ask)
@@ -101,7 +102,7 @@ class Other:
         searcher = Searcher(self._folder)
         while not self._over.wait(ASKED_EVERY_SECONDS):
             hits = searcher.search(self._query, HITS).hits
-            now = time.time()
+            now = clock.now()
             for hit in hits:
                 if hit.fetched > self._began:
                     self.seconds.setdefault(hit.url, now - hit.fetched)

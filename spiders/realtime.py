@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 
+from webcrawler import clock
 from webcrawler.crawl import CrawledPage, wiring
 from webcrawler.crawl.run import Crawl
 from webcrawler.realtime import Journal, RealtimeJob, journal
@@ -49,7 +49,7 @@ class RealtimeSpider(IndexSpider):
         settings = self.crawler.settings
         folder = Path(settings["CRAWL_DIR"]).absolute()
         job, index = self.job.with_judged(folder), main_index(settings)
-        share = partial(share_finds, folder, index, time.time()) if index else None
+        share = partial(share_finds, folder, index, clock.now()) if index else None
         self._reporter = Reporter(index, partial(journal.stop, folder, job.name)) if index else None
         self._search = RealtimeSearch(folder, job, SearchSettings.read(settings), share)
         self.job = replace(self._search.rest, mode=self._search.begin())

@@ -16,6 +16,7 @@ from environments import clone, installed, wheel
 from hypothesis import settings
 from inprocess import Answered, command
 
+from webcrawler import clock as product_clock
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Budgets, Frontier, Politeness, ordering
@@ -42,6 +43,28 @@ SLOW_KINDS = ("browser", "cluster", "docweb", "faults", "scrapyd", "zoo")  # eac
 HANGS_SECONDS = 900  # what is slow; all else has the limit of pyproject.toml
 
 
+class Clock:
+    """The clock of the product, in this process and in those that a test starts."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        given = os.environ.get(product_clock.NAME) or "+0"
+        self._patch, self._mark, self._seconds = patch, given[0], float(given.lstrip("@"))
+
+    def hold(self, moment: float) -> None:
+        """Let it stand at this moment."""
+        self._set("@", moment)
+
+    def move(self, seconds: float) -> None:
+        """Put it forward, or back; if it stands, it goes on standing."""
+        self._set(self._mark, self._seconds + seconds)
+
+    def _set(self, mark: str, seconds: float) -> None:
+        self._mark, self._seconds = mark, seconds
+        text = f"@{seconds:.6f}" if mark == "@" else f"{seconds:+.6f}"
+        self._patch.setenv(product_clock.NAME, text)
+        product_clock.set_to(text)
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by these marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow by its kind."""
@@ -58,6 +81,14 @@ def pytest_collection_finish() -> None:
     """The index collects garbage at each commit: it need not look at thousands of tests each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    """Redis and files have clocks of their own: `let_pass` and `os.utime` let time go by for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield Clock(patch)
+    product_clock.set_to(os.environ.get(product_clock.NAME, ""))
 
 
 @pytest.fixture(scope="session")

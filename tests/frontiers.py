@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import redis
 
+from webcrawler.clock import now
 from webcrawler.frontier import Done, Failed, Frontier, Report, maintenance, ordering
 from webcrawler.job import seed_link
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
@@ -64,7 +64,7 @@ def page(lease: Lease, *outlinks: Link, body: bytes = b"", noindex: bool = False
     """A fetched document, as the pipelines hand it over."""
     body = body or lease.url.encode()
     html = (("Content-Type", "text/html"),)
-    fetch = Fetch(lease, "done", "document", time.time(), 0.1, 200, html, body)
+    fetch = Fetch(lease, "done", "document", now(), 0.1, 200, html, body)
     text = Text(lease.url, "", "", "", "some words")
     return Entry(fetch, hashlib.sha1(body).digest(), None, tuple(outlinks), text, noindex, archive=True)
 

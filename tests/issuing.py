@@ -16,7 +16,6 @@ from cryptography.x509.oid import NameOID
 from webcrawler.urls import is_address
 
 PEM = serialization.Encoding.PEM
-TODAY = datetime.now(UTC)
 
 
 @dataclass
@@ -82,14 +81,15 @@ def _sign(
         x509.IPAddress(ipaddress.ip_address(name)) if is_address(name) else x509.DNSName(name)
         for name in names
     ]
+    today = datetime.now(UTC)  # noqa: TID251 - certificates are verified by the machine's clock
     return (
         x509.CertificateBuilder()
         .subject_name(_named(names))
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(TODAY + timedelta(days=days[0]))
-        .not_valid_after(TODAY + timedelta(days=days[1]))
+        .not_valid_before(today + timedelta(days=days[0]))
+        .not_valid_after(today + timedelta(days=days[1]))
         .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
         .sign(signing, hashes.SHA256())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from waiting import until
 
+from webcrawler.clock import now
 from webcrawler.realtime.journal import Found, Journal, Writer
 from webcrawler.web import Config, make_app
 from webcrawler.web.failures import NotNow
@@ -47,7 +47,6 @@ def found(number: int, title: str = "", **changes: Any) -> Found:
 
 
 def journal(job: str, **changes: Any) -> Journal:
-    now = time.time()
     made = Journal(
         job=job,
         agent="host-1",
@@ -55,8 +54,8 @@ def journal(job: str, **changes: Any) -> Journal:
         strategy="adaptive",
         state="running",
         reason="",
-        started=now,
-        updated=now,
+        started=now(),
+        updated=now(),
         seconds=1.5,
         fetched=12,
         similar=3,

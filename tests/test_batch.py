@@ -12,7 +12,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from waiting import until
 from webcrawler.archive.batch import Batch
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore, record_at, records
+from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.frontier import (
     Done,
@@ -47,11 +47,11 @@ Settled = queue.Queue[Sequence[tuple[Lease, str]]]  # what came of each lease, b
 
 
 def failure(lease: Lease, reason: str, state: str = "failed", retry: bool = False) -> Entry:
-    return Entry(Fetch(lease, state, reason, time.time(), retry=retry), archive=True)
+    return Entry(Fetch(lease, state, reason, now(), retry=retry), archive=True)
 
 
 def redirect(lease: Lease, target: Link) -> Entry:
-    fetch = Fetch(lease, "done", "redirect", time.time(), 0.1, 301, target=target._replace(rel="redirect"))
+    fetch = Fetch(lease, "done", "redirect", now(), 0.1, 301, target=target._replace(rel="redirect"))
     return Entry(fetch, archive=True)
 
 

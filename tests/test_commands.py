@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -25,6 +24,7 @@ from ports import dead_server
 from pyarrow import parquet
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.clock import now
 from webcrawler.commands import graph
 from webcrawler.connection import connect
 from webcrawler.crawl.robots.cache import RobotsCache, judge
@@ -270,8 +270,8 @@ def test_frontier_explain_tells_the_line_of_robots_txt_that_decides(run: Run, tm
             frontier.client, partial(frontier.shared_key, "robots"), "webcrawler", frontier.politeness
         )
         body = b"User-agent: *\nDisallow: /private/"
-        cache.put(A[:-1], judge(200, body, "webcrawler", None, time.time(), frontier.politeness), time.time())
-        cache.put(B[:-1], judge(503, b"", "webcrawler", None, time.time(), frontier.politeness), time.time())
+        cache.put(A[:-1], judge(200, body, "webcrawler", None, now(), frontier.politeness), now())
+        cache.put(B[:-1], judge(503, b"", "webcrawler", None, now(), frontier.politeness), now())
 
         found = explain(A + "private/page")
         assert (found["says"], found["line"], found["status"]) == ("disallowed", "Disallow: /private/", 200)

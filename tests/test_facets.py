@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from crawled import crawled, fetched
 
+from webcrawler.clock import now
 from webcrawler.index.changes import Follower
 from webcrawler.records import Entry
 from webcrawler.search import Searcher
@@ -20,7 +20,7 @@ DAY = 86_400.0
 def page(url: str, days_ago: float, language: str = "") -> Entry:
     entry = fetched(url, title=f"Yeast of {url}")
     assert entry.text
-    when = replace(entry.fetch, fetched=time.time() - days_ago * DAY)
+    when = replace(entry.fetch, fetched=now() - days_ago * DAY)
     return replace(entry, fetch=when, text=entry.text._replace(language=language))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -261,8 +260,9 @@ def test_the_finds_of_a_search_that_was_killed_leave_with_the_next_when_it_was_n
     kill_a_search(sites, folder)
     assert documents(folder) > before[0]
     assert seen_by_all(folder) == {sites.ours.url + "/more"}
-    long_ago = time.time() - RESUMABLE_SECONDS - 1
-    os.utime(search_lock(folder, "test"), (long_ago, long_ago))
+    lock = search_lock(folder, "test")
+    long_ago = lock.stat().st_mtime - RESUMABLE_SECONDS - 1
+    os.utime(lock, (long_ago, long_ago))
 
     if next_one == "crawl":
         index(folder)

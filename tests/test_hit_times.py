@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Run
+from conftest import Clock, Run
 from searched import entry, publish
 from starlette.testclient import TestClient
 from test_catalog import failure, fetch, link
@@ -22,7 +22,7 @@ from webcrawler.search import Searcher, seen
 from webcrawler.web import Config, make_app
 
 HOUR, DAY = 3600.0, 86_400.0
-NOW = time.time()
+NOW = 1_800_000_000.0
 URL = "http://a.test/"
 HIT = Hit(URL, "Title", 1000, "http://a.test", 1_700_000_000.0, "")
 
@@ -45,6 +45,11 @@ HIT = Hit(URL, "Title", 1000, "http://a.test", 1_700_000_000.0, "")
 )
 def test_a_hit_says_when_it_was_last_known_to_be_so(hit: Hit, says: str) -> None:
     assert seen(hit, NOW) == says
+
+
+@pytest.fixture(autouse=True)
+def stands_at_now(clock: Clock) -> None:
+    clock.hold(NOW)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -30,6 +29,7 @@ from lxml import html as lxml_html
 from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.clock import now
 from webcrawler.errors import BadInput
 from webcrawler.realtime import RealtimeJob
 from webcrawler.realtime import journal as journals
@@ -136,7 +136,7 @@ def test_a_search_that_did_not_end_well_or_lately_is_made_again(
     web: TestClient, reason: str, seconds_ago: float
 ) -> None:
     job = started(web)
-    runner(web).finish(job, reason, updated=time.time() - seconds_ago)
+    runner(web).finish(job, reason, updated=now() - seconds_ago)
     until_there(web, lambda: web_searches(web)._started[job].is_over, "its end")
 
     assert started(web) != job

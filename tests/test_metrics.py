@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from math import isnan
@@ -14,6 +13,7 @@ from searched import entry, publish
 from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.clock import now
 from webcrawler.web import Config, make_app
 from webcrawler.web.status import freshness
 
@@ -189,8 +189,8 @@ def test_unwell_where_the_index_cannot_be_read(tmp_path: Path) -> None:
 def test_freshness_and_checks_by_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(freshness, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
     page = ("http://a.test/", "Page", "biology")
-    publish(tmp_path, [entry(page, fetched=time.time())])
-    publish(tmp_path, [entry(page, fetched=time.time())])  # a check
+    publish(tmp_path, [entry(page, fetched=now())])
+    publish(tmp_path, [entry(page, fetched=now())])  # a check
     with TestClient(make_app(Config(tmp_path, rate="")), HERE, client=LOCAL) as web:
         assert counted(web, "webcrawler_checks_total", outcome="unchanged") == 1
         assert counted(web, "webcrawler_checks_total", outcome="changed") == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 from webcrawler.archive import rebuild
 from webcrawler.archive.catalog import Catalog
+from webcrawler.clock import now
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Budgets, Done, Failed, Frontier, Report, inspect
 from webcrawler.records import Entry, Fetch, Lease, Link, Text
@@ -268,7 +268,7 @@ def test_what_is_to_be_tried_again_waits_for_its_time(make_frontier: MakeFrontie
     frontier = make_frontier(backoff=3600.0)
     frontier.discover([link(0)])
     broken = Page("server-error", (), "")
-    decide(frontier, catalog, fetched(frontier.lease(1).leases[0], broken, time.time()))
+    decide(frontier, catalog, fetched(frontier.lease(1).leases[0], broken, now()))
     lose(frontier)
 
     refill(frontier, "fifo", catalog)

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from localweb import PROJECT, Answer, Crawled, Site, copy_at_rest, crawl
 from test_catalog import number_of
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.crawl import wiring
 from webcrawler.frontier import Frontier, ordering
@@ -364,7 +364,7 @@ def test_a_pass_lasts_until_its_last_check_is_made(checked: Path, living: Living
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
     with connect(None, checked) as opened, closing(Catalog(checked / "catalog.sqlite")) as catalog:
         frontier = Frontier(opened.client, ordering("fifo"))
-        frontier.refresh = f"once {time.time()}"
+        frontier.refresh = f"once {now()}"
         collection = Collection(catalog, checked, schedule_of(defaults))
         admission = Admission(collection, catalog, frontier, 0.3, 0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from conftest import Clock
 from live import HERE, found, journal, note, opened, seen, served, start, started, until_there, web_searches
 from localweb import Answer, Site, crawl, page, sites
 from starlette.testclient import TestClient
@@ -67,14 +67,14 @@ def test_its_hits_have_no_cached_copies_here(web: TestClient) -> None:
     assert not page.xpath("//a[starts-with(@href, '/cached')]")
 
 
-def test_times_are_those_of_this_machine(web: TestClient, tmp_path: Path) -> None:
+def test_times_are_those_of_this_machine(web: TestClient, tmp_path: Path, clock: Clock) -> None:
+    clock.hold(1_800_000_000)
     report(web, started=1.0, updated=5.0, seconds=30.0)
 
     kept = journals.read(tmp_path, "far")
 
     assert kept is not None
-    assert time.time() - kept["updated"] < 60
-    assert kept["updated"] - kept["started"] == pytest.approx(30.0)
+    assert (kept["started"], kept["updated"]) == (1_799_999_970, 1_800_000_000)
 
 
 def test_search_that_goes_silent_counts_as_dead_until_it_reports_again(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +21,7 @@ from starlette.testclient import TestClient
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, hold_crawl
+from webcrawler.clock import now
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, Report, ordering, standing
 from webcrawler.records import Entry
@@ -60,9 +60,9 @@ def test_freshness_is_told_by_estimate_and_by_audit(
 ) -> None:
     monkeypatch.setattr(freshness, "FIRST_SECONDS", 240.0)  # on a busy machine it takes more than a second
     pages = [("http://a.test/1", "One", "one"), ("http://b.test/2", "Two", "two")]
-    publish(tmp_path, [entry(row, fetched=time.time() - 90 * 86_400) for row in pages])
+    publish(tmp_path, [entry(row, fetched=now() - 90 * 86_400) for row in pages])
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        again = entry(pages[0], fetched=time.time())
+        again = entry(pages[0], fetched=now())
         lease = again.fetch.lease._replace(request='{"audit":true}', token=2)
         catalog.write([(replace(again, fetch=replace(again.fetch, lease=lease)), None)])
 
@@ -177,7 +177,7 @@ def test_page_is_renewed_only_when_asked_to(web: TestClient) -> None:
 
 def test_plots_are_readable_without_seeing_them(web: TestClient, tmp_path: Path) -> None:
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        catalog.write(arrivals([f"http://a.test/{n}" for n in range(10)], time.time() - 60))
+        catalog.write(arrivals([f"http://a.test/{n}" for n in range(10)], now() - 60))
 
     tree = lxml_html.fromstring(web.get("/status").text)
 

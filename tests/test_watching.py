@@ -173,7 +173,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     ):
         until(answers(f"{server}/healthz"), "the server")
         until(answers(f"{prometheus}/-/ready"), "Prometheus")
-        began = time.time()
+        began = time.time()  # noqa: TID251 - Prometheus' clock
         crawl = [*command, "crawl", "index", "-a", "mode=pagerank"]
         with sites(slow={"/": page(*"abcdefgh"), "*": lambda _: page()}) as opened:
             slow = [f"seeds={opened['slow'].url}/", "-s", "ADDRESSES_ALLOWED=127.0.0.1/32"]
@@ -200,7 +200,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 @pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_panel_shows_data_after_a_crawl(watched: Watched, query: str) -> None:
-    query_range = {"start": watched.began, "end": time.time(), "step": 1}
+    query_range = {"start": watched.began, "end": time.time(), "step": 1}  # noqa: TID251
     asked = urlencode({"query": query.replace("$__rate_interval", "30s"), **query_range})
 
     found: dict[str, Any] = json.loads(fetched(f"{watched.prometheus}/api/v1/query_range?{asked}"))

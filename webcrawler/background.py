@@ -26,6 +26,7 @@ from math import inf
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
+from webcrawler import clock
 from webcrawler.errors import BadInput, Unavailable
 
 logger = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ def search_lock(crawl_dir: Path, job: str) -> Path:
 def is_resumable(crawl_dir: Path, job: str) -> bool:
     """Tell whether a real-time search was killed so lately that it may go on: its lock is still there."""
     try:
-        return time.time() - search_lock(crawl_dir, job).stat().st_mtime < RESUMABLE_SECONDS
+        return clock.age(search_lock(crawl_dir, job).stat()) < RESUMABLE_SECONDS
     except FileNotFoundError:  # it ended in good order
         return False
 

@@ -26,6 +26,7 @@ from typing import Any
 from oddweb import OddWeb
 from ordeal import Fault, Ordeal
 
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.refresh.collection import Collection
 from webcrawler.refresh.refresher import schedule_of
@@ -81,7 +82,7 @@ class Refreshes:
     def play(self, kills: int) -> None:
         """One pass in which so many kills are tried."""
         web, ordeal, name = self._web, self.ordeal, f"revision{len(self.passes)}x"
-        changed, began = web.change(name, self._chance, CHANGED), time.time()
+        changed, began = web.change(name, self._chance, CHANGED), clock.now()
         web.forget()
         ordeal.faults.clear()
         ordeal.problems.clear()

@@ -12,6 +12,8 @@ from types import TracebackType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from webcrawler.clock import now
+
 from .living import KINDS, Kind, Page
 
 DAY_SECONDS = 86400.0
@@ -30,7 +32,7 @@ class LivingProxy:
     """Serves while it is entered. `day` is the present one; `asked` has (URL, status) of each request."""
 
     def __init__(self, pages: dict[str, Page]) -> None:
-        self.pages, self.day, self.start = pages, 0.0, time.time()
+        self.pages, self.day, self.start = pages, 0.0, now()
         self.asked: list[tuple[str, int]] = []
         self._unequal = count()
 

@@ -34,7 +34,6 @@ pytestmark = [
 ]
 
 SEED = int(os.environ.get("LIVING_SEED", "7"))
-CLOCK = Path(__file__).parent / "clock"
 REPORTED_ERROR = 0.03
 # Hosts by what happens to them: see living.KINDS.
 GONE, MISSING, OUTAGE = "flask.palletsprojects.com", "docs.sqlalchemy.org", "www.sqlite.org"
@@ -90,8 +89,7 @@ class Fortnight:
         settings = ("-s", "RANKER_ENABLED=no", "-s", "FRONTIER_TRIES=2", "-s", "FRONTIER_BACKOFF=0.05")
         job = ("-a", f"seeds={seeds}", "-a", f"domains={','.join(KINDS)}", "-a", "refresh=once")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONPATH", str(CLOCK))
-            patch.setenv("DAYS_AHEAD", str(day))
+            patch.setenv("WEBCRAWLER_CLOCK", f"+{day * 86_400}")
             self._crawled.scrapy("crawl", "index", *settings, *job)
         wait_until_caught_up(self._folder)
         wait_until_made(self._folder)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from textwrap import fill
 
+from webcrawler import clock
 from webcrawler.background import is_crawling
 from webcrawler.commands._program import as_typed
 from webcrawler.commands.base import Command, Option, printable, progress_bars, whole_number
@@ -116,7 +116,7 @@ def _hit(hit: Hit) -> list[str]:
     title = f"{hit.title} › {hit.sections[0].heading}" if hit.sections else hit.title
     lines = [f"{hit.relevance:04d} {printable(title)}", f"{_INDENT}{printable(hit.href)}", snippet]
     lines += [f"{_INDENT}{printable(one.heading)}: {printable(one.url)}" for one in hit.sections[1:]]
-    said = seen(hit, time.time()) or "never fetched: this is what links to it say"
+    said = seen(hit, clock.now()) or "never fetched: this is what links to it say"
     lines.append(f"{_INDENT}{said}")
     if hit.near_duplicates:
         lines.append(f"{_INDENT}and {hit.near_duplicates:,} near-duplicate{'s'[: hit.near_duplicates - 1]}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -10,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
-from webcrawler import urls
+from webcrawler import clock, urls
 from webcrawler.errors import BadUrl
 from webcrawler.frontier import Report
 from webcrawler.job import is_probe, is_sitemap
@@ -103,7 +102,7 @@ def reason_of_error(error: BaseException) -> tuple[str, bool, bool]:
 def report_of(lease: Lease, seconds: float, response: Response, downloaded: bool = True) -> Report:
     """The end of a download that brought this answer, for the politeness of its server."""
     slow_down = response.status in SLOW_DOWN
-    wait = retry_after_seconds(response.headers.get("Retry-After"), time.time()) if slow_down else 0.0
+    wait = retry_after_seconds(response.headers.get("Retry-After"), clock.now()) if slow_down else 0.0
     return Report(lease, seconds, slow_down, wait, downloaded)
 
 

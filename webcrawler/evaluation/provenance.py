@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import webcrawler
+from webcrawler import clock
 from webcrawler.evaluation.recorded import Recorded
 from webcrawler.evaluation.side_by_side import processors
 
@@ -28,7 +29,7 @@ def provenance(graph: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "version": webcrawler.__version__,
         "command": shlex.join(sys.orig_argv),  # Scrapy takes the name of its command out of sys.argv
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made": datetime.fromtimestamp(clock.now(), UTC).isoformat(timespec="seconds"),
         "graph": dict(graph),
         "environment": {
             "python": platform.python_version(),

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from uuid import uuid4
 
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, Position, blocked_servers
 from webcrawler.background import MERGER, is_held
 from webcrawler.durable import replaced
@@ -160,7 +161,7 @@ class MergedView:
     def _sweep(self) -> None:
         """Delete what killed processes have left, and views that nobody reads any more."""
         is_served, current = is_held(self.place / "crawls.lock"), self.folder
-        if is_served and current.is_symlink() and time.time() - current.lstat().st_mtime < READ_SECONDS:
+        if is_served and current.is_symlink() and clock.age(current.lstat()) < READ_SECONDS:
             return
         for path in self.place.iterdir():
             if path.is_dir() and not path.is_symlink() and path != current.resolve():

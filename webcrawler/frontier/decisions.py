@@ -14,14 +14,13 @@ import queue
 import re
 import sys
 import threading
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from webcrawler import urls
+from webcrawler import clock, urls
 from webcrawler.errors import BadInput
 from webcrawler.frontier.wire import PRIORITY_STEP
 from webcrawler.records import Fetch, Lease
@@ -110,7 +109,7 @@ class Decisions:
         def reason(lease: Lease) -> str:
             return "check" if lease.was else "retry" if lease.tries else "due"
 
-        now = time.time()
+        now = clock.now()
         self._put(
             Row(now, "leased", one.url, reason(one), self._by_order(one), one.priority, {"tries": one.tries})
             for one in leases
@@ -118,7 +117,7 @@ class Decisions:
 
     def taken_in(self, added: Sequence[bytes], refused: Sequence[bytes], page: str) -> None:
         """What became of links, as _4_intake.lua tells: URLs with scores, and with reasons."""
-        now, where = time.time(), {"page": without_secrets(page)} if page else {}
+        now, where = clock.now(), {"page": without_secrets(page)} if page else {}
         rows = []
         for url, score in zip(added[::2], added[1::2], strict=True):
             number = int(float(score))
@@ -130,7 +129,7 @@ class Decisions:
 
     def refused(self, links: Iterable[tuple[str, str]], page: str) -> None:
         """Links that are not followed, and why; each is told of once while it is remembered."""
-        now, where = time.time(), {"page": without_secrets(page)} if page else {}
+        now, where = clock.now(), {"page": without_secrets(page)} if page else {}
         if len(self._refused) > REFUSED_KNOWN:
             self._refused.clear()
         new = [one for one in dict.fromkeys(links) if one not in self._refused]
@@ -212,7 +211,7 @@ def _fetched(fetch: Fetch, outcome: str) -> Row:
     lease, reason = fetch.lease, reason or state
     decides = by(fetch.reason if state == "checked" else reason)
     more = {"status": fetch.status, "seconds": round(fetch.seconds, 3), "tries": lease.tries + 1}
-    return Row(time.time(), decision, lease.url, reason, decides, lease.priority, more)
+    return Row(clock.now(), decision, lease.url, reason, decides, lease.priority, more)
 
 
 def _line(row: Row) -> str:

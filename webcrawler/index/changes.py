@@ -15,6 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 
+from webcrawler import clock
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import is_searched, searched_since
 from webcrawler.index.whoosh import Anchored, WhooshEngine, discard
@@ -128,7 +129,7 @@ class Follower:
     def _apply(self, changes: list[Change], seq: int, early: tuple[int, int] | None) -> None:
         sys.audit("webcrawler.index.read")
         documents = self._commit({change.number for change in changes}, seq, early)
-        now = time.time()
+        now = clock.now()
         for document in documents:
             self._recorder.time("follower_lag_seconds", max(0.0, now - document.fetched))
         self._recorder.count("follower_changes", len(changes))

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
+from webcrawler import clock
 from webcrawler.background import is_held, is_resumable, search_lock, try_lock
 from webcrawler.errors import BadInput
 
@@ -111,7 +112,7 @@ def read(crawl_dir: Path, job: str) -> Journal | None:
 
 def _goes_on(crawl_dir: Path, found: Journal) -> bool:
     if found["reported"]:
-        return time.time() - found["updated"] < SILENT_SECONDS
+        return clock.now() - found["updated"] < SILENT_SECONDS
     return is_alive(crawl_dir, found["job"])
 
 
@@ -251,7 +252,7 @@ def _tidy(crawl_dir: Path) -> None:
         has_journal = path.with_suffix(".json").exists() or is_held(path.with_suffix(".lock"))
         is_left_over = path.suffix.lstrip(".") in SUFFIXES and not has_journal
         with suppress(OSError):  # others tidy up, too
-            if is_left_over and path.stat().st_mtime < time.time() - LEFT_OVER_SECONDS:
+            if is_left_over and clock.age(path.stat()) > LEFT_OVER_SECONDS:
                 path.unlink()
 
 

@@ -6,10 +6,10 @@ checked, as it is shown to visitors.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from webcrawler import clock
 from webcrawler.errors import BadInput, BadUrl
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import KEEP, REASONS, STATES, Found, Journal, Via
@@ -41,7 +41,7 @@ def take_in(crawl_dir: Path, job: str, given: object) -> bool:
     known = journal.read(crawl_dir, job)
     if known and not known["reported"]:
         raise NameTaken(f"a search of this server has the name {job}: choose another one")
-    found["updated"] = time.time()
+    found["updated"] = clock.now()
     found["started"] = found["updated"] - found["seconds"]
     found["reported"] = True
     journal.take_report(crawl_dir, found)

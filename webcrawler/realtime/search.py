@@ -6,13 +6,13 @@ import logging
 import os
 import socket
 import sqlite3
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from webcrawler import clock
 from webcrawler.archive import discard_finds, discard_left_over
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl, hold_search
@@ -77,7 +77,7 @@ class RealtimeSearch:
         self._held.enter_context(hold_crawl(crawl_dir))
         self._lag = Lag(crawl_dir)
         self._held.enter_context(hold_search(crawl_dir, self._last_change()))
-        self._started = time.time() - (earlier["seconds"] if earlier else 0.0)
+        self._started = clock.now() - (earlier["seconds"] if earlier else 0.0)
         self._searcher = Searcher(
             crawl_dir,
             settings.reference,
@@ -126,7 +126,7 @@ class RealtimeSearch:
     @property
     def rest(self) -> RealtimeJob:
         """The search as far as it is left to do."""
-        seconds, job = time.time() - self._started, self.job
+        seconds, job = clock.now() - self._started, self.job
         pages = max(1, job.max_pages - self.fetched) if job.max_pages else None
         left = max(1.0, job.max_time - seconds) if job.max_time else None
         return replace(job, max_pages=pages, max_time=left, resumed=self._is_resumed)
@@ -284,7 +284,7 @@ class RealtimeSearch:
 
     def journal(self, state: str = "running", reason: str = "") -> Journal:
         """Writes down how the search stands, and returns it."""
-        now = time.time()
+        now = clock.now()
         journal = Journal(
             job=self.job.name,
             agent=AGENT,

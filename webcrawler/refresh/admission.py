@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
@@ -77,7 +78,7 @@ class Admission:
             self._ask_sitemaps([one for one in sitemaps if one.fetched < since], since)
             self._once(since)
         elif what:
-            due, now = collection.schedule.signs.due(), time.time()
+            due, now = collection.schedule.signs.due(), clock.now()
             servers = set(np.flatnonzero(due).tolist())
             late = [one for one in sitemaps if now - one.fetched > DAY_SECONDS or one.server in servers]
             read = [one for one in late if one.outcome == READ]
@@ -92,7 +93,7 @@ class Admission:
         A frontier that was cleared takes them in as new: as sitemaps, which `again` alone would not know.
         """
         due = [one for one in sitemaps if one.outcome and self._asked_sitemaps.get(one.number, 0.0) < since]
-        self._asked_sitemaps |= dict.fromkeys((one.number for one in due), time.time())
+        self._asked_sitemaps |= dict.fromkeys((one.number for one in due), clock.now())
         links = [sitemap_link(one.url, one.of) for one in due]
         self._frontier.discover(links, within_budgets=False)
         trust = self._collection.trust
@@ -148,7 +149,7 @@ class Admission:
         new = 0 if only else stats["queued"] + stats["leased"] - checks
         wanted = self._share * leased if new > 0 else max(2 * leased, LEAST)
         room = min(round(wanted) or 1, WINDOW) - checks
-        at_risk, due = self._collection.at_risk(time.time())
+        at_risk, due = self._collection.at_risk(clock.now())
         is_due = np.zeros(len(self._collection), bool)
         is_due[due] = True
         self._tell(checks, is_due)
@@ -199,7 +200,7 @@ class Admission:
 
     def _ask_for_gone(self, room: int) -> int:
         """Ask once more for what is gone; returns how many URLs are queued."""
-        gone = self._catalog.checks.gone(time.time(), room)
+        gone = self._catalog.checks.gone(clock.now(), room)
         return self._queue(checks_of(self._catalog.checks.due(gone, documents=False)))
 
     def _servers(self) -> int:

@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, KnownSitemap, Told
 from webcrawler.durable import replaced
 from webcrawler.linkgraph import stored
@@ -253,4 +254,4 @@ def pause_after_failure(tried: Floats | float, since: Floats | float) -> Floats:
 
 def now_days() -> float:
     """The present time, as schedules count it."""
-    return time.time() / DAY_SECONDS
+    return clock.now() / DAY_SECONDS

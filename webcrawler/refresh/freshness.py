@@ -6,7 +6,6 @@ audit: of documents drawn at random, the share that was found unchanged.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog
 from webcrawler.refresh import estimate
 from webcrawler.refresh.belief import Gamma
@@ -45,7 +45,7 @@ def report(
         level: the share that is to be current, for which it says how many checks it would take.
         most: how many servers and old documents are listed.
     """
-    now = time.time()
+    now = clock.now()
     collection = Collection(catalog, crawl_dir, Schedule(policy))
     collection.hear()
     schedule = collection.schedule

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from webcrawler import clock
 from webcrawler.archive.catalog import Catalog, Known
 from webcrawler.refresh.belief import Gamma
 from webcrawler.refresh.collection import DAY_SECONDS, Collection, pause_after_failure
@@ -24,7 +24,7 @@ def outlook(catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any], url:
 
     Cost: as `report`, since the place in line is that among all documents.
     """
-    document, now = catalog.find(url), time.time()
+    document, now = catalog.find(url), clock.now()
     checks = [{"fetched": fetched, "found": found} for fetched, found in catalog.checks.of(url, LAST)]
     if document is None:
         since, again = catalog.checks.gone_since(url)

@@ -180,5 +180,6 @@ class Schedule:
 
 
 def _seconds(days: Floats) -> NDArray[np.uint32]:
-    seconds: NDArray[np.uint32] = np.rint(np.asarray(days) * DAY_SECONDS).astype(np.uint32)
+    """Rounded down: else what was checked just now would have been checked later than now."""
+    seconds: NDArray[np.uint32] = np.floor(np.asarray(days) * DAY_SECONDS).astype(np.uint32)
     return seconds

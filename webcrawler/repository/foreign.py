@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
+from webcrawler import clock
 from webcrawler.crawl import CODINGS_MAX, has_many_members, headers_of, reason_of
 from webcrawler.errors import BadInput
 from webcrawler.records import Fetch
@@ -99,7 +99,7 @@ class ForeignFile:
             self._bodies.setdefault(digest, (self._path, self.offset))
         when = datetime.fromisoformat(record.rec_headers.get_header("WARC-Date"))
         fetched = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-        if not 0 < fetched < time.time() + CLOCK_SECONDS:
+        if not 0 < fetched < clock.now() + CLOCK_SECONDS:
             return None, "no date of the past"
         lease = lease_of(url, token_at(fetched))
         if refusal := self._reader.refusal(lease):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import nlargest
-from time import time
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler import clock
 from webcrawler.index import Reading
 from webcrawler.text.query import Changed
 from webcrawler.urls import DEFAULT_PORTS, host_and_port
@@ -89,6 +89,6 @@ def _counted(pages: Numbers, labels: list[str], places: Numbers, field: str) -> 
 
 def _spans(times: NDArray[np.float64]) -> Iterable[Count]:
     for span in SPANS:
-        since, _ = Changed(span).times(time())
+        since, _ = Changed(span).times(clock.now())
         if count := int(np.count_nonzero((times > 0) & (times >= since))):
             yield Count(span, count, f"changed:{span}")

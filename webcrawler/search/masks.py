@@ -6,12 +6,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
-from time import time
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler import clock
 from webcrawler.index import ANCHOR_POSITIONS, Reading
 from webcrawler.search.positions import Keys, in_order, keys, together
 from webcrawler.text import analysed
@@ -135,7 +135,7 @@ class _Matcher:
             case Changed():
                 if self._stopped():
                     return self._unread(wanted)
-                since, until = node.times(time())
+                since, until = node.times(clock.now())
                 times = self._changed()[: len(self._indexed)]
                 return (
                     self._pages(np.flatnonzero((times > 0) & (times >= since) & (times < until)))

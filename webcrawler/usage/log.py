@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-import time
 from collections.abc import Iterable
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
+
+from webcrawler import clock
 
 NAME = "queries.sqlite"  # in the data folder
 MOST = 200_000  # answers that are kept: a file of 60 MB with 15 hits each
@@ -91,7 +92,7 @@ def new_id() -> int:
 
 
 def today() -> int:
-    return int(time.time() // DAY_SECONDS)
+    return int(clock.now() // DAY_SECONDS)
 
 
 def one_line(query: str) -> str:

@@ -10,7 +10,6 @@ names of characters, as Python has no table of them. Departs from it: digits of 
 from __future__ import annotations
 
 import re
-import time
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from zlib import crc32
 
 from ada_url import idna_to_unicode
 
+from webcrawler import clock
 from webcrawler.records import Hit
 from webcrawler.search import day, span
 from webcrawler.search import seen as seen_at
@@ -187,7 +187,7 @@ def size(number: float) -> str:
 
 def seen(hit: Hit) -> str:
     """As `webcrawler.search.seen`, now."""
-    return seen_at(hit, time.time())
+    return seen_at(hit, clock.now())
 
 
 def ranking(name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -29,6 +28,7 @@ from webcrawler.archive.catalog._rows import (
     spelling_of,
     told_row,
 )
+from webcrawler.clock import now
 from webcrawler.records import Entry, Lease, Link
 from webcrawler.scope import Patterns, Scope, Watched
 from webcrawler.text import NEAR, distance
@@ -183,7 +183,7 @@ class Writer:
         """As `Catalog.discard`."""
         with transaction(self._db):
             self._clear_batch()
-            run(self._db, "discard.sql", numbers=as_json(list(numbers)), now=time.time())
+            run(self._db, "discard.sql", numbers=as_json(list(numbers)), now=now())
             self._apply_batch()
 
     def discard_finds(self, kept: Collection[int]) -> set[int]:

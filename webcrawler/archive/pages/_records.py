@@ -21,6 +21,7 @@ from uuid import uuid4
 
 from warcio.archiveiterator import ArchiveIterator
 
+from webcrawler import clock
 from webcrawler.errors import Unavailable
 from webcrawler.records import Entry, Fetch, Place
 
@@ -77,7 +78,7 @@ def kept(url: str, search: str) -> bytes:
         url: as it was fetched.
     """
     fields = [
-        ("WARC-Date", _date(datetime.now(UTC).timestamp())),
+        ("WARC-Date", _date(clock.now())),
         ("WARC-Target-URI", url),
         ("WARC-Crawl-State", KEPT),
         ("WARC-Crawl-Search", search),
@@ -86,7 +87,7 @@ def kept(url: str, search: str) -> bytes:
 
 
 def warcinfo(name: str) -> bytes:
-    fields = [("WARC-Date", _date(datetime.now(UTC).timestamp())), ("WARC-Filename", name)]
+    fields = [("WARC-Date", _date(clock.now())), ("WARC-Filename", name)]
     content = b"software: webcrawler\r\nformat: WARC File Format 1.1\r\n"
     return framed("warcinfo", fields, "application/warc-fields", content)
 

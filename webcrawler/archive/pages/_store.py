@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from webcrawler import clock
 from webcrawler.archive.pages._records import kept, record, warcinfo
 from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, Unavailable
@@ -94,7 +95,7 @@ class PageStore:
         return place
 
     def _start_file(self) -> None:
-        name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"
+        name = f"{datetime.fromtimestamp(clock.now(), UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.warc.gz"
         path = self.folder / name
         try:
             file = path.open("xb")

@@ -7,7 +7,6 @@ not loops within Scrapy.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
+from webcrawler import clock
 from webcrawler.crawl.responses import PARSED, Refused, headers_of, reason_of, redirect_target, report_of
 from webcrawler.crawl.run import Crawl, CrawlPart, Decided
 from webcrawler.job import is_sitemap
@@ -57,7 +57,7 @@ class OutcomeMiddleware(CrawlPart):
     def process_request(self, request: Request) -> None:
         if "lease" in request.meta:
             sys.audit("webcrawler.download.before")
-            now = time.time()
+            now = clock.now()
             request.meta.setdefault("started", now)
             deadline = request.meta.setdefault("deadline", now + self._timeout_s)
             request.meta["download_timeout"] = max(0.1, deadline - now)
@@ -72,7 +72,7 @@ class OutcomeMiddleware(CrawlPart):
         if target and target.id == lease.id and respelled < RESPELLINGS:
             # The same URL under another spelling (`/index.html` sent on to `/`): the lease goes on.
             return request.replace(url=target.spelling, meta={**request.meta, "respelled": respelled + 1})
-        now = time.time()
+        now = clock.now()
         seconds = now - request.meta["started"]
         self._crawl.leases.report(report_of(lease, seconds, response))
         state, reason, retry = reason_of(response, target, lease, self._crawl.rules.kinds)

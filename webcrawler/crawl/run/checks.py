@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from webcrawler import clock
 from webcrawler.connection import Connection
 from webcrawler.crawl.membership import release_dead_workers
 from webcrawler.errors import BadInput
@@ -47,7 +48,7 @@ def begin(frontier: Frontier, refresh: str, left: Callable[[float], int]) -> Non
             "going on with the checks of %s UTC: %s left", f"{begun:%d %b %H:%M}", f"{left(since):,}"
         )
     elif refresh == "once":
-        frontier.refresh = f"once {time.time()}"
+        frontier.refresh = f"once {clock.now()}"
     elif refresh in ENDLESS:
         frontier.refresh = refresh
 

@@ -15,6 +15,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
+from webcrawler import clock
 from webcrawler.archive import CHECKED, DOCUMENTS, broken, unread
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
@@ -138,7 +139,7 @@ class Outcomes:
         reason, retry, slow_down = reason_of_error(error)
         if reason == "unreachable" and (refusal := self._worker.host_refusal(request.url)):
             reason, retry = refusal, False
-        now = time.time()
+        now = clock.now()
         seconds = now - request.meta.get("started", now)
         self._leases.report(Report(lease, seconds, slow_down, downloaded="started" in request.meta))
         message = f"{type(error).__name__}: {error}"[:500]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import monotonic, time_ns
+from time import monotonic
 
 from whoosh.index import TOC, EmptyIndexError, FileIndex
 from whoosh.reading import IndexReader
 
+from webcrawler import clock
 from webcrawler.errors import Unavailable
 from webcrawler.index.whoosh.files import SafeStorage
 from webcrawler.index.whoosh.folder import (
@@ -21,7 +22,7 @@ from webcrawler.index.whoosh.folder import (
 from webcrawler.index.whoosh.reader import Reading
 from webcrawler.index.whoosh.schema import OLDEST, VERSION
 
-_SETTLED_NS = 1_000_000_000  # no clock of a file system is coarser
+_SETTLED_SECONDS = 1.0  # no clock of a file system is coarser
 
 
 class Live:
@@ -105,7 +106,8 @@ class _LiveIndex:
     def _refresh(self) -> None:
         if not self._folder.is_dir():
             raise EmptyIndexError(str(self._folder))
-        state, now = self._folder.stat(), time_ns()
+        state = self._folder.stat()
+        is_settled = clock.age(state) > _SETTLED_SECONDS  # else a second commit may have the same time
         seen = state.st_ino, state.st_mtime_ns
         if self._reader is not None and seen == self._seen:
             return  # a commit would have changed the folder
@@ -121,7 +123,7 @@ class _LiveIndex:
             check_segments(toc, self._folder)
             self._reader = FileIndex._reader(storage, toc.schema, toc.segments, toc.generation)
             self.shows, self.catalog, self.version = newest, toc.schema.catalog, toc.schema.version
-        if now - state.st_mtime_ns > _SETTLED_NS:  # else a second commit may have the same time
+        if is_settled:
             self._seen = seen
 
     def _unavailable(self, fault: str) -> Unavailable:

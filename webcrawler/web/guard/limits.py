@@ -65,7 +65,8 @@ class ClientLimits:
     def _refusal(self, scope: Scope, client: str, rate: RateLimitItem) -> Response | None:
         bucket = self._bucket(client)
         if not self._limiter.hit(rate, bucket):
-            again = self._limiter.get_window_stats(rate, bucket).reset_time - time.time()
+            # by the clock of the library, which nothing sets
+            again = self._limiter.get_window_stats(rate, bucket).reset_time - time.time()  # noqa: TID251
             wait = str(max(1, round(again)))
             return refusal(scope, 429, "too many requests: wait a little", Retry_After=wait)
         if self._under_way[client] >= MAX_AT_ONCE:

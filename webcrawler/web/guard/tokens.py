@@ -5,13 +5,14 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
-import time
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+
+from webcrawler import clock
 
 KEY_BYTES = 32
 DAY_SECONDS = 86_400
@@ -28,7 +29,7 @@ class Tokens:
         self._key = key
 
     def give(self, client: str, query: str, days_ago: int = 0) -> str:
-        day = int(time.time() // DAY_SECONDS) - days_ago
+        day = int(clock.now() // DAY_SECONDS) - days_ago
         text = f"{day}\n{client}\n{query}".encode("utf-8", "surrogatepass")
         return hmac.new(self._key, text, sha256).hexdigest()
 

@@ -11,12 +11,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from webcrawler import clock
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
 from webcrawler.web.live.request import LiveRequest
@@ -137,5 +137,5 @@ def delete_old_lists(folder: Path, patience_seconds: float) -> None:
         for file in folder.glob(f"*.{name}"):
             with suppress(OSError):  # deleted meanwhile, or not ours
                 is_read = file.with_suffix(".json").exists()
-                if is_read or time.time() - file.stat().st_mtime > patience_seconds:
+                if is_read or clock.age(file.stat()) > patience_seconds:
                     file.unlink(missing_ok=True)

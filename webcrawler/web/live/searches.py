@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 from starlette.concurrency import run_in_threadpool
 
+from webcrawler import clock
 from webcrawler.archive import discard_left_over
 from webcrawler.errors import BadInput
 from webcrawler.realtime import Journal, journal
@@ -89,7 +89,7 @@ class Searches:
         found |= {one.job: one.as_journal(found.get(one.job)) for one in self._started.values()}
         for job, one in sorted(found.items(), key=lambda item: -item[1]["started"]):
             is_there = (not is_over(one) and not self.is_stopping(job)) or (
-                one["reason"] in IN_GOOD_ORDER and time.time() - one["updated"] < SAME_SECONDS
+                one["reason"] in IN_GOOD_ORDER and clock.now() - one["updated"] < SAME_SECONDS
             )
             if is_there and asked.get(job) == dict(new.asked):
                 return job

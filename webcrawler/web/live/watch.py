@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 
+from webcrawler import clock
 from webcrawler.archive import discard_left_over
 from webcrawler.realtime import Journal, RealtimeJob, journal
 from webcrawler.web.failures import NotNow, log_fault
@@ -40,7 +40,7 @@ class WatchedSearch:
         self.why = ""  # why it was asked to end, as journals have it
         self._crawl_dir, self._launcher = crawl_dir, launcher
         self._folder = crawl_dir.absolute() / "realtime"
-        self._began = time.time()
+        self._began = clock.now()
         self._complaint, self._resumptions = "", 0
         self.asked: tuple[tuple[str, str], ...] = ()  # as `RealtimeJob.asked`
         self._given: dict[str, str] = {}
@@ -112,7 +112,7 @@ class WatchedSearch:
             reason=(self.why or "failed") if self.is_over else "",
             started=self._began,
             updated=self._began,
-            seconds=0.0 if self.is_over else time.time() - self._began,
+            seconds=0.0 if self.is_over else clock.now() - self._began,
             fetched=0,
             similar=0,
             enough=self.request.enough,
@@ -143,7 +143,7 @@ class WatchedSearch:
         """
         if self.why or not self.is_launched:
             return
-        self.why, self._attempted = why, time.time()
+        self.why, self._attempted = why, clock.now()
         if journal.read(self._crawl_dir, self.job):
             journal.stop(self._crawl_dir, self.job)
         else:
@@ -168,11 +168,11 @@ class WatchedSearch:
             return True
         began = found["started"] if found else self._began
         allowed = self.request.max_time + GRACE_SECONDS if found else self._launcher.patience_seconds
-        if time.time() - began > allowed:
+        if clock.now() - began > allowed:
             if not found and not self.why:
                 self._complaint = NEVER_BEGAN.format(allowed)
             self.stop("max_time" if found else "failed")
-        if self.why and time.time() - self._attempted > GRACE_SECONDS:
+        if self.why and clock.now() - self._attempted > GRACE_SECONDS:
             self._end()
         return self._attempts >= MAX_ATTEMPTS
 
@@ -190,6 +190,6 @@ class WatchedSearch:
 
     def _end(self) -> None:
         """Use each way once: Scrapy takes a second SIGTERM as an order to end at once."""
-        self._attempts, self._attempted = self._attempts + 1, time.time()
+        self._attempts, self._attempted = self._attempts + 1, clock.now()
         if self._attempts < MAX_ATTEMPTS:
             self._launcher.end(self.job, at_once=self._attempts > 1)

@@ -26,7 +26,7 @@ PAGES_BEFORE = 4  # numbers shown before the current page
 
 
 async def home(request: Request, wanted: SearchRequest = NOTHING) -> Response:
-    index = await run_in_threadpool(view_of, request.app.state.config.crawl_dir, "index", 0, 0.0)
+    index = await run_in_threadpool(view_of, request.app.state.config.crawl_dir, "index", 0)
     live = request.app.state.live.token(request)
     return page(request, "home.html", wanted=wanted, rankings=RANKINGS, documents=index.documents, live=live)
 

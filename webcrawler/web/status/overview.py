@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from webcrawler import connection, metrics
+from webcrawler import clock, connection, metrics
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, is_held
 from webcrawler.connection import Connection
@@ -114,7 +114,7 @@ class Overviews:
         return replace(overview, freshness=await self._freshness.newest())
 
     def _read(self, frontier: Standing | None, unknown: str) -> Overview:
-        now, crawl_dir, folders = time.time(), self._crawl_dir, self._folders or (self._crawl_dir,)
+        now, crawl_dir, folders = clock.now(), self._crawl_dir, self._folders or (self._crawl_dir,)
         processes = {
             name: any(is_held(one / f"{lock}.lock") for one in folders) for name, lock in PROCESSES.items()
         }
@@ -139,7 +139,7 @@ class Overviews:
             frontier,
             unknown,
             outcomes,
-            {name: view_of(crawl_dir, name, last_seq, now) for name in VIEWS},
+            {name: view_of(crawl_dir, name, last_seq) for name in VIEWS},
             sizes=part_sizes(crawl_dir),
             free_bytes=shutil.disk_usage(crawl_dir).free if crawl_dir.exists() else 0,
             catalog_unknown=wrong,
@@ -163,13 +163,13 @@ class Overviews:
             return None, SILENT
 
 
-def view_of(crawl_dir: Path, name: str, last_seq: int, now: float) -> View:
+def view_of(crawl_dir: Path, name: str, last_seq: int) -> View:
     """Reads a few small files. A view that is being replaced may seem not to exist."""
     folder = crawl_dir / name
     # the new folder alone may be left over from a rebuild that was killed
     rebuilding = (crawl_dir / f"{name}.new").is_dir() and is_held(crawl_dir / f"{FOLLOWER.name}.lock")
-    written = _written(folder)
-    if written is None:
+    age_s = _age(folder)
+    if age_s is None:
         return View(rebuilding=rebuilding)
     documents, applied = None, None
     if name in ("index", "anchors"):
@@ -178,18 +178,18 @@ def view_of(crawl_dir: Path, name: str, last_seq: int, now: float) -> View:
         with suppress(OSError, ValueError, KeyError, TypeError):
             applied = int(json.loads((folder / stored.NAME).read_text("utf-8"))["seq"])
     lag = None if applied is None else max(0, last_seq - applied)
-    return View(documents, lag, max(0.0, now - written), rebuilding)
+    return View(documents, lag, max(0.0, age_s), rebuilding)
 
 
-def _written(folder: Path) -> float | None:
-    """Time of its newest file, without locks and files that are still being written."""
-    times = [0.0]
+def _age(folder: Path) -> float | None:
+    """That of its newest file, without locks and files that are still being written."""
+    ages = []
     with suppress(OSError):
         for path in folder.iterdir():
             if path.suffix not in (".lock", ".new") and not path.name.endswith("_LOCK"):
                 with suppress(OSError):
-                    times.append(path.stat().st_mtime)
-    return max(times) or None
+                    ages.append(clock.age(path.stat()))
+    return min(ages, default=None)
 
 
 def part_sizes(crawl_dir: Path) -> dict[str, int]:
