@@ -77,10 +77,12 @@ def folder(crawled: tuple[Path, list[str]], site: Site, tmp_path: Path) -> Path:
     return copy_at_rest(crawled[0], tmp_path / "crawl")
 
 
-def search(folder: Path, *arguments: str, strategy: str = "best-first") -> tuple[Crawled, Journal]:
+def search(
+    folder: Path, *arguments: str, strategy: str = "best-first", process: bool = False
+) -> tuple[Crawled, Journal]:
     """Keeps all that it finds: tests/test_finds.py is about what is kept."""
     words = ("-a", f"strategy={strategy}", "-a", "job=test", "-a", "keep=yes", *arguments)
-    done = crawl(folder, "realtime", *words, ITEM_PIPELINES=WITH_INDEX)
+    done = crawl(folder, "realtime", *words, process=process, ITEM_PIPELINES=WITH_INDEX)
     assert done.status == 0, done.log
     found = journal.read(folder, "test")
     assert found is not None

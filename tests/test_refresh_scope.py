@@ -14,10 +14,11 @@ from frontiers import links, visit_all
 from inprocess import command
 from localweb import Site
 from test_catalog import fetch, page, write
-from test_freshness import ago, outlook_of, told
+from test_freshness import DAY, outlook_of, told
 from test_refresh import LivingSite, Page, once
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.clock import now
 from webcrawler.frontier import Frontier
 from webcrawler.records import Entry
 from webcrawler.refresh import Schedule, admission
@@ -27,6 +28,10 @@ from webcrawler.scope import change
 
 IN, OUT, NEW = "http://a.test/docs/in", "http://a.test/out", "http://a.test/new"
 DOCS = "http://a.test/docs/*"
+
+
+def ago(days: float) -> float:
+    return now() - days * DAY
 
 
 @pytest.fixture

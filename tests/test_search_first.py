@@ -195,7 +195,7 @@ def test_a_search_whose_follower_is_killed_starts_another_and_finds_the_same(tmp
         words = ("-a", "query=quokka", "-a", f"seeds={web['searched'].url}/", "-a", "enough=0")
         wanted = {hit["url"] for hit in search(tmp_path / "alone", *words)[1]["hits"]}
         web["searched"].routes["/last"] = kill
-        _, journal = search(tmp_path / "killed", *words)
+        _, journal = search(tmp_path / "killed", *words, process=True)
 
     assert {hit["url"] for hit in journal["hits"]} == wanted
     assert len(killed) == 1 and holder(tmp_path / "killed", FOLLOWER) not in (0, *killed)

@@ -25,11 +25,12 @@ from test_catalog import A, B, write
 from test_catalog import page as fetched
 from test_collection_size import names
 from test_collection_size import run as collect
-from test_freshness import ago, not_modified
+from test_freshness import DAY, not_modified
 from testdata import needed
 from waiting import at_rest, until
 
 from webcrawler.archive.catalog import Catalog
+from webcrawler.clock import now
 from webcrawler.orderings import ordering
 from webcrawler.realtime import journal
 from webcrawler.refresh import outlook, report
@@ -199,6 +200,10 @@ def test_43_a_more_important_page_takes_the_place_of_the_least_important_one(tmp
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:  # AllUrls
         assert {f"{site.url}{name}" for name in pages} <= {url for _, url in catalog.urls.all()}
     assert site.times("/") > 0, "the collection was not kept fresh meanwhile"
+
+
+def ago(days: float) -> float:
+    return now() - days * DAY
 
 
 @pytest.mark.parametrize("policy", ["ep", "eb", "expected"])
