@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog, Verdict, _database
 from webcrawler.archive.catalog._rows import pack, unpack, unpack_beginning
 from webcrawler.errors import BadInput, Unavailable
@@ -752,7 +753,7 @@ def test_a_catalog_with_an_index_of_in_links_gets_sorted_runs_and_says_what_take
     with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as db:
         for statement in BEFORE_SORTED_RUNS:
             db.execute(statement)
-    monkeypatch.setattr(_database, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0)
     monkeypatch.setattr(_database, "STEPS", 1)
 
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
@@ -766,7 +767,7 @@ def test_catalog_that_another_process_holds_is_opened_when_that_lets_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As while the last user of a large catalog writes its log back, or a backup reads it."""
-    monkeypatch.setattr(_database, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(pace, "CATALOG_WAIT_SECONDS", 0.01)
     Catalog(tmp_path / "catalog.sqlite").close()
     other = sqlite3.connect(tmp_path / "catalog.sqlite", isolation_level=None, check_same_thread=False)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")

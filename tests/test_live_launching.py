@@ -23,11 +23,11 @@ from starlette.testclient import TestClient
 from test_serve_command import serving
 from waiting import until
 
+from webcrawler import pace
 from webcrawler.demo import DemoWeb
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal
 from webcrawler.web import Config, make_app
-from webcrawler.web.live import scrapyd, watch
 from webcrawler.web.live.launchers import BROKE, Children
 from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyds
 
@@ -262,8 +262,8 @@ def test_job_that_waits_in_scrapyd_is_cancelled_when_stopped(tmp_path: Path, not
 @pytest.fixture
 def asking(monkeypatch: pytest.MonkeyPatch) -> None:
     """At each look."""
-    monkeypatch.setattr(scrapyd, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.001)
+    monkeypatch.setattr(pace, "SCRAPYD_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "LIVE_WATCH_SECONDS", 0.001)
 
 
 def test_job_that_is_cancelled_while_it_waits_makes_room_for_the_next(

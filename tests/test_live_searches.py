@@ -28,6 +28,7 @@ from live import (
 from lxml import html as lxml_html
 from starlette.testclient import TestClient
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.clock import now
 from webcrawler.errors import BadInput
@@ -57,7 +58,7 @@ def web(tmp_path: Path) -> Iterator[TestClient]:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "GRACE_SECONDS", 0.02)
-    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.001)
+    monkeypatch.setattr(pace, "LIVE_WATCH_SECONDS", 0.001)
 
 
 # ---- how many

@@ -22,6 +22,7 @@ from searched import entry, publish
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from webcrawler import pace
 from webcrawler.realtime.journal import Writer
 from webcrawler.records import Text
 from webcrawler.web import Config, make_app
@@ -146,7 +147,7 @@ def body(response: Any) -> AsyncIterator[str]:
 def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(streams, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(pace, "LIVE_LOOK_SECONDS", 0.001)
     seen = [("1", "one", False), ("1", "one", False), ("2", "two", False), ("3", "3", True)]
 
     async def read() -> list[str]:
@@ -159,7 +160,7 @@ def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
 
 
 def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(pace, "LIVE_LOOK_SECONDS", 0.001)
     monkeypatch.setattr(streams, "HEARTBEAT_SECONDS", 0.0)
 
     async def read() -> list[str]:

@@ -21,6 +21,7 @@ from test_catalog import link as link_to
 from test_catalog import page as fetched
 from waiting import at_rest, holder, until
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RANKER, hold_crawl
 from webcrawler.connection import Connection, connect, serialized, visit
@@ -322,8 +323,8 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes back at once, wherever it was not welcome."""
-    monkeypatch.setattr(frontier_updates, "IDLE_SECONDS", 0.0)
-    monkeypatch.setattr(frontier_updates, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "RANKS_IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "RANKS_RETRY_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize(

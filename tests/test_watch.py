@@ -6,8 +6,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from waiting import until
+from waiting import PATIENCE_SECONDS, until
 
+from webcrawler import pace
 from webcrawler.background import Companion
 from webcrawler.crawl.run import watch
 from webcrawler.crawl.run.watch import Watch
@@ -15,7 +16,7 @@ from webcrawler.crawl.run.watch import Watch
 
 @pytest.fixture(autouse=True)
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(pace, "WATCH_SECONDS", 0.05)
 
 
 def companion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, main: str) -> Companion:
@@ -38,7 +39,7 @@ def test_a_process_that_fails_three_times_in_a_row_is_reported_once(
         reported.set()
 
     watched = Watch(tmp_path, {broken: b""}, [broken], fail)
-    assert reported.wait(30)
+    assert reported.wait(PATIENCE_SECONDS)
     starts = len((tmp_path / "starts").read_text())
     until(lambda: len((tmp_path / "starts").read_text()) >= starts + 2, "more starts")
     watched.close()

@@ -26,12 +26,11 @@ from math import inf
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
-from webcrawler import clock
+from webcrawler import clock, pace
 from webcrawler.errors import BadInput, Unavailable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-POLL_SECONDS = 0.5
 SHARE_SECONDS = 0.01  # between two tries to share a lock
 TELL_SECONDS = 5.0  # between two lines that say what is waited for
 KILL_SECONDS = 0.02  # between two looks whether a killed process is gone
@@ -210,7 +209,7 @@ class Companion(NamedTuple):
         while (lock := self.lock(crawl_dir)) is None:
             with suppress(ValueError, ProcessLookupError):  # it has just taken the lock, or just ended
                 os.kill(int((crawl_dir / f"{self.name}.lock").read_text()), signal.SIGTERM)
-            time.sleep(POLL_SECONDS)
+            time.sleep(pace.COMPANION_POLL_SECONDS)
         return lock
 
     def displace(self, crawl_dir: Path) -> None:
@@ -263,7 +262,7 @@ def wait_for(open: Callable[[], T], crawl_dir: Path, stopped: Callable[[], bool]
             if not is_crawling(crawl_dir):
                 logger.warning("%s", error)
                 return None
-        time.sleep(POLL_SECONDS)
+        time.sleep(pace.COMPANION_POLL_SECONDS)
     return None
 
 

@@ -18,10 +18,11 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from webcrawler import pace
+
 FOLDER = "metrics"
 CRAWL, SEARCH = "crawl", "search"  # kinds of files; others are "follower", "ranker" and "refresher"
 LIMITS = ("max_pages", "max_time", "collection_full")  # at which crawls end
-WRITE_SECONDS = 2.0
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # a file that is damaged
 SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
@@ -171,7 +172,7 @@ class Recorder:
                 writer.join()
 
     def _write_until(self, end: threading.Event) -> None:
-        while not end.wait(WRITE_SECONDS):
+        while not end.wait(pace.METRICS_WRITE_SECONDS):
             self._write()
         self._write()
 

@@ -20,6 +20,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.core.scheduler import Scheduler as ScrapyScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from webcrawler import pace
 from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.dropin import SpiderWorker, Worker, is_crawl
 from webcrawler.frontier import Calls
@@ -36,7 +37,6 @@ PAUSE_SECONDS = 0.004  # between round trips, so that each carries several repor
 AHEAD_MAX = 256  # where Scrapy has no limit
 AHEAD_LEARNING = 4  # what was leased before a page was read may not be what it says comes next
 RETRY_SECONDS = (0.1, 2.0)  # while Redis is away or refuses: the first pause and, doubling, the longest
-POLL_SECONDS = 1.0  # other workers may find something, or end the crawl
 
 
 class Scheduler(BaseScheduler):
@@ -154,7 +154,7 @@ class Scheduler(BaseScheduler):
             self._empty = False
             self._buffer.extend(found.leases)
             self._wake()
-            return POLL_SECONDS
+            return pace.SCHEDULER_POLL_SECONDS
         if worker.leases.open:
             is_busy = worker.leases.downloading or self._changed.is_set()  # then it is asked again at once
             if self._exact or not (found.queued and is_busy):
@@ -162,7 +162,8 @@ class Scheduler(BaseScheduler):
         elif not (found.queued or found.leased or worker.new_links or worker.is_expecting):
             self._empty = True
             self._wake()
-        return min(POLL_SECONDS, found.wait) if found.wait is not None and limit else POLL_SECONDS
+        due = found.wait if found.wait is not None and limit else pace.SCHEDULER_POLL_SECONDS
+        return min(pace.SCHEDULER_POLL_SECONDS, due)
 
     def _wake(self) -> None:
         # Private, so kept in one place; a test fails when an upgrade of Scrapy breaks it.

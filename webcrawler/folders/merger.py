@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from webcrawler import pace
 from webcrawler.background import MERGER, hold_crawl, prepare
 from webcrawler.errors import WebcrawlerError
 from webcrawler.folders.view import MergedView
 
-POLL_SECONDS = 2.0  # between two looks at the folders
-WATCH_SECONDS = 5.0  # between two looks whether the process is at work
 _log = logging.getLogger(__name__)
 
 
@@ -29,7 +28,7 @@ def kept_up_to_date(view: MergedView) -> Iterator[None]:
         while not ended.is_set():
             with suppress(OSError):  # tried again
                 MERGER.ensure_started(view.place)
-            ended.wait(WATCH_SECONDS)
+            ended.wait(pace.WATCH_SECONDS)
 
     with hold_crawl(view.place):
         thread = threading.Thread(target=watch, name="merger", daemon=True)
@@ -53,7 +52,7 @@ def main(arguments: list[str]) -> int:
                 _log.warning("the view is as it was: %s", error)
             if may_end(lambda: True):
                 break
-            time.sleep(POLL_SECONDS)
+            time.sleep(pace.MERGER_POLL_SECONDS)
     return 0
 
 

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from uuid import uuid4
 
-from webcrawler import clock
+from webcrawler import clock, pace
 from webcrawler.archive.catalog import Catalog, Position, blocked_servers
 from webcrawler.background import MERGER, is_held
 from webcrawler.durable import replaced
@@ -27,7 +27,6 @@ from webcrawler.search.vocabulary import VocabularyRenewal
 
 CATALOG = "catalog.sqlite"
 FOLDERS, CURRENT, POSITIONS = "folders.json", "current", "merged.json"
-POLL_SECONDS = 2.0  # between two looks whether another process has made it
 READ_SECONDS = 60.0  # a server may read a view for so long after another one has taken its place
 
 
@@ -82,7 +81,7 @@ class MergedView:
             if self.folder.exists():
                 return False
             progress("waiting for the process that makes it", 0, None)
-            time.sleep(POLL_SECONDS)
+            time.sleep(pace.MERGER_POLL_SECONDS)
 
     def behind(self) -> int:
         """How many changes of the folders are not in the view; at least 1 where it is to be made anew."""

@@ -15,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 
-from webcrawler import clock
+from webcrawler import clock, pace
 from webcrawler.archive.catalog import LEAST_PAGES, SAMPLED, Catalog
 from webcrawler.background import is_searched, searched_since
 from webcrawler.index.whoosh import Anchored, WhooshEngine, discard
@@ -24,7 +24,6 @@ from webcrawler.records import Change, Document
 
 BATCH = 500  # changes to a commit (WC: "every few hundred documents")
 PATIENCE_SECONDS = 5.0  # how long the first waiting change waits for the others
-POLL_SECONDS = 0.5
 SEARCHED_PATIENCE_SECONDS = 0.3  # while a real-time search waits for what it finds
 SEARCHED_POLL_SECONDS = 0.1
 BACKLOG_BATCH = 100  # changes from before a search to a commit, so that the search's own never wait for long
@@ -217,7 +216,7 @@ class Follower:
                 return
             elif not crawling and self.step_anchors():
                 continue
-            time.sleep(SEARCHED_POLL_SECONDS if searched else POLL_SECONDS)
+            time.sleep(SEARCHED_POLL_SECONDS if searched else pace.INDEX_POLL_SECONDS)
 
     def _note_search(self, ended: Callable[[], object]) -> bool:
         was, self._searched = self._searched, is_searched(self._crawl_dir)

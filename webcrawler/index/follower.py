@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from webcrawler import pace
 from webcrawler.archive.catalog import SEARCHED, Catalog
 from webcrawler.background import (
     FOLLOWER,
@@ -19,7 +20,7 @@ from webcrawler.background import (
     prepare,
     wait_for,
 )
-from webcrawler.index.changes import POLL_SECONDS, Follower
+from webcrawler.index.changes import Follower
 from webcrawler.index.whoosh import WhooshEngine, discard, is_outdated
 from webcrawler.metrics import Recorder
 
@@ -94,7 +95,7 @@ def wait_until_caught_up(crawl_dir: Path, progress: Progress = _silent) -> None:
             elif not caught_up:
                 if not is_crawling(crawl_dir):
                     FOLLOWER.displace(crawl_dir)
-                time.sleep(POLL_SECONDS)
+                time.sleep(pace.INDEX_POLL_SECONDS)
             checked = True  # by us, or by the follower that is at work
 
 

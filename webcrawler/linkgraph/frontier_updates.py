@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from redis.exceptions import RedisError
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import visit
 from webcrawler.errors import Unavailable, WebcrawlerError
@@ -27,10 +28,7 @@ SLICE = 20_000  # URLs: told in the order of discovery, as neighbours are often 
 LEAST_CHANGE = 256  # of a priority: 1 or 2 % of a rank; less is not worth a call
 
 NEWS = 0.01  # of the pages crawled: enough to look again
-NEWS_SECONDS = 5.0  # after the last look, if there is any news at all
 REST = 3  # times as long as a look took, before the next
-RETRY_SECONDS = 2.0  # Redis is away
-IDLE_SECONDS = 20.0  # the ordering follows no ranks, or fails; that of a later crawl may do better
 NEGLIGIBLE = 10_000  # pages that may be out of date
 
 GoOn = Callable[[], bool]
@@ -184,7 +182,7 @@ class FrontierUpdates:
         try:
             self._visit = self._visit or Visit(self._settings)
             if not self._visit.follows_ranks():
-                self._stay_away(IDLE_SECONDS)
+                self._stay_away(pace.RANKS_IDLE_SECONDS)
                 return
             self._links = links = self._links or LinkFollower(self._catalog)
             links.follow()
@@ -192,7 +190,8 @@ class FrontierUpdates:
                 self._look(self._visit, links, go_on)
         except Exception as error:  # also of a user's ordering
             self._warn(error)
-            self._stay_away(RETRY_SECONDS if isinstance(error, RedisError | Unavailable) else IDLE_SECONDS)
+            is_away = isinstance(error, RedisError | Unavailable)
+            self._stay_away(pace.RANKS_RETRY_SECONDS if is_away else pace.RANKS_IDLE_SECONDS)
 
     def disconnect(self) -> None:
         if self._visit is not None:
@@ -215,7 +214,7 @@ class FrontierUpdates:
 
     def _has_news(self, links: LinkFollower) -> bool:
         news, now = links.pages - self._looked_at, time.monotonic()
-        is_news = news > NEWS * self._looked_at or (news > 0 and now - self._looked > NEWS_SECONDS)
+        is_news = news > NEWS * self._looked_at or (news > 0 and now - self._looked > pace.RANKS_NEWS_SECONDS)
         return is_news and now >= self._look_again
 
     def _warn(self, error: Exception) -> None:

@@ -15,8 +15,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
-from webcrawler.background import POLL_SECONDS, RANKER, is_crawling, prepare, wait_for
+from webcrawler.background import RANKER, is_crawling, prepare, wait_for
 from webcrawler.linkgraph.frontier_updates import FrontierUpdates
 from webcrawler.linkgraph.stored import RankRenewal
 from webcrawler.metrics import Recorder
@@ -52,7 +53,7 @@ def rank(crawl_dir: Path, settings: Mapping[str, Any], stopped: Callable[[], boo
                         ranks.renew()
                     if may_end(lambda: not ranks.is_behind()):
                         break
-                time.sleep(POLL_SECONDS)
+                time.sleep(pace.COMPANION_POLL_SECONDS)
             updates.disconnect()
     return True
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
+from webcrawler import pace
 from webcrawler.connection import RedisError
 from webcrawler.errors import WebcrawlerError
 from webcrawler.frontier import Frontier
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-POLL_SECONDS = 0.25
 # Of a Redis, a disk, an index being exchanged: others repair these, the next step may succeed.
 PASSING = (RedisError, WebcrawlerError, sqlite3.Error, OSError)
 
@@ -51,7 +51,7 @@ class Driver:
                     crawl.stop(reason)
                     return
                 self._show(self._search.journal())
-                await asyncio.sleep(POLL_SECONDS)
+                await asyncio.sleep(pace.SEARCH_POLL_SECONDS)
 
     def _try_step(self, frontier: Frontier, admits: Callable[[Link], bool]) -> str:
         try:

@@ -15,10 +15,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
     FOLLOWER,
-    POLL_SECONDS,
     REFRESHER,
     hold_crawl,
     is_crawling,
@@ -102,10 +102,10 @@ def _serve(
                 with recorder.timing("refresher_step_seconds"):
                     admission.step()
                     replacement.step()
-                time.sleep(max(POLL_SECONDS, REST * (time.monotonic() - began)))
+                time.sleep(max(pace.COMPANION_POLL_SECONDS, REST * (time.monotonic() - began)))
     except (RedisError, Unavailable) as error:
         _log.warning("no checks are queued now: %s", error)
-        time.sleep(POLL_SECONDS)
+        time.sleep(pace.COMPANION_POLL_SECONDS)
 
 
 def _settle(collection: Collection, catalog: Catalog, crawl_dir: Path, settings: Mapping[str, Any]) -> None:

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from webcrawler import pace
 from webcrawler.errors import WebcrawlerError
 from webcrawler.repository.sender import SEARCH_SECONDS, MainIndex
 
 logger = logging.getLogger(__name__)
 
-EVERY_SECONDS = 1.0  # between two reports
 ANSWER_SECONDS = 10.0  # for a report that the next one replaces
 
 
@@ -33,7 +33,7 @@ class Reporter:
     def tell(self, journal: Mapping[str, object]) -> None:
         """For the event loop. That of a search that is over is always sent; the process waits for that."""
         is_over, now = journal["state"] == "finished", time.monotonic()
-        is_due = now - self._began >= EVERY_SECONDS and (self._sent is None or self._sent.done())
+        is_due = now - self._began >= pace.REPORT_SECONDS and (self._sent is None or self._sent.done())
         if is_over or is_due:
             self._began = now
             self._sent = self._thread.submit(self._send, dict(journal), is_over)

@@ -10,11 +10,11 @@ from queue import Empty, Full, Queue
 from threading import Thread
 from time import monotonic
 
+from webcrawler import pace
 from webcrawler.usage.log import NAME, QueryLog, Shown, today
 from webcrawler.usage.popularity import renew
 
 MAX_WAITING = 1_000  # result pages and clicks; with more, new ones are not logged
-TOGETHER_SECONDS = 1.0  # for which a transaction waits for more of them
 
 Click = tuple[int, int]  # id of a result page, rank of the hit that was opened
 _log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class Recorder:
     def _next(self) -> list[Shown | Click | None]:
         """Wait for something, and return it with what comes within a second; None is the end."""
         some = [self._waiting.get()]
-        until = monotonic() + TOGETHER_SECONDS
+        until = monotonic() + pace.QUERY_LOG_SECONDS
         with suppress(Empty):
             while some[-1] is not None:
                 some.append(self._waiting.get(timeout=max(0.0, until - monotonic())))

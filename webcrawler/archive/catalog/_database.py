@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from webcrawler import pace
 from webcrawler.connection import FOREVER, retry
 from webcrawler.durable import sync_folder
 from webcrawler.errors import BadInput, Unavailable
@@ -33,7 +34,6 @@ COLLECTED = "number NOT IN (SELECT number FROM finds)"
 LINKED = "source NOT IN (SELECT number FROM finds)"
 SEARCHED = 12  # the last migration that searches need: they do without tables of later ones, as `Blocks` does
 BUSY_SECONDS = 60.0  # to wait for another process, whose batch takes a fraction of a second
-WAIT_SECONDS = 10.0  # to wait until the log says why, and between two such lines
 WRITE_LOCK_BYTE = 120  # of the file CATALOG-shm (SQLite, "WAL-mode File Format", 2.3.1)
 VARIABLES = 8000  # of one statement; SQLite's own limit is 32,766
 CACHE_KIB = 65536
@@ -95,7 +95,7 @@ def connect(path: Path, readonly: bool, oldest: int = 0) -> sqlite3.Connection:
 
 
 def _prepared(path: Path, readonly: bool, oldest: int) -> sqlite3.Connection:
-    patience = BUSY_SECONDS if readonly else WAIT_SECONDS  # writers log whom they wait for
+    patience = BUSY_SECONDS if readonly else pace.CATALOG_WAIT_SECONDS  # writers log whom they wait for
     mode = "mode=rwc" if not readonly else "immutable=1" if _is_at_rest(path) else "mode=ro"
     uri = f"{path.absolute().as_uri()}?{mode}"
     db = sqlite3.connect(uri, patience, isolation_level=None, check_same_thread=False, uri=True)
@@ -146,7 +146,7 @@ def _saying(db: sqlite3.Connection, what: str) -> Iterator[None]:
 
     def tell() -> None:
         nonlocal told
-        if time.monotonic() - told >= WAIT_SECONDS:
+        if time.monotonic() - told >= pace.CATALOG_WAIT_SECONDS:
             told = time.monotonic()
             logger.warning("%s: %.0f s so far; it is as before if this is interrupted", what, told - started)
 
@@ -170,7 +170,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """
     try:
         retry(
-            lambda: db.execute("BEGIN IMMEDIATE"),  # waits for WAIT_SECONDS
+            lambda: db.execute("BEGIN IMMEDIATE"),  # waits for pace.CATALOG_WAIT_SECONDS
             seconds=BUSY_SECONDS,
             pause=0.0,
             is_passing=_is_busy,

@@ -19,7 +19,7 @@ from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.utils.asyncio import is_asyncio_available
 
-from webcrawler import connection
+from webcrawler import connection, pace
 from webcrawler.connection import attempt, retry
 from webcrawler.crawl.base import Worker
 from webcrawler.crawl.dropin.identity import identity_of, key_of
@@ -49,7 +49,6 @@ logger = logging.getLogger(__name__)
 LEASE_SECONDS = 7 * 24 * 3600.0  # of a worker that lives: a dead one's are taken back within seconds
 
 NUMBER = "frontier_number"  # of a download, in its request's meta
-SEEDS_SECONDS = 1.0  # between looks at the seeds' key
 MEMORY_SECONDS = 300.0  # that a lease waits for requests in memory; it would end after 900
 
 # The visit whose callback runs in this task: what that yields and raises belongs to the visit.
@@ -352,7 +351,7 @@ class SpiderWorker(Worker):
         if now < self._seeds_after:
             return 0
         taken = self._seeds.take(self._discover_seeds)
-        self._seeds_after = now if taken else now + SEEDS_SECONDS
+        self._seeds_after = now if taken else now + pace.SEEDS_POLL_SECONDS
         return taken
 
     def _discover_seeds(self, links: Sequence[Link]) -> None:

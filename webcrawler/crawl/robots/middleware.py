@@ -20,7 +20,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Response
 
-from webcrawler import urls
+from webcrawler import pace, urls
 from webcrawler.connection import RedisError
 from webcrawler.crawl.base import Worker, is_crawl
 from webcrawler.crawl.responses import Refused, codings_of
@@ -38,7 +38,6 @@ T = TypeVar("T")
 
 REDIRECTS_MAX = 5  # RFC 9309 2.3.1.2: at least five
 DOWNLOAD_MAX = 64 * 2**20  # bytes, also when inflated; the download is stopped long before
-REDIS_PAUSE_SECONDS = 0.5
 SERVERS_MAX = 10_000  # kept in this process; the others are in Redis
 RULES_MAX = 500_000  # kept in this process, about 100 MB
 
@@ -191,4 +190,4 @@ class RobotsMiddleware:
                 if self._crawl.is_closing:
                     raise
                 logger.warning("robots.txt waits for Redis: %s", error)
-                await asyncio.sleep(REDIS_PAUSE_SECONDS)
+                await asyncio.sleep(pace.ROBOTS_PAUSE_SECONDS)

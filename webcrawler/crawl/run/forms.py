@@ -14,7 +14,7 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
-from webcrawler import urls
+from webcrawler import pace, urls
 from webcrawler.archive.catalog import Catalog, Outlink
 from webcrawler.connection import RedisError, attempt
 from webcrawler.forms import Evidence, Form, Pages
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 OF_FORMS = FORM, FORM_AND_LINK
-POLL_SECONDS = 1.0  # another process may have fetched the last page that a form waits for
 PAUSE_SECONDS = 0.05  # between two looks, so that each sees several pages
 NUMBERS = 1000  # pages read at a time
 
@@ -200,7 +199,7 @@ class Forms:
                     self._changed.clear()
                     await self._look()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._changed.wait(), POLL_SECONDS)
+                        await asyncio.wait_for(self._changed.wait(), pace.FORMS_POLL_SECONDS)
                     await asyncio.sleep(PAUSE_SECONDS)
         except Exception:  # an error of ours
             logger.critical("cannot ask search forms", exc_info=True)

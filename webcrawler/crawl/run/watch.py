@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
+from webcrawler import pace
 from webcrawler.archive import discard_left_over
 from webcrawler.background import FOLLOWER, RANKER, VOCABULARY, Companion
 from webcrawler.index import follower
 
 logger = logging.getLogger(__name__)
 
-WATCH_SECONDS = 5.0
 FAILURES = 3  # after which a process is said to fail
 PATIENCE_SECONDS = 60.0  # until ranks and vocabulary are made for searches; at its end any crawl has them
 
@@ -75,7 +75,7 @@ class Watch:
             is_long = time.monotonic() >= patience_ends
             self._start(*(self._needed if is_long else self._at_once))
             discard_left_over(self._folder)
-            self._end.wait(WATCH_SECONDS)
+            self._end.wait(pace.WATCH_SECONDS)
 
     def _start(self, *companions: Companion) -> None:
         for companion in companions:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from webcrawler import pace
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import (
-    POLL_SECONDS,
     VOCABULARY,
     MayEnd,
     Renewal,
@@ -97,7 +97,7 @@ def wait_until_made(crawl_dir: Path) -> None:
                 with lock:
                     make(catalog, folder)
             else:
-                time.sleep(POLL_SECONDS)
+                time.sleep(pace.COMPANION_POLL_SECONDS)
 
 
 def remake(crawl_dir: Path) -> None:
@@ -134,7 +134,7 @@ def _keep(renewing: VocabularyRenewal, crawl_dir: Path, may_end: MayEnd) -> None
                 renewing.renew()
             if may_end(lambda: not renewing.is_behind()):
                 return
-        time.sleep(POLL_SECONDS)
+        time.sleep(pace.COMPANION_POLL_SECONDS)
 
 
 if __name__ == "__main__":

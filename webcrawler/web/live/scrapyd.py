@@ -15,6 +15,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
+from webcrawler import pace
 from webcrawler.errors import BadInput
 from webcrawler.web.config import Config
 from webcrawler.web.failures import NotNow, log_fault
@@ -22,7 +23,6 @@ from webcrawler.web.failures import NotNow, log_fault
 SPIDER = "realtime"
 ANSWER_SECONDS = 5.0
 START_SECONDS = 30.0  # for the first job of a project, for which Scrapyd lists the spiders
-LOOK_SECONDS = 2.0  # between two questions about a job
 GONE = 2  # answers in a row that list it neither as pending nor as running: one may fall between the two
 MAX_ANSWER_BYTES = 1_000_000
 SILENT = "Scrapyd, which runs searches of the web, does not answer: try again later"
@@ -123,8 +123,8 @@ class Scrapyd:
 
     def is_over(self, job: str) -> bool:
         """By the lists of other jobs: that of finished ones is short, and lacks jobs cancelled early."""
-        asked, missed = self._seen.get(job, (-LOOK_SECONDS, 0))
-        if missed < GONE and time.monotonic() - asked >= LOOK_SECONDS:
+        asked, missed = self._seen.get(job, (-pace.SCRAPYD_LOOK_SECONDS, 0))
+        if missed < GONE and time.monotonic() - asked >= pace.SCRAPYD_LOOK_SECONDS:
             with suppress(NotNow):  # unknown: nothing changes
                 found = self._ask("listjobs", {}, post=False)
                 listed = [*found.get("pending", []), *found.get("running", [])]

@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from webcrawler import pace
 from webcrawler.web.failures import NotNow
 from webcrawler.web.guard import CLIENT
 
-LOOK_SECONDS = 0.4  # between two readings of a search, for all who watch it
 HEARTBEAT_SECONDS = 10.0  # proxies close connections that stay silent
 LONGEST_SECONDS = 900.0  # of one stream; the browser then reconnects
 AGAIN_MS = 2_000
@@ -81,13 +81,13 @@ class Streams:
             if time.monotonic() - spoke >= HEARTBEAT_SECONDS:
                 spoke = time.monotonic()
                 yield ": it goes on\n\n"
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(pace.LIVE_LOOK_SECONDS)
 
     async def _newest(self, job: str) -> Snapshot:
         """The newest snapshot, read once for all who watch the same search."""
         now = time.monotonic()
         looked, task = self._snapshots.get(job, (0.0, None))
-        if task is None or now - looked >= LOOK_SECONDS:
+        if task is None or now - looked >= pace.LIVE_LOOK_SECONDS:
             self._snapshots = {
                 name: one for name, one in self._snapshots.items() if now - one[0] < LONGEST_SECONDS
             }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 
-from webcrawler import clock
+from webcrawler import clock, pace
 from webcrawler.archive import discard_left_over
 from webcrawler.realtime import Journal, RealtimeJob, journal
 from webcrawler.web.failures import NotNow, log_fault
@@ -16,7 +16,6 @@ from webcrawler.web.live.launchers import NO_PROCESS, Launcher, delete_lists, wr
 from webcrawler.web.live.request import LiveRequest
 
 NOT_READ = LiveRequest()  # until what was asked for is read
-WATCH_SECONDS = 0.5  # between two checks
 # for a search to end after it was asked to, and again after SIGTERM
 GRACE_SECONDS = journal.CAUGHT_UP_SECONDS + 10.0
 MAX_ATTEMPTS = 3  # to end it: SIGTERM, then SIGKILL, then it is left alone
@@ -131,7 +130,7 @@ class WatchedSearch:
                 self.is_over = await run_in_threadpool(self._look)
             except Exception as error:
                 log_fault(f"cannot look after the search of the web {self.job}: {error!r}")
-            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.sleep(pace.LIVE_WATCH_SECONDS)
 
     def stop(self, why: str) -> None:
         """Ask it to end: by its journal, or by its launcher if it has none yet.
