@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+os.environ["WEBCRAWLER_PACE"] = "0.1"  # of the product, which is imported below
+
 import pytest
 import redis
 from environments import clone, installed, wheel

@@ -106,4 +106,7 @@ class Ends(Crawl):
         assert self.dump() == before
 
     def dump(self) -> dict[bytes, bytes]:
-        return {key: self.client.dump(key) for key in self.client.scan_iter()}
+        keys, pipe = self.client.keys(), self.client.pipeline(transaction=False)
+        for key in keys:
+            pipe.dump(key)
+        return dict(zip(keys, pipe.execute(), strict=True))

@@ -76,13 +76,22 @@ def rescore(frontier: Frontier, mode: str) -> int:
 
 def let_pass(frontier: Frontier, seconds: float) -> None:
     """Time goes by: every time that stands in Redis moves back by as much. No test sleeps."""
-    client, ms = frontier.client, seconds * 1000
-    for key in (partition.prefix + name for partition in frontier.partitions for name in OWN_TIMES):
-        for member, _ in client.zrange(key, 0, -1, withscores=True):
-            client.zincrby(key, -ms, member)
-    for key in client.keys("*}:server:*"):
-        if client.hexists(key, "next"):
-            client.hincrby(key, "next", -round(ms))
+    timed = [partition.prefix + name for partition in frontier.partitions for name in OWN_TIMES]
+    servers = frontier.client.keys("*}:server:*")
+    ask = frontier.client.pipeline(transaction=False)
+    for key in timed:
+        ask.zrange(key, 0, -1)
+    for key in servers:
+        ask.hexists(key, "next")
+    found = ask.execute()
+    move = frontier.client.pipeline(transaction=False)
+    for key, members in zip(timed, found, strict=False):
+        for member in members:
+            move.zincrby(key, -seconds * 1000, member)
+    for key, has_time in zip(servers, found[len(timed) :], strict=True):
+        if has_time:
+            move.hincrby(key, "next", -round(seconds * 1000))
+    move.execute()
 
 
 def now_ms(frontier: Frontier) -> int:

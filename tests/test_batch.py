@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +40,7 @@ from webcrawler.frontier import (
     maintenance,
     ordering,
 )
-from webcrawler.records import Entry, Fetch, Lease, Link
+from webcrawler.records import Entry, Fetch, Lease, Link, Place
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 FOREVER = 3600.0  # seconds: only what the test does makes the batch write
@@ -141,6 +142,49 @@ def test_a_lease_is_not_completed_before_the_catalog_has_its_page(room: Room) ->
     other.execute("ROLLBACK")
     room.wait()
     assert room.reasons() == {"document": 1}
+
+
+def test_the_disk_has_a_page_before_the_catalog_or_the_frontier_knows_of_it(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which a process that is killed cannot show: the system keeps what it has written."""
+    order: list[str] = []
+    lasting: dict[int, int] = {}  # bytes of each file, whenever the disk had them
+    fsync, write, complete = os.fsync, Catalog.write, Frontier.complete
+
+    def synced(descriptor: int) -> None:
+        fsync(descriptor)
+        lasting[os.fstat(descriptor).st_ino] = os.fstat(descriptor).st_size
+
+    def written(catalog: Catalog, arrivals: Sequence[tuple[Entry, Place | None]]) -> object:
+        ((_, place),) = arrivals
+        assert place
+        file = (room.folder / "pages" / place.file).stat()
+        order.append("disk" if lasting.get(file.st_ino) == file.st_size > place.offset else "not on the disk")
+        verdict = write(catalog, arrivals)
+        order.append("catalog")
+        return verdict
+
+    def completed(frontier: Frontier, done: Sequence[Done]) -> list[int]:
+        order.append("frontier")
+        return complete(frontier, done)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Catalog, "write", written)
+    monkeypatch.setattr(Frontier, "complete", completed)
+    batch = room.batch()
+
+    for lease in room.lease(A, B):  # the second one is appended to a file that is there
+        batch.put(page(lease))
+        batch.flush()
+        room.wait()
+
+    assert order == ["disk", "catalog", "frontier"] * 2
+
+
+def test_a_transaction_of_the_catalog_waits_for_the_disk(room: Room) -> None:
+    with closing(room.catalog()) as catalog:
+        assert catalog._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL, which holds for its log
 
 
 def test_nothing_is_acknowledged_in_a_file_whose_name_was_never_synced(

@@ -15,12 +15,14 @@ import pytest
 from backports import zstd
 from localweb import Answer, Site, crawl, page
 from scrapy import Request
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from webcrawler.crawl import room
 from webcrawler.crawl.middlewares.bodies import CompressedMiddleware
 from webcrawler.crawl.responses import MEMBERS_MAX, Refused
+from webcrawler.crawl.room import PLACES
 
 
 def deflated(body: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
@@ -134,6 +136,62 @@ def test_members_one_behind_the_other_are_read_up_to_a_number(coding: str, membe
         inflated(member + body, coding)
     with pytest.raises(Refused, match="not-indexable"):
         inflated(brotli.compress(member + body), coding, "br")
+
+
+# ---- room for large bodies
+
+
+def without_patience(
+    inflate: CompressedMiddleware, body: bytes, coding: str = "gzip"
+) -> Response | Exception:
+    """What inflating comes to where nothing waits for room."""
+
+    async def work() -> Response:
+        request = Request("http://a.test/", meta={"deadline": 0.0})
+        response = Response(request.url, 200, {"Content-Encoding": coding}, body)
+        return await inflate.process_response(request, response)
+
+    try:
+        return asyncio.run(work())
+    except Exception as error:
+        return error
+
+
+def middleware() -> CompressedMiddleware:
+    return CompressedMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": MAX_BYTES}))
+
+
+@pytest.mark.parametrize(
+    ("body", "coding", "end"),
+    [
+        (PACKED, "gzip", Response),
+        (b"words", "br", Refused),
+        (EMPTY["gzip"] * (MEMBERS_MAX + 1), "gzip", Refused),
+        (gzip.compress(bytes(MAX_BYTES + 1)), "gzip", IgnoreRequest),
+    ],
+    ids=["whole", "damaged", "too many members", "too large"],
+)
+def test_however_inflating_ends_its_room_is_given_back(body: bytes, coding: str, end: type) -> None:
+    inflate = middleware()
+
+    found = [without_patience(inflate, body, coding) for _ in range(PLACES + 1)]
+
+    assert all(isinstance(one, end) for one in found)
+
+
+def test_bodies_that_somebody_works_on_leave_no_room_until_they_are_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room, "LARGE_BYTES", 1)
+    monkeypatch.setattr(room, "HELD_BYTES_MAX", 1)
+    inflate = middleware()
+
+    held = without_patience(inflate, PACKED)
+    assert isinstance(held, Response)
+    assert isinstance(without_patience(inflate, PACKED), DownloadTimeoutError)
+
+    del held
+    assert isinstance(without_patience(inflate, PACKED), Response)
 
 
 # ---- in a crawl

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -11,11 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.core.downloader.handlers import http11
 from scrapy.http import Response
+from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.internet.protocol import Protocol
 from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 from twisted.web.client import HTTPConnectionPool
 
+from webcrawler.crawl.handlers import http
 from webcrawler.crawl.handlers.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
 from webcrawler.crawl.room import (
     HELD_BYTES_MAX,
@@ -148,3 +153,101 @@ def test_small_bodies_need_no_room() -> None:
         room.hold(response)
 
     assert room.take()
+
+
+# ---- room, from the first byte of a body to the end of its download
+
+BODY = HTML + b"Content-Length: %d\r\n\r\n" % (4 * LARGE_BYTES)
+
+
+def download(room: Room, received: int = LARGE_BYTES + 1) -> Answer:
+    """One that goes on, of which so many bytes of the body have come."""
+    answer = Answer()
+    answer.parser.room = room
+    return answer.receive(BODY).receive(bytes(received))
+
+
+def is_reading(answer: Answer) -> bool:
+    transport: Any = answer.parser.transport
+    return bool(transport.producerState != "paused")
+
+
+def free(room: Room) -> int:
+    """How many places there are left."""
+    taken = [room.take() for _ in range(PLACES)]
+    for _ in filter(None, taken):
+        room.give()
+    return sum(taken)
+
+
+def cut(answer: Answer) -> None:
+    answer.parser.connectionLost(Failure(ConnectionLost()))
+
+
+def complete(answer: Answer) -> None:
+    answer.receive(bytes(3 * LARGE_BYTES - 1))
+    answer.parser.connectionLost(Failure(ConnectionDone()))
+
+
+@pytest.mark.parametrize("end", [cut, complete])
+def test_however_a_large_download_ends_its_place_is_given_back(end: Callable[[Answer], None]) -> None:
+    room = Room()
+    downloads = [download(room) for _ in range(PLACES)]
+    assert free(room) == 0
+
+    for number, one in enumerate(downloads, 1):
+        end(one)
+        assert free(room) == number
+
+
+def test_a_large_body_takes_one_place_and_a_small_one_none() -> None:
+    room = Room()
+
+    small, large = download(room, LARGE_BYTES), download(room)
+    assert free(room) == PLACES - 1
+
+    large.receive(bytes(9))
+    assert free(room) == PLACES - 1
+    cut(small)
+    assert free(room) == PLACES - 1
+
+
+@pytest.fixture
+def looking_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "POLL_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("looking_at_once")
+def test_a_large_body_for_which_there_is_no_room_is_read_on_when_there_is() -> None:
+    async def waits() -> None:
+        room = Room()
+        first, *_ = [download(room) for _ in range(PLACES)]
+        late = download(room)
+        await turns()
+        assert not is_reading(late)
+
+        cut(first)
+        await turns()
+        assert is_reading(late)
+        assert free(room) == 0
+
+    asyncio.run(waits())
+
+
+@pytest.mark.usefixtures("looking_at_once")
+def test_a_download_that_ends_while_it_waits_takes_no_place_later() -> None:
+    async def ends() -> None:
+        room = Room()
+        downloads = [download(room) for _ in range(PLACES + 1)]
+        for one in reversed(downloads):
+            cut(one)
+        await turns()
+        assert free(room) == PLACES
+
+    asyncio.run(ends())
+
+
+async def turns() -> None:
+    """Lets the event loop go round a few times."""
+    for _ in range(5):
+        await asyncio.sleep(0)

@@ -96,8 +96,9 @@ def folder(crawled: Path, sites: Sites, tmp_path: Path) -> Path:
     return copy_at_rest(crawled, tmp_path / "crawl")
 
 
-def index(folder: Path, *arguments: str) -> None:
-    done = crawl(folder, "index", *(part for one in arguments for part in ("-a", one)), **SETTINGS)
+def index(folder: Path, *arguments: str, process: bool = False) -> None:
+    words = (part for one in arguments for part in ("-a", one))
+    done = crawl(folder, "index", *words, process=process, **SETTINGS)
     assert done.status == 0, done.log
     follower.wait_until_caught_up(folder)
 
@@ -235,7 +236,8 @@ def test_what_was_judged_good_stays(sites: Sites, folder: Path) -> None:
 
 def test_what_an_index_crawl_reaches_stays(sites: Sites, folder: Path) -> None:
     before, reached = documents(folder), sites.near.url + "/quokka"
-    in_its_midst(sites, folder, lambda: index(folder, f"seeds={reached}", "domains=127.0.0.2", "max_pages=1"))
+    job = (f"seeds={reached}", "domains=127.0.0.2", "max_pages=1")
+    in_its_midst(sites, folder, lambda: index(folder, *job, process=True))
 
     search(folder, "keep=no")
 

@@ -262,12 +262,11 @@ def small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "LINKS_PER_CALL", LINKS_PER_CALL)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("small_calls")
 def test_the_frontier_does_what_its_model_does(client: redis.Redis) -> None:
     Histories.client = client
     Histories.TestCase.settings = settings(
-        max_examples=int(os.environ.get("FRONTIER_EXAMPLES", 120)),
+        max_examples=int(os.environ.get("FRONTIER_EXAMPLES", 40)),
         stateful_step_count=30,
         deadline=None,
         suppress_health_check=list(HealthCheck),

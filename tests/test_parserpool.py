@@ -17,6 +17,7 @@ import pytest
 import webcrawler
 from webcrawler.errors import ParserKilled, Unavailable
 from webcrawler.parsing import parse
+from webcrawler.parsing import pool as parser_pool
 from webcrawler.parsing.pool import ParserPool
 from webcrawler.records import Page
 
@@ -33,6 +34,14 @@ class Deadly(bytes):
 
     def startswith(self, *_: object) -> bool:
         os.kill(os.getpid(), self[0])
+        return False
+
+
+class Silent(bytes):
+    """A page at which the process that reads it says nothing any more."""
+
+    def startswith(self, *_: object) -> bool:
+        signal.pause()
         return False
 
 
@@ -66,13 +75,19 @@ def test_what_large_pages_leave_behind_does_not_count_against_the_next() -> None
     pool.kill()
 
 
+@pytest.fixture
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The pages that pools give out to workers, each as often as it is."""
+    given_out: list[object] = []
+    submit = ParserPool._submit
+    monkeypatch.setattr(ParserPool, "_submit", lambda pool, job: (given_out.append(job), submit(pool, job)))
+    return given_out
+
+
 @needs_proc
 def test_worker_that_has_grown_ends_between_two_pages_so_none_is_given_out_twice(
-    monkeypatch: pytest.MonkeyPatch,
+    submitted: list[object],
 ) -> None:
-    submitted: list[object] = []
-    submit = ParserPool._submit
-    monkeypatch.setattr(ParserPool, "_submit", lambda pool, job: (submitted.append(job), submit(pool, job)))
     pool = ParserPool(workers=1, timeout_s=30, memory_mb=256)
     # libxml2 keeps every name that it has read: each of these pages leaves 20 MB behind
     pages = [b"<p %s>" % b" ".join(b"a%d-%d" % (page, n) for n in range(80_000)) for page in range(8)]
@@ -120,6 +135,17 @@ def test_page_that_kills_its_process_is_to_blame_and_the_pages_beside_it_are_not
         f"{URL}: its parser died (exit status {status})" for status in (-11, -9, -6)
     ]
     assert {future.result(180).text for future in before + after} == {"text link"}
+
+
+def test_page_whose_worker_stays_silent_is_given_to_another_one_before_it_is_to_blame(
+    submitted: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser_pool, "_GRACE_S", -59.9)  # before the timers of the worker, which has 60 s
+    pool = ParserPool(workers=1, timeout_s=30)
+
+    assert reason(pool.parse(Silent(b"<p>"), URL)) == f"{URL}: not parsed within 60 s (it does not answer)"
+    assert len(submitted) == 2
+    pool.kill()
 
 
 def test_worker_that_is_stopped_from_outside_is_not_the_page_s_fault(pool: ParserPool) -> None:

@@ -8,6 +8,7 @@ import pytest
 from crawled import crawled, fetched
 
 from webcrawler.crawl import CrawledPage
+from webcrawler.frontier import Frontier
 from webcrawler.index import follower
 from webcrawler.job import seed_link
 from webcrawler.realtime import journal
@@ -85,6 +86,23 @@ def test_a_page_that_may_not_be_found_is_fetched_and_not_similar(tmp_path: Path)
     search.add(document(PAGE, QUOKKAS, is_indexed=False))
 
     assert (search.fetched, search.similar) == (1, 0)
+
+
+@pytest.mark.parametrize(("enough", "ends"), [(2, ["", "enough", "enough"]), (0, ["", "", ""])])
+def test_it_ends_with_as_many_similar_pages_as_are_enough(
+    tmp_path: Path, frontier: Frontier, enough: int, ends: list[str]
+) -> None:
+    crawled(tmp_path, fetched(EXAMPLE))
+    search = search_of(tmp_path, query="quokka", enough=str(enough))
+    search.begin()
+    frontier.discover([seed_link(COPY)])  # something is left to do
+
+    found = []
+    for number in range(3):
+        search.waiting_pages.append(document(f"{PAGE}{number}", QUOKKAS))
+        found.append(search.step(frontier, lambda link: True))
+
+    assert found == ends
 
 
 @pytest.mark.parametrize(

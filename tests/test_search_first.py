@@ -36,6 +36,19 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
 # ---- the order of the changes
 
 
+SOME_ORDERS = [
+    "page page search page page early backlog backlog backlog step step",
+    "page search page early page early page early step step step step",
+    "page page search page early change early backlog search page early step step",
+    "page search page page early die early step search change early backlog step",
+]
+
+
+@pytest.mark.parametrize("steps", SOME_ORDERS)
+def test_what_comes_early_and_what_is_left_are_all_that_came(tmp_path: Path, steps: str) -> None:
+    apply_in_order(tmp_path, steps.split())
+
+
 def test_what_came_since_a_search_began_is_committed_before_what_a_crawl_left(
     tmp_path: Path, catalog: Catalog
 ) -> None:
@@ -70,7 +83,12 @@ def test_what_a_crawl_left_is_committed_while_a_search_goes_on_and_has_what_it_n
 def test_in_whatever_order_changes_are_applied_the_index_holds_what_the_catalog_holds(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]
 ) -> None:
-    folder, numbers, held = tmp_path_factory.mktemp("order"), count(), []
+    apply_in_order(tmp_path_factory.mktemp("order"), steps)
+
+
+def apply_in_order(folder: Path, steps: list[str]) -> None:
+    """Let an index follow these steps, and hold it against the catalog at the end."""
+    numbers, held = count(), []
     catalog = Catalog(folder / "catalog.sqlite")
     following = Follower(folder)
     names: set[str] = set()

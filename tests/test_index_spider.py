@@ -1,0 +1,136 @@
+"""What the spider makes of a document, and of a parser that fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+from conftest import MakeFrontier
+from handmade import Handmade
+from scrapy.http import Response
+
+from pipelines.fulltext import FullTextPipeline
+from webcrawler.crawl import CrawledPage
+from webcrawler.errors import ParserKilled, Unavailable, Unreadable
+from webcrawler.frontier import Again, inspect
+from webcrawler.job import probe_link
+from webcrawler.records import FORM, Entry, Page
+
+A, B = "http://127.0.0.1/", "http://127.0.0.1/b"
+HANGS_SECONDS = 30  # only so that what hangs ends
+
+
+@pytest.fixture
+def made(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Handmade]:
+    crawl = Handmade(tmp_path, make_frontier(tries=2, backoff=0.0), {"seeds": A}, FORMS=A + "*")
+    yield crawl
+    crawl.close()
+
+
+async def items(made: Handmade, response: Response) -> list[CrawledPage]:
+    return [item async for item in made.spider.parse(response)]
+
+
+def test_a_page_that_kills_its_parser_is_tried_again_and_then_set_aside(made: Handmade) -> None:
+    made.parsers.error = ParserKilled("it wanted all memory")
+
+    assert made.scrape(made.page(A)) == {A: "retry/quarantined"}
+    assert made.scrape(made.page()) == {A: "quarantined"}
+    assert made.last(A).error == "it wanted all memory"
+
+
+def test_a_document_that_nobody_can_read_is_not_tried_again(made: Handmade) -> None:
+    made.parsers.error = Unreadable("no password")
+
+    assert made.scrape(made.page(A)) == {A: "failed/not-indexable"}
+
+
+def test_a_page_whose_parser_was_stopped_from_outside_goes_back_and_nothing_is_held_against_it(
+    made: Handmade,
+) -> None:
+    made.parsers.error = Unavailable("stopped")
+
+    asyncio.run(items(made, made.page(A)))
+
+    assert made.crawl.leases.open == {}
+    assert inspect.stats(made.frontier)["queued"] == 1
+    assert made.next().tries == 0
+
+
+def test_pages_come_out_in_the_order_in_which_they_were_fetched(made: Handmade) -> None:
+    slow, quick = made.page(A), made.page(B)
+    parsed = [made.parsers.parse(b"", A).result() for _ in range(2)]
+    futures: list[Future[Page]] = [Future(), Future()]
+    made.parsers.waiting = list(futures)
+    order: list[str] = []
+
+    async def one(response: Response) -> None:
+        order.extend(item.url for item in await items(made, response))
+
+    async def both() -> None:
+        work = [asyncio.create_task(one(response)) for response in (slow, quick)]
+        await asyncio.sleep(0)
+        for future, page in zip(reversed(futures), parsed, strict=True):
+            future.set_result(page)
+            await asyncio.sleep(0)
+        await asyncio.wait_for(asyncio.gather(*work), HANGS_SECONDS)
+
+    asyncio.run(both())
+    assert order == [A, B]
+
+
+def test_a_page_that_fails_does_not_hold_up_the_next(made: Handmade) -> None:
+    first, second = made.page(A), made.page(B)
+
+    async def both() -> list[CrawledPage]:
+        made.parsers.error = ParserKilled("dead")
+        await items(made, first)
+        made.parsers.error = None
+        return await asyncio.wait_for(items(made, second), HANGS_SECONDS)
+
+    assert [item.url for item in asyncio.run(both())] == [B]
+
+
+def test_what_a_server_says_of_a_path_that_cannot_exist_is_known_as_not_found(made: Handmade) -> None:
+    missing = b"<title>Oops</title><p>There is nothing here, look elsewhere."
+    assert made.scrape(made.page(B)) == {B: "done/document"}
+    probe = probe_link(A.rstrip("/"))
+    assert made.scrape(made.page(probe, body=missing)) == {probe.url: "done/probe"}
+
+    made.frontier.again([Again(B, "done/document")])
+
+    assert made.scrape(made.page(body=missing)) == {B: "checked/missing"}
+
+
+SEARCH = b"<title>Library</title><form action=/find><input name=q></form>"
+
+
+def test_search_forms_are_read_on_the_pages_that_were_chosen_for_it(made: Handmade) -> None:
+    (chosen,) = asyncio.run(items(made, made.page(A, body=SEARCH)))
+    (other,) = asyncio.run(items(made, made.page("http://127.0.0.2/", body=SEARCH)))
+
+    assert [link.rel for link in chosen.page.links] == [FORM]
+    assert other.page.links == ()
+
+
+def test_a_seed_on_a_mirror_is_one_on_its_original(tmp_path: Path, make_frontier: MakeFrontier) -> None:
+    mirrors = {"http://mirror.test/": "http://original.test/"}
+
+    crawl = Handmade(tmp_path, make_frontier(), {"seeds": "http://mirror.test/1"}, MIRRORS=mirrors)
+
+    assert crawl.spider.job.seeds == ("http://original.test/1",)
+    crawl.close()
+
+
+@pytest.mark.parametrize(("headers", "is_indexed"), [({}, True), ({"X_Robots_Tag": "noindex"}, False)])
+def test_words_of_a_page_that_is_not_to_be_indexed_are_handed_to_nobody(
+    made: Handmade, headers: dict[str, str], is_indexed: bool
+) -> None:
+    (item,) = asyncio.run(items(made, made.page(A, **headers)))
+
+    text = FullTextPipeline(made.crawl).add(Entry(item.fetch), item).text
+
+    assert bool(text) == is_indexed

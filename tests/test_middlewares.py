@@ -1,0 +1,255 @@
+"""What stands between a crawl and its downloads, called as Scrapy calls it: what is stopped, what decided?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import MakeFrontier
+from handmade import Handmade, answered
+from scrapy import Request
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers
+from twisted.web.iweb import UNKNOWN_LENGTH
+
+from webcrawler.clock import now
+from webcrawler.crawl.middlewares.login import LoginMiddleware
+from webcrawler.crawl.middlewares.outcome import (
+    RESPELLINGS,
+    SMALL_BODY_BYTES,
+    AddressMiddleware,
+    OutcomeMiddleware,
+    PagesWithoutItemsMiddleware,
+)
+from webcrawler.crawl.responses import Refused
+from webcrawler.job import sitemap_link
+from webcrawler.parsing import PRIVATE
+
+A = "http://127.0.0.1/"
+LARGE = SMALL_BODY_BYTES + 1
+
+
+@pytest.fixture
+def made(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Handmade]:
+    crawl = Handmade(tmp_path, make_frontier(tries=2), {"seeds": A})
+    yield crawl
+    crawl.close()
+
+
+@pytest.fixture
+def outcome(made: Handmade) -> OutcomeMiddleware:
+    return OutcomeMiddleware(made.crawl)
+
+
+def test_a_private_address_is_refused_before_it_is_asked(made: Handmade) -> None:
+    middleware = AddressMiddleware(made.crawl)
+
+    middleware.process_request(made.request(A))
+    with pytest.raises(Refused, match="address-refused"):
+        middleware.process_request(Request("http://10.0.0.1/"))
+
+
+# ---- the time of a lease
+
+
+def test_all_downloads_of_a_lease_have_the_time_of_one(made: Handmade, outcome: OutcomeMiddleware) -> None:
+    request = made.request(A)
+    outcome.process_request(request)
+    assert request.meta["download_timeout"] == pytest.approx(made.crawl.settings.getfloat("DOWNLOAD_TIMEOUT"))
+
+    started = request.meta["started"] = now() - 50
+    request.meta["deadline"] = started + 40
+    outcome.process_request(request)
+
+    assert (request.meta["started"], request.meta["deadline"]) == (started, started + 40)
+    assert request.meta["download_timeout"] == 0.1  # it is over, and 0 would mean that there is no limit
+
+
+def test_a_download_without_a_lease_has_times_of_its_own(made: Handmade, outcome: OutcomeMiddleware) -> None:
+    request = Request(A + "robots.txt", meta={"robots": 0})
+
+    outcome.process_request(request)
+    response = answered(request)
+
+    assert outcome.process_response(request, response) is response
+    assert request.meta == {"robots": 0}
+
+
+# ---- what is decided, and what goes on
+
+
+def test_a_document_goes_on_and_its_download_is_over(made: Handmade) -> None:
+    request = made.request(A)
+    response = answered(request, body=b"<title>x</title>")
+
+    assert made.download(request, response) is response
+    assert made.crawl.outcomes.fetch_of(response).body == response.body
+    assert [report.lease.url for report in made.crawl.take_reports()] == [A]
+    assert made.crawl.leases.downloading == set()
+
+
+def test_anything_else_is_decided_with_its_headers_and_kept(made: Handmade) -> None:
+    request = made.request(A)
+
+    assert made.download(request, answered(request, 404, b"no", X_Why="none")) is None
+    assert made.settle() == {A: "failed/not-found"}
+    (kept,) = made.kept()
+    assert (kept.status, kept.response.body) == (404, b"no")
+    assert ("X-Why", "none") in kept.response.headers
+
+
+def test_a_sitemap_that_has_not_changed_is_decided_without_being_read(made: Handmade) -> None:
+    request = made.request(sitemap_link(A + "map.xml"))
+
+    assert made.download(request, answered(request, 304)) is None
+    assert made.settle() == {A + "map.xml": "done/sitemap"}
+
+
+def test_a_redirect_to_another_spelling_goes_on_within_its_lease_a_few_times(made: Handmade) -> None:
+    request: Any = made.request(A + "index.html", proxy="http://proxy.test")
+    lease = request.meta["lease"]
+    began = dict(request.meta) | {"started": now() - 9}
+    request.meta.update(began)
+
+    for turn in range(RESPELLINGS):
+        request = made.download(request, answered(request, 301, Location=("/", "/index.html")[turn % 2]))
+        assert (request.meta["lease"], request.meta["respelled"]) == (lease, turn + 1)
+        assert began.items() <= request.meta.items()
+    assert made.crawl.take_reports() == []  # it is one download
+
+    assert made.download(request, answered(request, 301, Location="/")) is None
+    assert made.settle() == {A: "failed/redirect-loop"}
+
+
+def test_what_was_wrong_with_a_certificate_stands_beside_what_came(made: Handmade) -> None:
+    request = made.request("https://127.0.0.1/")
+    made.crawl.certificates.note("127.0.0.1", 443, "certificate-expired")
+
+    made.download(request, answered(request, 404))
+    made.settle()
+
+    assert made.last("https://127.0.0.1/").error == "certificate-expired"
+    assert made.stats["webcrawler/noted/certificate-expired"] == 1
+
+
+# ---- what is not fetched to its end
+
+PAGE, FILM = "text/html", "video/mp4"
+STOPPED = [
+    # (Content-Type, length, is it a sitemap, is it stopped)
+    (FILM, LARGE, False, True),
+    (FILM, UNKNOWN_LENGTH, False, True),
+    (FILM, SMALL_BODY_BYTES, False, False),  # the connection is kept
+    (PAGE, LARGE, False, False),
+    (PAGE, UNKNOWN_LENGTH, False, False),
+    ("application/pdf", LARGE, False, False),
+    ("text/xml", LARGE, True, False),
+    ("text/xml", LARGE, False, True),
+]
+
+
+@pytest.mark.parametrize(("kind", "length", "is_sitemap", "is_stopped"), STOPPED)
+def test_what_is_large_and_not_read_is_stopped_at_its_headers(
+    made: Handmade, outcome: OutcomeMiddleware, kind: str, length: object, is_sitemap: bool, is_stopped: bool
+) -> None:
+    request = made.request(sitemap_link(A + "x") if is_sitemap else A + "x")
+    headers = Headers({"Content-Type": kind})
+
+    if is_stopped:
+        with pytest.raises(StopDownload):
+            outcome.stop_what_is_no_document(headers, length, request)
+    else:
+        outcome.stop_what_is_no_document(headers, length, request)
+
+
+def test_what_has_no_lease_is_never_stopped(outcome: OutcomeMiddleware) -> None:
+    outcome.stop_what_is_no_document(
+        Headers({"Content-Type": "text/plain"}), LARGE, Request(A + "robots.txt")
+    )
+
+
+# ---- pages of which a callback yields nothing
+
+
+@pytest.mark.parametrize(
+    ("yielded", "outcomes"),
+    [([], {A: "done/document"}), ([Request(A)], {A: "done/document"}), ([{"an": "item"}], None)],
+    ids=["nothing", "a request", "an item"],
+)
+def test_a_page_is_decided_here_unless_an_item_of_it_goes_on(
+    made: Handmade, yielded: list[object], outcomes: dict[str, str] | None
+) -> None:
+    response = made.page(A)
+
+    async def results() -> AsyncIterator[object]:
+        for one in yielded:
+            yield one
+
+    async def passed_on() -> list[object]:
+        found = PagesWithoutItemsMiddleware(made.crawl).process_spider_output(response, results())
+        return [one async for one in found]
+
+    assert asyncio.run(passed_on()) == yielded
+    if outcomes:
+        assert made.settle() == outcomes
+    else:
+        assert made.crawl.outcomes.fetch_of(response)
+
+
+# ---- logins
+
+
+@pytest.fixture
+def with_login(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Handmade]:
+    """Sends a header to one server; what it answers below /open/ may be found by all."""
+    (tmp_path / "headers.json").write_text(json.dumps({"http://127.0.0.1": {"Authorization": "Bearer key"}}))
+    settings = {"LOGIN_HEADERS": tmp_path / "headers.json", "LOGIN_INDEXED": A + "open/*"}
+    crawl = Handmade(tmp_path, make_frontier(), {"seeds": A}, **settings)
+    yield crawl
+    crawl.close()
+
+
+def test_a_login_is_sent_with_pages_of_its_server_and_with_nothing_else(with_login: Handmade) -> None:
+    login = LoginMiddleware(with_login.crawl)
+    page, robots = with_login.request(A), Request(A + "robots.txt", meta={"robots": 0})
+    other = with_login.request("http://127.0.0.2/")
+
+    for request in (page, robots, other):
+        login.process_request(request)
+
+    assert page.headers["Authorization"] == b"Bearer key"
+    assert "Authorization" not in robots.headers and "Authorization" not in other.headers
+
+
+def test_a_redirect_out_of_its_server_takes_no_login_along(with_login: Handmade) -> None:
+    login, request = LoginMiddleware(with_login.crawl), with_login.request(A)
+    login.process_request(request)
+
+    moved = request.replace(url="http://127.0.0.1:81/")
+    login.process_request(moved)
+
+    assert "Authorization" not in moved.headers
+
+
+ANSWERED = [
+    # (URL, is its answer marked as private, are its cookies kept)
+    (A + "mine", True, False),
+    (A + "open/1", False, False),
+    ("http://127.0.0.2/", False, True),
+]
+
+
+@pytest.mark.parametrize(("url", "is_private", "has_cookies"), ANSWERED)
+def test_an_answer_to_a_login_is_private_and_leaves_no_cookie(
+    with_login: Handmade, url: str, is_private: bool, has_cookies: bool
+) -> None:
+    login, request = LoginMiddleware(with_login.crawl), with_login.request(url)
+    login.process_request(request)
+
+    response = login.process_response(request, answered(request, Set_Cookie="session=1"))
+
+    assert (PRIVATE in response.headers, "Set-Cookie" in response.headers) == (is_private, has_cookies)

@@ -1,0 +1,283 @@
+"""What each end of a download comes to, and how many more may begin: the crawl's side of a fetch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import MakeFrontier
+from frontiers import links
+from handmade import Handmade, answered
+from scrapy import Request, signals
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
+from twisted.python.failure import Failure
+
+from webcrawler.crawl.responses import Refused
+from webcrawler.crawl.run import Decided
+from webcrawler.frontier import Again
+from webcrawler.records import Original
+
+A, B, C = (f"http://127.0.0.1/{name}" for name in "abc")
+Make = Callable[..., Handmade]
+
+
+@pytest.fixture
+def make(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Make]:
+    made: list[Handmade] = []
+
+    def one(**given: object) -> Handmade:
+        """A crawl of A; its arguments and settings are told apart by their case."""
+        arguments = {name: str(value) for name, value in given.items() if name.islower()}
+        settings = {name: value for name, value in given.items() if name.isupper()}
+        frontier = make_frontier(tries=2, backoff=0.0)
+        made.append(Handmade(tmp_path, frontier, {"seeds": A, **arguments}, **settings))
+        return made[-1]
+
+    yield one
+    for crawl in made:
+        crawl.close()
+
+
+def failing(request: Request, error: BaseException) -> Failure:
+    failure = Failure(error)
+    failure.request = request  # type: ignore[attr-defined]  # as Scrapy does it
+    return failure
+
+
+# ---- downloads without an answer
+
+
+@pytest.mark.parametrize(
+    ("error", "was_begun", "outcome", "slows"),
+    [
+        (DownloadTimeoutError("late"), True, "retry/timeout", True),
+        (DownloadFailedError("reset"), True, "retry/unreachable", False),
+        (DownloadCancelledError("large"), True, "failed/too-large", False),
+        (Refused("robots-disallowed"), False, "failed/robots-disallowed", False),
+        (Refused("robots-unreachable", retry=True), False, "retry/robots-unreachable", False),
+    ],
+)
+def test_a_download_without_an_answer_is_reported_and_decided(
+    make: Make, error: Exception, was_begun: bool, outcome: str, slows: bool
+) -> None:
+    made = make()
+    request = made.request(A, **{"started": 1.0} if was_begun else {})
+
+    made.crawl.outcomes.failed(failing(request, error))
+
+    (report,) = made.crawl.take_reports()
+    assert (report.downloaded, report.slow_down) == (was_begun, slows)
+    assert made.settle() == {A: outcome}
+    assert made.last(A).error == f"{type(error).__name__}: {error}"
+    assert made.crawl.leases.open == {}
+
+
+def test_what_was_decided_already_is_not_decided_again(make: Make) -> None:
+    made = make()
+    request = made.request(A)
+    made.download(request, answered(request, 404))
+
+    made.crawl.outcomes.failed(failing(request, Decided()))
+
+    assert made.settle() == {A: "failed/not-found"}
+    assert len(made.kept()) == 1
+
+
+def test_a_long_error_is_cut(make: Make) -> None:
+    made = make()
+
+    made.crawl.outcomes.failed(failing(made.request(A), DownloadFailedError("x" * 10_000)))
+    made.settle()
+
+    assert len(made.last(A).error) == 500
+
+
+def test_a_connection_that_was_refused_here_says_why_and_is_not_tried_again(make: Make) -> None:
+    made = make()
+    made.crawl.stores.resolver.refuse("inside.test")
+
+    made.crawl.outcomes.failed(failing(made.request("http://inside.test/"), DownloadFailedError("none")))
+
+    assert made.settle() == {"http://inside.test/": "failed/address-refused"}
+
+
+@pytest.mark.parametrize(
+    ("verifies", "outcome"), [(True, "failed/certificate-expired"), (False, "retry/unreachable")]
+)
+def test_a_bad_certificate_is_the_reason_where_it_has_ended_the_connection(
+    make: Make, verifies: bool, outcome: str
+) -> None:
+    made, url = make(DOWNLOAD_VERIFY_CERTIFICATES=verifies), "https://127.0.0.1/"
+    made.crawl.certificates.note("127.0.0.1", 443, "certificate-expired")
+
+    made.crawl.outcomes.failed(failing(made.request(url), DownloadFailedError("reset")))
+
+    assert made.settle() == {url: outcome}
+
+
+@pytest.mark.parametrize("tries", [0, 1])
+def test_the_history_says_whether_another_try_follows(make: Make, tries: int) -> None:
+    made = make()
+    for _ in range(tries + 1):
+        request = made.request(A)
+        made.download(request, answered(request, 500))
+        made.settle()
+
+    fetch = made.last(A)
+    assert (fetch.tries, fetch.retry) == (tries, tries == 0)
+
+
+def test_documents_of_kinds_that_are_not_read_are_counted_by_kind(make: Make) -> None:
+    made = make(DOCUMENT_TYPES="")
+    for url, kind in ((A, "application/pdf"), (B, "image/png")):
+        request = made.request(url)
+        made.download(request, answered(request, 200, b"%PDF", Content_Type=kind))
+        made.settle()
+
+    assert {name: value for name, value in made.stats.items() if "unread" in name} == {
+        "webcrawler/unread/pdf": 1
+    }
+
+
+# ---- documents
+
+
+def test_a_page_of_which_nothing_can_be_made_is_tried_again_and_nothing_is_its_duplicate(make: Make) -> None:
+    made = make()
+    page = made.page(A)
+    lease, digest = page.request.meta["lease"], b"1" * 20  # type: ignore[union-attr]
+    made.crawl.outcomes.first_with(digest, Original(A, 1.0))
+    made.crawl.outcomes.extend(lease, lambda entry: entry.__class__(entry.fetch, digest))
+
+    made.crawl.outcomes.give_up(page, "a pipeline failed")
+
+    assert made.settle() == {A: "retry/unparsable"}
+    assert made.last(A).error == "a pipeline failed"
+    assert made.crawl.outcomes.first_with(digest, Original(B, 2.0)).url == B
+
+
+def test_what_comes_late_is_not_added_to_what_was_decided(make: Make) -> None:
+    made = make()
+    page = made.page(A)
+    made.crawl.outcomes.finish(page)
+
+    made.crawl.outcomes.extend(page.request.meta["lease"], lambda entry: 1 / 0)  # type: ignore[union-attr,arg-type,return-value]
+    made.crawl.outcomes.finish(page)
+
+    assert made.settle() == {A: "done/document"}
+
+
+ENDS = [
+    # (signal, what else it tells, what comes of the page)
+    (signals.item_scraped, {"item": {}}, "done/document"),
+    (signals.item_dropped, {"item": {}, "exception": None}, "done/document"),  # it was fetched all the same
+    (signals.item_error, {"item": {}, "failure": None}, "retry/unparsable"),
+    (signals.spider_error, {"failure": None}, "retry/unparsable"),
+]
+
+
+@pytest.mark.parametrize(
+    ("signal", "told", "outcome"), ENDS, ids=["scraped", "dropped", "pipeline", "spider"]
+)
+def test_whatever_becomes_of_an_item_decides_its_page(
+    make: Make, signal: object, told: dict[str, object], outcome: str
+) -> None:
+    made = make()
+    told = {"spider": made.spider, "response": made.page(A), **told}
+
+    asyncio.run(made.crawler.signals.send_catch_log_async(signal=signal, **told))
+
+    assert made.settle() == {A: outcome}
+
+
+# ---- how many more
+
+
+def allowed(made: Handmade, wanted: int = 9) -> int:
+    """How many of so many may be leased; a limit ends the crawl in good order."""
+
+    async def ask() -> int:
+        found = made.crawl.allowance(wanted)
+        await asyncio.sleep(0)
+        return found
+
+    return asyncio.run(ask())
+
+
+def test_as_many_are_leased_as_may_be_documents_within_max_pages(make: Make) -> None:
+    made = make(max_pages=3)
+    assert allowed(made) == 3
+
+    first, gone = made.page(A), made.request(B)
+    assert allowed(made) == 1  # two may yet be documents
+
+    made.download(gone, answered(gone, 404))
+    assert allowed(made) == 2  # on its way into a batch
+    made.settle()
+    assert allowed(made) == 2
+
+    made.crawl.outcomes.finish(first)
+    made.settle()
+    assert allowed(made) == 2
+    assert made.engine.ended == ""
+
+
+def test_a_crawl_ends_at_max_pages_once(make: Make) -> None:
+    made = make(max_pages=1)
+    made.crawl.outcomes.finish(made.page(A))
+
+    async def settled() -> None:
+        made.settle()
+        await asyncio.sleep(0)
+
+    asyncio.run(settled())
+
+    assert made.engine.ended == "max_pages"
+    made.engine.ended = ""
+    assert allowed(made) == 0
+    assert made.engine.ended == ""
+
+
+def test_checks_count_as_documents_of_a_run(make: Make) -> None:
+    made = make(max_pages=5)
+    made.scrape(made.page(A))
+    made.frontier.again([Again(A, "done/document")])
+
+    check = made.request()
+    assert allowed(made) == 3
+    made.download(check, answered(check, 404))
+    assert allowed(made) == 3  # missing: that is told all the same
+
+    made.settle()
+    assert made.crawl.outcomes.documents == 2
+    assert allowed(made) == 3
+
+
+def test_a_full_collection_takes_nothing_new_and_a_page_that_is_gone_makes_room(make: Make) -> None:
+    made = make(COLLECTION_MAX=2)
+    assert allowed(made) == 2
+
+    for url in (A, B):
+        made.scrape(made.page(url))
+    made.frontier.discover(links(C))
+    made.frontier.again([Again(A, "done/document")])
+
+    assert made.crawl.outcomes.is_full
+    assert allowed(made) == 9  # checks, and what replaces others
+    check = made.request()
+    assert check.url == A
+    made.download(check, answered(check, 410))
+    assert made.settle() == {A: "checked/gone"}
+    assert not made.crawl.outcomes.is_full
+    assert allowed(made) == 1
+
+
+def test_nothing_is_leased_while_the_disk_is_behind(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make()
+    assert allowed(made) == 9
+
+    monkeypatch.setattr(type(made.batch), "full", True)
+
+    assert allowed(made) == 0

@@ -1,0 +1,90 @@
+"""What is said of a seed that fails: why, where it leads, and what to do; once, and again at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from crawled import crawled, fetched
+
+from webcrawler.archive.catalog import Catalog
+from webcrawler.crawl.run.seeds import Seeds
+from webcrawler.job import seed_link
+from webcrawler.records import Fetch, Lease, Link
+
+A, B = "http://a.test/", "http://b.test/"
+
+
+def fetch(
+    url: str, status: int = 0, error: str = "", target: str = "", tries: int = 0, was: str = ""
+) -> Fetch:
+    link = seed_link(url)
+    lease = Lease(link.id, link.url, link.spelling, url.rstrip("/"), 1, tries, was=was)
+    to: Link | None = seed_link(target) if target else None
+    return Fetch(lease, "failed", "", 1.0, status=status, error=error, target=to)
+
+
+def told(caplog: pytest.LogCaptureFixture, outcome: str, *fetches: Fetch) -> list[str]:
+    """What is said when the last one has come to that."""
+    seeds = Seeds([seed_link(A)])
+    for one in fetches:
+        seeds.fetched(one)
+    seeds.settled(fetches[-1].lease, outcome)
+    return caplog.messages
+
+
+def test_a_failure_is_told_with_its_status_and_advice(caplog: pytest.LogCaptureFixture) -> None:
+    assert told(caplog, "failed/not-found", fetch(A, 404)) == [
+        f"the seed {A} failed: not-found (status 404); check the address"
+    ]
+
+
+def test_a_reason_without_advice_leads_to_the_answer(caplog: pytest.LogCaptureFixture) -> None:
+    assert told(caplog, "quarantined", fetch(A, 200, "killed")) == [
+        f"the seed {A} failed: quarantined (status 200, killed); `scrapy frontier explain` shows the answer"
+    ]
+
+
+def test_what_was_refused_before_it_was_asked_needs_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    (line,) = told(caplog, "failed/robots-disallowed", fetch(A, error="Refused: robots-disallowed"))
+
+    assert line.startswith(f"the seed {A} failed: robots-disallowed; its robots.txt forbids it")
+
+
+@pytest.mark.parametrize(("tries", "lines"), [(0, 1), (1, 0)])
+def test_of_several_tries_the_first_is_told(caplog: pytest.LogCaptureFixture, tries: int, lines: int) -> None:
+    found = told(caplog, "retry/timeout", fetch(A, error="late", tries=tries))
+
+    assert found == [f"the seed {A} failed: timeout (late); it is tried again"] * lines
+
+
+def test_a_seed_that_leads_elsewhere_is_told_with_where(caplog: pytest.LogCaptureFixture) -> None:
+    assert told(caplog, "failed/not-found", fetch(A, 301, target=B), fetch(B, 404)) == [
+        f"the seed {A}, which leads to {B}, failed: not-found (status 404); check the address"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "one"),
+    [
+        ("done/document", fetch(A, 200)),
+        ("failed/not-found", fetch(B, 404)),  # nobody's seed
+        ("failed/not-found", fetch(A, 404, was="done/document")),  # a check
+    ],
+)
+def test_of_anything_else_nothing_is_said(caplog: pytest.LogCaptureFixture, outcome: str, one: Fetch) -> None:
+    assert told(caplog, outcome, one) == []
+
+
+@pytest.mark.parametrize(
+    ("seeds", "have_failed"),
+    [((A,), True), ((A, B), False), ((B,), False), ((A, "http://never.test/"), False), ((), False)],
+)
+def test_all_have_failed_when_each_was_fetched_and_none_is_there(
+    tmp_path: Path, seeds: tuple[str, ...], have_failed: bool
+) -> None:
+    folder = crawled(tmp_path, fetched(A, reason="not-found"), fetched(B))
+    catalog = Catalog(folder / "catalog.sqlite")
+
+    assert Seeds(map(seed_link, seeds)).have_failed(catalog) == have_failed
+    catalog.close()
