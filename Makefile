@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 UV := $(shell command -v uv 2>/dev/null)
 BIN := .venv/bin
 
-.PHONY: crawl serve test test-all dev check docs dist clean
+.PHONY: crawl serve test test-all steady dev check docs dist clean
 export SEEDS MODE MAX_PAGES
 
 crawl: .venv/ready ## crawl SEEDS (else the demo web) in MODE up to MAX_PAGES, index it, show a search
@@ -15,11 +15,14 @@ serve: .venv/ready ## the search page; crawls as `make crawl` does where nothing
 	@test -e "$${CRAWL_DIR:-crawl}/catalog.sqlite" || $(MAKE) --no-print-directory crawl
 	@$(BIN)/scrapy serve
 
-test: dev ## what is not slow, in a few minutes
+test: dev ## what is quick, in two minutes
 	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
 
-test-all: dev ## check and the whole suite, in stages; what needs docweb, Scrapyd or Chromium says why it skips
-	$(BIN)/python .ci/stages.py
+test-all: dev ## all there is, from a fresh seed, in hours; what needs docweb, Scrapyd or Chromium says why it skips
+	$(BIN)/python .ci/stages.py --deep
+
+steady: dev ## the tests of FILE twenty times beside two busy processes, and at .55 of a second
+	$(BIN)/python .ci/steady.py '$(FILE)'
 
 check: dev ## style, types and the rooms of the house
 	$(BIN)/ruff check .

@@ -1,114 +1,112 @@
-"""All that must hold, stage by stage: `python .ci/stages.py`.
+"""All that must hold, stage by stage (layers.py): `python .ci/stages.py [STAGE…]`, in the project's folder.
 
-Stages that do not disturb each other run two at a time, the longest first. Kills, zoo and faults have time
-bounds: nothing runs beside them. Every stage runs whatever became of the others, shows its output at its end,
-and says its result and time. The last line sums up all tests as pytest does.
+The output of a stage goes to build/ci; the terminal has a line when it begins and one when it ends, and what
+a red one wrote. Red tests run once more, alone: that tells which are unsteady, and pardons none. At the end,
+also where the run is ended from outside or by its time limit, all that is red is told with its last lines.
+The very last line sums up all tests as pytest does.
 """
 
 from __future__ import annotations
 
-import re
-import subprocess
+import argparse
+import os
+import signal
 import sys
-import tempfile
 import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from random import SystemRandom
 
-PROJECT = Path(__file__).parents[1]
-BIN = Path(sys.executable).parent
-COUNTS = re.compile(r"(\d+) (passed|failed|skipped|xfailed|xpassed|error)")
-SUMMARY = re.compile(rf"^(=+ )?{COUNTS.pattern}.* in [\d.]+s", re.MULTILINE)
+import telling
+from layers import LANES, STAGES, Stage
+from running import Run
 
-
-class Stage(NamedTuple):
-    name: str
-    commands: tuple[tuple[str, ...], ...]
+OUTPUT = Path("build/ci")
+MINUTES = 80.0
+ANY = "slow or not slow"  # what takes minutes runs where marks are asked for
 
 
-class Result(NamedTuple):
-    name: str
-    passed: bool
-    seconds: float
-    counts: Counter[str]  # of tests
+class Runner:
+    """Runs stages until all are over, or until it is ended."""
 
-    def __str__(self) -> str:
-        return f"== {self.name}: {'passed' if self.passed else 'FAILED'} in {self.seconds:.0f} s"
+    def __init__(self, options: tuple[str, ...], minutes: float) -> None:
+        self.ended = ""  # by what
+        self._options = options
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
+            signal.signal(number, self._end)
+        signal.setitimer(signal.ITIMER_REAL, minutes * 60)
+        OUTPUT.mkdir(parents=True, exist_ok=True)
 
+    def _end(self, number: int, _frame: object) -> None:
+        self.ended = "the time limit" if number == signal.SIGALRM else signal.Signals(number).name
 
-def tests(name: str, marks: str, *options: str) -> Stage:
-    return Stage(name, (("pytest", "-rs", "--durations=10", "-m", marks, *options),))
+    def phases(self, stages: list[Stage], stops: bool) -> list[Run]:
+        runs: list[Run] = []
+        for phase in sorted({stage.phase for stage in stages}):
+            runs += self.side_by_side(stage for stage in stages if stage.phase == phase)
+            if self.ended or (stops and any(run.state != "passed" for run in runs)):
+                break
+        return runs
 
+    def side_by_side(self, stages: Iterable[Stage]) -> list[Run]:
+        """The longest first; who needs all lanes waits until they are free."""
+        waiting = sorted(stages, key=lambda stage: -stage.seconds)
+        runs: list[Run] = []
+        while not self.ended and (waiting or any(run.state == "runs" for run in runs)):
+            for stage in waiting.copy():
+                taken = sum(run.stage.lanes for run in runs if run.state == "runs")
+                if taken + stage.lanes <= LANES:
+                    waiting.remove(stage)
+                    runs.append(Run(stage, OUTPUT, self._options))
+            time.sleep(0.1)
+            for run in runs:
+                run.look()
+        for run in runs:
+            run.end()
+        return runs
 
-SLOW = "slow and not (browser or cluster or docweb or faults or scrapyd or zoo)"
-MISSION = "tests/mission"  # a test for each row of the papers, whose seconds are told together
-WAITING = "tests/test_stopped_writer.py"  # for time limits, nearly all of its minute
-KILLS = "tests/docweb/test_kills.py"  # its crawl has to be back at work within a time limit
-# Of what is installed; apart from the other slow tests, so that the last ones of these do not run alone.
-INSTALLED = tuple(f"tests/test_{name}.py" for name in ("docs_site", "extras", "operate", "packaging"))
-ONE_AT_A_TIME = (
-    Stage("style", (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
-    Stage("types", (("mypy",),)),
-    Stage("contracts", (("lint-imports",),)),
-    # three, as they wait for processes and servers a third of their time
-    tests(
-        "fast tests",
-        "not slow",
-        *("--ignore", MISSION, "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
-    ),
-    tests("kills", "docweb", KILLS),
-    tests("zoo", "zoo"),
-    tests("faults", "faults"),
-)
-TWO_AT_A_TIME = (
-    tests("docweb", "docweb", "--ignore", KILLS),
-    # two, for the same reason
-    tests(
-        "slow",
-        SLOW,
-        *(f"--ignore={path}" for path in (MISSION, WAITING, *INSTALLED)),
-        *("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
-    ),
-    tests("installed", SLOW, *INSTALLED),
-    tests("mission", "", MISSION),
-    tests("browser", "browser and not docweb"),
-    tests("scrapyd", "scrapyd", "--ignore", MISSION),
-    tests("stopped writer", "slow", WAITING),
-    tests("cluster", "cluster"),
-)
+    def unsteady(self, runs: list[Run]) -> set[str]:
+        """The red tests that pass when they run once more, alone."""
+        red = sorted({event.test for run in runs for event in run.red})
+        again = self.side_by_side([Stage("once more", ("pytest", "-m", ANY, *red))] if red else [])
+        passed = {event.test for run in again for event in run.events if event.became == "passed"}
+        return passed - {event.test for run in again for event in run.red}
 
 
-def run(stage: Stage) -> Result:
+def main(arguments: list[str] | None = None, stages: tuple[Stage, ...] = STAGES) -> int:
+    given = parsed(arguments, stages)
+    chosen = [stage for stage in stages if given.deep or not stage.deep]
+    if given.stages:
+        chosen = [stage for stage in stages if stage.name in given.stages]
+    seed = draw() if given.deep else None
     began = time.monotonic()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        passed = True
-        for program, *arguments in stage.commands:
-            command = [BIN / program, *arguments]
-            passed &= subprocess.run(command, cwd=PROJECT, stdout=output, stderr=output).returncode == 0
-        output.seek(0)
-        text = output.read()
-    summaries = list(SUMMARY.finditer(text))
-    counts = Counter(
-        {what: int(number) for number, what in COUNTS.findall(summaries[-1][0])} if summaries else {}
-    )
-    result = Result(stage.name, passed, time.monotonic() - began, counts)
-    print(f"\n== {stage.name}\n{text}{result}", flush=True)
-    return result
+    limits = ("--maxfail=20", "--without-deep") if seed is None else (f"--shuffled={seed}",)
+    runner = Runner(("-rs", "--durations=10", *limits), 0 if given.deep else given.minutes)
+    runs = runner.phases(chosen, stops=not (given.all or given.deep))
+    unsteady = runner.unsteady(runs)
+    telling.tell_red(runs, unsteady, seed)
+    telling.tell_stages(chosen, runs, runner.ended)
+    telling.tell_total(runs, time.monotonic() - began)
+    return 0 if [run.state for run in runs] == ["passed"] * len(chosen) else 1
 
 
-def main() -> int:
-    began = time.monotonic()
-    results = [run(stage) for stage in ONE_AT_A_TIME]
-    with ThreadPoolExecutor(2) as two:
-        results += two.map(run, TWO_AT_A_TIME)
-    print("", *results, sep="\n")
-    counts = sum((result.counts for result in results), Counter[str]())
-    seconds = time.monotonic() - began
-    of_each = ", ".join(f"{counts[what]} {what}" for what in sorted(counts))
-    print(f"{of_each} in {seconds:.2f}s ({int(seconds) // 60}:{int(seconds) % 60:02})")
-    return 0 if all(result.passed for result in results) else 1
+def parsed(arguments: list[str] | None, stages: tuple[Stage, ...]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="All that must hold, stage by stage.")
+    parser.add_argument("stages", nargs="*", metavar="STAGE", help="only these")
+    parser.add_argument("--all", action="store_true", help="go on where a phase is red")
+    parser.add_argument("--deep", action="store_true", help="all stages, from a fresh seed, without limits")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="time limit (default %(default)g)")
+    given = parser.parse_args(arguments)
+    if unknown := {*given.stages} - {stage.name for stage in stages}:
+        parser.error(f"no such stages: {', '.join(sorted(unknown))}")
+    return given
+
+
+def draw() -> int:
+    """The seed of all chance in what is started from here, unless one is given."""
+    seed = int(os.environ.get("WEBCRAWLER_SEED") or SystemRandom().randrange(2**32))
+    os.environ |= {"WEBCRAWLER_SEED": str(seed), "PYTHONHASHSEED": str(seed), "HYPOTHESIS_PROFILE": "deep"}
+    return seed
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import io
 import json
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pytest
-from scrapy.cmdline import execute
+from scrapy import cmdline
 from scrapy.crawler import AsyncCrawlerProcess
 
 from webcrawler import settings
@@ -36,34 +37,43 @@ class Answered(NamedTuple):
     err: str
 
 
-def command(*arguments: str, folder: Path, variables: Mapping[str, object] = {}, **given: object) -> Answered:
+def command(
+    *arguments: str,
+    folder: Path,
+    variables: Mapping[str, object] = {},
+    project: Path = PROJECT,
+    module: str = "webcrawler.settings",
+    **given: object,
+) -> Answered:
     """`scrapy ARGUMENTS` on this data folder, to its end; a crawl to that of its companions.
 
     Args:
         variables: of the environment.
+        project, module: the folder and the settings of another project, which are imported anew.
         given: settings.
     """
     options = [f"-s{name}={value}" for name, value in {"CRAWL_DIR": folder, **given}.items()]
     out, err = io.StringIO(), io.StringIO()
     # What other commands start beside a crawl that goes on has to outlive them, and may be told to end.
     beside = _companions() if arguments[0] == "crawl" else nullcontext()
-    with _as_if_alone(variables), redirect_stdout(out), redirect_stderr(err), beside:
+    with _as_if_alone(variables, project, module), redirect_stdout(out), redirect_stderr(err), beside:
         try:
-            execute(["scrapy", *arguments, *options])
+            cmdline.execute(["scrapy", *arguments, *options])
         except SystemExit as ended:
             status = int(ended.code or 0)
     return Answered(status, out.getvalue(), err.getvalue())
 
 
 @contextmanager
-def _as_if_alone(variables: Mapping[str, object]) -> Iterator[None]:
+def _as_if_alone(variables: Mapping[str, object], project: Path, module: str) -> Iterator[None]:
     """What a process would begin with, and nothing left of what Scrapy changes in one."""
     from webcrawler.commands import crawl
 
     logs = [logging.getLogger(name) for name in (None, "scrapy", "twisted")]
     before = [(log.handlers[:], log.level) for log in logs]
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(PROJECT)
+        patch.chdir(project)
+        patch.syspath_prepend(project)
         for name in os.environ:
             if name.lower().endswith("_proxy") or name == "REDIS_URL":
                 patch.delenv(name)
@@ -71,14 +81,22 @@ def _as_if_alone(variables: Mapping[str, object]) -> Iterator[None]:
             patch.setenv(name, str(value))
             if name in settings.SETTINGS:  # the module was imported before
                 patch.setattr(settings, name, str(value))
-        patch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")  # as Scrapy would, and leave it behind
-        patch.setattr(crawl, "AsyncCrawlerProcess", _Crawls)
+        patch.setenv("SCRAPY_SETTINGS_MODULE", module)  # as Scrapy would, and leave it behind
+        for user in (crawl, cmdline):
+            patch.setattr(user, "AsyncCrawlerProcess", _Crawls)
         try:
             yield
         finally:
             for log, (handlers, level) in zip(logs, before, strict=True):
                 log.handlers[:] = handlers
                 log.setLevel(level)
+            for name in [name for name in sys.modules if project != PROJECT and _is_of(name, module)]:
+                del sys.modules[name]
+
+
+def _is_of(name: str, module: str) -> bool:
+    """Is it a module of the package that this one is in?"""
+    return name.partition(".")[0] == module.partition(".")[0]
 
 
 class _Crawls(AsyncCrawlerProcess):

@@ -29,7 +29,7 @@ ELSEWHERE = {  # pages and commands that are not typed here, and why
     "docs/explanation/orderings.md": "hours: figures of graphs that the project does not hold",
     r"pip install |apt(-get)? install |python3 -m venv ": "the environment is there",
     r"git clone ": "the clone is there",
-    r"make (crawl|serve|test) ": "test_make.py crawls in a clone, and reads what the others run",
+    r"make (crawl|serve|test|test-all) ": "test_make.py crawls in a clone, and reads what the others run",
     r"(PYTHONPATH=bench/\S+ |(\.venv/bin/)?python bench/)": "hours: studies; tests/faults is a short one",
     r"pytest tests/zoo": "CI runs it",
     r"useradd |su - |systemd|systemctl |ln -s |nginx |curl -H 'Host": "a server of one's own, and root",

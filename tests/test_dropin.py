@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inprocess import command
 from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, scrapy, sites
 from PIL import Image
 from ports import dead_server
@@ -67,9 +68,11 @@ class Run:
     """A spider at work, and what it has left behind."""
 
     folder: Path
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | None = None
+    log: str = ""
 
     def end(self, seconds: float = 240) -> Run:
+        assert self.process
         try:
             self.log = self.process.communicate(timeout=seconds)[1]
         except subprocess.TimeoutExpired:
@@ -79,6 +82,7 @@ class Run:
         return self
 
     def kill(self) -> None:
+        assert self.process
         self.process.kill()
         self.process.communicate()
 
@@ -123,6 +127,28 @@ def start(project: Path, tmp_path: Path) -> Iterator[Start]:
             return Run(folder, process)
 
         yield run
+
+
+@pytest.fixture
+def ended(project: Path, tmp_path: Path) -> Start:
+    """Runs a spider to its end, in this process."""
+
+    def run(spider: str, *arguments: str, plainly: bool = False, **settings: object) -> Run:
+        folder = tmp_path / ("plain" if plainly else "ours")
+        folder.mkdir(exist_ok=True)
+        given = {"ADDONS": "{}"} if plainly else {"FRONTIER_BACKOFF": 0.05}
+        done = command(
+            *("crawl", spider, *arguments),
+            folder=folder,
+            variables={"ITEMS": folder / "items.jsonl"},
+            project=project,
+            module="tutorial.settings",
+            **{**given, **settings},
+        )
+        assert done.status == 0, done.err
+        return Run(folder, log=done.err)
+
+    return run
 
 
 def in_any_order(items: list[dict[str, Any]]) -> list[str]:
@@ -264,7 +290,9 @@ def site() -> Iterator[Site]:
 @pytest.mark.parametrize(
     "spider", [pytest.param(name, marks=() if name == "quotes" else pytest.mark.slow) for name in WEBS]
 )
-def test_a_spider_yields_what_it_yields_with_plain_scrapy(start: Start, site: Site, spider: str) -> None:
+def test_a_spider_yields_what_it_yields_with_plain_scrapy(
+    start: Start, ended: Start, site: Site, spider: str
+) -> None:
     site.routes = dict(WEBS[spider])
     if spider == "sitemap":
         urls = [f"{site.url}/{kind}/{n}" for kind in ("product", "category", "other") for n in range(3)]
@@ -279,9 +307,13 @@ def test_a_spider_yields_what_it_yields_with_plain_scrapy(start: Start, site: Si
     if spider == "errback":
         arguments += ["-a", f"dead={dead_server()}/"]
 
-    plain = start(spider, *arguments, plainly=True).end()
+    def run(**options: bool) -> Run:  # Scrapy keeps the store of files with the class of their pipeline
+        alone = spider in ("files", "images")
+        return start(spider, *arguments, **options).end() if alone else ended(spider, *arguments, **options)
+
+    plain = run(plainly=True)
     asked_plainly, site.received[:] = Counter((r.method, r.path, r.body) for r in site.received), []
-    ours = start(spider, *arguments).end()
+    ours = run()
 
     assert ours.items and in_any_order(ours.items) == in_any_order(plain.items), ours.log
     assert ours.log.count("Traceback") <= plain.log.count("Traceback"), ours.log
@@ -303,7 +335,7 @@ def flaky(site: Site) -> Answer:
 
 
 @pytest.fixture
-def trouble(start: Start, site: Site) -> Run:
+def trouble(ended: Start, site: Site) -> Run:
     site.routes = {
         "/": Answer("start"),
         "/moved": redirect("/new"),
@@ -314,7 +346,7 @@ def trouble(start: Start, site: Site) -> Run:
             for path in ("/new", "/raises", "/item-fails", "/item-drops", "/counted", "/always")
         },
     }
-    return start("trouble", "-a", f"site={site.url}").end()
+    return ended("trouble", "-a", f"site={site.url}")
 
 
 @pytest.mark.slow
@@ -340,10 +372,10 @@ def test_redirects_retries_filters_and_failures(trouble: Run, site: Site) -> Non
 
 
 @pytest.mark.slow
-def test_what_cannot_be_written_down_is_said_once_and_fetched(start: Start, site: Site) -> None:
+def test_what_cannot_be_written_down_is_said_once_and_fetched(ended: Start, site: Site) -> None:
     site.routes = {"*": quotes}
 
-    run = start("lambdas", "-a", f"site={site.url}").end()
+    run = ended("lambdas", "-a", f"site={site.url}")
 
     assert len(run.items) == len(set(in_any_order(run.items))) == 4 * PAGES
     assert run.log.count("cannot be stored in the frontier") == 1
@@ -354,14 +386,14 @@ def test_what_cannot_be_written_down_is_said_once_and_fetched(start: Start, site
 
 
 @pytest.mark.slow
-def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, site: Site) -> None:
+def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, ended: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
     until(lambda: len(site.pages) >= 8, "pages", first.process)
     first.kill()
     held = set(site.pages)
 
-    second = start("author", "-a", f"site={site.url}").end()
+    second = ended("author", "-a", f"site={site.url}")
 
     names = Counter(item["name"] for item in second.items)
     assert set(names) == {f"Author {page}{n}" for page in range(1, PAGES + 1) for n in range(3)}
@@ -394,39 +426,41 @@ def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site
 
 
 @pytest.mark.slow
-def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(start: Start, site: Site) -> None:
+def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(
+    start: Start, ended: Start, site: Site
+) -> None:
     site.routes = {"*": quotes}
     first = start("lambdas", "-a", f"site={site.url}")
     until(lambda: len(site.pages) >= 5, "pages", first.process)
     first.kill()
 
-    second = start("lambdas", "-a", f"site={site.url}").end()
+    second = ended("lambdas", "-a", f"site={site.url}")
 
     assert len({item["page"] for item in second.items}) == 4 * PAGES
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, site: Site) -> None:
+def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, ended: Start, site: Site) -> None:
     site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
     until(lambda: len(site.pages) >= 8, "pages", first.process)
     first.process.send_signal(signal.SIGINT)
     first.end()
 
-    second = start("author", "-a", f"site={site.url}").end()
+    second = ended("author", "-a", f"site={site.url}")
 
     assert len(second.items) == 3 * PAGES
     assert set(Counter(site.pages).values()) == {1}  # nothing twice, not even the seed
 
 
 @pytest.mark.slow
-def test_a_frontier_is_forgotten_on_request(start: Start, site: Site) -> None:
+def test_a_frontier_is_forgotten_on_request(ended: Start, site: Site) -> None:
     site.routes = {"*": quotes}
-    start("quotes", "-a", f"site={site.url}").end()
-    again = start("quotes", "-a", f"site={site.url}").end()
+    ended("quotes", "-a", f"site={site.url}")
+    again = ended("quotes", "-a", f"site={site.url}")
     assert len(again.items) == 3 * PAGES
 
-    anew = start("quotes", "-a", f"site={site.url}", SCHEDULER_FLUSH_ON_START=True).end()
+    anew = ended("quotes", "-a", f"site={site.url}", SCHEDULER_FLUSH_ON_START=True)
 
     assert len(anew.items) == 2 * 3 * PAGES
 
@@ -448,7 +482,7 @@ def test_two_processes_share_the_work(start: Start, site: Site) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
-def test_seeds_are_taken_from_a_redis_key(start: Start, site: Site, tmp_path: Path, kind: str) -> None:
+def test_seeds_are_taken_from_a_redis_key(ended: Start, site: Site, tmp_path: Path, kind: str) -> None:
     site.routes = {f"/{name}": Answer(name) for name in ("a", "b")}
     site.routes["/b?q=1"] = Answer("b")
     seeds = [
@@ -466,7 +500,7 @@ def test_seeds_are_taken_from_a_redis_key(start: Start, site: Site, tmp_path: Pa
             "zset": lambda: client.zadd(key, dict.fromkeys(seeds, 1)),
         }
         push[kind]()
-        run = start("waiting").end()
+        run = ended("waiting")
         left, refused = client.exists(key), client.lrange(f"{key}:refused", 0, -1)
 
     found = {(item["url"].removeprefix(site.url), item["method"], item["meta"]) for item in run.items}
@@ -490,10 +524,10 @@ def test_a_waiting_spider_takes_seeds_that_come_later(start: Start, site: Site, 
 
 
 @pytest.mark.slow
-def test_robots_txt_is_obeyed_where_the_project_says_so(start: Start, site: Site) -> None:
+def test_robots_txt_is_obeyed_where_the_project_says_so(ended: Start, site: Site) -> None:
     site.routes = {"*": quotes, "/robots.txt": robots("User-agent: *", "Disallow: /author/")}
 
-    obeyed = start("author", "-a", f"site={site.url}").end()
+    obeyed = ended("author", "-a", f"site={site.url}")
 
     assert obeyed.items == []
     assert obeyed.states("author")["reasons"]["robots-disallowed"] == 3 * PAGES
@@ -510,32 +544,30 @@ def test_robots_txt_is_obeyed_where_the_project_says_so(start: Start, site: Site
     ids=["server", "prefix", "robots"],
 )
 def test_budgets_and_robots_txt_go_by_our_urls(
-    start: Start, site: Site, settings: dict[str, int], rules: list[str], fetched: int
+    ended: Start, site: Site, settings: dict[str, int], rules: list[str], fetched: int
 ) -> None:
     site.routes = {"*": Answer("page"), "/robots.txt": robots(*rules)}
 
-    run = start("spellings", "-a", f"site={site.url}", **settings).end()
+    run = ended("spellings", "-a", f"site={site.url}", **settings)
 
     assert len(run.items) == fetched
     assert len(site.pages) == fetched
 
 
-def test_the_scheduler_alone_is_enough(start: Start, site: Site) -> None:
+def test_the_scheduler_alone_is_enough(ended: Start, site: Site) -> None:
     site.routes = {"*": quotes}
 
-    run = start(
-        "quotes", "-a", f"site={site.url}", ADDONS="{}", SCHEDULER="webcrawler.scheduler.Scheduler"
-    ).end()
+    run = ended("quotes", "-a", f"site={site.url}", ADDONS="{}", SCHEDULER="webcrawler.scheduler.Scheduler")
 
     assert len(run.items) == 3 * PAGES
     assert run.states("quotes")["done"] == PAGES
 
 
 @pytest.mark.slow
-def test_with_one_request_at_a_time_the_highest_priority_is_first(start: Start, site: Site) -> None:
+def test_with_one_request_at_a_time_the_highest_priority_is_first(ended: Start, site: Site) -> None:
     site.routes = dict(WEBS["login"])
 
-    start("login", "-a", f"site={site.url}", CONCURRENT_REQUESTS=1).end()
+    ended("login", "-a", f"site={site.url}", CONCURRENT_REQUESTS=1)
 
     words = [asked.body for asked in site.received if asked.path == "/search"]
     assert words == ["word=green", "word=blue", "word=red"]
@@ -607,26 +639,26 @@ def test_a_seed_becomes_the_request_that_scrapy_redis_makes_of_it(seed: dict[str
 
 @pytest.mark.slow
 def test_by_default_urls_are_told_apart_as_in_scrapy_and_another_identity_is_refused(
-    start: Start, site: Site
+    start: Start, ended: Start, site: Site
 ) -> None:
     site.routes = {"*": Answer("page")}
 
-    run = start("spellings", "-a", f"site={site.url}").end()
+    run = ended("spellings", "-a", f"site={site.url}")
 
     assert len(run.items) == 5  # the start, and four of the six spellings
     refused = start("spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical")
     log = refused.process.communicate(timeout=240)[1]
     assert "was made with FRONTIER_IDENTITY=scrapy: set it so" in log
-    anew = start(
+    anew = ended(
         "spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical", SCHEDULER_FLUSH_ON_START=1
-    ).end()
+    )
     assert len(anew.items) == 5 + 4
 
 
 @pytest.mark.slow
-def test_explain_and_again_take_a_url_and_mean_its_get(start: Start, site: Site) -> None:
+def test_explain_and_again_take_a_url_and_mean_its_get(ended: Start, site: Site) -> None:
     site.routes = {"*": Answer("page")}
-    run = start("spellings", "-a", f"site={site.url}").end()
+    run = ended("spellings", "-a", f"site={site.url}")
 
     def told(verb: str, path: str) -> dict[str, Any]:
         url, name = f"{site.url}{path}", ("--name", "spellings", "--json")
@@ -636,12 +668,12 @@ def test_explain_and_again_take_a_url_and_mean_its_get(start: Start, site: Site)
     assert told("explain", "/a/?y=2&x=1")["state"] == "decided"
     assert told("explain", "/a/?y=2&x=1&utm_source=x")["state"] == "unseen"
     assert told("again", "/a/?y=2&x=1") == {"queued": 1}
-    assert len(start("spellings", "-a", f"site={site.url}").end().items) == 5 + 1
+    assert len(ended("spellings", "-a", f"site={site.url}").items) == 5 + 1
 
 
-def test_the_add_on_says_so_where_another_scheduler_is_still_set(start: Start, site: Site) -> None:
+def test_the_add_on_says_so_where_another_scheduler_is_still_set(ended: Start, site: Site) -> None:
     site.routes = {"*": quotes}
 
-    run = start("quotes", "-a", f"site={site.url}", SCHEDULER="scrapy.core.scheduler.Scheduler").end()
+    run = ended("quotes", "-a", f"site={site.url}", SCHEDULER="scrapy.core.scheduler.Scheduler")
 
     assert "SCHEDULER=scrapy.core.scheduler.Scheduler is still set, so the add-on does nothing" in run.log

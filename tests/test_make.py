@@ -39,13 +39,8 @@ def test_make_serve_crawls_first_where_nothing_was_crawled(tmp_path: Path) -> No
     assert shlex.split(serves) == [f"{BIN}/scrapy", "serve"]
 
 
-def test_make_test_runs_what_ci_runs_as_fast_tests(tmp_path: Path) -> None:
-    """And the fast tests of the papers' rows, which are a stage of their own in CI."""
-    stages = runpy.run_path(str(PROJECT / ".ci/stages.py"))
-    [fast] = [stage for stage in stages["ONE_AT_A_TIME"] if stage.name == "fast tests"]
-    program, *options = shlex.split(make("--just-print", "test", folder=tmp_path))
+def test_ci_runs_make_test_and_no_other_fast_tests() -> None:
+    layers = runpy.run_path(str(PROJECT / ".ci/layers.py"))
 
-    assert program == f"{BIN}/pytest"
-    assert set(options) == {*fast.commands[0][1:]} - {
-        *("-rs", "--durations=10", "--ignore", stages["MISSION"])
-    }
+    [command] = [stage.command for stage in layers["STAGES"] if stage.name == "fast tests"]
+    assert command == ("make", "test")

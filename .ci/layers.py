@@ -1,0 +1,64 @@
+"""Which tests run where: one row a stage. All rows are `make test-all`; `.ci/run` leaves out what is deep.
+
+That is whole stages, and tests with that mark. Each test belongs to one stage; tests/ci/test_layers.py holds
+that.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+LANES = 2
+
+
+class Stage(NamedTuple):
+    """A command that runs in one lane, beside another; whoever needs all lanes runs alone."""
+
+    name: str
+    command: tuple[str, ...]
+    phase: int = 3  # begins when the one before is over, in CI only if that is green
+    lanes: int = 1
+    seconds: int = 0  # on CI's machine, about: the longest begins first
+    deep: bool = False  # not in CI
+
+
+def tests(name: str, marks: str, *options: str, **needs: Any) -> Stage:
+    return Stage(name, ("pytest", "-m", marks, *options), **needs)
+
+
+def without(*paths: str) -> tuple[str, ...]:
+    return tuple(f"--ignore={path}" for path in paths)
+
+
+FILES = ("--dist", "loadfile", "--no-loadscope-reorder")  # whole files go to a process
+
+
+# Only the files that have such tests: to collect all of them takes a quarter of a minute.
+def files(*names: str) -> tuple[str, ...]:
+    return tuple(f"tests/test_{name}.py" for name in names)
+
+
+SLOW = "slow and not (browser or cluster or docweb or faults or scrapyd or zoo)"
+MISSION = "tests/mission"  # a test for each row of the papers, whose seconds are told together
+# One wheel and its environments are made once for all of these.
+INSTALLED = files("documented", "docs_site", "extras", "operate", "packaging")
+BROWSER = files("about", "live_in_browser", "query_log_in_browser", "search_box", "search_in_browser", "xss")
+
+STAGES = (
+    Stage("style", ("ruff", "check", "."), phase=1),
+    Stage("format", ("ruff", "format", "--check", "."), phase=1),
+    Stage("types", ("mypy",), phase=1, seconds=15),
+    Stage("contracts", ("lint-imports",), phase=1),
+    # It leaves bytecode, which the processes of the fast tests would each make.
+    Stage("collection", ("pytest", "--collect-only", "-qq"), phase=1, seconds=40),
+    Stage("fast tests", ("make", "test"), phase=2, lanes=2, seconds=120),
+    tests("crawls", SLOW, "-n", "2", *FILES, *without(MISSION, *INSTALLED), lanes=2, seconds=300),
+    tests("installed", SLOW, *INSTALLED, seconds=250),
+    tests("mission", "slow", MISSION, seconds=150),
+    tests("docweb", "docweb", "tests/docweb", seconds=120),
+    tests("zoo", "zoo", "tests/zoo", seconds=100),
+    tests("browser", "browser", *BROWSER, seconds=150),
+    tests("scrapyd", "scrapyd", *files("scrapyd", "scrapyd_foreign"), seconds=80),
+    tests("cluster", "cluster", *files("cluster"), seconds=40),
+    tests("faults", "faults", "tests/faults", lanes=2, seconds=440, deep=True),
+)
