@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import MakeFrontier
@@ -16,8 +17,8 @@ from pipelines.fulltext import FullTextPipeline
 from webcrawler.crawl import CrawledPage
 from webcrawler.errors import ParserKilled, Unavailable, Unreadable
 from webcrawler.frontier import Again, inspect
-from webcrawler.job import probe_link
-from webcrawler.records import FORM, Entry, Page
+from webcrawler.job import probe_link, seed_link, sitemap_link
+from webcrawler.records import FORM, Entry, Link
 
 A, B = "http://127.0.0.1/", "http://127.0.0.1/b"
 HANGS_SECONDS = 30  # only so that what hangs ends
@@ -60,26 +61,27 @@ def test_a_page_whose_parser_was_stopped_from_outside_goes_back_and_nothing_is_h
     assert made.next().tries == 0
 
 
-def test_pages_come_out_in_the_order_in_which_they_were_fetched(made: Handmade) -> None:
-    slow, quick = made.page(A), made.page(B)
-    parsed = [made.parsers.parse(b"", A).result() for _ in range(2)]
-    futures: list[Future[Page]] = [Future(), Future()]
+@pytest.mark.parametrize("second", [seed_link(B), sitemap_link(B)], ids=["a page", "a sitemap"])
+def test_pages_are_decided_in_the_order_in_which_they_were_fetched(made: Handmade, second: Link) -> None:
+    page = made.parsers.parse(b"", A).result()
+    slow, quick = made.page(A), made.page(second, Content_Type="text/xml" if second.request else "text/html")
+    futures: list[Future[Any]] = [Future(), Future()]
     made.parsers.waiting = list(futures)
-    order: list[str] = []
 
-    async def one(response: Response) -> None:
-        order.extend(item.url for item in await items(made, response))
+    async def scrape(response: Response) -> None:
+        await items(made, response)
+        made.crawl.outcomes.finish(response)
 
     async def both() -> None:
-        work = [asyncio.create_task(one(response)) for response in (slow, quick)]
+        work = [asyncio.create_task(scrape(response)) for response in (slow, quick)]
         await asyncio.sleep(0)
-        for future, page in zip(reversed(futures), parsed, strict=True):
-            future.set_result(page)
-            await asyncio.sleep(0)
+        futures[1].set_result(None if second.request else page)
+        await asyncio.wait(work, timeout=0.05)  # as long as the other one lets it
+        futures[0].set_result(page)
         await asyncio.wait_for(asyncio.gather(*work), HANGS_SECONDS)
 
     asyncio.run(both())
-    assert order == [A, B]
+    assert list(made.settle()) == [A, B]
 
 
 def test_a_page_that_fails_does_not_hold_up_the_next(made: Handmade) -> None:
@@ -95,10 +97,11 @@ def test_a_page_that_fails_does_not_hold_up_the_next(made: Handmade) -> None:
 
 
 def test_what_a_server_says_of_a_path_that_cannot_exist_is_known_as_not_found(made: Handmade) -> None:
-    missing = b"<title>Oops</title><p>There is nothing here, look elsewhere."
+    missing = b"<title>Oops</title><p>There is nothing here, look <a href=/elsewhere>elsewhere</a>."
     assert made.scrape(made.page(B)) == {B: "done/document"}
     probe = probe_link(A.rstrip("/"))
     assert made.scrape(made.page(probe, body=missing)) == {probe.url: "done/probe"}
+    assert inspect.stats(made.frontier)["seen"] == 2  # it is no page that leads anywhere
 
     made.frontier.again([Again(B, "done/document")])
 
