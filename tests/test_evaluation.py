@@ -277,7 +277,7 @@ def area(order: list[int], graph: Graph, least: int) -> float:
     return measures.area(measures.p_st(np.array(order), np.bincount(graph.targets) >= least))
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_orderings.py has the references")
 def test_the_order_on_a_part_of_a_real_domain_is_that_of_the_reference(
     part: Recorded, redis: Connection
 ) -> None:
@@ -300,7 +300,7 @@ def test_leasing_ahead_changes_no_order_there(mode: str, part: Recorded, redis: 
     assert order_of(web, mode, redis, start, 150) == one_by_one(web, mode, redis, start, 150)
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_ranks_find_more_on_a_small_domain")
 def test_ranks_find_more_on_the_part_of_the_domain(part: Recorded) -> None:
     """Far more than fifo (68.2, 89.2) and backlink (69.6, 91.4); blend finds the few best before pagerank.
 
