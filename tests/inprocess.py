@@ -138,12 +138,16 @@ class _Beside(threading.Thread):
     def __init__(self, companion: Companion, crawl_dir: Path, stdin: bytes) -> None:
         super().__init__(name=companion.name)
         self._settings = {**json.loads(stdin or "{}"), "CRAWL_DIR": str(crawl_dir)}
-        self._work, self._folder, self.returncode = _work(companion), crawl_dir, -1
+        self._work, self._folder, self.returncode = _work(companion), crawl_dir, 1
+        self.error: BaseException | None = None
         self.start()
 
     def run(self) -> None:
-        self._work(self._folder, self._settings)
-        self.returncode = 0
+        try:
+            self._work(self._folder, self._settings)
+            self.returncode = 0
+        except BaseException as error:
+            self.error = error
 
     def poll(self) -> int | None:
         return None if self.is_alive() else self.returncode
@@ -181,3 +185,6 @@ def _companions() -> Iterator[None]:
         finally:
             for thread in started:  # one may start another, which is in the list before it has ended
                 thread.join()
+        for thread in started:
+            if thread.error:
+                raise AssertionError(f"the companion {thread.name} failed") from thread.error
