@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,9 +16,10 @@ os.environ["WEBCRAWLER_PACE"] = "0.1"  # of the product, which is imported below
 import pytest
 import redis
 from environments import clone, installed, wheel
-from hypothesis import settings
+from hypothesis import register_random, settings
 from inprocess import Answered, command
 
+from webcrawler import chance
 from webcrawler import clock as product_clock
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput
@@ -35,14 +37,25 @@ if sys.dont_write_bytecode:  # hundreds of processes would compile Scrapy and it
         Path(__file__).parents[1] / ".pytest_cache/bytecode"
     )
 
-settings.register_profile("untimed", deadline=None)  # a test never measures time
-settings.load_profile("untimed")
+# No example has a deadline. `make test-all` draws anew, and ten times as many; all else the same each time.
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
+MANY = 10 if PROFILE == "deep" else 1
+settings.register_profile("same", deadline=None, derandomize=True, database=None)
+settings.register_profile("deep", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile(PROFILE)
+os.environ.setdefault(chance.NAME, "0")
+register_random(chance.draws)
 
 __all__ = ["Answered", "clone", "installed", "wheel"]
 MakeFrontier = Callable[..., Frontier]
 Run = Callable[..., Answered]
 SLOW_KINDS = ("browser", "cluster", "docweb", "faults", "scrapyd", "zoo")  # each a stage of .ci/run
 HANGS_SECONDS = 900  # what is slow; all else has the limit of pyproject.toml
+
+
+def examples(number: int) -> int:
+    """How many a property has to hold for in this profile, where it says so itself."""
+    return number * MANY
 
 
 class Clock:
@@ -67,6 +80,13 @@ class Clock:
         product_clock.set_to(text)
 
 
+@pytest.hookimpl(tryfirst=True)  # before the fixtures of its module
+def pytest_runtest_setup() -> None:
+    """What a test draws does not depend on the tests before it."""
+    chance.seed()
+    random.seed(os.environ[chance.NAME])
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by these marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow by its kind."""
@@ -83,6 +103,14 @@ def pytest_collection_finish() -> None:
     """The index collects garbage at each commit: it need not look at thousands of tests each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)  # its fixtures are gone
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Nor at what earlier files have left: a third of the time of all quick tests."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def ftp(folder: Path, **attributes: Any) -> Iterator[str]:
         yield f"ftp://127.0.0.1:{server.address[1]}/"
     finally:
         server.ioloop.call_later(0, server.close_all)
-        thread.join(10)
+        thread.join()
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def gopher(folder: Path, work: Path) -> Iterator[str]:
         yield f"gopher://127.0.0.1:{port}/"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait()
 
 
 def _configured(text: str, port: int, folder: Path, work: Path) -> str:

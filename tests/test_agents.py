@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localweb import WITHOUT_INDEX, Answer, Crawled, Site, crawl, page, scrapy
-from waiting import until
+from waiting import PATIENCE_SECONDS, until
 
 from webcrawler.background import is_crawling
 from webcrawler.connection import connect
@@ -21,7 +21,6 @@ from webcrawler.crawl.run.tally import Tally
 from webcrawler.frontier import Frontier, inspect, ordering
 
 SITES, PAGES = 4, 12
-PATIENCE_SECONDS = 60.0
 SETTINGS = {
     "ADDRESSES_ALLOWED": "127.0.0.1/32",
     "FRONTIER_DELAY": 0,

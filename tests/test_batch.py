@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from conftest import MakeFrontier
 from frontiers import lease_one, let_pass, links, next_due_ms, page
-from waiting import until
+from waiting import PATIENCE_SECONDS, until
 
 from webcrawler.archive.batch import Batch
 from webcrawler.archive.catalog import Catalog
@@ -80,7 +80,7 @@ class Room:
 
     def wait(self) -> Sequence[tuple[Lease, str]]:
         """What came of the leases of the next batch that is decided."""
-        return self.settled.get(timeout=20)
+        return self.settled.get()
 
     def documents(self) -> list[str]:
         catalog = self.catalog()
@@ -270,9 +270,7 @@ def test_a_worker_killed_after_a_step_has_lost_nothing_and_nothing_is_done_twice
 ) -> None:
     room.frontier.discover(links(A))
     socket = room.frontier.client.get_connection_kwargs()["path"]
-    killed = subprocess.run(
-        [sys.executable, "-c", CRASH, str(room.folder), socket, step], timeout=30, check=False
-    )
+    killed = subprocess.run([sys.executable, "-c", CRASH, str(room.folder), socket, step], check=False)
     assert killed.returncode == 9
     assert room.reasons() == ({"document": 1} if decided else {})
 
@@ -340,7 +338,7 @@ def test_an_error_of_ours_ends_the_batch_and_says_so(room: Room) -> None:
     batch.put(page(lease))
     batch.flush()
 
-    assert told.wait(20)
+    assert told.wait(PATIENCE_SECONDS)
 
 
 # ---- when a batch is written
@@ -678,7 +676,7 @@ def test_a_search_follows_nothing_that_the_catalog_has(room: Room) -> None:
     batch = room.batch(only_new=True)
     batch.put(page(lease, *links(A, C)))
     batch.flush()
-    room.settled.get(timeout=20)
+    room.settled.get()
     room.wait()
 
     assert [lease_one(other).url] == [C]
@@ -711,7 +709,7 @@ def test_a_search_follows_a_redirect_to_what_the_catalog_has(room: Room) -> None
     batch = room.batch(only_new=True)
     batch.put(redirect(lease, *links(A)))
     batch.flush()
-    room.settled.get(timeout=20)
+    room.settled.get()
     room.wait()
 
     assert lease_one(room.frontier).url == A

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -569,7 +570,7 @@ def tables(folder: str) -> dict[str, list[object]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories, st.data())
 def test_replayed_batches_change_nothing(history: list[Entry], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -589,7 +590,7 @@ def test_replayed_batches_change_nothing(history: list[Entry], data: st.DataObje
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories, st.data())
 def test_cutting_into_batches_and_restarts_make_no_difference(
     history: list[Entry], data: st.DataObject
@@ -631,7 +632,7 @@ def shown(catalog: Catalog, numbers: Sequence[int]) -> dict[int, Document]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories)
 def test_following_the_changes_gives_the_documents(history: list[Entry]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -650,7 +651,7 @@ def test_following_the_changes_gives_the_documents(history: list[Entry]) -> None
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories)
 def test_following_the_changes_gives_the_links(history: list[Entry]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -670,7 +671,7 @@ def test_following_the_changes_gives_the_links(history: list[Entry]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories, st.integers(1, 8))
 def test_the_in_links_are_the_links_turned_round(history: list[Entry], at_once: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -685,7 +686,7 @@ def test_the_in_links_are_the_links_turned_round(history: list[Entry], at_once: 
         catalog.close()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories)
 def test_states_add_up(history: list[Entry]) -> None:
     """The newest fetches that tell what stands there, by reason, equal the tables; all are in the history."""

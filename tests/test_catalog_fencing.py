@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_catalog import A, B, C, edges, failure, link, page, redirect, write
@@ -69,7 +70,7 @@ def test_failure_under_a_newer_lease_fences_off_a_document_under_the_older(catal
     assert catalog.find(A) is None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.permutations(range(4)), st.lists(st.integers(1, 9), min_size=4, max_size=4, unique=True))
 def test_in_whatever_order_and_at_whatever_times_the_newest_lease_counts(
     tokens: list[int], times: list[int]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import failpoints
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_catalog import BEFORE_LEVELS, failure, link, page, write
@@ -112,7 +113,7 @@ def test_however_the_time_is_cut_each_key_is_passed_once_a_turn(
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(batches)
 def test_whatever_is_written_and_undone_each_row_is_in_one_level(
     history: list[tuple[list[tuple[str, list[int], int | None]], bool]],

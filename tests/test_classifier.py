@@ -11,6 +11,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 import redis
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learning import Web, crawl, lease_of, link, seen, text, told
@@ -285,7 +286,7 @@ pages = st.tuples(
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(URLS, pages)), st.integers(0, 2))
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 def test_nothing_that_is_found_is_lost(client: redis.Redis, web: Web, depth: int) -> None:
     reached = [URLS[0]]
     for url in reached:
@@ -297,7 +298,7 @@ def test_nothing_that_is_found_is_lost(client: redis.Redis, web: Web, depth: int
 @given(
     st.lists(st.tuples(st.sampled_from([*URLS, SEED]), st.sampled_from([GENES, TREES, "", None])), max_size=8)
 )
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_priorities_stay_within_their_bounds(found: list[tuple[str, str | None]]) -> None:
     pages: list[Seen] = [seen(url, body, link(A + "1"), link(SEED)) for url, body in found]
 

@@ -10,7 +10,7 @@ from runpy import run_path
 
 import numpy as np
 import pytest
-from conftest import Run
+from conftest import Run, examples
 from crawled import crawled, fetched
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,7 +68,7 @@ def test_one_page_at_the_first_rank_has_its_share_of_clicks() -> None:
     assert fit(of(rows)).attractive == pytest.approx([0.4])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.booleans()), min_size=1, max_size=30))
 def test_an_independent_implementation_fits_the_same(rows: Rows) -> None:
     model, (look, like) = fit(of(rows)), plain_em(rows, 500)

@@ -51,7 +51,7 @@ class User:
         return int(self.process.stdout.readline())
 
     def leave(self) -> None:
-        self.process.communicate("\n", timeout=30)
+        self.process.communicate("\n")
 
     def kill(self) -> None:
         self.process.kill()

@@ -7,6 +7,7 @@ from collections import Counter, deque
 
 import pytest
 import redis
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learning import Web, crawl, lease_of, link, seen, text, told
@@ -254,7 +255,7 @@ def test_the_target_of_a_redirect_takes_its_place() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(URLS), st.sampled_from([GENES, HUB, "", None])), max_size=8))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_priorities_stay_within_their_bounds(found: list[tuple[str, str | None]]) -> None:
     given = told(ordering("context-graph?query=gene"), *(seen(url, body, link(A)) for url, body in found))
 
@@ -268,7 +269,7 @@ pages = st.tuples(
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(URLS, pages)), st.integers(1, 3))
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 def test_nothing_that_is_found_is_lost(client: redis.Redis, web: Web, layers: int) -> None:
     reached = [URLS[0]]
     for url in reached:

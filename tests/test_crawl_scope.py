@@ -108,7 +108,7 @@ def test_a_search_of_the_web_finds_nothing_out_of_scope(tmp_path: Path) -> None:
 
         settings = [f"-s{name}" for name in ("ADDRESSES_ALLOWED=127.0.0.1/32", "FRONTIER_DELAY=0")]
         arguments = ("-aquery=armadillo", f"-aseeds={made.url('/docs/')},{made.url('/away')}", "-aenough=0")
-        command("crawl", "realtime", *settings, *arguments, "-amax_time=60", folder=made.folder)
+        command("crawl", "realtime", *settings, *arguments, folder=made.folder)
 
         assert sorted(made.site.pages) == ["/docs/", "/docs/1"]
 

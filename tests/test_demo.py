@@ -341,7 +341,7 @@ def test_module_serves_by_itself_until_interrupted() -> None:
         try:
             status = fetch(seed)[0].status
             process.send_signal(signal.SIGINT)
-            process.wait(timeout=10)
+            process.wait()
         finally:
             process.kill()
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from papers import TYPES, docx, epub, owls, pdf, pdf_page, zipped
@@ -194,7 +195,7 @@ MAKERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(sorted(MAKERS)), st.binary(max_size=300))
 def test_any_bytes_are_a_page_or_cannot_be_read(ending: str, noise: bytes) -> None:
     try:
@@ -203,7 +204,7 @@ def test_any_bytes_are_a_page_or_cannot_be_read(ending: str, noise: bytes) -> No
         assert str(error)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.sampled_from(["pdf", "docx", "odt", "rtf", "epub"]), st.data())
 def test_a_document_with_a_changed_byte_is_a_page_or_cannot_be_read(ending: str, data: st.DataObject) -> None:
     body = bytearray(owls(ending))

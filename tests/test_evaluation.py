@@ -9,6 +9,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 import testdata
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -136,7 +137,7 @@ outlinks = st.integers(2, 12).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(outlinks, st.sampled_from(["fifo", "backlink"]))
 def test_any_order_is_that_of_the_reference(redis: Connection, outlinks: list[list[int]], mode: str) -> None:
     web = web_of(*outlinks)
@@ -153,7 +154,7 @@ def one_by_one(web: Web, mode: str, redis: Connection, start: int, interval: int
 STEADY = ["fifo", "random?seed=1", "pagerank", "blend?seed=1", "location"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(outlinks, st.sampled_from([*STEADY, "breadth", "backlink"]), st.integers(1, 12))
 def test_leasing_ahead_changes_no_order(
     redis: Connection, outlinks: list[list[int]], mode: str, interval: int
@@ -276,7 +277,7 @@ def area(order: list[int], graph: Graph, least: int) -> float:
     return measures.area(measures.p_st(np.array(order), np.bincount(graph.targets) >= least))
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_orderings.py has the references")
 def test_the_order_on_a_part_of_a_real_domain_is_that_of_the_reference(
     part: Recorded, redis: Connection
 ) -> None:
@@ -299,7 +300,7 @@ def test_leasing_ahead_changes_no_order_there(mode: str, part: Recorded, redis: 
     assert order_of(web, mode, redis, start, 150) == one_by_one(web, mode, redis, start, 150)
 
 
-@pytest.mark.slow
+@pytest.mark.deep("test_ranks_find_more_on_a_small_domain")
 def test_ranks_find_more_on_the_part_of_the_domain(part: Recorded) -> None:
     """Far more than fifo (68.2, 89.2) and backlink (69.6, 91.4); blend finds the few best before pagerank.
 

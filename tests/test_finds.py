@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from localweb import WITHOUT_INDEX, Answer, Site, copy_at_rest, crawl, scrapy
+from waiting import PATIENCE_SECONDS, until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import RESUMABLE_SECONDS, search_lock
@@ -28,7 +29,6 @@ SETTINGS = {
     "ITEM_PIPELINES": json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400}),
     "ADDRESSES_ALLOWED": "127.0.0.0/8",
 }
-PATIENCE_SECONDS = 180.0
 
 
 def page(title: str, *links: str) -> Answer:
@@ -143,14 +143,10 @@ def kill_a_search(sites: Sites, folder: Path, strategy: str = "breadth") -> None
 
 def in_its_midst(sites: Sites, folder: Path, look: Callable[[], object]) -> None:
     """Call `look` while the search waits for its last page, and all others are in the index."""
-    wait = threading.Event()
     last = page("The end")
 
     def answer(_: Site) -> Answer:
-        seconds = 0.0
-        while not sites.similar <= seen_by_all(folder, job="test") and seconds < PATIENCE_SECONDS:
-            wait.wait(0.05)
-            seconds += 0.05
+        until(lambda: sites.similar <= seen_by_all(folder, job="test"), "the others in the index")
         look()
         return last
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 import redis
-from conftest import MakeFrontier
+from conftest import MakeFrontier, examples
 from frontiers import links, visit_all
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ Web = dict[str, tuple[str, list[Outlink]]]  # URL -> its text, its links
 outlinks = st.tuples(st.sampled_from(URLS), st.sampled_from(WORDS), st.sampled_from(WORDS))
 pages = st.tuples(st.sampled_from(TEXTS), st.lists(outlinks, max_size=5, unique_by=lambda link: link[0]))
 webs = st.fixed_dictionaries(dict.fromkeys(URLS, pages))
-of_small_webs = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+of_small_webs = settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def text(body: str, title: str = "") -> Text:

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import Run
+from conftest import Run, examples
 from dumped import dumped
 from failpoints import HOOK
 from hypothesis import given, settings
@@ -120,7 +120,7 @@ def told(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(st.lists(STEP, max_size=4, unique_by=lambda step: step[0]), max_size=3))  # changes are seen
 def test_whenever_it_is_brought_up_to_date_it_has_what_one_folder_would_have(
     days: Sequence[Sequence[Any]],

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from conftest import Clock, MakeFrontier, Run
 from frontiers import lease_one, links, visit_all
 from test_catalog import A, B, C, D, failure, fetch, page, write
 
+from webcrawler import chance
 from webcrawler.archive.catalog import Catalog
 from webcrawler.commands._frontier_shown import readable
 from webcrawler.records import Entry
@@ -305,6 +307,20 @@ def test_a_refresher_without_end_draws_too_also_what_was_just_checked(
     found = queued(catalog, tmp_path, make_frontier, "only")
 
     assert len(set(drawn(found))) >= admission.LEAST
+
+
+def test_the_seed_says_which_are_drawn(
+    catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(catalog, *[page(url, ago(40), url) for url in SITE])
+    monkeypatch.setattr(admission, "AUDITS", 0.5)
+
+    def drawn_by(seed: str, name: str) -> set[str]:
+        monkeypatch.setenv("WEBCRAWLER_SEED", seed)
+        chance.seed()
+        return set(drawn(queued(catalog, tmp_path, partial(make_frontier, name=name), "only")))
+
+    assert drawn_by("1", "first") == drawn_by("1", "second") != drawn_by("2", "third")
 
 
 # ---- one page

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,7 +105,7 @@ def test_what_is_spent_and_what_was_wasted() -> None:
     assert found.never == 0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.sampled_from(list(freshness.POLICIES)), st.floats(0.001, 2), st.integers(1, 99))
 def test_no_policy_spends_more_than_its_budget(policy: str, budget: float, seed: int) -> None:
     found = run(synthetic("synthetic?pages=60&servers=4&days=10", seed), policy, budget)

@@ -30,6 +30,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
+from webcrawler import chance
 from webcrawler.errors import BadInput
 from webcrawler.frontier import (
     Again,
@@ -461,6 +462,19 @@ def test_slow_answers_in_a_row_double_the_back_off_and_a_good_one_ends_it(
     assert next_due_ms(frontier, "http://a.test") <= 15_000
 
 
+def test_the_jitter_of_a_back_off_is_drawn_by_the_seed(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(backoff=1000.0, backoff_max=10_000.0)
+    frontier.discover(links(A))
+    pause_ms = 1000 * round(1000 * chance.draws.uniform(0.5, 1.5))
+    chance.seed()
+    before = now_ms(frontier)
+
+    fetch(frontier, lease_one(frontier), slow_down=True)
+
+    due = next_due_ms(frontier, "http://a.test"), next_due_ms(frontier, "http://a.test", before)
+    assert due[0] <= pause_ms <= due[1]
+
+
 def test_frontiers_share_politeness_and_nothing_else(make_frontier: MakeFrontier) -> None:
     index, realtime = (
         make_frontier(server_concurrency=1),
@@ -621,7 +635,10 @@ class States(RuleBasedStateMachine):
 def test_each_url_is_in_exactly_one_state_whatever_happens(client: redis.Redis) -> None:
     States.client = client
     States.TestCase.settings = settings(
-        max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=25,
+        stateful_step_count=30,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
     )
     States.TestCase().runTest()
 

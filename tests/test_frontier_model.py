@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import redis
+from conftest import examples
 from frontier_pair import Pair
 from frontier_web import (
     ENDS,
@@ -266,7 +267,7 @@ def small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_frontier_does_what_its_model_does(client: redis.Redis) -> None:
     Histories.client = client
     Histories.TestCase.settings = settings(
-        max_examples=int(os.environ.get("FRONTIER_EXAMPLES", 40)),
+        max_examples=int(os.environ.get("FRONTIER_EXAMPLES", examples(40))),
         stateful_step_count=30,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -7,6 +7,7 @@ from runpy import run_path
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,7 +32,7 @@ def test_shares_are_by_links_from_the_nearest_other_hot_page() -> None:
 LINKS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(LINKS, st.lists(st.booleans(), min_size=10, max_size=10))
 def test_distances_are_those_that_walking_backwards_finds(
     links: list[tuple[int, int]], hot: list[bool]

@@ -121,7 +121,7 @@ def test_sitemaps_and_what_they_name_wait_again(tmp_path: Path, site: Site) -> N
     site.routes["/map.xml"] = Answer(f"<urlset>{urls}</urlset>", kind="application/xml")
     site.routes["/slow.xml"] = Answer(status=500)  # is tried again, ten minutes later
     bounds = ("-a", f"seeds={site.url}/", "-a", "domains=127.0.0.1", "-a", "max_pages=4")
-    before = crawl(tmp_path, "index", *bounds, seconds=60, FRONTIER_BACKOFF=600)
+    before = crawl(tmp_path, "index", *bounds, FRONTIER_BACKOFF=600)
     assert {"/map.xml", "/slow.xml"} <= set(site.pages)
     lose_redis(tmp_path)
 

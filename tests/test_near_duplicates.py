@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_catalog import A, B, C, D, failure, page, write
@@ -152,7 +153,7 @@ def by_definition(history: list[tuple[str, int | None]]) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(events, st.data())
 def test_whatever_comes_and_goes_the_catalog_agrees_with_the_definition(
     history: list[tuple[str, int | None]], data: st.DataObject

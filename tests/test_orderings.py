@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 import redis
-from conftest import MakeFrontier
+from conftest import MakeFrontier, examples
 from frontiers import breadth_first, done, fail, fetch, lease_one, let_pass, links, rescore, visit, visit_all
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -38,7 +38,7 @@ webs = st.fixed_dictionaries(
     }
 )
 seeds = st.lists(st.sampled_from(URLS), min_size=1, max_size=3, unique=True)
-of_small_webs = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+of_small_webs = settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def opened(client: redis.Redis, mode: str) -> Frontier:
@@ -260,7 +260,7 @@ def test_a_class_that_is_no_ordering_is_bad_input() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @given(web=webs, seeds=seeds, steps=st.integers(0, 12))
-@settings(of_small_webs, max_examples=25)
+@settings(of_small_webs, max_examples=examples(25))
 def test_peek_is_the_order_in_which_lease_gives(
     client: redis.Redis, mode: str, web: Web, seeds: list[str], steps: int
 ) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 import redis
-from conftest import MakeFrontier
+from conftest import MakeFrontier, examples
 from frontiers import done, fail, lease_one, let_pass, links, visit, visit_all
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -35,7 +35,7 @@ pages = st.tuples(
     st.lists(st.tuples(st.sampled_from(URLS), st.sampled_from(WORDS)), max_size=5, unique_by=lambda p: p[0]),
 )
 webs = st.fixed_dictionaries(dict.fromkeys(URLS, pages))
-of_small_webs = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+of_small_webs = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def anchored(url: str, anchor: str) -> Link:

@@ -10,6 +10,7 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searched import FETCHED, entry
@@ -216,7 +217,7 @@ missing = st.builds(lambda url: Entry(replace(page(url, "").fetch, state="failed
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(pages | missing, max_size=16), st.integers(1, 5))
 def test_equal_pages_always_have_exactly_one_original(history: Sequence[Entry], at_once: int) -> None:
     history = [

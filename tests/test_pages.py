@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
 from base64 import b32encode
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import randbytes
 
 import pytest
 from hypothesis import given
@@ -148,7 +148,7 @@ def test_line_break_in_a_header_makes_no_header_of_its_own(store: PageStore) -> 
 
 
 def test_each_place_gives_its_own_response_back(store: PageStore) -> None:
-    bodies = [os.urandom(size) for size in (0, 1, 300, 70_000, 1_000_000)]
+    bodies = [randbytes(size) for size in (0, 1, 300, 70_000, 1_000_000)]
     places = [store.append(entry(body)) for body in bodies]
     store.sync()
 
@@ -178,7 +178,7 @@ def test_file_is_made_at_the_first_append_and_another_by_each_store(tmp_path: Pa
 
 def test_full_file_is_followed_by_another(tmp_path: Path) -> None:
     store = PageStore(tmp_path / "pages", max_file_bytes=2000)
-    places = [store.append(entry(os.urandom(900))) for _ in range(5)]
+    places = [store.append(entry(randbytes(900))) for _ in range(5)]
     store.close()
 
     assert len(files(tmp_path)) == 3

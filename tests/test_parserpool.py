@@ -23,7 +23,7 @@ from webcrawler.records import Page
 
 URL = "http://a.example/"
 GOOD = b"<title>t</title><p>text <a href=x>link</a>"
-SLOW = b"<b>x" * 2_000_000  # seconds
+SLOW = b"<b>x" * 2_000_000  # ten seconds of processor time
 LARGE = b"<p>" + b"word " * 20_000_000  # 100 MB
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory limits need /proc")
@@ -103,12 +103,12 @@ def test_worker_that_has_grown_ends_between_two_pages_so_none_is_given_out_twice
 
 
 def test_page_past_its_deadline_is_killed_and_the_pages_beside_it_are_not() -> None:
-    pool = ParserPool(workers=2, timeout_s=0.5, memory_mb=1024)
+    pool = ParserPool(workers=2, timeout_s=2, memory_mb=1024)
     before = [pool.parse(GOOD, URL) for _ in range(20)]
     slow = pool.parse(SLOW, "http://slow.example/")
     after = [pool.parse(GOOD, URL) for _ in range(20)]
 
-    limits = ("in 0.5 s of processor time", "within 1 s")  # the second where other programs keep it waiting
+    limits = ("in 2 s of processor time", "within 4 s")  # the second where other programs keep it waiting
     assert reason(slow) in [f"http://slow.example/: not parsed {limit}" for limit in limits]
     assert {future.result(180).text for future in before + after} == {"text link"}
     pool.kill()
@@ -201,7 +201,7 @@ import webcrawler
 from webcrawler.parsing.pool import ParserPool
 assert webcrawler.__file__.startswith({path!r})
 print("started", flush=True)
-pool = ParserPool(2, 2)
+pool = ParserPool(2)
 print(pool.parse({GOOD!r}, "http://a.example/").result(180).text, flush=True)
 """
 
@@ -221,7 +221,7 @@ def start(program: str, folder: Path, path: str = "") -> subprocess.Popen[str]:
 
 
 def test_workers_do_not_run_the_main_program(tmp_path: Path) -> None:
-    output, _ = start("pool.close()", tmp_path).communicate(timeout=60)
+    output, _ = start("pool.close()", tmp_path).communicate()
 
     assert output == "started\ntext link\n"
 
@@ -233,7 +233,7 @@ def test_workers_come_out_of_a_zipped_egg(tmp_path: Path) -> None:
             archive.write(file, file.relative_to(package.parent))
 
     show = "import multiprocessing as m; print(len(m.active_children())); pool.close()"
-    output, _ = start(show, tmp_path, str(egg)).communicate(timeout=60)
+    output, _ = start(show, tmp_path, str(egg)).communicate()
 
     assert output == "started\ntext link\n2\n"
 
@@ -246,7 +246,7 @@ os.killpg(0, signal.SIGINT)
 print(len([page.result(180) for page in pages]))
 pool.close()
 """
-    output, _ = start(interrupt, tmp_path).communicate(timeout=60)
+    output, _ = start(interrupt, tmp_path).communicate()
 
     assert output == "started\ntext link\ninterrupted\n100\n"
 
@@ -260,4 +260,4 @@ def test_workers_end_when_their_owner_is_killed(tmp_path: Path) -> None:
 
     owner.kill()
 
-    owner.communicate(timeout=30)  # ends when the last process that holds the output has ended
+    owner.communicate()  # ends when the last process that holds the output has ended

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html
@@ -288,7 +289,7 @@ SOME = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(SOME, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 4)), max_size=30))
 def test_the_figures_are_those_of_a_plain_count(
     tmp_path_factory: pytest.TempPathFactory, rows: Any, clicks: list[tuple[int, int]]

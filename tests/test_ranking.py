@@ -9,6 +9,7 @@ from itertools import chain
 import networkx
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -113,7 +114,7 @@ def test_other_numbers_for_the_pages_permute_the_ranks(made: Graph, random: obje
 
 
 @given(graphs(), st.sampled_from([0.5, 0.85, 0.9]))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_engines_agree(made: Graph, damping: float) -> None:
     ours = pagerank(made, damping, 1e-10)
 
@@ -205,7 +206,7 @@ def test_other_numbers_for_the_pages_permute_hubs_and_authorities(made: Graph, r
 
 @given(graphs())
 @example(graph(*CHAIN))
-@settings(max_examples=50, deadline=None)  # the first imports networkx
+@settings(max_examples=examples(50), deadline=None)  # the first imports networkx
 def test_hits_of_networkx_are_no_nonsense(made: Graph) -> None:
     try:
         found = hits(made, engine="networkx")

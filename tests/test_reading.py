@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from whoosh.codec.whoosh3 import W3Codec
@@ -95,7 +96,7 @@ commits = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(commits, st.booleans(), st.sampled_from([(1, 1), (2, 3), (4096, 16)]))
 def test_it_is_what_was_written_last_and_what_whoosh_reads(
     written: list[dict[int, str | None]], optimize: bool, limits: tuple[int, int]
@@ -276,7 +277,7 @@ def test_a_commit_of_either_index_is_a_new_reading(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(
         st.dictionaries(st.integers(1, 8), st.sampled_from([None, "red", "red blue", "blue"]), min_size=1),

@@ -21,7 +21,7 @@ from conftest import Run
 from inprocess import command
 from localweb import PROJECT, Answer, Site, environment, scrapy, share_demo_web, sites
 from test_commands import assert_told_off
-from waiting import at_rest, until
+from waiting import PATIENCE_SECONDS, at_rest, until
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import FOLLOWER
@@ -279,13 +279,32 @@ def endless(site: Site) -> Answer:
     return Answer(f"<!doctype html><title>Molecular biology {number}</title><p>{links}</p>")
 
 
+def silent(site: Site) -> None:
+    site.quit.wait()
+
+
+PATIENT = (
+    "from webcrawler.realtime import search; search.CAUGHT_UP_SECONDS = 1e9; "
+    "from scrapy.cmdline import execute; execute()"
+)
+
+
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts a search; one that waits for downloads or the index does so for ever."""
     processes: list[subprocess.Popen[str]] = []
 
-    def start(site: Site, *more: str) -> subprocess.Popen[str]:
+    def start(site: Site) -> subprocess.Popen[str]:
         told = ("-a", QUERY, "-a", f"seeds={site.url}/", "-a", "enough=0", "-a", "job=j", "--json")
-        process = scrapy("crawl", "realtime", *told, *LOCAL, *more, folder=tmp_path / "crawl")
+        told += ("-s", "DOWNLOAD_TIMEOUT=9999")
+        process = subprocess.Popen(
+            [sys.executable, "-c", PATIENT, "crawl", "realtime", *told, *LOCAL],
+            cwd=PROJECT,
+            env=environment(tmp_path / "crawl"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         processes.append(process)
         return process
 
@@ -303,7 +322,7 @@ def test_ctrl_c_ends_it_and_keeps_what_was_found(
         process = started(opened["site"])
         until(lambda: fetched(tmp_path / "crawl") >= 3, "pages", process)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
 
     found = json.loads(out)
     assert process.returncode == 0, err
@@ -320,13 +339,13 @@ def test_ctrl_c_ends_it_and_keeps_what_was_found(
 def test_a_second_ctrl_c_does_not_wait_for_downloads(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
-    with sites(site={"/": endless, "/robots.txt": Answer("", 404), "*": lambda site: None}) as opened:
+    with sites(site={"/": endless, "/robots.txt": Answer("", 404), "*": silent}) as opened:
         process = started(opened["site"])
         until(lambda: len(opened["site"].pages) > 1, "a download that takes its time", process)
         process.send_signal(signal.SIGINT)
         read_until(process, "shutting down gracefully")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=25)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
 
     assert json.loads(out)["reason"] == "stopped", err
 
@@ -343,7 +362,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_index(
         process.send_signal(signal.SIGINT)
         read_until(process, "the last list waits for the index")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=25)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
 
     assert json.loads(out)["reason"] == "stopped", err
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import redis
-from conftest import MakeFrontier
+from conftest import MakeFrontier, examples
 from frontiers import let_pass
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -160,7 +160,7 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(web=webs, steps=st.integers(0, 25), partitions=st.sampled_from([1, 4]))
 def test_the_frontier_is_what_it_was(
     tmp_path_factory: pytest.TempPathFactory,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from frontiers import links, visit_all
-from test_catalog import page, write
+from test_catalog import failure, page, write
 from test_freshness import ago
 
 from webcrawler.archive.catalog import Catalog
@@ -52,6 +52,18 @@ def test_each_document_is_checked_once_and_then_the_pass_is_over(
     assert crawled.refresh
     write(catalog, page(A, ago(0.5)), page(B, ago(0.5)))
     admission.step()
+
+    assert (visit_all(crawled), crawled.refresh) == ([], "")
+
+
+def test_what_failed_in_the_second_in_which_the_pass_began_is_not_asked_for_again(
+    catalog: Catalog, tmp_path: Path, crawled: Frontier
+) -> None:
+    began = math.floor(ago(1)) + 0.2
+    crawled.refresh = f"once {began}"
+    write(catalog, failure(A, began + 0.3, "server-error"), page(B, began + 0.3))
+
+    refresher(catalog, tmp_path, crawled).step()
 
     assert (visit_all(crawled), crawled.refresh) == ([], "")
 

@@ -334,7 +334,6 @@ def test_a_page_that_does_not_come_through_does_not_hold_the_crawl(tmp_path: Pat
             *("misbehaving", "-a", f"seeds={opened['site'].url}/{name}"),
             SPIDER_MODULES="misbehaving",
             ITEM_PIPELINES=json.dumps({**json.loads(WITHOUT_INDEX), "misbehaving.Pipeline": 350}),
-            seconds=20,
         )
 
     assert crawled.frontier["states"]["leased"] == 0
@@ -457,7 +456,7 @@ def test_a_crawl_outlives_a_redis_that_goes_away_and_comes_back(endless: Site, t
             while word not in (line := process.stderr.readline()):
                 assert line, "the crawl ended"
         server = start_redis(folder, url)
-        log = process.communicate(timeout=30)[1]
+        log = process.communicate()[1]
     finally:
         process.kill()
         server.kill()

@@ -101,7 +101,7 @@ class Scrapyd:
     def stop(self) -> None:
         """Its jobs too, which close in good order."""
         os.killpg(self._process.pid, signal.SIGTERM)
-        self._process.wait(30)
+        self._process.wait()
         until(self._jobs_are_gone, "the jobs")
         for folder in (self.crawl_dir, self.search_dir):
             if (folder / "redis").exists():  # a job that was stopped halfway may leave its server

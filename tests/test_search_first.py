@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localweb import Answer, Site, scrapy, sites
@@ -79,7 +80,7 @@ def test_what_a_crawl_left_is_committed_while_a_search_goes_on_and_has_what_it_n
 @given(
     st.lists(st.sampled_from(["page", "change", "search", "early", "backlog", "step", "die"]), max_size=40)
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_in_whatever_order_changes_are_applied_the_index_holds_what_the_catalog_holds(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]
 ) -> None:
@@ -150,7 +151,7 @@ def test_a_search_replaces_a_follower_of_lower_priority_and_leaves_one_of_the_lo
             assert of_search is not None
             until(lambda: holder(tmp_path, FOLLOWER) == of_search.pid, "the follower of the search")
             assert os.getpriority(os.PRIO_PROCESS, of_search.pid) == os.nice(0)
-            assert of_crawl.wait(30) == -signal.SIGKILL
+            assert of_crawl.wait() == -signal.SIGKILL
             assert FOLLOWER.ensure_started(tmp_path, in_hurry=True) is None
 
             searched.close()

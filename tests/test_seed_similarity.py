@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 import redis
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learning import Web, crawl, lease_of, link, seen, text, told
@@ -203,7 +204,7 @@ def most_like_the_seeds(web: Web, seeds: list[str]) -> list[str]:
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(URLS, pages)), st.integers(1, 3))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_crawl_visits_the_links_of_the_page_most_like_the_seeds(
     client: redis.Redis, web: Web, number: int
 ) -> None:

@@ -20,6 +20,7 @@ from live import HERE, served
 from scrapy.settings import Settings
 from starlette.testclient import TestClient
 from test_import_command import HTML, Kept, warc
+from waiting import PATIENCE_SECONDS
 
 from webcrawler import settings as project
 from webcrawler.background import hold_crawl, try_lock
@@ -320,7 +321,7 @@ def test_one_request_is_taken_in_at_a_time_and_searches_go_on(folder: Path) -> N
 
     def take_in(warc: bytes, go_on: Callable[[], None]) -> Imported:
         begun.set()
-        assert may_end.wait(60)
+        assert may_end.wait(PATIENCE_SECONDS)
         return NOTHING
 
     answers: list[httpx.Response] = []
@@ -332,7 +333,7 @@ def test_one_request_is_taken_in_at_a_time_and_searches_go_on(folder: Path) -> N
 
         first = threading.Thread(target=post)
         first.start()
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE_SECONDS)
         post()
         search = httpx.get(f"{url}/api/search?q=quokka", timeout=60)
         may_end.set()

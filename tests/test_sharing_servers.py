@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from conftest import MakeFrontier
+from conftest import MakeFrontier, examples
 from frontiers import done, fail, fetch, lease_one, let_pass, links, prefix_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import Redis
-from waiting import until
+from waiting import PATIENCE_SECONDS, until
 
 from webcrawler.connection import Connection
 from webcrawler.frontier import Calls, Frontier, maintenance
@@ -117,7 +117,7 @@ def test_a_frontier_that_was_cleared_does_not_come_back(open_frontier: Callable[
 actions = st.tuples(st.sampled_from(["index", "search", "shop"]), st.sampled_from(["lease", *ENDS]))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60))
 @given(steps=st.lists(actions, max_size=30), places=st.integers(1, 3))
 def test_whatever_happens_nobody_waits_for_a_server_that_nobody_asks(
     client: Redis, open_frontier: Callable[..., Frontier], steps: list[tuple[str, str]], places: int
@@ -167,7 +167,7 @@ def test_a_worker_is_told_when_another_frontier_frees_a_place_that_it_waits_for(
 
     fetch(index, lease)
 
-    assert told.wait(60)
+    assert told.wait(PATIENCE_SECONDS)
 
 
 def test_a_worker_is_told_again_after_its_line_was_cut(
@@ -182,4 +182,4 @@ def test_a_worker_is_told_again_after_its_line_was_cut(
 
     fetch(index, lease)
 
-    assert told.wait(60)
+    assert told.wait(PATIENCE_SECONDS)

@@ -268,7 +268,7 @@ def test_bomb_ends_its_parser_and_nothing_else(tmp_path: Path) -> None:
     bomb = gzip.compress(b"<rss>" + b"<item><link>x</link></item>" * 2_000_000)
     routes = {"/robots.txt": announcing("/bomb.gz"), "/": page("/1"), "/1": page()}
     with sites(a={**routes, "/bomb.gz": Answer(bomb, kind="application/gzip")}) as opened:
-        found = bounded(tmp_path, opened["a"], PARSER_TIMEOUT=1, FRONTIER_TRIES=2)
+        found = bounded(tmp_path, opened["a"], PARSER_TIMEOUT=2, FRONTIER_TRIES=2)
 
         assert found.documents() == {f"{opened['a'].url}/", f"{opened['a'].url}/1"}
         assert found.frontier["states"]["quarantined"] == 1

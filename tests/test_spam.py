@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Run
+from conftest import Run, examples
 from crawled import link
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,7 +132,7 @@ def plainly(links: Links, domains: int) -> list[int]:
     return sizes
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=60), st.integers(3, 9))
 def test_an_independent_implementation_finds_the_same(more: Links, farm: int) -> None:
     links = [*web(farm, 80 - farm), *more]

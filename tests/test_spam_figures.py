@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searched import entry, publish
@@ -37,7 +38,7 @@ def test_marked_pages_are_named_and_the_others_are_in_the_order_of_their_shares(
     assert (found.documents, found.groups, found.hiding) == (3, [], 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(50, 400), st.sampled_from(madespam.STUFFING), st.integers(1, 6))
 def test_words_that_are_put_in_are_the_share_that_was_asked_for(own: int, share: float, number: int) -> None:
     query = madespam.QUERY.split()[:number]

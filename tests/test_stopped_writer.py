@@ -9,16 +9,19 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from math import inf
 from pathlib import Path
 
 import failpoints
 import pytest
-from localweb import WITHOUT_INDEX, Site, page, scrapy, sites
+from localweb import WITHOUT_INDEX, Answer, Site, page, scrapy, sites
 from waiting import until
 
+from webcrawler import metrics
 from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, inspect, ordering
@@ -46,6 +49,10 @@ def is_stopped(process: subprocess.Popen[str]) -> bool:
     return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
+def full_queues(world: World) -> float:
+    return metrics.read(world.folder).gauges.get("batch_full", 0)
+
+
 class World:
     """A site, a data folder, and the crawls of it."""
 
@@ -53,6 +60,12 @@ class World:
         self.folder, self.site = folder / "crawl", site
         self._logs = folder
         self.crawls: list[subprocess.Popen[str]] = []
+        self.most, self.more = inf, threading.Event()  # pages that are served before more may be
+
+    def answer(self, site: Site) -> Answer:
+        if len(site.pages) > self.most:
+            self.more.wait()
+        return page()
 
     def crawl(self, name: str, **variables: str) -> subprocess.Popen[str]:
         options = [part for key, value in OPTIONS.items() for part in ("-s", f"{key}={value}")]
@@ -82,10 +95,11 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     links = [f"/{number}" for number in range(PAGES)]
-    routes = {"/": page(*links), "*": lambda site: page()}
-    with sites(home=routes) as found:
+    with sites(home={"/": page(*links)}) as found:
         world = World(tmp_path, found["home"])
+        found["home"].routes["*"] = world.answer
         yield world
+        world.more.set()
         for process in world.crawls:
             process.kill()
             process.wait()
@@ -105,6 +119,7 @@ def test_others_wait_for_a_worker_stopped_in_a_transaction_and_go_on_by_themselv
     stopped = world.crawl("stopped.log", **failpoints.environment("catalog.before-commit:stop:2"))
     until(lambda: is_stopped(stopped), "the first to stop in its transaction")
     in_its_hands, before = world.leased(), len(world.site.pages)
+    world.most, full = before + 4 * BATCH_DOCUMENTS, full_queues(world)
 
     other = world.crawl("other.log")
     says = f"waiting for the catalog: process {stopped.pid} (stopped) is writing it"
@@ -113,9 +128,10 @@ def test_others_wait_for_a_worker_stopped_in_a_transaction_and_go_on_by_themselv
     def by_other() -> int:
         return len(world.site.pages) - before
 
-    # its queue gets full, and no more: two batches wait (or one and a wish to flush), one is being written
-    until(lambda: by_other() >= 2 * BATCH_DOCUMENTS, "the other to fill its queue")
-    assert by_other() < PAGES - len(in_its_hands)
+    until(lambda: full_queues(world) > full, "the other to fill its queue")
+    world.more.set()
+    until(lambda: world.log("other.log").count(says) >= 4, "the other to say so twice more")
+    assert by_other() < PAGES - len(in_its_hands)  # only what it had leased by then
     assert other.poll() is None
     assert world.states()["leased"] >= by_other()  # it keeps what it has fetched: its heart beats
 

@@ -18,6 +18,7 @@ from xml.etree.ElementTree import fromstring
 
 import httpx
 import pytest
+from conftest import examples
 from crawled import link
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -570,7 +571,9 @@ def test_failure_of_our_own_is_told_without_a_trace(crawl_dir: Path) -> None:
     assert "content-security-policy" in page.headers
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(query=st.text(max_size=80))
 def test_any_text_gets_an_answer(client: TestClient, query: str) -> None:
     for path in ("/search", "/api/search", "/suggest"):
@@ -624,7 +627,9 @@ def test_who_waits_too_long_is_told_so_then(client: TestClient, monkeypatch: pyt
     asyncio.run(ask())
 
 
-def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path) -> None:
+def test_asking_for_health_does_not_fill_the_queue(crawl_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webcrawler.web.search.answers.LATE_SECONDS", 3600.0)
+    monkeypatch.setattr("webcrawler.web.status.health.WAIT_SECONDS", 3600.0)
     config, release = Config(crawl_dir), threading.Event()
     app = make_app(config)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import redis
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learning import Web, crawl, link, seen, text, told
@@ -237,7 +238,7 @@ def loop(web: Web, seeds: list[str], near_top: int) -> list[str]:
 
 @pytest.mark.slow
 @given(st.fixed_dictionaries(dict.fromkeys(URLS, pages)), st.integers(1, 3))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_crawl_follows_the_most_relevant_anchor_of_the_documents_near_the_top(
     client: redis.Redis, web: Web, number: int
 ) -> None:

@@ -38,7 +38,7 @@ def choice(stage: Stage) -> Choice | None:
     """None where it runs no tests."""
     command = list(stage.command)
     if command[0] == "make":
-        printed = ["make", "--just-print", "-o", "dev", *command[1:]]
+        printed = ["make", "--just-print", "--no-print-directory", "-o", "dev", *command[1:]]
         command = shlex.split(subprocess.check_output(printed, cwd=PROJECT, text=True))
     is_of_tests = command[0].endswith("pytest") and "--collect-only" not in command
     return Choice(command[1:]) if is_of_tests else None

@@ -74,7 +74,7 @@ def begin(
     return subprocess.Popen(
         [sys.executable, "-c", program, *given],
         cwd=folder,
-        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | variables,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "WEBCRAWLER_SEED": ""} | variables,
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import Any
 
 import msgpack
 
-from webcrawler import urls
+from webcrawler import chance, urls
 from webcrawler.frontier import outlook, wire
 from webcrawler.frontier.homes import Homes
 from webcrawler.frontier.messages import Budgets, Failed, Leased, Politeness, Report
@@ -195,7 +194,7 @@ class Leases:
             arguments: list[Argument] = [milliseconds(seconds) for seconds in times]
             for lease, seconds, slow_down, retry_after, downloaded in own:
                 pause = milliseconds(max(polite.pause(seconds), retry_after)) if downloaded else -1
-                jitter = round(random.uniform(0.5, 1.5), 3) if slow_down else 1
+                jitter = round(chance.draws.uniform(0.5, 1.5), 3) if slow_down else 1
                 in_time = seconds < polite.slow and not slow_down
                 arguments += [lease.url, lease.token, pause, int(slow_down), jitter, int(in_time)]
             calls.append(Call(partition, "fetched", arguments))

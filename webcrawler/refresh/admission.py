@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webcrawler import clock
+from webcrawler import chance, clock
 from webcrawler.archive.catalog import Catalog, Due, KnownSitemap
 from webcrawler.frontier import Again, Frontier, inspect
 from webcrawler.job import sitemap_link
@@ -31,7 +31,6 @@ HOUR_SECONDS = 3600.0
 READ = "done/sitemap"  # the outcome of a sitemap whose newest fetch was one
 AUDIT = '{"audit":true}'  # asks for the whole page
 NOTHING = np.empty(0, np.int64)
-DRAWS = np.random.default_rng()
 
 
 class Admission:
@@ -180,8 +179,9 @@ class Admission:
     def _queue_audits(self, checks: int) -> None:
         """Draw as many documents as so many checks deserve, also those that were checked just now."""
         checkable = np.flatnonzero(self._collection.checkable())
-        number = min(DRAWS.binomial(checks, AUDITS), len(checkable))
-        drawn = DRAWS.choice(checkable, number, replace=False) if number else NOTHING
+        draws = np.random.default_rng(chance.draws.getrandbits(64))
+        number = min(draws.binomial(checks, AUDITS), len(checkable))
+        drawn = draws.choice(checkable, number, replace=False) if number else NOTHING
         self._queue_places(drawn, drawn)
 
     def _queue_places(

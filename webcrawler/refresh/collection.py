@@ -59,7 +59,8 @@ class Collection:
 
     def _forget(self) -> None:
         self.numbers: NDArray[np.int32] = np.empty(0, np.int32)  # page number by place
-        self.tried: NDArray[np.uint32] = np.empty(0, np.uint32)  # seconds since 1970; failures included
+        # Seconds since 1970, failures included. Not rounded: a pass begins amid a second.
+        self.tried: Floats = np.empty(0)
         self._places = np.empty(0, np.int32)  # by page number; -1: no document so far
         self._seq = self._news = 0
         self._heard: dict[int, float] = {}  # sitemaps by page number, and when they were read
@@ -190,7 +191,7 @@ class Collection:
         self.places(numbers)
         self._places[numbers] = np.arange(len(self), len(self) + len(numbers))
         self.numbers = np.concatenate((self.numbers, numbers.astype(np.int32)))
-        self.tried = np.concatenate((self.tried, checked.astype(np.uint32)))
+        self.tried = np.concatenate((self.tried, checked))
         self.schedule.add(servers, checked / DAY_SECONDS)
 
     def weigh(self) -> None:
@@ -231,9 +232,9 @@ class Collection:
             is_ahead = head["seq"] > self._catalog.checks.last_seq()  # it was restored from a backup
             if (head["identity"], head["policy"]) != wanted or is_ahead:
                 return
-            numbers, tried, seq, trust = kept["numbers"], kept["tried"], head["seq"], kept["trust"]
+            numbers, tried, trust = kept["numbers"], kept["tried"].astype(np.float64), kept["trust"]
             self.schedule.restore(kept)
-            self.numbers, self.tried, self._seq, self.trust.counts = numbers, tried, seq, trust
+            self.numbers, self.tried, self._seq, self.trust.counts = numbers, tried, head["seq"], trust
             self.places(self.numbers)
             self._places[self.numbers] = np.arange(len(self))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 from numpy.typing import NDArray
 
+from webcrawler import chance
 from webcrawler.refresh.choice import Numbers
 
 ONE_IN = 20  # checks of every server is sent without validators, another one with them
@@ -25,14 +24,13 @@ class Trust:
     def __init__(self) -> None:
         # By server: checks without validators, at most SHOWN; changes that others missed, at most MISSED.
         self.counts: NDArray[np.int8] = np.empty((0, 2), np.int8)
-        self._random = random.Random()
 
     def is_conditional(self, server: int) -> bool:
         """Tell how a page with validators is asked for; another time the answer may be another."""
         whole, missed = self.counts[server].tolist() if server < len(self.counts) else (0, 0)
         if missed >= MISSED:
-            return self._random.random() * ONE_IN < 1
-        return self._random.random() * (ONE_IN if whole >= SHOWN else FIRST_ONE_IN) >= 1
+            return chance.draws.random() * ONE_IN < 1
+        return chance.draws.random() * (ONE_IN if whole >= SHOWN else FIRST_ONE_IN) >= 1
 
     def doubted(self) -> NDArray[np.int64]:
         """The servers whose 304 is not believed, ascending."""

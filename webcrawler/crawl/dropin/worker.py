@@ -67,7 +67,7 @@ class SpiderWorker(Worker):
         self._in_memory: set[bytes] = set()  # fingerprints of requests that were not kept
         self._warned: set[str] = set()
         self._start_counts: Counter[bytes] = Counter()
-        self._expected_until = self._seeds_after = 0.0
+        self._seeds_after = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SpiderWorker:
@@ -90,6 +90,7 @@ class SpiderWorker(Worker):
         settings = options(self.crawler.settings, spider.name)
         self._spider = spider
         self._idle_seconds = settings.getfloat("FRONTIER_IDLE")
+        self._expected_until = time.monotonic() + self._idle_seconds  # also where nothing waits at the start
         # Another try yields the items before the error again: only where the project asks for tries.
         self._broken = broken(retry=is_given(self.crawler.settings, "FRONTIER_TRIES"))
         with ExitStack() as opened:

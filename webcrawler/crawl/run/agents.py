@@ -10,7 +10,6 @@ import asyncio
 import json
 import logging
 import os
-import random
 import signal
 import socket
 import sys
@@ -18,6 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from webcrawler import chance
 from webcrawler.crawl.run.tally import Tally
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Agents:
             other.line.close()
         self._others, self._first = [], line
         self.number, self.tally.row = number, number - 1
-        random.seed()
+        chance.seed(number)
 
     @property
     def is_first(self) -> bool:
