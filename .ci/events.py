@@ -67,21 +67,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in ("PYTEST_ADDOPTS", "PYTHONPATH"):
-        os.environ.pop(name, None)
     if (path := config.getoption("events")) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Writer(Path(path), config))
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest brings together what shares a fixture
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In the same order in all processes of xdist."""
+    """The same, in the same order, in all processes of xdist."""
     if config.getoption("without_deep"):
-        deep = [item for item in items if item.get_closest_marker("deep")]
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("deep")])
         items[:] = [item for item in items if not item.get_closest_marker("deep")]
-        config.hook.pytest_deselected(items=deep)
     seed = config.getoption("shuffled")
     if seed is not None:
         chance = Random(seed)
         files = {path: chance.random() for path in dict.fromkeys(item.path for item in items)}
         items.sort(key=lambda item: (files[item.path], chance.random()))
+
+
+def pytest_collection_finish() -> None:
+    """What tests start does not take our options. Processes of xdist, which collect, still do."""
+    for name in ("PYTEST_ADDOPTS", "PYTHONPATH"):
+        os.environ.pop(name, None)

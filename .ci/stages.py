@@ -23,7 +23,6 @@ from running import Run
 
 OUTPUT = Path("build/ci")
 MINUTES = 80.0
-ANY = "slow or not slow"  # what takes minutes runs where marks are asked for
 
 
 class Runner:
@@ -68,16 +67,14 @@ class Runner:
     def unsteady(self, runs: list[Run]) -> set[str]:
         """The red tests that pass when they run once more, alone."""
         red = sorted({event.test for run in runs for event in run.red})
-        again = self.side_by_side([Stage("once more", ("pytest", "-m", ANY, *red))] if red else [])
+        again = self.side_by_side([Stage("once more", ("pytest", *red))] if red else [])
         passed = {event.test for run in again for event in run.events if event.became == "passed"}
         return passed - {event.test for run in again for event in run.red}
 
 
 def main(arguments: list[str] | None = None, stages: tuple[Stage, ...] = STAGES) -> int:
     given = parsed(arguments, stages)
-    chosen = [stage for stage in stages if given.deep or not stage.deep]
-    if given.stages:
-        chosen = [stage for stage in stages if stage.name in given.stages]
+    chosen = [stage for stage in stages if stage.name in given.stages]
     seed = draw() if given.deep else None
     began = time.monotonic()
     limits = ("--maxfail=20", "--without-deep") if seed is None else (f"--shuffled={seed}",)
@@ -97,8 +94,10 @@ def parsed(arguments: list[str] | None, stages: tuple[Stage, ...]) -> argparse.N
     parser.add_argument("--deep", action="store_true", help="all stages, from a fresh seed, without limits")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="time limit (default %(default)g)")
     given = parser.parse_args(arguments)
-    if unknown := {*given.stages} - {stage.name for stage in stages}:
-        parser.error(f"no such stages: {', '.join(sorted(unknown))}")
+    names = [stage.name for stage in stages if given.deep or not stage.deep]
+    if unknown := {*given.stages} - {*names}:
+        parser.error(f"no such stages: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    given.stages = given.stages or names
     return given
 
 

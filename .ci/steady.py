@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from random import SystemRandom
 
-PYTEST = (sys.executable, "-m", "pytest", "-m", "slow or not slow")  # also what takes minutes
+PYTEST = (sys.executable, "-m", "pytest")
 LATE = ("-p", "moment", "--begins-at=.55")
 # Nobody has to end it, if need be.
 BUSY = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): sum(range(100_000))"

@@ -11,8 +11,9 @@ sys.path.append(str(PROJECT / ".ci"))
 COLLECTED = pytest.StashKey[list[pytest.Item]]()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All that this run has collected, before `-m` chooses."""
+    """All that this run has collected, before anybody chooses."""
     config.stash[COLLECTED] = items.copy()
 
 

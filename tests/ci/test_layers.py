@@ -44,13 +44,23 @@ def choice(stage: Stage) -> Choice | None:
     return Choice(command[1:]) if is_of_tests else None
 
 
-def test_each_test_is_in_one_stage(collected: list[pytest.Item]) -> None:
-    """Where only some are collected, of these; `make test` collects all."""
-    choices = {stage.name: found for stage in STAGES if (found := choice(stage))}
-
+@pytest.fixture
+def stages_of(collected: list[pytest.Item]) -> dict[pytest.Item, list[Stage]]:
+    """Of each test that is collected: all, where `make test` collects, or some."""
+    choices = [(stage, found) for stage in STAGES if (found := choice(stage))]
     stages = {}
     for item in collected:
         marks = MarkMatcher.from_markers(item.iter_markers())
-        stages[item.nodeid] = [name for name in choices if choices[name].takes(item, marks)]
+        stages[item] = [stage for stage, choice in choices if choice.takes(item, marks)]
+    return stages
 
-    assert {test: names for test, names in stages.items() if len(names) != 1} == {}
+
+def test_each_test_is_in_one_stage(stages_of: dict[pytest.Item, list[Stage]]) -> None:
+    assert [item.nodeid for item, stages in stages_of.items() if len(stages) != 1] == []
+
+
+def test_what_is_not_in_ci_says_what_else_holds_its_rule(stages_of: dict[pytest.Item, list[Stage]]) -> None:
+    """As the mark of a test that is deep does; CI leaves out these, and whole stages of them."""
+    deep = [item for item, stages in stages_of.items() if any(stage.deep for stage in stages)]
+
+    assert [item.nodeid for item in deep if not item.get_closest_marker("deep")] == []

@@ -54,7 +54,6 @@ def steady(folder: Path, text: str) -> tuple[int, str]:
 
 @pytest.mark.slow
 def test_each_run_has_a_seed_of_its_own_and_the_last_one_begins_at_55_hundredths(tmp_path: Path) -> None:
-    pytest.importorskip("webcrawler.clock")
     (tmp_path / "conftest.py").write_text(CONFTEST)
 
     status, told = steady(tmp_path, RECORDS)
