@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from bounds import report
 from whoosh.index import open_dir
 
 from .conftest import PROJECT, Crawled, Docweb
@@ -110,7 +111,7 @@ def test_what_is_fetched_again_was_in_flight(survivor: Survivor) -> None:
 def test_work_goes_on_soon_after_each_kill(survivor: Survivor) -> None:
     kills = survivor.figures["kills"]
 
-    assert [kill for kill in kills if kill["resumed"] > RESUME_SECONDS] == []
+    report("longest time until work went on", max(kill["resumed"] for kill in kills), RESUME_SECONDS)
 
 
 def test_no_process_is_left_over(survivor: Survivor) -> None:
