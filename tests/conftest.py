@@ -41,7 +41,7 @@ if sys.dont_write_bytecode:  # hundreds of processes would compile Scrapy and it
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
 MANY = 10 if PROFILE == "deep" else 1
 settings.register_profile("same", deadline=None, derandomize=True, database=None)
-settings.register_profile("deep", deadline=None, max_examples=1000, print_blob=True)
+settings.register_profile("deep", deadline=None, max_examples=1000, derandomize=False, print_blob=True)
 settings.load_profile(PROFILE)
 os.environ.setdefault(chance.NAME, "0")
 register_random(chance.draws)
@@ -56,6 +56,13 @@ HANGS_SECONDS = 900  # what is slow; all else has the limit of pyproject.toml
 def examples(number: int) -> int:
     """How many a property has to hold for in this profile, where it says so itself."""
     return number * MANY
+
+
+@pytest.hookimpl(tryfirst=True)  # before hypothesis reads it
+def pytest_configure(config: pytest.Config) -> None:
+    """The seed that is told with a red test draws its examples again."""
+    if PROFILE == "deep" and getattr(config.option, "hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = os.environ[chance.NAME]
 
 
 class Clock:
