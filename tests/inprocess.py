@@ -82,6 +82,8 @@ def _as_if_alone(variables: Mapping[str, object], project: Path, module: str) ->
             if name in settings.SETTINGS:  # the module was imported before
                 patch.setattr(settings, name, str(value))
         patch.setenv("SCRAPY_SETTINGS_MODULE", module)  # as Scrapy would, and leave it behind
+        # With a handler of its own, Scrapy sets the level of all logs for each crawler that is made later.
+        patch.setattr("scrapy.utils.log._scrapy_root_handler", None)
         for user in (crawl, cmdline):
             patch.setattr(user, "AsyncCrawlerProcess", _Crawls)
         try:

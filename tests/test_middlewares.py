@@ -16,7 +16,6 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH
 
-from webcrawler.clock import now
 from webcrawler.crawl.middlewares.login import LoginMiddleware
 from webcrawler.crawl.middlewares.outcome import (
     RESPELLINGS,
@@ -61,7 +60,7 @@ def test_all_downloads_of_a_lease_have_the_time_of_one(made: Handmade, outcome: 
     outcome.process_request(request)
     assert request.meta["download_timeout"] == pytest.approx(made.crawl.settings.getfloat("DOWNLOAD_TIMEOUT"))
 
-    started = request.meta["started"] = now() - 50
+    started = request.meta["started"] = request.meta["started"] - 50
     request.meta["deadline"] = started + 40
     outcome.process_request(request)
 
@@ -112,7 +111,7 @@ def test_a_sitemap_that_has_not_changed_is_decided_without_being_read(made: Hand
 def test_a_redirect_to_another_spelling_goes_on_within_its_lease_a_few_times(made: Handmade) -> None:
     request: Any = made.request(A + "index.html", proxy="http://proxy.test")
     lease = request.meta["lease"]
-    began = dict(request.meta) | {"started": now() - 9}
+    began = dict(request.meta) | {"started": 1.0}
     request.meta.update(began)
 
     for turn in range(RESPELLINGS):

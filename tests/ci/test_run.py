@@ -7,6 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -27,10 +29,11 @@ if sys.argv[1] == "serve":
 DOES_NOT_SERVE = "import sys; sys.exit(sys.argv[1] == 'serve')"
 STAGES = """
 import os, signal, sys
-signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended in good order"))
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print("stages of", *sys.argv[2:], os.environ["DOCWEB_PROXY"], flush=True)
 open("begun", "w").close()
-signal.pause()
+signal.sigwait({signal.SIGTERM})
+sys.exit("ended in good order")
 """
 
 
@@ -51,9 +54,10 @@ def _script(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def begin(clone: Path, docweb: str, *arguments: str) -> subprocess.Popen[str]:
+@contextmanager
+def begun(clone: Path, docweb: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     (clone / "docweb.py").write_text(docweb)
-    return subprocess.Popen(
+    with subprocess.Popen(
         ["bash", ".ci/run", *arguments],
         cwd=clone,
         env=os.environ
@@ -61,11 +65,17 @@ def begin(clone: Path, docweb: str, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
+        start_new_session=True,
+    ) as run:
+        try:
+            yield run
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)  # whatever hangs
 
 
 def test_a_docweb_that_does_not_listen_is_one_line_and_the_end(clone: Path) -> None:
-    with begin(clone, DOES_NOT_SERVE) as run:
+    with begun(clone, DOES_NOT_SERVE) as run:
         told, errors = run.communicate()
 
     assert run.returncode == 1
@@ -76,7 +86,7 @@ def test_who_ends_it_ends_the_stages_in_good_order_and_leaves_nothing(clone: Pat
     for name in ("begun", "held"):
         os.mkfifo(clone / name)
 
-    with begin(clone, SERVES, "--deep") as run, (clone / "held").open() as held:
+    with begun(clone, SERVES, "--deep") as run, (clone / "held").open() as held:
         (clone / "begun").read_text()
         run.send_signal(signal.SIGTERM)
         told, errors = run.communicate()

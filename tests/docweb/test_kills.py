@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from bounds import report
 from whoosh.index import open_dir
 
 from .conftest import PROJECT, Crawled, Docweb
@@ -108,10 +107,11 @@ def test_what_is_fetched_again_was_in_flight(survivor: Survivor) -> None:
     assert survivor.figures["refetched_unexplained"] == 0
 
 
+@pytest.mark.deep("how busy the machine is decides; bench/faults/kills.py reports it")
 def test_work_goes_on_soon_after_each_kill(survivor: Survivor) -> None:
     kills = survivor.figures["kills"]
 
-    report("longest time until work went on", max(kill["resumed"] for kill in kills), RESUME_SECONDS)
+    assert [kill for kill in kills if kill["resumed"] > 5 * RESUME_SECONDS] == []
 
 
 def test_no_process_is_left_over(survivor: Survivor) -> None:

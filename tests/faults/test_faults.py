@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bounds import report
 from failpoints import OF_CRAWLS
 
 PROJECT = Path(__file__).parents[2]
@@ -73,8 +72,13 @@ def test_there_were_kills_enough_and_at_every_failpoint(figures: dict[str, Any])
 
 
 def test_work_goes_on_soon_after_each_fault(figures: dict[str, Any]) -> None:
-    for kind, figures_of_kind in figures["kinds"].items():
-        report(f"time until work went on after {kind}", figures_of_kind["resumed_max"], RESUME_SECONDS)
+    slow = {
+        kind: of_kind
+        for kind, of_kind in figures["kinds"].items()
+        if of_kind["resumed_max"] > 5 * RESUME_SECONDS
+    }
+
+    assert slow == {}
 
 
 def test_what_is_fetched_again_was_in_flight(figures: dict[str, Any]) -> None:

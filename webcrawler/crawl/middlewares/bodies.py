@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS, Htt
 from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
-from webcrawler import clock
 from webcrawler.crawl.responses import CODINGS_MAX, Refused, codings_of, has_many_members
 from webcrawler.crawl.room import POLL_SECONDS, Room
 
@@ -54,9 +54,9 @@ class CompressedMiddleware(HttpCompressionMiddleware):
     async def _inflated(self, request: Request, response: Response, codings: list[bytes]) -> Response:
         bounds = (self._max_size, request.meta.get("download_maxsize", self._max_size))
         request.meta["download_maxsize"] = min(bounds)  # of a robots.txt more is read than is inflated
-        deadline = request.meta.get("deadline", clock.now() + WAIT_SECONDS)
+        deadline = request.meta.get("deadline", time.monotonic() + WAIT_SECONDS)
         while not self._room.take():
-            if clock.now() > deadline:
+            if time.monotonic() > deadline:
                 raise DownloadTimeoutError(f"no room to inflate {request.url}")
             await asyncio.sleep(POLL_SECONDS)
         try:

@@ -7,6 +7,7 @@ not loops within Scrapy.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -57,7 +58,7 @@ class OutcomeMiddleware(CrawlPart):
     def process_request(self, request: Request) -> None:
         if "lease" in request.meta:
             sys.audit("webcrawler.download.before")
-            now = clock.now()
+            now = time.monotonic()
             request.meta.setdefault("started", now)
             deadline = request.meta.setdefault("deadline", now + self._timeout_s)
             request.meta["download_timeout"] = max(0.1, deadline - now)
@@ -72,8 +73,7 @@ class OutcomeMiddleware(CrawlPart):
         if target and target.id == lease.id and respelled < RESPELLINGS:
             # The same URL under another spelling (`/index.html` sent on to `/`): the lease goes on.
             return request.replace(url=target.spelling, meta={**request.meta, "respelled": respelled + 1})
-        now = clock.now()
-        seconds = now - request.meta["started"]
+        seconds = time.monotonic() - request.meta["started"]
         self._crawl.leases.report(report_of(lease, seconds, response))
         state, reason, retry = reason_of(response, target, lease, self._crawl.rules.kinds)
         # Half a page has half of its links: it is asked for again. The last try takes what came.
@@ -86,7 +86,7 @@ class OutcomeMiddleware(CrawlPart):
             lease,
             state,
             reason,
-            now,
+            clock.now(),
             seconds,
             min(response.status, 999),  # a status line may hold any number, a database does not
             headers_of(response),

@@ -139,11 +139,11 @@ class Outcomes:
         reason, retry, slow_down = reason_of_error(error)
         if reason == "unreachable" and (refusal := self._worker.host_refusal(request.url)):
             reason, retry = refusal, False
-        now = clock.now()
+        now = time.monotonic()
         seconds = now - request.meta.get("started", now)
         self._leases.report(Report(lease, seconds, slow_down, downloaded="started" in request.meta))
         message = f"{type(error).__name__}: {error}"[:500]
-        fetch = Fetch(lease, "failed", reason, now, seconds, retry=retry, error=message)
+        fetch = Fetch(lease, "failed", reason, clock.now(), seconds, retry=retry, error=message)
         self.decide(Entry(fetch, archive=True))
 
     def decide(self, entry: Entry) -> None:
