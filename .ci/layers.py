@@ -1,7 +1,7 @@
 """Which tests run where: one row a stage. All rows are `make test-all`; `.ci/run` leaves out what is deep.
 
-That is whole stages, and tests with that mark. Each test belongs to one stage; tests/ci/test_layers.py holds
-that.
+That is whole stages, and tests with that mark. Each test belongs to one stage, but for what deep stages run
+again; tests/ci/test_layers.py holds that.
 """
 
 from __future__ import annotations
@@ -44,6 +44,18 @@ MISSION = "tests/mission"  # a test for each row of the papers, whose seconds ar
 INSTALLED = files("documented", "docs_site", "extras", "operate", "packaging")
 BROWSER = files("about", "live_in_browser", "query_log_in_browser", "search_box", "search_in_browser", "xss")
 
+# What these do depends on when processes begin, are stopped and end.
+PROCESSES = files(
+    *("agents", "connection", "follower", "parserpool", "purge", "ranker", "search_first", "serve_command"),
+    *("side_by_side", "sitemaps", "stopped_writer", "stored_ranks", "takeover", "vocabulary_companion"),
+)
+
+
+def quick_at(seconds: float) -> tuple[str, ...]:
+    """The quick tests, each of which begins at this moment."""
+    return ("python", "-m", "pytest", "-m", "not slow", "-p", "moment", f"--begins-at={seconds}")
+
+
 STAGES = (
     Stage("style", ("ruff", "check", "."), phase=1),
     Stage("format", ("ruff", "format", "--check", "."), phase=1),
@@ -61,4 +73,7 @@ STAGES = (
     tests("scrapyd", "scrapyd", *files("scrapyd", "scrapyd_foreign"), seconds=80),
     tests("cluster", "cluster", *files("cluster"), seconds=40),
     tests("faults", "faults", "tests/faults", lanes=2, seconds=440, deep=True),
+    Stage("late in a second", quick_at(0.55), seconds=400, deep=True),
+    Stage("midnight", quick_at(86_399.8), seconds=400, deep=True),
+    Stage("twenty times", ("python", ".ci/steady.py", *PROCESSES), lanes=2, seconds=9_000, deep=True),
 )

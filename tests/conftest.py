@@ -88,10 +88,13 @@ class Clock:
 
 
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of its module
-def pytest_runtest_setup() -> None:
-    """What a test draws does not depend on the tests before it."""
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What a test draws does not depend on the tests before it.
+
+    Nor does it repeat theirs: Whoosh draws the names of files, also in folders that tests share.
+    """
     chance.seed()
-    random.seed(os.environ[chance.NAME])
+    random.seed(f"{os.environ[chance.NAME]} {item.nodeid}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by these marks

@@ -52,7 +52,7 @@ def command(
         project, module: the folder and the settings of another project, which are imported anew.
         given: settings.
     """
-    options = [f"-s{name}={value}" for name, value in {"CRAWL_DIR": folder, **given}.items()]
+    options = [f"-s{name}={value}" for name, value in {"CRAWL_DIR": folder, "CRAWL_NICE": 0, **given}.items()]
     out, err = io.StringIO(), io.StringIO()
     # What other commands start beside a crawl that goes on has to outlive them, and may be told to end.
     beside = _companions() if arguments[0] == "crawl" else nullcontext()

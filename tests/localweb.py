@@ -246,12 +246,12 @@ def crawl(
     *arguments: str,
     seconds: float = 240.0,
     variables: Mapping[str, object] | None = None,
-    process: bool = False,
+    process: str = "",
     **settings: object,
 ) -> Crawled:
     """A crawl of loopback to its end, without pauses, index and ranker unless told otherwise.
 
-    It runs in this process, unless it has agents or is asked to have one of its own.
+    It runs in this process, unless it has agents or a reason for one of its own: `process="is killed"`.
     """
     settings = {
         "ADDRESSES_ALLOWED": "127.0.0.1/32",
@@ -265,7 +265,7 @@ def crawl(
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     if not (process or any("agents=" in argument for argument in arguments)):
         words = ("crawl", *options, *arguments)
-        ended = inprocess.command(*words, folder=folder, variables=variables or {}, CRAWL_NICE=0)
+        ended = inprocess.command(*words, folder=folder, variables=variables or {})
         return Crawled(folder, ended.status, ended.err)
     started = scrapy("crawl", *options, *arguments, folder=folder, **(variables or {}))
     try:

@@ -125,6 +125,7 @@ def test_the_size_of_the_collection_is_for_all_agents_together(web: SharedWeb, t
     assert len(done.documents()) == 17
 
 
+@pytest.mark.slow
 def test_agents_do_not_write_to_one_file(web: SharedWeb, tmp_path: Path) -> None:
     done = crawled(tmp_path / "crawl", web, "-O", f"{tmp_path}/pages.jsonl")
 

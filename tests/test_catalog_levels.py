@@ -160,6 +160,7 @@ def test_rows_move_on_level_by_level_and_are_found_in_each(tmp_path: Path) -> No
     assert found == {f"http://b.example/{n}": f"http://a.example/{n}" for n in range(60)}
 
 
+@pytest.mark.slow
 def test_a_batch_moves_about_as_many_rows_as_it_adds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_turns: None
 ) -> None:

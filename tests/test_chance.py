@@ -45,6 +45,7 @@ def test_without_a_seed_nothing_is_drawn_twice() -> None:
     assert drawn("") != drawn("")
 
 
+@pytest.mark.slow
 def test_each_agent_of_a_crawl_draws_for_itself_and_again_the_same() -> None:
     found = drawn_by_agents("7")
 

@@ -442,6 +442,7 @@ def test_scrapys_own_commands_know_nothing_of_the_frontier(tmp_path: Path) -> No
     assert not (tmp_path / "crawl").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["scrapy.shell", "webcrawler.commands.base"])
 def test_ctrl_c_before_a_command_has_begun_is_one_line(module: str) -> None:
     """From the import of the settings on; what Scrapy imports before, nobody can answer for."""

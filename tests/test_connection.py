@@ -108,6 +108,7 @@ def test_data_outlive_the_server(crawl_dir: Path) -> None:
         assert connection.client.get("word") == b"gene"
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_share_one_server(crawl_dir: Path) -> None:
     users = [User(crawl_dir, f"user-{n}") for n in range(3)]
 
@@ -484,6 +485,7 @@ def test_remote_redis_that_is_gone_cannot_be_revived(crawl_dir: Path, tmp_path: 
         connection.revive()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*retry_on_timeout")
 def test_when_one_line_falls_silent_no_idle_line_is_trusted(crawl_dir: Path, tmp_path: Path) -> None:
     """Each would cost a time-out of its own, and work goes on so much later."""
@@ -507,6 +509,7 @@ def test_when_one_line_falls_silent_no_idle_line_is_trusted(crawl_dir: Path, tmp
         connection.close()
 
 
+@pytest.mark.slow
 def test_a_command_is_interrupted_while_its_numbers_are_written(tmp_path: Path) -> None:
     """By an exception, as of Ctrl-C, and not by the crash of hiredis."""
     ended = interruptedclient.run("", tmp_path)

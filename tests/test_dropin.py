@@ -573,6 +573,7 @@ def test_with_one_request_at_a_time_the_highest_priority_is_first(ended: Start, 
     assert words == ["word=green", "word=blue", "word=red"]
 
 
+@pytest.mark.slow
 def test_the_add_on_imports_neither_numpy_nor_whoosh_nor_sqlite3() -> None:
     code = "import sys, webcrawler.addon; print({'numpy', 'whoosh', 'sqlite3'} & sys.modules.keys())"
 

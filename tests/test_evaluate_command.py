@@ -178,6 +178,7 @@ def test_plots_are_svg_files(run: Run, graph: Path, tmp_path: Path) -> None:
         assert word in words
 
 
+@pytest.mark.slow
 def test_names_are_drawn_as_they_are_into_files_with_plain_names(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

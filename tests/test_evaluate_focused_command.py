@@ -76,6 +76,7 @@ def test_people_see_a_row_for_each_strategy(run: Run, topics: Path, crawl_dir: P
         ]
 
 
+@pytest.mark.slow
 def test_programs_read_the_figures_and_curves_are_drawn(
     run: Run, topics: Path, crawl_dir: Path, tmp_path: Path
 ) -> None:

@@ -344,6 +344,7 @@ def test_ranks_find_more_on_a_small_domain(mode: str, least: float) -> None:
     assert fmean(run.figures.auc["ib:5"] or 0 for _, run in made) >= least
 
 
+@pytest.mark.slow
 def test_hot_pages_of_the_domain_are_those_that_are_known() -> None:
     whole, _ = recorded("webgraph-cnr-2000", "286670")
     judge = Evaluator(whole, Metrics(("ib:3", "ib:10", "ib:100", "ir:13")))

@@ -233,7 +233,7 @@ def test_what_was_judged_good_stays(sites: Sites, folder: Path) -> None:
 def test_what_an_index_crawl_reaches_stays(sites: Sites, folder: Path) -> None:
     before, reached = documents(folder), sites.near.url + "/quokka"
     job = (f"seeds={reached}", "domains=127.0.0.2", "max_pages=1")
-    in_its_midst(sites, folder, lambda: index(folder, *job, process=True))
+    in_its_midst(sites, folder, lambda: index(folder, *job, process="while another one runs"))
 
     search(folder, "keep=no")
 

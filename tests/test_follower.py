@@ -403,6 +403,7 @@ def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
     assert urls(at_rest(tmp_path)) == ["page"]
 
 
+@pytest.mark.slow
 def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
     with hold_crawl(tmp_path):
@@ -417,6 +418,7 @@ def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, 
     at_rest(tmp_path)
 
 
+@pytest.mark.slow
 def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:
     write(catalog, page("page", "word"))
     with hold_crawl(tmp_path):
@@ -428,6 +430,7 @@ def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog:
         assert child.wait(240) == 0
 
 
+@pytest.mark.slow
 def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
     tmp_path: Path, catalog: Catalog
 ) -> None:

@@ -46,12 +46,14 @@ def test_no_other_command_is_published() -> None:
     assert ours == {"frontier"}
 
 
+@pytest.mark.slow
 def test_loading_it_imports_nothing_but_itself() -> None:
     new = subprocess.check_output([sys.executable, "-c", NEW], text=True).split()
 
     assert new == ["webcrawler", "webcrawler.commands", "webcrawler.commands._published"]
 
 
+@pytest.mark.slow
 def test_other_commands_go_on_where_what_it_needs_is_missing(project: Path) -> None:
     without = "import sys; sys.modules.update(redis=None, msgpack=None, ada_url=None); "
 

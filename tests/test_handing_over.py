@@ -73,6 +73,7 @@ def test_documents_that_are_handed_over_are_there_and_known_the_second_time(
     assert urls(tmp_path / "main") == urls(folder)
 
 
+@pytest.mark.slow
 def test_what_is_too_much_at_a_time_is_sent_in_parts(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,7 +50,7 @@ class Web:
     def crawl(self, folder: Path, *arguments: str, **variables: str) -> tuple[Crawled, list[str]]:
         """The crawl, and which pages it asked for, in order."""
         before = len(self.asked)
-        done = crawl(folder, *arguments, process=True, variables=variables, **SETTINGS)
+        done = crawl(folder, *arguments, process="is killed", variables=variables, **SETTINGS)
         return done, [path for path in self.asked[before:] if path != "/robots.txt"]
 
 

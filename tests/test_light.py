@@ -72,6 +72,7 @@ def extras() -> dict[str, list[str]]:
     return {extra: brought(extra) for extra in given}
 
 
+@pytest.mark.slow
 def test_what_a_spider_imports_loads_none_of_the_rest() -> None:
     rooms = "webcrawler.addon, webcrawler.scheduler, webcrawler.crawl.dropin, webcrawler.crawl.robots"
 

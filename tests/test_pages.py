@@ -274,6 +274,7 @@ def test_record_that_was_torn_at_any_byte_costs_only_itself(store: PageStore, tm
         record_at(store.folder, torn)
 
 
+@pytest.mark.slow
 def test_what_was_synced_outlives_kill_9(tmp_path: Path) -> None:
     script = """
 import os, signal, sys

@@ -102,6 +102,7 @@ def test_worker_that_has_grown_ends_between_two_pages_so_none_is_given_out_twice
     assert len(submitted) == len(pages)
 
 
+@pytest.mark.slow
 def test_page_past_its_deadline_is_killed_and_the_pages_beside_it_are_not() -> None:
     pool = ParserPool(workers=2, timeout_s=2, memory_mb=1024)
     before = [pool.parse(GOOD, URL) for _ in range(20)]
@@ -148,6 +149,7 @@ def test_page_whose_worker_stays_silent_is_given_to_another_one_before_it_is_to_
     pool.kill()
 
 
+@pytest.mark.slow
 def test_worker_that_is_stopped_from_outside_is_not_the_page_s_fault(pool: ParserPool) -> None:
     with pytest.raises(Unavailable):
         pool.parse(Deadly([signal.SIGTERM]), URL).result(180)
@@ -220,12 +222,14 @@ def start(program: str, folder: Path, path: str = "") -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_workers_do_not_run_the_main_program(tmp_path: Path) -> None:
     output, _ = start("pool.close()", tmp_path).communicate()
 
     assert output == "started\ntext link\n"
 
 
+@pytest.mark.slow
 def test_workers_come_out_of_a_zipped_egg(tmp_path: Path) -> None:
     package, egg = Path(webcrawler.__file__).parent, tmp_path / "webcrawler.egg"
     with zipfile.ZipFile(egg, "w") as archive:
@@ -238,6 +242,7 @@ def test_workers_come_out_of_a_zipped_egg(tmp_path: Path) -> None:
     assert output == "started\ntext link\n2\n"
 
 
+@pytest.mark.slow
 def test_workers_outlive_ctrl_c(tmp_path: Path) -> None:
     interrupt = f"""
 signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
@@ -251,6 +256,7 @@ pool.close()
     assert output == "started\ntext link\ninterrupted\n100\n"
 
 
+@pytest.mark.slow
 def test_workers_end_when_their_owner_is_killed(tmp_path: Path) -> None:
     busy = f"pool.parse(b'<b>x' * 2_000_000, '{URL}'); print('busy', flush=True); signal.pause()"
     owner = start(busy, tmp_path)

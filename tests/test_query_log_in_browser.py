@@ -14,7 +14,7 @@ from waiting import until
 
 from webcrawler.usage import NAME, figures
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 PROSE = "harbour pilots steer ships past the lighthouse into the harbour " * 3
 

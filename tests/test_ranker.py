@@ -210,6 +210,7 @@ def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
     assert world.priority("a") == world.priority("b") > 0
 
 
+@pytest.mark.slow
 def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, start: Start) -> None:
     process = start()
     world.fetch("seed", "a", "b")

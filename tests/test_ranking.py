@@ -264,6 +264,7 @@ def by_page(scores: dict[int, float], pages: int) -> NDArray[np.float64]:
     return np.array([scores[page] for page in range(pages)])
 
 
+@pytest.mark.slow
 def test_hot_pages_of_cnr_2000_are_as_many_as_its_readme_says() -> None:
     pages, *lines = gzip.decompress(data("webgraph-cnr-2000/cnr-2000.graph-txt.gz").read_bytes()).split(b"\n")
     sources = np.repeat(np.arange(int(pages)), [len(line.split()) for line in lines[: int(pages)]])

@@ -116,6 +116,7 @@ def test_the_formula_holds_whatever_is_crawled_and_however_often(crawl: Crawl, u
         assert made.crawled[page] == (page in links)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(pages, pages), min_size=1))
 def test_the_order_is_that_of_pagerank_when_all_is_crawled(links: list[tuple[int, int]]) -> None:
     """The missing rule for dangling pages only scales."""
@@ -144,6 +145,7 @@ def test_yields_by_hand() -> None:
     assert made.yields == pytest.approx([1, 6 / 4, 6 / 4, 6 / 4, 1, 1, 1, 1, 1])
 
 
+@pytest.mark.slow
 @given(once, st.booleans())
 def test_yields_follow_who_named_whom_first(crawl: Crawl, update: bool) -> None:
     made, namer, crawled = estimate(crawl, update), dict[int, int](), list[int]()

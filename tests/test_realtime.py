@@ -78,7 +78,7 @@ def folder(crawled: tuple[Path, list[str]], site: Site, tmp_path: Path) -> Path:
 
 
 def search(
-    folder: Path, *arguments: str, strategy: str = "best-first", process: bool = False
+    folder: Path, *arguments: str, strategy: str = "best-first", process: str = ""
 ) -> tuple[Crawled, Journal]:
     """Keeps all that it finds: tests/test_finds.py is about what is kept."""
     words = ("-a", f"strategy={strategy}", "-a", "job=test", "-a", "keep=yes", *arguments)

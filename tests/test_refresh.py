@@ -462,7 +462,14 @@ def test_a_pass_whose_refresher_cannot_work_ends_and_the_next_goes_on(
     fails = "import sys\nif 'refresher' in ' '.join(sys.orig_argv): raise SystemExit('it fails')\n"
     (broken / "sitecustomize.py").write_text(fails)
 
-    failed = once(tmp_path, living, "-a", "refresh=once", process=True, variables={"PYTHONPATH": broken})
+    failed = once(
+        tmp_path,
+        living,
+        "-a",
+        "refresh=once",
+        process="its refresher fails at its start",
+        variables={"PYTHONPATH": broken},
+    )
     checked = once(tmp_path, living, "-a", "refresh=once")
 
     assert failed.status == 1

@@ -338,7 +338,7 @@ def test_search_in_a_folder_of_its_own_is_watched_and_stopped_from_the_page(
             crawl,
             far,
             *("realtime", *(part for word in words for part in ("-a", word))),
-            process=True,
+            process="is watched by a server in this one",
             variables={"SHARE_URL": url, "SHARE_TOKEN": TOKEN},
             ITEM_PIPELINES=WITH_INDEX,
             DOWNLOAD_DELAY=0.2,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -137,6 +138,7 @@ def ending(process: subprocess.Popen[bytes] | None) -> Iterator[None]:
         process.wait()
 
 
+@pytest.mark.slow
 def test_a_search_replaces_a_follower_of_lower_priority_and_leaves_one_of_the_lowest(
     tmp_path: Path, catalog: Catalog
 ) -> None:
@@ -164,8 +166,11 @@ def test_a_search_replaces_a_follower_of_lower_priority_and_leaves_one_of_the_lo
 # ---- the whole
 
 
-def _endless(site: Site) -> Answer:
+def _endless(site: Site, over: threading.Event) -> Answer:
+    """Some hundred pages; the next ones come when it is over, so that their crawl lasts."""
     number = len(site.asked)
+    if number > 250:
+        over.wait()
     links = {f"p{number}_{i}": f"on {i}" for i in range(3)}
     return document(f"Page {number}", f"backlog {number} " * 50, **links)
 
@@ -178,7 +183,8 @@ def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alon
     start = document("Quokkas", "quokka", **{name: f"quokka {name}" for name in names})
     routes = {f"/{name}": document(name, f"quokka {name} " * (i + 1)) for i, name in enumerate(names)}
     alone, beside = tmp_path / "alone", tmp_path / "beside"
-    with sites(searched={"/": start, **routes}, crawled={"*": _endless}) as web:
+    over = threading.Event()
+    with sites(searched={"/": start, **routes}, crawled={"*": lambda site: _endless(site, over)}) as web:
         words = ("-a", "query=quokka", "-a", f"seeds={web['searched'].url}/", "-a", "enough=0")
         wanted = {hit["url"] for hit in search(alone, *words)[1]["hits"]}
         local = {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": 0, "RANKER_ENABLED": "no"}
@@ -188,9 +194,10 @@ def test_a_search_beside_a_crawl_whose_follower_starves_finds_what_it_finds_alon
             until(lambda: applied_seq(beside / "index") > 0, "the first pages in the index")
             os.kill(holder(beside, FOLLOWER), signal.SIGSTOP)
             until(lambda: len(web["crawled"].asked) > 200, "many pages")
-            _, journal = search(beside, *words)
+            _, journal = search(beside, *words, process="leaves its follower to the crawl")
             assert crawl.poll() is None
         finally:
+            over.set()
             crawl.send_signal(signal.SIGINT)
             crawl.communicate(timeout=240)
 
@@ -214,7 +221,7 @@ def test_a_search_whose_follower_is_killed_starts_another_and_finds_the_same(tmp
         words = ("-a", "query=quokka", "-a", f"seeds={web['searched'].url}/", "-a", "enough=0")
         wanted = {hit["url"] for hit in search(tmp_path / "alone", *words)[1]["hits"]}
         web["searched"].routes["/last"] = kill
-        _, journal = search(tmp_path / "killed", *words, process=True)
+        _, journal = search(tmp_path / "killed", *words, process="its follower is killed")
 
     assert {hit["url"] for hit in journal["hits"]} == wanted
     assert len(killed) == 1 and holder(tmp_path / "killed", FOLLOWER) not in (0, *killed)

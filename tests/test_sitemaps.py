@@ -281,8 +281,8 @@ def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, fai
     with sites(a={"/robots.txt": announcing("/map.xml"), **routes}) as opened:
         armed = failpoints.environment(f"{failpoint}:kill", once=tmp_path / "once")
         (tmp_path / "once").mkdir()
-        killed = bounded(tmp_path / "crawl", opened["a"], process=True, variables=armed)
-        found = bounded(tmp_path / "crawl", opened["a"], process=True, variables=armed)
+        killed = bounded(tmp_path / "crawl", opened["a"], process="is killed", variables=armed)
+        found = bounded(tmp_path / "crawl", opened["a"], process="is killed", variables=armed)
 
         assert killed.status == -9
         assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}

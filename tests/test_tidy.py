@@ -54,6 +54,7 @@ def results() -> Results:
     return compare(graph, ["fifo", "backlink", "random"], seeds=[1, 2], metrics=metrics, jobs=1)
 
 
+@pytest.mark.slow
 def test_frames_of_both_libraries_hold_the_rows_of_the_results(results: Results) -> None:
     rows = results.rows()
     pandas, polars = results.to_pandas(), results.to_polars()

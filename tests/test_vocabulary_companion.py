@@ -79,6 +79,7 @@ def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path, start: 
     assert vocabulary.frequency("bread") == 1
 
 
+@pytest.mark.slow
 def test_there_is_one_of_them(tmp_path: Path, start: Start) -> None:
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
@@ -88,6 +89,7 @@ def test_there_is_one_of_them(tmp_path: Path, start: Start) -> None:
         assert not builder.keep_vocabulary(tmp_path)
 
 
+@pytest.mark.slow
 def test_sigterm_ends_it(tmp_path: Path, start: Start) -> None:
     small_crawl(tmp_path, "Bread")
     with hold_crawl(tmp_path):
@@ -194,7 +196,14 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
 def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> None:
     pipelines = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
-        crawl(tmp_path, "index", "-a", f"seeds={web['web'].url}/", process=True, ITEM_PIPELINES=pipelines)
+        crawl(
+            tmp_path,
+            "index",
+            "-a",
+            f"seeds={web['web'].url}/",
+            process="its builder outlives it",
+            ITEM_PIPELINES=pipelines,
+        )
     process = scrapy("report", folder=tmp_path)
     process.communicate(timeout=240)
 

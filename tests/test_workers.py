@@ -53,7 +53,7 @@ def crawl_together(web: SharedWeb, folder: Path, **settings: object) -> list[Cra
         options = {"USER_AGENT": worker, "CONCURRENT_REQUESTS": 2, "FRONTIER_SERVER_CONCURRENCY": 9}
         options["BUDGET_REPEATS"] = 0  # the pages repeat each other: no server is to be asked for one more
         seeds = "seeds=" + ",".join(web.fronts)
-        return crawl(folder, "index", "-a", seeds, **options, **settings)
+        return crawl(folder, "index", "-a", seeds, process="one of two workers", **options, **settings)
 
     with ThreadPoolExecutor(len(WORKERS)) as pool:
         return list(pool.map(work, WORKERS))

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from localweb import PROJECT
 
+pytestmark = pytest.mark.slow
+
 SERVES = """
 import http.server, sys
 

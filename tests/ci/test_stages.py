@@ -14,6 +14,8 @@ import pytest
 from layers import Stage
 from localweb import PROJECT
 
+pytestmark = pytest.mark.slow
+
 XDIST = ("-p", "xdist.plugin", "-n", "1")
 PROGRAM = """
 import sys
@@ -113,7 +115,6 @@ def red(folder: Path) -> str:
     return told
 
 
-@pytest.mark.slow
 def test_the_output_of_a_stage_is_in_a_file_and_that_of_a_red_one_on_the_terminal(
     folder: Path, red: str
 ) -> None:
@@ -125,19 +126,16 @@ def test_the_output_of_a_stage_is_in_a_file_and_that_of_a_red_one_on_the_termina
     assert "test_left_out" in (folder / "build/ci/rules.xml").read_text()
 
 
-@pytest.mark.slow
 def test_the_end_names_what_is_red_and_why(red: str) -> None:
     assert "\nFAILED style\n    line 7 is crooked\n" in red
     assert "AssertionError: assert 'crooked' == 'straight'" in why(red, r"test_rules\.py::test_bad \(.*:8\)")
     assert "OSError: no room" in why(red, r"test_rules\.py::test_on_what_is_broken \(.*:18\)")
 
 
-@pytest.mark.slow
 def test_the_last_line_counts_all_tests_and_stages_that_are_red_without_one(red: str) -> None:
     assert re.search(r"\n2 errors, 1 failed, 1 passed, 1 skipped in [\d.]+s \(\d+:\d\d\)\n$", red)
 
 
-@pytest.mark.slow
 def test_what_passes_once_more_alone_is_called_unsteady_and_is_red(tmp_path: Path) -> None:
     status, told = outcome(tmp_path, of_tests("unsteady", UNSTEADY, tmp_path))
 
@@ -146,7 +144,6 @@ def test_what_passes_once_more_alone_is_called_unsteady_and_is_red(tmp_path: Pat
     assert told.splitlines()[-1].startswith("1 failed in ")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_who_ends_it_is_told_what_was_red_and_what_was_under_way(
     tmp_path: Path, number: signal.Signals
@@ -231,7 +228,6 @@ def test_deep_runs_have_a_seed_of_their_own_that_is_told_with_what_is_red(tmp_pa
     assert len(seeds) == 2
 
 
-@pytest.mark.slow
 def test_deep_runs_shuffle_the_tests_by_their_seed(tmp_path: Path) -> None:
     """Also in the processes of xdist."""
     text = """

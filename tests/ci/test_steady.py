@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from localweb import PROJECT
 
+pytestmark = pytest.mark.slow
+
 STEADY = str(PROJECT / ".ci/steady.py")
 CONFTEST = """
 from types import SimpleNamespace
@@ -52,7 +54,6 @@ def steady(folder: Path, text: str) -> tuple[int, str]:
     return run.returncode, told
 
 
-@pytest.mark.slow
 def test_each_run_has_a_seed_of_its_own_and_the_last_one_begins_at_55_hundredths(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
 
@@ -65,7 +66,6 @@ def test_each_run_has_a_seed_of_its_own_and_the_last_one_begins_at_55_hundredths
     assert [moment for _, _, *moment in runs] == [["1000.25", "None"]] * 4 + [["1000.55", "+0.300000"]] * 2
 
 
-@pytest.mark.slow
 def test_a_red_run_is_told_with_its_seed(tmp_path: Path) -> None:
     status, told = steady(tmp_path, FAILS_AT_FIRST)
 
