@@ -167,7 +167,9 @@ def states(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.deep("SIGTERM does the same"))]
+)
 def test_a_signal_to_the_first_ends_all_in_good_order(
     number: int, held_web: SharedWeb, tmp_path: Path
 ) -> None:

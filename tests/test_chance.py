@@ -65,10 +65,10 @@ def test_checks_without_validators_are_drawn_by_the_seed() -> None:
     assert drawn_by(Trust()) == first
 
 
-def test_each_test_begins_with_the_seed_of_the_run() -> None:
+def test_each_test_begins_with_the_seed_of_the_run(request: pytest.FixtureRequest) -> None:
     begun = chance.draws.getstate(), random.getstate()
 
     chance.seed()
-    random.seed(os.environ["WEBCRAWLER_SEED"])
+    random.seed(f"{os.environ['WEBCRAWLER_SEED']} {request.node.nodeid}")
 
     assert (chance.draws.getstate(), random.getstate()) == begun

@@ -30,10 +30,14 @@ def deflated(body: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
     return packer.compress(body) + packer.flush()
 
 
+def packed_by_brotli(body: bytes) -> bytes:
+    return brotli.compress(body, quality=1)  # at its best it takes a tenth of a second for a word
+
+
 CODED: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "deflate": deflated,
-    "br": brotli.compress,
+    "br": packed_by_brotli,
     "zstd": zstd.compress,
 }
 MAX_BYTES = 1_000_000
@@ -57,10 +61,10 @@ PACKED = gzip.compress(b"words", mtime=0)
         (PACKED, ["identity, gzip"]),
         (deflated(b"words"), ["deflate"]),
         (deflated(b"words", -zlib.MAX_WBITS), ["deflate"]),  # without its header, as some send it
-        (brotli.compress(b"words"), ["br"]),
+        (packed_by_brotli(b"words"), ["br"]),
         (zstd.compress(b"words"), ["zstd"]),
         (zstd.compress(b"wo") + zstd.compress(b"rds"), ["zstd"]),
-        (brotli.compress(zstd.compress(PACKED)), ["gzip, zstd, br"]),
+        (packed_by_brotli(zstd.compress(PACKED)), ["gzip, zstd, br"]),
         (gzip.compress(PACKED, mtime=0), ["gzip, gzip"]),
         (gzip.compress(PACKED, mtime=0), ["gzip", "gzip"]),
         (b"words", ["identity"]),
@@ -135,7 +139,7 @@ def test_members_one_behind_the_other_are_read_up_to_a_number(coding: str, membe
     with pytest.raises(Refused, match="not-indexable"):
         inflated(member + body, coding)
     with pytest.raises(Refused, match="not-indexable"):
-        inflated(brotli.compress(member + body), coding, "br")
+        inflated(packed_by_brotli(member + body), coding, "br")
 
 
 # ---- room for large bodies

@@ -25,6 +25,8 @@ from webcrawler.demo.sites import load
 from webcrawler.demo.web import SERVERS, _first_free
 from webcrawler.errors import BadInput
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[DemoWeb]:

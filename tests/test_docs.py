@@ -7,6 +7,7 @@ import dataclasses
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,11 @@ SOURCES = [path for room in ("webcrawler", "spiders", "pipelines") for path in (
 
 def page(name: str) -> str:
     return (DOCS / name).read_text("utf-8")
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def section(text: str, heading: str) -> str:
@@ -122,7 +128,7 @@ def test_each_dependency_has_a_row_with_its_bound_and_none_is_too_many() -> None
 
 def reasons_in_code() -> set[str]:
     """Texts that are given to `reason` or `refused`, or returned by functions of such a name."""
-    return {reason for path in SOURCES for reason in _reasons(ast.parse(path.read_text("utf-8")))} - {""}
+    return {reason for path in SOURCES for reason in _reasons(parsed(path))} - {""}
 
 
 def _reasons(tree: ast.AST) -> Iterator[str]:
@@ -267,7 +273,7 @@ def test_the_changelog_names_our_commands_as_who_installs_them_types_them() -> N
 
 def messages(path: Path) -> Iterator[str]:
     """All texts in a file's code but its docstrings."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = parsed(path)
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:

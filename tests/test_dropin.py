@@ -402,7 +402,7 @@ def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, ended: Start,
     assert len(held) < 4 * PAGES
 
 
-@pytest.mark.slow
+@pytest.mark.deep("the test above kills one, test_workers.py has two")
 def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site: Site) -> None:
     site.routes = {"*": quotes}
 

@@ -26,6 +26,8 @@ from waiting import until
 
 import webcrawler
 
+pytestmark = pytest.mark.slow
+
 GRAPH = "6\n1 2 3\n4\n4 5\n0\n3\n0\n"
 SHA256 = "fe2f1ff695055852966a93a5738e63bf0607490ddd16cb72ed74c15d965d7a1a"  # of the links and URLs
 
@@ -137,7 +139,6 @@ def test_figures_are_written_as_tidy_rows(run: Run, graph: Path, tmp_path: Path)
     assert len([row for row in rows if row["measure"] == "p_st"]) == 3 * 101
 
 
-@pytest.mark.slow
 def test_tidy_rows_are_the_same_as_parquet(run: Run, graph: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -161,7 +162,6 @@ def test_a_crawl_may_stop_early(run: Run, graph: Path, tmp_path: Path) -> None:
     assert one["p_st"]["ib:2"][100] is None
 
 
-@pytest.mark.slow
 def test_plots_are_svg_files(run: Run, graph: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
 
@@ -178,7 +178,6 @@ def test_plots_are_svg_files(run: Run, graph: Path, tmp_path: Path) -> None:
         assert word in words
 
 
-@pytest.mark.slow
 def test_names_are_drawn_as_they_are_into_files_with_plain_names(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +204,6 @@ def test_names_are_drawn_as_they_are_into_files_with_plain_names(
     assert "is:biology+ib:1" in words
 
 
-@pytest.mark.slow
 def test_an_ordering_of_ones_own_is_found_in_the_working_folder(tmp_path: Path, graph: Path) -> None:
     """It is no project folder: the settings are named in the environment."""
     (tmp_path / "mine.py").write_text(
@@ -342,7 +340,6 @@ def test_a_bad_graph(run: Run, tmp_path: Path) -> None:
     assert "g.graph-txt, line 3: there is no page 7" in answer.err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: signal.Signals) -> None:
     """On a terminal, which has a bar for each crawl: when there is the second, the first is over.
@@ -395,7 +392,6 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: si
     assert [one["ordering"] for one in json.loads((tmp_path / "f.json").read_text())["runs"]] == ["fifo"]
 
 
-@pytest.mark.slow
 def test_crawls_side_by_side_are_interrupted_together(tmp_path: Path) -> None:
     """Their processes and servers end, too."""
     (tmp_path / "temporary").mkdir()
@@ -443,7 +439,6 @@ def _of_group(group: int) -> list[str]:
     return listed.stdout.splitlines()
 
 
-@pytest.mark.slow
 def test_private_redis_ends_with_a_laboratory_that_is_killed(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     code = (
@@ -471,7 +466,6 @@ def test_private_redis_ends_with_a_laboratory_that_is_killed(tmp_path: Path) -> 
         os.kill(server, 0)
 
 
-@pytest.mark.slow
 def test_interrupt_while_the_graph_is_read_is_one_line(tmp_path: Path) -> None:
     graph = tmp_path / "graph.tsv"
     os.mkfifo(graph)

@@ -15,6 +15,8 @@ from localweb import PROJECT
 from recordedweb import page, recorded
 from scrapy.cmdline import execute
 
+pytestmark = pytest.mark.slow
+
 PAGES = {
     "http://a.example/": page("Home", "", *(f"http://a.example/{n}" for n in range(30))),
     **{
@@ -76,7 +78,6 @@ def test_people_see_a_row_for_each_strategy(run: Run, topics: Path, crawl_dir: P
         ]
 
 
-@pytest.mark.slow
 def test_programs_read_the_figures_and_curves_are_drawn(
     run: Run, topics: Path, crawl_dir: Path, tmp_path: Path
 ) -> None:

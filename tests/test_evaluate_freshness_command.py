@@ -13,6 +13,8 @@ import pytest
 from localweb import PROJECT
 from scrapy.cmdline import execute
 
+pytestmark = pytest.mark.slow
+
 SMALL = "synthetic?pages=200&servers=5&days=12"
 
 

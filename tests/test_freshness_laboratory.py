@@ -18,6 +18,8 @@ from webcrawler.evaluation.freshness.laboratory import Run, run
 from webcrawler.evaluation.freshness.traces import read, window
 from webcrawler.evaluation.freshness.world import ALWAYS_NOW, HONEST, NEVER_UPDATED, World, synthetic
 
+pytestmark = pytest.mark.slow
+
 SMALL = "synthetic?pages=1000&servers=20&days=90"
 
 

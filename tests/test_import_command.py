@@ -24,6 +24,8 @@ from warcio.warcwriter import WARCWriter
 from webcrawler.background import hold_crawl
 from webcrawler.search import Searcher
 
+pytestmark = pytest.mark.slow
+
 A = "http://a.test"
 HTML = {"Content-Type": "text/html"}
 
@@ -65,7 +67,7 @@ def warc(path: Path, records: Iterable[Kept], version: str = "WARC/1.0", gzipped
 
 
 DIGEST = "sha1:" + b32encode(sha1(b"<title>Same quokka</title>").digest()).decode()
-BROTLI = brotli.compress(b"<title>Brotli quokka</title>")
+BROTLI = brotli.compress(b"<title>Brotli quokka</title>", quality=1)
 PACKED = gzip.compress(b"<title>Packed quokka</title><a href=/next>next</a>")
 TAKEN = [
     Kept("/", b"<title>Plain quokka</title><a href=/packed>packed</a>"),
@@ -79,7 +81,7 @@ TAKEN = [
     Kept("/gone", b"not here", "404 Not Found"),
     Kept(
         "/brotli",
-        brotli.compress(b"<title>Brotli quokka</title>"),
+        brotli.compress(b"<title>Brotli quokka</title>", quality=1),
         headers={**HTML, "Content-Encoding": "br"},
     ),
     Kept("/home", b"<title>Home quokka</title>"),
@@ -140,7 +142,6 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
     assert titles == {*(f"{word} quokka" for word in words), "Quokka of a browser"}
 
 
-@pytest.mark.slow
 def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pages(
     tmp_path: Path, run: Run
 ) -> None:
@@ -234,7 +235,6 @@ def test_of_two_answers_the_later_one_counts_whoever_fetched_it(tmp_path: Path, 
     ]
 
 
-@pytest.mark.slow
 def test_a_crawl_that_goes_on_fetches_nothing_that_was_imported_and_follows_its_links(
     tmp_path: Path, run: Run
 ) -> None:
@@ -253,7 +253,6 @@ def test_a_crawl_that_goes_on_fetches_nothing_that_was_imported_and_follows_its_
     assert sorted(site.pages) == ["/", "/next", "/other"]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("wget"), reason="the test takes wget's files")
 def test_all_html_that_wget_has_stored_is_taken_in(tmp_path: Path, run: Run) -> None:
     with sites(site={"/": page("/a", "/b", "/missing"), "/a": page("/"), "/b": page("/a")}) as web:

@@ -12,6 +12,8 @@ from test_web import Seen
 from webcrawler.errors import BadInput
 from webcrawler.web import Config, make_app
 
+pytestmark = pytest.mark.slow
+
 BASE = """{% extends "webcrawler/base.html" %}
 {% block name %}<img src="{{ static_url('logo.svg') }}" alt=""> {{ config.title }}{% endblock %}
 """

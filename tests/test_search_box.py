@@ -13,7 +13,7 @@ from localweb import Answer, Site, sites
 from playwright.sync_api import Browser, Page, expect
 from searched import entry, publish
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 HOW_TO = (Path(__file__).parent.parent / "docs/how-to/search-box-in-your-pages.md").read_text("utf-8")
 (MARKUP,) = re.findall(r"```html\n(.*?)```", HOW_TO, re.DOTALL)

@@ -15,7 +15,7 @@ from searched import entry, publish
 
 from webcrawler.records import Section
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 800}

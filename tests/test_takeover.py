@@ -79,13 +79,16 @@ def leased(frontier: Frontier) -> list[str]:
     return [lease.spelling for lease in frontier.lease(100).leases]
 
 
+EACH = pytest.mark.deep("the next test has each kind of queue")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spider", "pages", "queue"),
     [
         ("author", 9, "PriorityQueue"),
-        ("author", 9, "FifoQueue"),
-        ("author", 9, "LifoQueue"),
+        pytest.param("author", 9, "FifoQueue", marks=EACH),
+        pytest.param("author", 9, "LifoQueue", marks=EACH),
         ("quotes", PAGES // 2, "PriorityQueue"),  # its first page yields items
     ],
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from layers import Stage
+from layers import LANES, Stage
 from localweb import PROJECT
 
 pytestmark = pytest.mark.slow
@@ -185,8 +185,8 @@ def test_a_red_phase_is_the_last_one_unless_all_are_asked_for(tmp_path: Path, gi
     assert ("\nrest: not run\n" in told) == (not given)
 
 
-def test_two_run_side_by_side_the_longest_first_and_who_needs_both_lanes_alone(tmp_path: Path) -> None:
-    needs = {"short": (1, 1), "alone": (2, 2), "long": (1, 3), "first": (2, 4)}
+def test_two_run_side_by_side_the_longest_first_and_who_needs_all_lanes_alone(tmp_path: Path) -> None:
+    needs = {"short": (1, 1), "alone": (LANES, 2), "long": (LANES - 1, 3), "first": (LANES, 4)}
     stages = [Stage(name, ("true",), lanes=lanes, seconds=long) for name, (lanes, long) in needs.items()]
 
     status, told = outcome(tmp_path, *stages)
