@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 from conftest import MakeFrontier
+from inprocess import Answered, command
 from localweb import Answer, Site, environment
-from test_dropin import PAGES, Start, project, quotes, site, start
+from test_dropin import PAGES, Start, ended, project, quotes, site
 
 from webcrawler import urls
 from webcrawler.errors import BadInput
 from webcrawler.records import Link
 
-__all__ = ["project", "site", "start"]  # fixtures
+__all__ = ["ended", "project", "site"]  # fixtures
 
 URL = "http://a.example/"
 LISTED = "from scrapy.cmdline import execute; execute(['scrapy', {!r}])"
@@ -34,10 +35,8 @@ print(*sorted(set(sys.modules) - before))
 """
 
 
-def scrapy(*arguments: str, cwd: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    environ = environment(folder) | {"PYTHONPATH": ""}
-    return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=120)
+def scrapy(*arguments: str, project: Path, folder: Path) -> Answered:
+    return command(*arguments, folder=folder, project=project, module="tutorial.settings")
 
 
 def test_no_other_command_is_published() -> None:
@@ -70,20 +69,20 @@ def test_other_commands_go_on_where_what_it_needs_is_missing(project: Path) -> N
 
 
 @pytest.mark.slow
-def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, site: Site) -> None:
+def test_it_answers_for_a_spider_of_the_project(project: Path, ended: Start, site: Site) -> None:
     site.routes = {"*": quotes}
-    folder = start("quotes", "-a", f"site={site.url}").end().folder
+    folder = ended("quotes", "-a", f"site={site.url}").folder
     last = f"{site.url}/page/{PAGES}/"
 
     def frontier(*words: str) -> Any:
-        done = scrapy("frontier", *words, "--name", "quotes", "--json", cwd=project, folder=folder)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        done = scrapy("frontier", *words, "--name", "quotes", "--json", project=project, folder=folder)
+        assert done.status == 0, done.err
+        return json.loads(done.out)
 
     def refusal(*words: str) -> str:
-        done = scrapy("frontier", *words, "--name", "quotes", cwd=project, folder=folder)
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        return done.stderr
+        done = scrapy("frontier", *words, "--name", "quotes", project=project, folder=folder)
+        assert (done.status, done.err.count("\n")) == (2, 1)
+        return done.err
 
     assert "not a URL that can be crawled (malformed): 'nowhere'" in refusal("explain", "nowhere")
     assert 'set FRONTIER_IDENTITY = "scrapy-redis"' in refusal("import-scrapy-redis")
@@ -94,7 +93,7 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, sit
     assert (frontier("peek"), frontier("quarantined")) == ([], [])
 
     assert frontier("again", last) == {"pushed": last, "key": "quotes:start_urls"}
-    start("quotes", "-a", f"site={site.url}").end()
+    ended("quotes", "-a", f"site={site.url}")
     assert site.times(f"/page/{PAGES}/") == 2
 
     page = f"{site.url}/page/{PAGES + 1}/"
@@ -106,38 +105,38 @@ def test_it_answers_for_a_spider_of_the_project(project: Path, start: Start, sit
 
 @pytest.mark.slow
 def test_a_url_means_its_get_by_the_fingerprinter_of_the_project(
-    project: Path, start: Start, site: Site
+    project: Path, ended: Start, site: Site
 ) -> None:
     site.routes = {"*": Answer("page")}
     own = {
         "REQUEST_FINGERPRINTER_CLASS": "tutorial.fingerprints.WithoutParameters",
         "IGNORED_PARAMETERS": "x,y",
     }
-    run = start("spellings", "-a", f"site={site.url}", **own).end()
+    run = ended("spellings", "-a", f"site={site.url}", **own)
     page = f"{site.url}/a/"
 
-    def frontier(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def frontier(*words: str, **settings: str) -> Answered:
         options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         return scrapy(
-            "frontier", *words, "--name", "spellings", "--json", *options, cwd=project, folder=run.folder
+            "frontier", *words, "--name", "spellings", "--json", *options, project=project, folder=run.folder
         )
 
     def state(url: str) -> str:
         done = frontier("explain", url, **own)
-        assert done.returncode == 0, done.stderr
-        return str(json.loads(done.stdout)["state"])
+        assert done.status == 0, done.err
+        return str(json.loads(done.out)["state"])
 
     assert len(run.items) == 4  # the start, /a/, /a/index.html and /a/?utm_source=x
     assert [state(page), state(f"{page}?x=7"), state(f"{page}?z=7")] == ["decided", "decided", "unseen"]
-    assert json.loads(frontier("block", f"{page}?z=7", **own).stdout)["urls_decided"] == 1
+    assert json.loads(frontier("block", f"{page}?z=7", **own).out)["urls_decided"] == 1
     assert state(f"{page}?z=7&x=1") == "decided"
 
     for verb in ("explain", "block"):
         refused = frontier(verb, page)
-        assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters" in refused.stderr
-        assert (refused.returncode, refused.stdout) == (2, "")
-    log = start("spellings", "-a", f"site={site.url}").process.communicate(timeout=240)[1]
-    assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters: set it so" in log
+        assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters" in refused.err
+        assert (refused.status, refused.out) == (2, "")
+    again = scrapy("crawl", "spellings", "-a", f"site={site.url}", project=project, folder=run.folder)
+    assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters: set it so" in again.err
 
 
 @pytest.mark.parametrize(
@@ -178,15 +177,21 @@ def test_a_frontier_is_refused_where_other_requests_are_the_same(
     ids=["not wired", "another scheduler", "nothing crawled", "no spider", "no such verb"],
 )
 def test_what_is_wrong_is_one_line(project: Path, tmp_path: Path, words: list[str], line: str) -> None:
-    done = scrapy("frontier", *words, cwd=project, folder=tmp_path / "crawl")
+    done = scrapy("frontier", *words, project=project, folder=tmp_path / "crawl")
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: ") and line in done.stderr and done.stderr.count("\n") == 1
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("error: ") and line in done.err and done.err.count("\n") == 1
     assert not (tmp_path / "crawl").exists()
 
 
 def test_outside_a_project_it_says_where_to_go(tmp_path: Path) -> None:
-    done = scrapy("frontier", "stats", cwd=tmp_path, folder=tmp_path / "crawl")
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "frontier", "stats"],
+        cwd=tmp_path,
+        env=environment(tmp_path / "crawl") | {"PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+    )
 
     assert done.returncode == 2
     assert "go to the folder of its scrapy.cfg; `webcrawler frontier` is for" in done.stderr
