@@ -19,6 +19,8 @@ from webcrawler.job import sitemap_link
 
 XML = "application/xml"
 
+ELSE = "test_batch.py kills at the same steps"
+
 
 def urlset(*locs: str, lastmod: str = "") -> Answer:
     stands = f"<lastmod>{lastmod}</lastmod>" if lastmod else ""
@@ -275,7 +277,16 @@ def test_bomb_ends_its_parser_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("failpoint", ["catalog.sitemap", "batch.catalogued", "complete.after"])
+@pytest.mark.parametrize(
+    "failpoint",
+    [
+        "catalog.sitemap",
+        *(
+            pytest.param(name, marks=pytest.mark.deep(ELSE))
+            for name in ("batch.catalogued", "complete.after")
+        ),
+    ],
+)
 def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, failpoint: str) -> None:
     routes = {"/": page(), "/map.xml": urlset("/1", "/2", lastmod="2026-11-03"), "/1": page(), "/2": page()}
     with sites(a={"/robots.txt": announcing("/map.xml"), **routes}) as opened:
