@@ -111,9 +111,9 @@ def test_crawl_that_was_stopped_half_way_goes_on(
     ours = {"FRONTIER_IDENTITY": "scrapy-redis"} | where
     options = [part for name, value in ours.items() for part in ("-s", f"{name}={value}")]
     name = ["--name", spider, "--json", *options]
-    done = scrapy("frontier", "import-scrapy-redis", *name, cwd=project, folder=before.folder)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    done = scrapy("frontier", "import-scrapy-redis", *name, project=project, folder=before.folder)
+    assert done.status == 0, done.err
+    found = json.loads(done.out)
     after = start(spider, *told, **ours).end()
 
     assert found["requests"] == found["new"] > 0
