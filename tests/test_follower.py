@@ -1,6 +1,7 @@
 """The follower: the index holds what the catalog holds, whatever dies when."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -428,6 +429,28 @@ def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog:
         os.kill(child.pid, signal.SIGTERM)
 
         assert child.wait(240) == 0
+
+
+def test_anchors_that_know_more_than_a_restored_catalog_are_made_anew(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    """Also where the index came back with the catalog."""
+    write(catalog, page("old", "word"))
+    follow(tmp_path)
+    shutil.copytree(tmp_path / "index", tmp_path / "backup")
+    with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
+        catalog._db.backup(backup)
+    write(catalog, page("lost", "word"))
+    follow(tmp_path)
+
+    with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
+        backup.backup(catalog._db)
+    shutil.rmtree(tmp_path / "index")
+    (tmp_path / "backup").rename(tmp_path / "index")
+    follow(tmp_path)
+
+    assert max(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq() == 1
+    assert urls(tmp_path) == ["old"]
 
 
 @pytest.mark.slow

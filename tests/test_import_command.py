@@ -155,6 +155,14 @@ def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pag
     assert dumped(folder) == before
 
 
+def test_what_two_files_of_one_import_have_is_taken_in_once(tmp_path: Path, run: Run) -> None:
+    files = [warc(tmp_path / name, TAKEN) for name in ("theirs.warc.gz", "copy.warc.gz")]
+
+    told = json.loads(run("import", *map(str, files), "--json").out)
+
+    assert (told["fetches"], told["known"]) == (len(TAKEN), len(TAKEN))
+
+
 def test_documents_of_other_kinds_are_taken_in_as_a_crawl_would(tmp_path: Path, run: Run) -> None:
     notes = Kept("/notes.md", b"# Notes on a quokka", headers={"Content-Type": "text/markdown"})
     file = warc(tmp_path / "theirs.warc.gz", [notes])
