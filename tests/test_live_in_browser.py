@@ -222,9 +222,8 @@ def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
     page: Page, crawl_dir: Path, keep: str, told: int
 ) -> None:
     settled(crawl_dir)
-    search(
-        page, "astronomy", keep=keep, **{"Pages to fetch at most": "40"}
-    )  # as the searches above, which led there
+    # As the searches of the tests above, on which depends where this one begins.
+    search(page, "astronomy", keep=keep, **{"Pages to fetch at most": "40"})
     ended(page)
     expect(page.locator("#live-list")).to_contain_text("just found")
     expect(page.locator("#live-list", has_text="not kept in the index")).to_have_count(told)
