@@ -14,7 +14,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -24,7 +24,7 @@ from scrapy import cmdline
 from scrapy.crawler import AsyncCrawlerProcess
 
 from webcrawler import settings
-from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion
+from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion, is_held
 
 PROJECT = Path(__file__).parents[1]
 
@@ -55,7 +55,8 @@ def command(
     options = [f"-s{name}={value}" for name, value in {"CRAWL_DIR": folder, "CRAWL_NICE": 0, **given}.items()]
     out, err = io.StringIO(), io.StringIO()
     # What other commands start beside a crawl that goes on has to outlive them, and may be told to end.
-    beside = _companions() if arguments[0] == "crawl" else nullcontext()
+    outlives = arguments[0] != "crawl" and is_held(folder / "crawls.lock")
+    beside = nullcontext() if outlives else _companions()
     with _as_if_alone(variables, project, module), redirect_stdout(out), redirect_stderr(err), beside:
         try:
             cmdline.execute(["scrapy", *arguments, *options])
@@ -139,35 +140,44 @@ class _Beside(threading.Thread):
 
     def __init__(self, companion: Companion, crawl_dir: Path, stdin: bytes) -> None:
         super().__init__(name=companion.name)
-        self._settings = {**json.loads(stdin or "{}"), "CRAWL_DIR": str(crawl_dir)}
-        self._work, self._folder, self.returncode = _work(companion), crawl_dir, 1
+        self.place = companion, crawl_dir
+        self.stopped = threading.Event()
+        self.returncode = 1
         self.error: BaseException | None = None
+        self._settings = {**json.loads(stdin or "{}"), "CRAWL_DIR": str(crawl_dir)}
         self.start()
 
     def run(self) -> None:
         try:
-            self._work(self._folder, self._settings)
+            self._work()
             self.returncode = 0
         except BaseException as error:
             self.error = error
 
+    def _work(self) -> None:
+        """What `main` of its module does, without the priority and the signals of a process."""
+        from webcrawler.index.follower import follow
+        from webcrawler.linkgraph.ranker import rank
+        from webcrawler.refresh.refresher import refresh
+        from webcrawler.search.vocabulary.builder import keep_vocabulary
+
+        companion, folder = self.place
+        if companion == FOLLOWER:
+            follow(folder, self.stopped.is_set)
+        elif companion == RANKER:
+            rank(folder, self._settings, self.stopped.is_set)
+        elif companion == REFRESHER:
+            refresh(folder, self._settings, self.stopped.is_set)
+        else:
+            assert companion == VOCABULARY
+            keep_vocabulary(folder)
+
     def poll(self) -> int | None:
         return None if self.is_alive() else self.returncode
 
-
-def _work(companion: Companion) -> Callable[[Path, dict[str, Any]], object]:
-    """What `main` of its module does, without the priority and the signals of a process."""
-    from webcrawler.index.follower import follow
-    from webcrawler.linkgraph.ranker import rank
-    from webcrawler.refresh.refresher import refresh
-    from webcrawler.search.vocabulary.builder import keep_vocabulary
-
-    return {
-        FOLLOWER: lambda folder, _: follow(folder),
-        RANKER: rank,
-        REFRESHER: refresh,
-        VOCABULARY: lambda folder, _: keep_vocabulary(folder),
-    }[companion]
+    def wait(self) -> int:
+        self.join()
+        return self.returncode
 
 
 @contextmanager
@@ -180,8 +190,17 @@ def _companions() -> Iterator[None]:
         started.append(_Beside(self, crawl_dir, stdin))
         return started[-1]
 
+    def take_over(self: Companion, crawl_dir: Path) -> IO[str]:
+        for thread in started:  # a signal would end the tests
+            if thread.place == (self, crawl_dir):
+                thread.stopped.set()
+                thread.join()
+        return of_processes(self, crawl_dir)
+
+    of_processes = Companion.take_over
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Companion, "_start", start)
+        patch.setattr(Companion, "take_over", take_over)
         try:
             yield
         finally:

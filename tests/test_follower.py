@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -394,14 +396,13 @@ def test_who_waits_for_the_index_replaces_a_follower_of_lower_priority_when_the_
 
 
 def test_a_follower_starts_before_there_is_a_catalog(tmp_path: Path) -> None:
-    with hold_crawl(tmp_path):
-        FOLLOWER.ensure_started(tmp_path)
+    with ThreadPoolExecutor(1) as beside, hold_crawl(tmp_path):
+        beside.submit(follower.follow, tmp_path)
         until(lambda: holder(tmp_path, FOLLOWER), "the follower")
-        catalog = Catalog(tmp_path / "catalog.sqlite")
-        write(catalog, page("page", "word"))
-        catalog.close()
+        with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+            write(catalog, page("page", "word"))
 
-    assert urls(at_rest(tmp_path)) == ["page"]
+    assert urls(tmp_path) == ["page"]
 
 
 @pytest.mark.slow
@@ -453,7 +454,6 @@ def test_anchors_that_know_more_than_a_restored_catalog_are_made_anew(
     assert urls(tmp_path) == ["old"]
 
 
-@pytest.mark.slow
 def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
     tmp_path: Path, catalog: Catalog
 ) -> None:
@@ -461,13 +461,14 @@ def test_a_catalog_restored_beneath_a_running_follower_is_followed_anew(
     with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
         catalog._db.backup(backup)
     write(catalog, page("lost", "word"))
-    with hold_crawl(tmp_path):
-        child = follower_process(tmp_path)
+    with ThreadPoolExecutor(1) as beside, hold_crawl(tmp_path):
+        following = beside.submit(follower.follow, tmp_path)
         until(lambda: min(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq(), "both pages")
 
         with sqlite3.connect(tmp_path / "backup.sqlite") as backup:
             backup.backup(catalog._db)
 
         until(lambda: max(WhooshEngine.applied_in(tmp_path)) == catalog.last_seq() == 1, "the old page")
-    assert child.wait(240) == 0
+
+    assert following.result()
     assert urls(tmp_path) == ["old"]

@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -33,6 +35,7 @@ from webcrawler.linkgraph.stored import RankRenewal, Ranks, load, store
 SERVER = "http://a.test"
 PER_NAT = 32768
 NEAR = PER_NAT * 0.01  # of a rank one percent
+Start = Callable[[], "Future[bool]"]
 
 
 def url(name: object) -> str:
@@ -66,11 +69,11 @@ class World:
         self.time = 0.0
 
     def fetch(self, name: str, *targets: str, rel: str = "") -> None:
-        """A page that was fetched; what it links to waits."""
+        """A page that was fetched; what it links to waits already, so that no look comes in between."""
         self.time += 1
         self.outlinks[name] = list(targets)
-        write(self.catalog, fetched(url(name), self.time, name, [link_to(url(t), rel=rel) for t in targets]))
         self.frontier.discover(links(*(url(target) for target in targets)))
+        write(self.catalog, fetched(url(name), self.time, name, [link_to(url(t), rel=rel) for t in targets]))
 
     def priority(self, name: str) -> int:
         score = self.connection.client.zscore(f"{{crawl:0}}:index:queue:{SERVER}", f"/{name}")
@@ -106,19 +109,17 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Starts a ranker as a process; those that live at the end are ended."""
-    started: list[subprocess.Popen[bytes]] = []
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a ranker as a thread; those at work are told to end when the test has."""
+    ended = threading.Event()
+    with ThreadPoolExecutor() as pool:
+        yield lambda: pool.submit(ranker.rank, tmp_path, {"CRAWL_DIR": str(tmp_path)}, ended.is_set)
+        ended.set()
 
-    def one() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "webcrawler.linkgraph.ranker", str(tmp_path)]
-        started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL))
-        return started[-1]
 
-    yield one
-    for process in started:
-        process.terminate()
-        process.wait(240)
+def process(folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "webcrawler.linkgraph.ranker", str(folder)]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
 
 def is_alive(pid: int) -> bool:
@@ -134,13 +135,9 @@ def ranks_of(folder: Path) -> Ranks | None:
         return load(folder / "ranks", catalog.identity)
 
 
-Start = Callable[[], "subprocess.Popen[bytes]"]
-
-
 # What waits
 
 
-@pytest.mark.slow
 def test_what_waits_has_the_priority_of_its_rank(world: World, start: Start) -> None:
     start()
     world.fetch("seed", "a", "b", "c")
@@ -154,7 +151,6 @@ def test_what_waits_has_the_priority_of_its_rank(world: World, start: Start) -> 
     assert world.priority("d") > world.priority("e")
 
 
-@pytest.mark.slow
 def test_a_mode_of_two_classes_keeps_them(tmp_path: Path, start: Start) -> None:
     with ExitStack() as ended:
         world = World(tmp_path, "hot?query=gene&then=pagerank")
@@ -169,7 +165,6 @@ def test_a_mode_of_two_classes_keeps_them(tmp_path: Path, start: Start) -> None:
         assert world.priority("gene") == pytest.approx(2**19 + wanted["gene"], abs=NEAR)
 
 
-@pytest.mark.slow
 def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: Start) -> None:
     world.fetch("seed", "a", "b")
     write(world.catalog, redirect(url("moved"), 1, url("b")))
@@ -184,7 +179,6 @@ def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: 
     assert world.priority("a") == world.priority("b")
 
 
-@pytest.mark.slow
 def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: World, start: Start) -> None:
     start()
     world.fetch("seed", "a", "b")
@@ -198,7 +192,6 @@ def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: W
     assert world.priority("c") == 0
 
 
-@pytest.mark.slow
 def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
     world.fetch("seed", "a", "b")
     world.fetch("foe", "a", rel="nofollow")
@@ -210,9 +203,8 @@ def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
     assert world.priority("a") == world.priority("b") > 0
 
 
-@pytest.mark.slow
 def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, start: Start) -> None:
-    process = start()
+    ranking = start()
     world.fetch("seed", "a", "b")
     until(world.is_reordered, "priorities by rank")
 
@@ -221,7 +213,7 @@ def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, start: Start
     world.connection.close()
 
     until(lambda: not is_alive(server), "the end of the server")
-    assert process.poll() is None
+    assert not ranking.done()
 
 
 def test_an_ordering_that_follows_no_ranks_costs_no_connection(tmp_path: Path) -> None:
@@ -404,16 +396,15 @@ def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_i
     at_rest(tmp_path)
 
 
-@pytest.mark.slow
 def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: World, start: Start) -> None:
     world.fetch("seed", "a", "b")
     world.connection.client.hset("{crawl:0}:index:meta", "mode", "this.x")
-    process = start()
+    ranking = start()
     until(lambda: holder(world.folder, RANKER), "the ranker")
 
     world.lock.close()
 
-    assert process.wait(240) == 0
+    assert ranking.result(240)
     assert ranks_of(world.folder) is not None
 
 
@@ -424,7 +415,7 @@ def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: W
 def test_another_ranker_goes_on_after_one_that_was_killed(world: World, start: Start) -> None:
     for n in range(20):
         world.fetch(f"page{n}", *(f"{n}-{m}" for m in range(500)), "all")
-    first = start()
+    first = process(world.folder)
     until(lambda: world.priority("all") > 0, "the best, which is told first")
     first.kill()
     first.wait()
@@ -439,15 +430,14 @@ def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -
     first = start()
     until(lambda: holder(world.folder, RANKER), "the ranker")
 
-    second = start()
+    second = process(world.folder)
 
     assert second.wait(240) == 0
-    assert first.poll() is None
+    assert not first.done()
 
 
-@pytest.mark.slow
 def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Start) -> None:
-    process = start()
+    ranking = start()
     world.fetch("seed", "a", "b")
     until(world.is_reordered, "priorities by rank")
 
@@ -456,10 +446,9 @@ def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Sta
     world.fetch("a", "b", "c")
 
     until(world.is_reordered, "priorities by rank")
-    assert process.poll() is None
+    assert not ranking.done()
 
 
-@pytest.mark.slow
 def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World, start: Start) -> None:
     start()
     world.fetch("seed", "a", "b")
@@ -488,15 +477,14 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -
 # What is stored
 
 
-@pytest.mark.slow
 def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start) -> None:
-    process = start()
+    ranking = start()
     world.fetch("seed", "a", "b")
     until(lambda: holder(world.folder, RANKER), "the ranker")
 
     world.lock.close()
 
-    assert process.wait(240) == 0
+    assert ranking.result(240)
     ranks = ranks_of(world.folder)
     assert ranks is not None
     assert ranks.seq == world.catalog.last_seq()

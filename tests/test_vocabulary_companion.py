@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -63,27 +64,23 @@ def start(tmp_path: Path) -> Iterator[Start]:
         process.communicate(timeout=240)
 
 
-@pytest.mark.slow
-def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path, start: Start) -> None:
-    crawl_lock = hold_crawl(tmp_path)
-    process = start()
-    until(lambda: holder(tmp_path, VOCABULARY), "the builder")
-    small_crawl(tmp_path, "Encryption", "Bread")  # it waits for a catalog
-    assert process.poll() is None
+def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as beside, hold_crawl(tmp_path):
+        building = beside.submit(builder.keep_vocabulary, tmp_path)
+        until(lambda: holder(tmp_path, VOCABULARY), "the builder")
+        small_crawl(tmp_path, "Encryption", "Bread")  # it waits for a catalog
+        assert not building.done()
 
-    crawl_lock.close()
-
-    assert process.wait(240) == 0
+    assert building.result()
     vocabulary = vocabulary_of(tmp_path)
     assert vocabulary is not None and vocabulary.seq == 2
     assert vocabulary.frequency("bread") == 1
 
 
-@pytest.mark.slow
-def test_there_is_one_of_them(tmp_path: Path, start: Start) -> None:
+def test_there_is_one_of_them(tmp_path: Path) -> None:
     small_crawl(tmp_path, "Bread")
-    with hold_crawl(tmp_path):
-        start()
+    with ThreadPoolExecutor(1) as beside, hold_crawl(tmp_path):
+        beside.submit(builder.keep_vocabulary, tmp_path)
         until(lambda: holder(tmp_path, VOCABULARY), "the builder")
 
         assert not builder.keep_vocabulary(tmp_path)
