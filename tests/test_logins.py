@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from conftest import Run
@@ -14,26 +15,27 @@ from localweb import Answer, Crawled, Route, Site, copy_at_rest, crawl, page, re
 from scrapy.settings import BaseSettings
 from warcio.archiveiterator import ArchiveIterator
 
+from webcrawler import urls
 from webcrawler.archive.catalog import Catalog
 from webcrawler.crawl import wiring
 from webcrawler.crawl.run import Logins
 from webcrawler.errors import BadInput
-from webcrawler.parsing import PRIVATE, is_private, parse, with_headers
+from webcrawler.parsing import parse, with_headers
 
 SECRET, TOKEN, NEW = "s3cr3t-of-the-cookie", "t0ken-of-the-header", "n3w-cookie-of-the-answer"
 WITH_TEXTS = json.dumps(wiring.SETTINGS["ITEM_PIPELINES"])
 LATER = 4_102_444_800  # 2100
 
 
-def cookies(*lines: tuple[str, bool, str, bool, int, str]) -> str:
-    """A cookies.txt: domain, below it, too? path, over HTTPS only? when it expires, name=value."""
+# Domain, below it, too? path, over HTTPS only? when it expires, name=value
+Cookie = tuple[str, bool, str, bool, int, str]
 
-    def told(line: tuple[str, bool, str, bool, int, str]) -> str:
-        domain, below, path, secure, expires, pair = line
-        flags = (str(below).upper(), path, str(secure).upper(), str(expires), *pair.split("="))
-        return "\t".join((domain, *flags))
 
-    return "\n".join(("# Netscape HTTP Cookie File", *map(told, lines), ""))
+def cookies(cookie: Cookie) -> str:
+    """A cookies.txt."""
+    domain, below, path, secure, expires, pair = cookie
+    flags = (str(below).upper(), path, str(secure).upper(), str(expires), *pair.split("="))
+    return "# Netscape HTTP Cookie File\n" + "\t".join((domain, *flags)) + "\n"
 
 
 def logins(folder: Path, cookie_file: str = "", headers: object = None, indexed: str = "") -> Logins:
@@ -65,11 +67,11 @@ SENT = [
 ]
 
 
-@pytest.mark.parametrize(("line", "url", "sent"), SENT)
+@pytest.mark.parametrize(("cookie", "url", "sent"), SENT)
 def test_cookie_goes_where_a_browser_would_send_it(
-    tmp_path: Path, line: tuple[str, bool, str, bool, int, str], url: str, sent: str
+    tmp_path: Path, cookie: Cookie, url: str, sent: str
 ) -> None:
-    assert logins(tmp_path, cookies(line)).of(url).get("Cookie", "") == sent
+    assert logins(tmp_path, cookies(cookie)).of(url).get("Cookie", "") == sent
 
 
 @pytest.mark.parametrize(
@@ -83,8 +85,6 @@ def test_cookie_goes_where_a_browser_would_send_it(
     ],
 )
 def test_header_goes_to_one_server(tmp_path: Path, url: str, is_sent: bool) -> None:
-    from webcrawler import urls
-
     given = logins(tmp_path, headers={"https://a.example": {"Authorization": "Bearer 1"}})
 
     assert given.of(urls.resolve(url)) == ({"Authorization": "Bearer 1"} if is_sent else {})
@@ -101,26 +101,21 @@ BAD_HEADERS = [
     {"https://a.example": {"X-Token": 7}},
     {"https://a.example": {"Host": TOKEN}},
 ]
+BAD_COOKIES = ["{}", f"# Netscape HTTP Cookie File\na.example {TOKEN}\n"]
+BAD_FILES = [
+    *(({"headers": headers}, "LOGIN_HEADERS=.* is not valid: write JSON") for headers in BAD_HEADERS),
+    *(({"cookie_file": lines}, "LOGIN_COOKIES=.* is no cookies.txt") for lines in BAD_COOKIES),
+]
 
 
-@pytest.mark.parametrize("headers", BAD_HEADERS, ids=str)
-def test_file_of_headers_that_is_not_valid_is_told_without_what_is_in_it(
-    tmp_path: Path, headers: object
+@pytest.mark.parametrize(("files", "told"), BAD_FILES, ids=str)
+def test_file_that_is_not_valid_is_told_without_what_is_in_it(
+    tmp_path: Path, files: dict[str, Any], told: str
 ) -> None:
-    with pytest.raises(BadInput, match=r"LOGIN_HEADERS=.* is not valid: write JSON") as raised:
-        logins(tmp_path, headers=headers)
+    with pytest.raises(BadInput, match=told) as raised:
+        logins(tmp_path, **files)
 
     assert TOKEN not in str(raised.value)
-
-
-@pytest.mark.parametrize("content", ["{}", f"# Netscape HTTP Cookie File\na.example {SECRET}\n"])
-def test_file_of_cookies_that_is_not_valid_is_told_without_what_is_in_it(
-    tmp_path: Path, content: str
-) -> None:
-    with pytest.raises(BadInput, match=r"LOGIN_COOKIES=.* is no cookies.txt") as raised:
-        logins(tmp_path, content)
-
-    assert SECRET not in str(raised.value)
 
 
 def test_missing_file_is_told(run: Run, tmp_path: Path) -> None:
@@ -136,19 +131,15 @@ def test_file_that_others_may_read_and_cookies_that_have_expired_are_told(tmp_pa
     file.write_text(cookies(("a.example", False, "/", False, 1, f"id={SECRET}")))
     file.chmod(0o644)
 
-    complaints = Logins.read(
-        BaseSettings({"LOGIN_COOKIES": str(file), "LOGIN_HEADERS": "", "LOGIN_INDEXED": ""})
-    ).complaints
+    given = {"LOGIN_COOKIES": str(file), "LOGIN_HEADERS": "", "LOGIN_INDEXED": ""}
+    may_be_read, has_expired = Logins.read(BaseSettings(given)).complaints
 
-    assert [("chmod 600" in line, "export them again" in line) for line in complaints] == [
-        (True, False),
-        (False, True),
-    ]
+    assert "chmod 600" in may_be_read and "export them again" in has_expired
 
 
-def test_page_with_the_mark_is_not_indexed_and_says_nothing_of_others() -> None:
+def test_page_with_the_mark_in_any_spelling_is_not_indexed_and_says_nothing_of_others() -> None:
     html = b"<title>Private</title><p>words around <a href='http://b.example/'>the secret plan</a>"
-    page = with_headers(parse(html, "http://a.example/"), [(PRIVATE.lower(), "login")])
+    page = with_headers(parse(html, "http://a.example/"), [("x-WEBCRAWLER-private", "login")])
 
     assert page.noindex
     assert [(link.url, link.anchor, link.context) for link in page.links] == [("http://b.example/", "", "")]
@@ -166,10 +157,15 @@ def greeting(site: Site) -> Answer:
     return Answer(html, headers={"Set-Cookie": f"id={NEW}"})
 
 
+class Login(NamedTuple):
+    found: Crawled
+    inside: Site
+    outside: Site
+    is_indexed: bool
+
+
 @pytest.fixture(scope="module", params=["private", "indexed"])
-def crawled(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Crawled, Site, Site, bool]]:
+def login(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Login]:
     """A site that wants a login links and redirects to another one, on another host."""
     folder = tmp_path_factory.mktemp("login")
     routes: dict[str, Route] = {"/": greeting, "/two": greeting}
@@ -191,43 +187,30 @@ def crawled(
         LOGIN_INDEXED=inside.url if is_indexed else "",
     )
     at_rest = copy_at_rest(folder / "crawl", folder / "at-rest")  # the index has it all, and no file changes
-    yield Crawled(at_rest, found.status, found.log), inside, outside, is_indexed
+    yield Login(Crawled(at_rest, found.status, found.log), inside, outside, is_indexed)
     inside.stop()
     outside.stop()
 
 
-Login = tuple[Crawled, Site, Site, bool]
+@pytest.mark.slow
+def test_pages_behind_the_login_are_fetched(login: Login) -> None:
+    assert {f"{login.inside.url}/", f"{login.inside.url}/two"} <= login.found.documents()
 
 
 @pytest.mark.slow
-def test_pages_behind_the_login_are_fetched(crawled: Login) -> None:
-    found, inside, _, _ = crawled
+def test_no_other_host_is_sent_anything_and_robots_txt_is_asked_for_without_a_login(login: Login) -> None:
+    (robots_txt,) = [one for one in login.inside.received if one.path == "/robots.txt"]
 
-    assert {f"{inside.url}/", f"{inside.url}/two"} <= found.documents()
-
-
-@pytest.mark.slow
-def test_no_other_host_is_sent_anything(crawled: Login) -> None:
-    _, _, outside, _ = crawled
-
-    assert {"/linked", "/redirected"} <= set(outside.asked)
-    for one in outside.received:
+    assert {"/linked", "/redirected"} <= set(login.outside.asked)
+    for one in (*login.outside.received, robots_txt):
         assert "Cookie" not in one.headers and "X-Token" not in one.headers
 
 
 @pytest.mark.slow
-def test_robots_txt_is_asked_for_without_a_login(crawled: Login) -> None:
-    _, inside, _, _ = crawled
-    (asked,) = [one for one in inside.received if one.path == "/robots.txt"]
-
-    assert "Cookie" not in asked.headers and "X-Token" not in asked.headers
-
-
-@pytest.mark.slow
-def test_nothing_secret_is_stored_or_logged(crawled: Login) -> None:
-    found, _, _, _ = crawled
-    written = [file.read_bytes() for file in found.folder.rglob("*") if file.is_file()]
-    for file in found.folder.rglob("*.warc.gz"):
+def test_nothing_secret_is_stored_or_logged(login: Login) -> None:
+    folder = login.found.folder
+    written = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+    for file in folder.rglob("*.warc.gz"):
         with file.open("rb") as stream:
             records = list(ArchiveIterator(stream, no_record_parse=False))
             written += [str(one.rec_headers).encode() + str(one.http_headers).encode() for one in records]
@@ -235,29 +218,24 @@ def test_nothing_secret_is_stored_or_logged(crawled: Login) -> None:
 
     assert len(written) > 3
     for secret in (SECRET, TOKEN, NEW):
-        assert secret not in found.log
+        assert secret not in login.found.log
         assert not any(secret.encode() in one for one in written)
 
 
 @pytest.mark.slow
-def test_page_is_in_the_index_only_if_its_owner_says_so(crawled: Login) -> None:
-    found, inside, _, is_indexed = crawled
-    with closing(Catalog(found.folder / "catalog.sqlite", readonly=True)) as catalog:
-        document = catalog.find(f"{inside.url}/")
+def test_page_is_in_the_index_only_if_its_owner_says_so(login: Login) -> None:
+    with closing(Catalog(login.found.folder / "catalog.sqlite", readonly=True)) as catalog:
+        document = catalog.find(f"{login.inside.url}/")
         assert document is not None
-        anchors = {
-            link.anchor for links in catalog.links.followed([document.number]).values() for link in links
-        }
-        assert document.noindex is not is_indexed
-        assert bool(catalog.texts([document.number])) is is_indexed
-        assert anchors == ({"the mauve plan"} if is_indexed else {""})
+        (links,) = catalog.links.followed([document.number]).values()
+        assert document.noindex is not login.is_indexed
+        assert bool(catalog.texts([document.number])) is login.is_indexed
+        assert {link.anchor for link in links} == ({"the mauve plan"} if login.is_indexed else {""})
 
 
 @pytest.mark.slow
-def test_search_and_export_have_it_only_if_its_owner_says_so(
-    crawled: Login, run: Run, tmp_path: Path
-) -> None:
-    found, _, _, is_indexed = crawled
+def test_search_and_export_have_it_only_if_its_owner_says_so(login: Login, run: Run, tmp_path: Path) -> None:
+    found, is_indexed = login.found, login.is_indexed
     searched = run("search", "mauve", "--json", folder=found.folder)
     exported = run("export", str(tmp_path / "out.warc.gz"), "--json", folder=found.folder)
 
@@ -269,15 +247,14 @@ def test_search_and_export_have_it_only_if_its_owner_says_so(
 
 
 @pytest.mark.slow
-def test_it_stays_private_when_the_catalog_is_made_anew(crawled: Login, run: Run, tmp_path: Path) -> None:
-    found, inside, _, is_indexed = crawled
-    done = run("import", *map(str, (found.folder / "pages").glob("*.warc.gz")))
+def test_it_stays_private_when_the_catalog_is_made_anew(login: Login, run: Run, tmp_path: Path) -> None:
+    done = run("import", *map(str, (login.found.folder / "pages").glob("*.warc.gz")))
     assert done.status == 0, done.err
 
     with closing(Catalog(tmp_path / "crawl" / "catalog.sqlite", readonly=True)) as catalog:
-        document = catalog.find(f"{inside.url}/")
+        document = catalog.find(f"{login.inside.url}/")
         assert document is not None
-        assert document.noindex is not is_indexed
+        assert document.noindex is not login.is_indexed
 
 
 @pytest.mark.slow
@@ -293,8 +270,3 @@ def test_nothing_is_sent_to_a_server_with_a_bad_certificate(tmp_path: Path) -> N
 
     assert site.received == []
     assert found.reason(f"{site.url}/") == "failed/certificate-self-signed"
-
-
-def test_mark_is_known_in_any_spelling() -> None:
-    assert is_private([("x-WEBCRAWLER-private", "login")])
-    assert not is_private([("X-Robots-Tag", "noindex")])

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +15,12 @@ from conftest import Run
 from inprocess import command
 from localweb import Answer, Crawled, Site, crawl, page, redirect, robots, sites
 
+from webcrawler.connection import connect
+
 LOST = "Redis has lost the frontier of this data folder: `scrapy frontier rebuild` fills it again"
 MODES = ["breadth", "backlink", "pagerank", "best-first?query=page"]
+IN_CI = [("breadth", 1), ("best-first?query=page", 4)]
+ELSEWHERE = pytest.mark.deep("test_rebuild.py has all orderings")
 PAGES = 40
 
 
@@ -23,11 +28,8 @@ def routes() -> dict[str, Answer]:
     """Pages in a row with links ahead and back, a redirect, a copy, and what is not there."""
     found = {f"/{n}": page(f"/{n + 1}", f"/{n + 5}", f"/{n // 2}") for n in range(PAGES)}
     copy = Answer("<title>twice</title>the same")
-    return (
-        found
-        | {"/": page("/0", "/moved", "/one", "/other"), "/one": copy, "/other": copy}
-        | {"/moved": redirect("/3")}
-    )
+    found |= {"/": page("/0", "/moved", "/one", "/other"), "/one": copy, "/other": copy}
+    return found | {"/moved": redirect("/3")}
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +61,11 @@ def whole(server: Site, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     return Whole(ends(crawled, server), Counter(server.pages), crawled.frontier["states"])
 
 
+def crawl_three(folder: Path, site: Site, *more: str) -> Crawled:
+    """To its third page."""
+    return crawl(folder, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3", *more)
+
+
 def lose_redis(folder: Path) -> None:
     """The last user of the private server has stopped it; its files go."""
     shutil.rmtree(folder / "redis")
@@ -72,39 +79,27 @@ def ask(folder: Path, *arguments: str) -> Any:
 
 def ends(crawled: Crawled, site: Site) -> dict[str, str]:
     """What came of each URL; which of two copies is the duplicate is left to the order."""
-    paths = set(site.pages)
-    return {path: crawled.reason(site.url + path).replace("duplicate", "document") for path in paths}
+    return {path: crawled.reason(site.url + path).replace("duplicate", "document") for path in site.pages}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "partitions"),
-    [
-        ("breadth", 1),
-        ("best-first?query=page", 4),
-        *(
-            pytest.param(mode, partitions, marks=pytest.mark.deep("test_rebuild.py has all orderings"))
-            for mode in MODES
-            for partitions in (1, 4)
-            if (mode, partitions) not in (("breadth", 1), ("best-first?query=page", 4))
-        ),
-    ],
+    [one if one in IN_CI else pytest.param(*one, marks=ELSEWHERE) for one in product(MODES, (1, 4))],
 )
 def test_the_crawl_goes_on_as_if_nothing_had_happened(
     tmp_path: Path, whole: Whole, site: Site, mode: str, partitions: int
 ) -> None:
     settings = {"FRONTIER_PARTITIONS": partitions}
-    folder = tmp_path / "crawl"
     arguments = ("-a", f"seeds={site.url}/", "-a", f"mode={mode}", "-a", "max_pages=12")
-    half = crawl(folder, "index", *arguments, **settings)
-    before = half.frontier["states"]
-    lose_redis(folder)
-    refused = crawl(folder, "index", **settings)
+    before = crawl(tmp_path, "index", *arguments, **settings).frontier["states"]
+    lose_redis(tmp_path)
+    refused = crawl(tmp_path, "index", **settings)
     assert (refused.status, refused.log.count(LOST)) == (2, 1)
-    found = ask(folder, "rebuild", "-s", f"FRONTIER_PARTITIONS={partitions}")
+    found = ask(tmp_path, "rebuild", "-s", f"FRONTIER_PARTITIONS={partitions}")
     assert found["frontier"] | {"refused": {}} == before | {"refused": {}}
     assert found["mode"] == mode
-    resumed = crawl(folder, "index", **settings)
+    resumed = crawl(tmp_path, "index", **settings)
 
     assert resumed.status == 0, resumed.log
     assert ends(resumed, site) == whole.ends
@@ -133,8 +128,6 @@ def test_sitemaps_and_what_they_name_wait_again(tmp_path: Path, site: Site) -> N
 @pytest.mark.slow
 def test_a_crawl_whose_redis_is_emptied_says_so_and_fails(tmp_path: Path, site: Site) -> None:
     def empty(_: Site) -> Answer:
-        from webcrawler.connection import connect
-
         with connect(None, tmp_path) as connection:
             connection.client.flushall()
         return page("/8")
@@ -148,24 +141,17 @@ def test_a_crawl_whose_redis_is_emptied_says_so_and_fails(tmp_path: Path, site: 
 
 
 @pytest.mark.slow
-def test_after_a_clear_on_purpose_the_crawl_starts_over(tmp_path: Path, site: Site) -> None:
-    crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3")
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_after_a_clear_on_purpose_the_crawl_starts_over(tmp_path: Path, site: Site, is_lost: bool) -> None:
+    crawl_three(tmp_path, site)
+    if is_lost:
+        lose_redis(tmp_path)
 
-    assert ask(tmp_path, "clear")["forgotten"] > 0
-    again = crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3")
+    assert (ask(tmp_path, "clear")["forgotten"] > 0) is not is_lost
+    again = crawl_three(tmp_path, site)
 
     assert again.status == 0, again.log
     assert site.times("/") == 2
-
-
-@pytest.mark.slow
-def test_a_lost_frontier_can_be_given_up(tmp_path: Path, site: Site) -> None:
-    crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3")
-    lose_redis(tmp_path)
-
-    ask(tmp_path, "clear")
-
-    assert crawl(tmp_path, "index", "-a", f"seeds={site.url}/", "-a", "max_pages=3").status == 0
 
 
 @pytest.mark.slow
@@ -173,8 +159,7 @@ def test_the_domains_of_the_newest_crawl_hold_unless_others_are_named(tmp_path: 
     with sites(other={"/": page("/")}) as opened:
         other = opened["other"].url.replace("127.0.0.1", "localhost")
         site.routes["/0"] = page("/1", f"{other}/")
-        bounds = ("-a", "domains=127.0.0.1", "-a", "max_pages=3")
-        crawl(tmp_path, "index", "-a", f"seeds={site.url}/", *bounds)
+        crawl_three(tmp_path, site, "-a", "domains=127.0.0.1")
         lose_redis(tmp_path)
 
         assert ask(tmp_path, "rebuild")["domains"] == ["127.0.0.1"]

@@ -120,12 +120,8 @@ _LEAF = st.one_of(
 QUERIES = st.recursive(
     _LEAF,
     lambda inner: st.one_of(
-        st.lists(inner, min_size=2, max_size=3).map(" ".join),
-        st.lists(inner, min_size=2, max_size=3).map(" OR ".join),
-        st.lists(inner, min_size=2, max_size=3).map(" AND ".join),
-        inner.map("+({})".format),
-        inner.map("-({})".format),
-        inner.map("({})".format),
+        *(st.lists(inner, min_size=2, max_size=3).map(sign.join) for sign in (" ", " OR ", " AND ")),
+        *(inner.map(form.format) for form in ("+({})", "-({})", "({})")),
     ),
     max_leaves=8,
 )
@@ -134,9 +130,8 @@ QUERIES = st.recursive(
 @pytest.mark.slow
 @given(text=QUERIES)
 def test_pages_found_are_those_that_satisfy_the_query(web: Web, text: str) -> None:
-    found = search(web, text)
+    found, root = search(web, text), parse(text).root
 
-    root = parse(text).root
     assert urls(web, found) == {page.url for page in web.pages if satisfies(root, page, web.pages)}
     assert not found.partial and not found.short
 
@@ -235,27 +230,28 @@ def test_nothing_is_read_after_the_deadline(small: Web) -> None:
     assert found.partial and not found.mask.any()
 
 
-def test_pages_with_all_words_in_title_or_anchors_are_enough(small: Web) -> None:
-    assert urls(small, search(small, "stairs", enough=1)) == {STAIRS}
-    assert search(small, "stairs", enough=1).short
-    assert urls(small, search(small, "helix", enough=1)) == {HELIX}  # it stands in the body of stairs, too
+SHORT = [
+    ("stairs", 1, {STAIRS}),
+    ("helix", 1, {HELIX}),  # it stands in the body of stairs, too
+    ("helix -guide", 0, set()),  # what is excluded is looked for in all fields
+]
+
+
+@pytest.mark.parametrize(("text", "enough", "expected"), SHORT)
+def test_pages_with_all_words_in_title_or_anchors_are_enough(
+    small: Web, text: str, enough: int, expected: set[str]
+) -> None:
+    found = search(small, text, enough=enough)
+
+    assert found.short and urls(small, found) == expected
     assert not search(small, "helix stairs", enough=1).short
 
 
-def test_what_is_excluded_is_looked_for_in_all_fields_also_for_a_short_answer(small: Web) -> None:
-    found = search(small, "helix -guide", enough=0)
-
-    assert found.short and not urls(small, found)
-
-
 def test_words_that_a_prefix_stands_for_are_weighed_together_as_half_a_word(small: Web) -> None:
-    each = 0.5 / 3
-    expected = (
-        QueryTerm("stair", "stair", each, added=True),
-        QueryTerm("steam", "steam", each, added=True),
-        QueryTerm("strand", "strand", each, added=True),
-    )
-    assert search(small, "st*").terms == expected  # the most frequent first
+    the_most_frequent_first = ("stair", "steam", "strand")
+    weighed = tuple(QueryTerm(term, term, 0.5 / 3, added=True) for term in the_most_frequent_first)
+
+    assert search(small, "st*").terms == weighed
     assert not search(small, "helix -st*").terms
 
 

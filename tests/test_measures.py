@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -43,10 +44,6 @@ def test_p_st_is_the_share_of_the_hot_pages_found() -> None:
     assert measures.area(curve) == 50
 
 
-def test_p_st_of_no_hot_pages_is_no_number() -> None:
-    assert math.isnan(measures.area(measures.p_st(array(0, 1), array(False, False))))
-
-
 @given(orders, st.data())
 def test_p_st_counts(order: list[int], data: st.DataObject) -> None:
     hot = data.draw(st.lists(st.booleans(), min_size=len(order), max_size=len(order)).filter(any))
@@ -72,41 +69,33 @@ def test_an_ideal_crawler_finds_hot_pages_alone_until_it_has_all(pages: int, hot
             assert at_percents[percent] == pytest.approx(curve[k - 1])
 
 
-def test_points_stand_at_each_percent_of_the_pages() -> None:
-    curve = np.arange(1, 201) / 2.0  # 200 pages, P_ST = K / 2
+@pytest.mark.parametrize(
+    ("curve", "pages", "expected"),
+    [
+        (np.arange(1, 201) / 2.0, 200, {percent: percent for percent in range(101)}),  # P_ST = K / 2
+        (array(10, 100), 2, {0: 0, 1: 10, 74: 10, 75: 100, 100: 100}),
+        (array(10, 20, 30), 10, {30: 30, 34: 30, 35: None, 100: None}),  # none after the last visit
+    ],
+)
+def test_points_at_each_percent_of_the_pages_are_those_of_the_nearest_visit(
+    curve: np.ndarray, pages: int, expected: dict[int, float | None]
+) -> None:
+    points = measures.at_percents(curve, pages)
 
-    assert measures.at_percents(curve, 200) == list(map(float, range(101)))
-
-
-def test_points_of_few_pages_are_those_of_the_nearest_visit() -> None:
-    points = measures.at_percents(array(10, 100), 2)
-
-    assert points[0] == 0
-    assert (points[1], points[74], points[75], points[100]) == (10, 10, 100, 100)
-
-
-def test_there_are_no_points_after_the_last_visit() -> None:
-    points = measures.at_percents(array(10, 20, 30), 10)
-
-    assert points[30] == 30
-    assert points[34:36] == [30, None]
-    assert points[100] is None
+    assert len(points) == 101
+    assert {percent: points[percent] for percent in expected} == expected
 
 
 # ---- Crawl & Stop
 
 
-def test_p_cs_compares_with_the_best_as_many() -> None:
+def test_p_cs_compares_with_the_best_as_many_and_those_as_important_as_the_last_of_them() -> None:
     importance = array(5, 1, 4, 3)  # the best are the pages 0, 2, 3, 1
 
     found = measures.p_cs(array(1, 0, 2, 3), importance, array(1, 2, 3, 4))
 
     assert found == pytest.approx([0, 50, 200 / 3, 100])
-
-
-def test_p_cs_counts_pages_as_important_as_the_last_of_the_best() -> None:
-    """I(P) >= I(R_K): of equal ones all are."""
-    assert measures.p_cs(array(1, 0), array(2, 2), array(1, 2)).tolist() == [100, 100]
+    assert measures.p_cs(array(1, 0), array(2, 2), array(1, 2)).tolist() == [100, 100]  # I(P) >= I(R_K)
 
 
 @given(orders)
@@ -120,35 +109,28 @@ def test_who_visits_the_best_first_has_100_percent_at_all_times(order: list[int]
 # ---- Limited Buffer Crawl
 
 STAR = graph_of([1, 2, 3], [3], [3, 1], [0])  # IB: 1, 2, 1, 3
+CHAIN = graph_of([1], [2], [3], [0])
 ORDER = array(0, 1, 2, 3)
 
 
-def test_without_judgement_the_last_pages_are_kept() -> None:
-    assert kept(STAR, ORDER, 2, "fifo", 1).tolist() == [2, 3]
-
-
-def test_pages_with_few_backlinks_leave_first() -> None:
-    # After 0: {0} · 1: {0 (0), 1 (1)} · 2: of 0 (0), 1 (2), 2 (1) page 0 leaves · 3: page 2 (1) leaves
-    assert kept(STAR, ORDER, 2, "ib", 1).tolist() == [1, 3]
-
-
-def test_pages_with_little_rank_leave_first() -> None:
-    # IR' in the end: 0: .1 + .9 x3 · 1: .1 + .3 x0 + .45 x2 · 2: .1 + .3 x0 · 3: .1 + .3 x0 + .9 x1 + .45 x2
-    assert kept(STAR, ORDER, 2, "ir", 1).tolist() == [1, 3]
-
-
-def test_of_equal_pages_the_longest_kept_leaves() -> None:
-    chain = graph_of([1], [2], [3], [0])
-
-    assert kept(chain, ORDER, 2, "ib", 2).tolist() == [2, 3]
-
-
-def test_a_page_is_judged_by_what_was_known_then() -> None:
-    """Page 0 gets its backlink from the last page, long after it was flushed."""
-    chain = graph_of([1], [2], [3], [0])
-
-    assert kept(chain, ORDER, 1, "ib", 1).tolist() == [3]
-    assert kept(chain, ORDER, 3, "ib", 1).tolist() == [1, 2, 3]
+@pytest.mark.parametrize(
+    ("graph", "size", "flush", "interval", "left"),
+    [
+        (STAR, 2, "fifo", 1, [2, 3]),  # without judgement the last are kept
+        # After 0: {0} · 1: {0 (0), 1 (1)} · 2: of 0 (0), 1 (2), 2 (1) page 0 leaves · 3: page 2 (1) leaves
+        (STAR, 2, "ib", 1, [1, 3]),
+        # IR': 0: .1 + .9 x3 · 1: .1 + .3 x0 + .45 x2 · 2: .1 + .3 x0 · 3: .1 + .3 x0 + .9 x1 + .45 x2
+        (STAR, 2, "ir", 1, [1, 3]),
+        (CHAIN, 2, "ib", 2, [2, 3]),  # of equal pages the longest kept leaves
+        # the backlink of page 0 comes from the last page, long after it was flushed
+        (CHAIN, 1, "ib", 1, [3]),
+        (CHAIN, 3, "ib", 1, [1, 2, 3]),
+    ],
+)
+def test_pages_that_were_least_important_by_what_was_known_then_leave_first(
+    graph: Graph, size: int, flush: str, interval: int, left: list[int]
+) -> None:
+    assert kept(graph, ORDER, size, flush, interval).tolist() == left
 
 
 @given(st.integers(1, 30), st.integers(1, 7), st.sampled_from(["ir", "ib", "fifo"]))
@@ -206,27 +188,26 @@ def hot(text: str, recorded: Recorded = RECORDED, query: str = "") -> list[int]:
     return np.flatnonzero(Importance(recorded, query).hot(conditions(text))).tolist()
 
 
-def test_hot_pages_are_at_least_as_important() -> None:
-    assert hot("ib:2") == [1, 3]
-    assert hot("ib:3") == [3]
-    assert hot("ib:4") == []
-    assert hot("if:2") == [0, 2]
-    assert hot("ir:0") == [0, 1, 2, 3]
-    assert hot("il:0") == [0]  # ".com" and "home" make up for two slashes each
-
-
-def test_hot_pages_are_the_best_percent() -> None:
-    assert hot("ib:25%") == [3]
-    assert hot("ib:50%") == [1, 3]
-    assert hot("ib:75%") == [0, 1, 2, 3]  # as important as the third
-    assert hot("hub:25%") == [0]
-    assert hot("authority:25%") == [3]
-
-
-def test_a_page_is_on_topic_by_a_word_in_its_title_or_ten_in_its_body() -> None:
-    """Cho 1998, section 7."""
-    assert hot("is:biology") == [0, 1]
-    assert hot("is:Biology+ib:2") == [1]
+@pytest.mark.parametrize(
+    ("text", "pages"),
+    [
+        ("ib:2", [1, 3]),  # at least as important
+        ("ib:3", [3]),
+        ("ib:4", []),
+        ("if:2", [0, 2]),
+        ("ir:0", [0, 1, 2, 3]),
+        ("il:0", [0]),  # ".com" and "home" make up for two slashes each
+        ("ib:25%", [3]),  # the best percent
+        ("ib:50%", [1, 3]),
+        ("ib:75%", [0, 1, 2, 3]),  # as important as the third
+        ("hub:25%", [0]),
+        ("authority:25%", [3]),
+        ("is:biology", [0, 1]),  # a word in the title or ten in the body: Cho 1998, section 7
+        ("is:Biology+ib:2", [1]),
+    ],
+)
+def test_hot_pages_are_those_that_the_conditions_hold_for(text: str, pages: list[int]) -> None:
+    assert hot(text) == pages
 
 
 def test_is_is_the_cosine_of_words_weighted_by_how_rare_they_are() -> None:
@@ -253,17 +234,15 @@ def test_texts_and_a_query_are_wanted_by_some() -> None:
         hot("ic:5")
 
 
+UNREADABLE = ["", "ib:", "ib:x", "xx:5", "ib:5:5", "ib:5+", "ib:5+ir", "is:", "ib 5", "ib:1e5"]
+NO_PERCENTAGE = ["ib:0%", "ib:101%", "ib:-1%", "is:biology+ir:0.0%"]
+
+
 @pytest.mark.parametrize(
-    "text", ["", "ib:", "ib:x", "xx:5", "ib:5:5", "ib:5+", "ib:5+ir", "is:", "ib 5", "ib:1e5"]
+    ("text", "told"), [*product(UNREADABLE, ["--hot="]), *product(NO_PERCENTAGE, ["above 0 %"])]
 )
-def test_a_hot_that_says_nothing(text: str) -> None:
-    with pytest.raises(BadInput, match="--hot="):
-        conditions(text)
-
-
-@pytest.mark.parametrize("text", ["ib:0%", "ib:101%", "ib:-1%", "is:biology+ir:0.0%"])
-def test_a_percentage_that_is_none(text: str) -> None:
-    with pytest.raises(BadInput, match="above 0 %"):
+def test_a_hot_that_says_nothing_is_bad_input(text: str, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
         conditions(text)
 
 

@@ -59,24 +59,18 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
 
 def said(folder: Path) -> dict[str, Any]:
     """By URL: documents, links, duplicates, ranks; and what searches find."""
-    rows = dumped(folder)
+    rows, searcher = dumped(folder), Searcher(folder, deadline_seconds=60)
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
         known = dict(catalog.urls.all())
         ranks = load(folder / "ranks", catalog.identity)
         assert ranks
-        by_url = {url: round(float(ranks.of([number])[0]), 9) for number, url in known.items()}
-    documents = {(row[0], row[4]) for row in rows["documents"]}
-    hits = {
-        w: [(h.url, h.relevance, h.snippet) for h in Searcher(folder, deadline_seconds=60).search(w).hits]
-        for w in WORDS
-    }
-    duplicates = len([row for row in rows["documents"] if row[17]])
+    hits = {word: searcher.search(word).hits for word in WORDS}
     return {
-        "documents": documents,
+        "documents": {(row[0], row[4]) for row in rows["documents"]},
         "links": rows["links"],
-        "ranks": by_url,
-        "hits": hits,
-        "duplicates": duplicates,
+        "ranks": {url: round(float(ranks.of([number])[0]), 9) for number, url in known.items()},
+        "hits": {word: [(hit.url, hit.relevance, hit.snippet) for hit in hits[word]] for word in WORDS},
+        "duplicates": sum(bool(row[17]) for row in rows["documents"]),
     }
 
 
@@ -84,13 +78,11 @@ def said(folder: Path) -> dict[str, Any]:
 def test_two_folders_of_one_crawl_are_merged_to_what_one_folder_would_have(
     crawls: Crawls, tmp_path: Path, run: Run
 ) -> None:
-    halves, into = crawls.halves, tmp_path / "into"
+    told = json.loads(run("merge", *map(str, crawls.halves), str(tmp_path / "into"), "--json").out)
 
-    told = json.loads(run("merge", *map(str, halves), str(into), "--json").out)
-
-    assert said(into) == said(crawls.whole)
+    assert said(tmp_path / "into") == said(crawls.whole)
     assert told["documents"] == PAGES + 10 and told["duplicates"] == 8
-    assert all(said(half)["duplicates"] < 8 for half in halves)
+    assert all(said(half)["duplicates"] < 8 for half in crawls.halves)
 
 
 @pytest.mark.slow

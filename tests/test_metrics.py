@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -18,8 +19,13 @@ from webcrawler.web import Config, make_app
 from webcrawler.web.status import freshness
 
 HERE = "http://127.0.0.1:8000"
-LOCAL = ("127.0.0.1", 50_000)
+LOCAL, ANYWHERE = ("127.0.0.1", 50_000), ("203.0.113.9", 50_000)
 PROXY = {"trusted_proxies": ("127.0.0.1",)}
+INSIDE = PROXY | {"metrics_for": ("10.0.0.0/8",)}
+
+
+def served(crawl_dir: Path, client: tuple[str, int] = LOCAL, **config: Any) -> TestClient:
+    return TestClient(make_app(Config(crawl_dir, **config)), HERE, client=client)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +37,7 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def web(crawl_dir: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(Config(crawl_dir, rate="")), HERE, client=LOCAL) as web:
+    with served(crawl_dir, rate="") as web:
         yield web
 
 
@@ -50,14 +56,10 @@ def counted(web: TestClient, name: str, **labels: str) -> float:
 
 
 def test_requests_are_counted_by_route_and_status(web: TestClient) -> None:
-    for path in (
-        "/search?q=biology",
-        "/search?q=gene",
-        "/search?q=a&page=x",
-        "/static/a.css",
-        "/static/b.css",
-    ):
-        web.get(path)
+    for query in ("biology", "gene", "a&page=x"):
+        web.get(f"/search?q={query}")
+    for name in "ab":
+        web.get(f"/static/{name}.css")
 
     assert counted(web, "webcrawler_requests_total", route="/search", status="200") == 2
     assert counted(web, "webcrawler_requests_total", route="/search", status="400") == 1
@@ -74,50 +76,41 @@ def test_paths_that_strangers_invent_are_one_row(web: TestClient) -> None:
 
 
 def test_what_middlewares_refuse_is_counted(crawl_dir: Path) -> None:
-    with TestClient(make_app(Config(crawl_dir, rate="2/minute")), HERE, client=LOCAL) as web:
+    with served(crawl_dir, rate="2/minute") as web:
         answers = [web.get("/search?q=a").status_code for _ in range(2)]
         evil = web.get("/", headers={"Host": "evil.test"}).status_code
-        metrics = web.app.state.metrics  # type: ignore[attr-defined]
-        seen = metrics.registry.get_sample_value(
-            "webcrawler_requests_total", {"route": "other", "status": "421"}
-        )
+        registry = web.app.state.metrics.registry  # type: ignore[attr-defined]
+        seen = registry.get_sample_value("webcrawler_requests_total", {"route": "other", "status": "421"})
 
     assert (answers, evil, seen) == ([200, 200], 421, 1)
 
 
-def test_time_is_counted_in_bins_up_to_seconds(web: TestClient) -> None:
-    web.get("/search?q=biology")
-
-    assert counted(web, "webcrawler_request_seconds_bucket", route="/search", le="+Inf") == 1
-    assert counted(web, "webcrawler_request_seconds_count", route="/search") == 1
-
-
-def test_answers_from_memory_are_counted(web: TestClient) -> None:
+def test_answers_from_memory_and_the_time_of_all_in_bins_up_to_seconds_are_counted(web: TestClient) -> None:
     for _ in range(3):
         web.get("/search?q=biology")
 
     assert counted(web, "webcrawler_answers_cached_total") == 2
+    assert counted(web, "webcrawler_request_seconds_bucket", route="/search", le="+Inf") == 3
+    assert counted(web, "webcrawler_request_seconds_count", route="/search") == 3
 
 
 def test_index_and_crawl_are_gauges(tmp_path: Path) -> None:
     publish(tmp_path, [entry((f"http://a.test/{n}", "", "x")) for n in range(3)])
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         catalog.write([(entry((f"http://b.test/{n}", "", "x")), None) for n in range(2)])
-    with TestClient(make_app(Config(tmp_path)), HERE, client=LOCAL) as web:
+    with served(tmp_path, rate="") as web:
+        assert counted(web, "webcrawler_index_documents") == 3
+        assert counted(web, "webcrawler_index_lag_changes") == 2
+        assert values(web)["webcrawler_crawl_alive", frozenset()] == 0
+        assert isnan(counted(web, "webcrawler_frontier_urls", state="queued"))  # nobody can be asked
+
+
+def test_lag_and_freshness_of_an_empty_folder_are_unknown(tmp_path: Path) -> None:
+    with served(tmp_path) as web:
         found = values(web)
 
-    assert found["webcrawler_index_documents", frozenset()] == 3
-    assert found["webcrawler_index_lag_changes", frozenset()] == 2
-    assert found["webcrawler_crawl_alive", frozenset()] == 0
-    queued = found["webcrawler_frontier_urls", frozenset({("state", "queued")})]
-    assert queued != queued  # not a number: nobody can be asked
-
-
-def test_lag_that_nobody_knows_is_none(tmp_path: Path) -> None:
-    with TestClient(make_app(Config(tmp_path)), HERE, client=LOCAL) as web:
-        lag = values(web)["webcrawler_index_lag_changes", frozenset()]
-
-    assert lag != lag
+    assert isnan(found["webcrawler_index_lag_changes", frozenset()])
+    assert isnan(found["webcrawler_freshness", frozenset()])
 
 
 @pytest.mark.parametrize(
@@ -131,12 +124,7 @@ def test_lag_that_nobody_knows_is_none(tmp_path: Path) -> None:
         ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, {}, 403),
         ("127.0.0.1", {"Forwarded": "for=127.0.0.1"}, {}, 403),
         ("127.0.0.1", {"X-Forwarded-For": "203.0.113.9"}, PROXY, 403),
-        (
-            "127.0.0.1",
-            {"X-Forwarded-For": "10.1.1.1"},
-            {"trusted_proxies": ("127.0.0.1",), "metrics_for": ("10.0.0.0/8",)},
-            200,
-        ),
+        ("127.0.0.1", {"X-Forwarded-For": "10.1.1.1"}, INSIDE, 200),
         ("203.0.113.9", {}, {"metrics_for": ("203.0.113.0/24",)}, 200),
         ("127.0.0.1", {}, {"metrics_for": ()}, 403),
     ],
@@ -144,15 +132,12 @@ def test_lag_that_nobody_knows_is_none(tmp_path: Path) -> None:
 def test_who_may_read_metrics(
     tmp_path: Path, client: str, headers: dict[str, str], config: dict[str, tuple[str, ...]], status: int
 ) -> None:
-    with TestClient(make_app(Config(tmp_path, **config)), HERE, client=(client, 1)) as web:  # type: ignore[arg-type]
+    with served(tmp_path, (client, 1), **config) as web:
         assert web.get("/metrics", headers=headers).status_code == status
 
 
 def test_two_applications_count_apart(crawl_dir: Path) -> None:
-    with (
-        TestClient(make_app(Config(crawl_dir)), HERE, client=LOCAL) as one,
-        TestClient(make_app(Config(crawl_dir)), HERE, client=LOCAL) as other,
-    ):
+    with served(crawl_dir) as one, served(crawl_dir) as other:
         one.get("/search?q=biology")
 
         assert counted(other, "webcrawler_requests_total", route="/search", status="200") == 0
@@ -169,7 +154,7 @@ def test_healthy_where_the_index_can_be_read(web: TestClient) -> None:
 
 
 def test_healthy_where_nothing_is_indexed_yet(tmp_path: Path) -> None:
-    with TestClient(make_app(Config(tmp_path)), HERE) as web:
+    with served(tmp_path, ANYWHERE) as web:
         assert web.get("/healthz").status_code == 200
 
 
@@ -178,7 +163,7 @@ def test_unwell_where_the_index_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path / "index").iterdir():
         if path.is_file():
             path.write_bytes(b"garbage")
-    with TestClient(make_app(Config(tmp_path)), HERE) as web:
+    with served(tmp_path, ANYWHERE) as web:
         answer = web.get("/healthz")
 
     assert answer.status_code == 503
@@ -191,14 +176,9 @@ def test_freshness_and_checks_by_outcome(tmp_path: Path, monkeypatch: pytest.Mon
     page = ("http://a.test/", "Page", "biology")
     publish(tmp_path, [entry(page, fetched=now())])
     publish(tmp_path, [entry(page, fetched=now())])  # a check
-    with TestClient(make_app(Config(tmp_path, rate="")), HERE, client=LOCAL) as web:
+    with served(tmp_path, rate="") as web:
         assert counted(web, "webcrawler_checks_total", outcome="unchanged") == 1
         assert counted(web, "webcrawler_checks_total", outcome="changed") == 0
         assert counted(web, "webcrawler_freshness") == pytest.approx(1.0, abs=0.01)
         assert counted(web, "webcrawler_documents_unchecked") == 0
         assert isnan(counted(web, "webcrawler_freshness_audited"))
-
-
-def test_freshness_of_an_empty_folder_is_unknown(tmp_path: Path) -> None:
-    with TestClient(make_app(Config(tmp_path, rate="")), HERE, client=LOCAL) as web:
-        assert isnan(counted(web, "webcrawler_freshness"))

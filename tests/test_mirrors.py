@@ -85,7 +85,7 @@ def test_table_may_be_empty(value: str | dict[str, str]) -> None:
         ({MAIN: MAIN}, "https://docs.test/ is a mirror of https://docs.test/, which is in the mirror"),
         ({MIRROR: MAIN, MAIN: MIRROR}, "name what https://docs.test/ is a copy of"),
         (
-            {"http://a.test/": "http://b.test/x/", "http://b.test/": MAIN},
+            {"http://a.test/": "http://b.test/", "http://b.test/": MAIN},
             "name what http://b.test/ is a copy of",
         ),
     ],
@@ -108,29 +108,26 @@ def test_crawl_with_a_bad_table_does_not_start(run: Run) -> None:
 # ---- links
 
 
-def links(html: str) -> tuple[Link, ...]:
+def only_link(html: str) -> Link:
     mirrors = Mirrors(TABLE)
     found = parse(html.encode(), "http://a.test/").links
-    return joined(mirrors.link(link, ("http", "https")) for link in found)
+    [link] = joined(mirrors.link(link, ("http", "https")) for link in found)
+    return link
 
 
-def test_link_keeps_its_words_and_the_rest_of_its_spelling() -> None:
-    [link] = links(f"<p>see <a href={MIRROR}x/index.html>the docs</a> now")
+def test_link_keeps_its_words_and_the_rest_of_its_spelling_but_for_an_odd_one_of_the_mirror() -> None:
+    link = only_link(f"<p>see <a href={MIRROR}x/index.html>the docs</a> now")
+    odd = only_link("<a href=http://mirror.test./%70y/x>odd</a>")
 
     assert (link.url, link.spelling) == (f"{MAIN}x/", f"{MAIN}x/index.html")
     assert (link.anchor, link.context) == ("the docs", "see now")
-
-
-def test_link_with_a_mirror_in_an_odd_spelling_is_one_to_its_original() -> None:
-    [link] = links("<a href=http://mirror.test./%70y/x>odd</a>")
-
-    assert link.url == link.spelling == f"{MAIN}x"
+    assert odd.url == odd.spelling == f"{MAIN}x"
 
 
 def test_page_has_one_link_to_an_original_and_its_mirror() -> None:
     """With the words of both, followed where one of them is."""
-    [link] = links(f"<a rel=nofollow href={MIRROR}x>copy</a> <a href={MAIN}x>docs</a>")
-    [same] = links(f"<a href={MIRROR}x>docs</a> <a href={MAIN}x>docs</a>")
+    link = only_link(f"<a rel=nofollow href={MIRROR}x>copy</a> <a href={MAIN}x>docs</a>")
+    same = only_link(f"<a href={MIRROR}x>docs</a> <a href={MAIN}x>docs</a>")
 
     assert (link.url, link.anchor, link.rel) == (f"{MAIN}x", "copy · docs", "")
     assert same.anchor == "docs"
@@ -138,9 +135,8 @@ def test_page_has_one_link_to_an_original_and_its_mirror() -> None:
 
 def test_link_is_refused_for_its_original_and_not_for_the_mirror() -> None:
     found = Mirrors({"http://a.test/cgi-bin/": MAIN, "http://b.test/": "http://main.test/cgi-bin/"})
-    [from_trap, to_trap] = parse(
-        b"<a href=/cgi-bin/x>x</a> <a href=http://b.test/y>y</a>", "http://a.test/"
-    ).links
+    html = b"<a href=/cgi-bin/x>x</a> <a href=http://b.test/y>y</a>"
+    [from_trap, to_trap] = parse(html, "http://a.test/").links
 
     assert from_trap.refused and not found.link(from_trap, ("http", "https")).refused
     assert not to_trap.refused and found.link(to_trap, ("http", "https")).refused == "location"
@@ -164,28 +160,19 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     mirror.routes |= {"/": page(), "/py/only-here": page("deeper"), "/py/deeper": page()}
     sitemap = f"<urlset><url><loc>{copy}/from-sitemap</loc></url></urlset>"
     feed = f"<rss><channel><item><link>{copy}/from-feed</link></item></channel></rss>"
-    main.routes |= {
+    main.routes |= {path: page() for path in ("/deeper", "/b", "/from-sitemap", "/from-feed")} | {
         "/robots.txt": robots("User-agent: *", "Disallow: /private", f"Sitemap: {copy}/sitemap.xml"),
         "/": page(f"{copy}/a", "/a", "/moved", "/only-here", f"{copy}/private", f"{mirror.url}/"),
         "/a": Answer(f"<title>a</title><link rel=canonical href={copy}/a><p>some words of a"),
         "/moved": redirect(f"{copy}/b"),
         "/only-here": redirect(f"{copy}/only-here"),
-        "/deeper": page(),
-        "/b": page(),
-        "/from-sitemap": page(),
-        "/from-feed": page(),
         "/sitemap.xml": Answer(sitemap, kind="application/xml"),
         "/feed.xml": Answer(feed, kind="application/rss+xml"),
     }
-    folder = tmp_path_factory.mktemp("mirrors")
     table = json.dumps({f"{copy}/": f"{main.url}/"})
-    crawled = crawl(
-        folder,
-        *("index", "-a", f"seeds={copy}/", "-a", f"sitemaps={copy}/feed.xml"),
-        ADDRESSES_ALLOWED="127.0.0.0/8",
-        SITEMAPS="all",
-        MIRRORS=table,
-    )
+    settings = {"ADDRESSES_ALLOWED": "127.0.0.0/8", "SITEMAPS": "all", "MIRRORS": table}
+    arguments = ("index", "-a", f"seeds={copy}/", "-a", f"sitemaps={copy}/feed.xml")
+    crawled = crawl(tmp_path_factory.mktemp("mirrors"), *arguments, **settings)
     yield Web(main, mirror, crawled, ("-s", f"MIRRORS={table}"))
     main.stop()
     mirror.stop()
@@ -196,9 +183,7 @@ def test_whatever_names_the_mirror_leads_to_the_original(web: Web) -> None:
     """Seeds, links, sitemaps, what these name, feeds, redirects."""
     found = ("/", "/a", "/b", "/from-sitemap", "/from-feed")
 
-    assert {path: web.crawled.reason(web.main.url + path) for path in found} == dict.fromkeys(
-        found, "done/document"
-    )
+    assert {web.crawled.reason(web.main.url + path) for path in found} == {"done/document"}
     assert all(web.main.times(path) == 1 for path in (*found, "/sitemap.xml", "/feed.xml"))
 
 
@@ -218,10 +203,9 @@ def test_robots_txt_is_that_of_the_server_that_is_asked(web: Web) -> None:
 
 @pytest.mark.slow
 def test_link_to_the_mirror_is_an_in_link_of_the_original(web: Web) -> None:
-    home = f"{web.main.url}/"
+    edges, home = web.crawled.edges(), f"{web.main.url}/"
 
-    assert web.crawled.edges()[home, f"{home}a", ""] == 1
-    assert web.crawled.edges()[f"{home}moved", f"{home}b", "redirect"] == 1
+    assert edges[home, f"{home}a", ""] == edges[f"{home}moved", f"{home}b", "redirect"] == 1
 
 
 @pytest.mark.slow
@@ -234,14 +218,10 @@ def test_page_that_names_its_mirror_as_canonical_means_itself(web: Web) -> None:
 
 @pytest.mark.slow
 def test_commands_take_a_url_of_the_mirror_for_the_original(web: Web, run: Run) -> None:
-    url = f"{web.mirror.url}/py/a"
+    def told(*arguments: str) -> Any:
+        return json.loads(run("frontier", *arguments, *web.options, "--json", folder=web.crawled.folder).out)
 
-    def told(*arguments: str) -> dict[str, Any]:
-        out = run("frontier", *arguments, *web.options, "--json", folder=web.crawled.folder).out
-        found: dict[str, Any] = json.loads(out)
-        return found
-
-    found, again = told("explain", url), told("again", f"{web.mirror.url}/py/*")
+    found, again = told("explain", f"{web.mirror.url}/py/a"), told("again", f"{web.mirror.url}/py/*")
 
     assert (found["url"], found["state"]) == (f"{web.main.url}/a", "done/document")
     assert again["queued"] > 5
