@@ -44,10 +44,21 @@ def near(catalog: Catalog) -> dict[str, str]:
 # In the catalog
 
 
-def test_a_document_is_near_to_the_oldest_that_differs_in_at_most_three_bits(catalog: Catalog) -> None:
-    write(catalog, says(A, 1, S), says(B, 2, S ^ 0b0111), says(C, 3, S ^ 0b1111), says(D, 4, ~S))
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        # C differs from A in four bits, from B in one; D in all
+        ([says(A, 1, S), says(B, 2, S ^ 0b0111), says(C, 3, S ^ 0b1111), says(D, 4, ~S)], {B: A, C: B}),
+        ([says(A, 1, S, "same"), says(B, 2, S, "<i>same")], {B: A}),  # other bytes, the same fingerprint
+        ([says(A, 1, 0), says(B, 2, 0), says(C, 3, 1)], {}),  # texts too short for a fingerprint
+    ],
+)
+def test_a_document_is_near_to_the_oldest_that_differs_in_at_most_three_bits(
+    catalog: Catalog, entries: list[Entry], expected: dict[str, str]
+) -> None:
+    write(catalog, *entries)
 
-    assert near(catalog) == {B: A, C: B}  # C differs from A in four bits, from B in one; D in all
+    assert near(catalog) == expected
 
 
 @pytest.mark.slow
@@ -59,9 +70,8 @@ def test_bits_count_wherever_they_stand(catalog: Catalog, number: int, is_near: 
     for n in range(200):
         simhash = chance.getrandbits(64) - 2**63
         other = simhash ^ sum(1 << bit for bit in chance.sample(range(63), number - 1)) ^ -(2**63)
-        one, two = f"{A}{n}/one", f"{A}{n}/two"
-        write(catalog, says(one, 1, simhash), says(two, 1, other))
-        pairs[two] = one
+        pairs[f"{A}{n}/two"] = f"{A}{n}/one"
+        write(catalog, says(f"{A}{n}/one", 1, simhash), says(f"{A}{n}/two", 1, other))
 
     assert near(catalog) == (pairs if is_near else {})
 
@@ -81,18 +91,6 @@ def test_the_same_bytes_make_a_duplicate_and_no_near_duplicate(catalog: Catalog)
     verdict = write(catalog, says(A, 1, S, "same"), says(B, 2, S, "same"))
 
     assert verdict == Verdict(duplicates=frozenset({url_id(B)}))
-    assert near(catalog) == {}
-
-
-def test_other_bytes_with_the_same_fingerprint_make_a_near_duplicate(catalog: Catalog) -> None:
-    write(catalog, says(A, 1, S, "same"), says(B, 2, S, "<i>same"))
-
-    assert near(catalog) == {B: A}
-
-
-def test_texts_too_short_for_a_fingerprint_are_near_to_nothing(catalog: Catalog) -> None:
-    write(catalog, says(A, 1, 0), says(B, 2, 0), says(C, 3, 1))
-
     assert near(catalog) == {}
 
 

@@ -14,13 +14,17 @@ from searched import entry, publish
 
 from webcrawler.records import Link
 from webcrawler.search import Searcher
-from webcrawler.search.matches import Identifier, Matches
+from webcrawler.search.matches import Identifier
 from webcrawler.search.rankings.bm25f import BM25F
 from webcrawler.search.rankings.factored import Factored
 from webcrawler.search.rankings.nearness import BEST, KINDS, POWER, SLACK, nearness, with_headings
 from webcrawler.urls import url_id
 
 FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}
+
+
+def bodies(*texts: str) -> dict[int, Fields]:
+    return {page: {"body": text} for page, text in enumerate(texts)}
 
 
 def worth(documents: dict[int, Fields], query: str, kind: int = 0) -> list[float]:
@@ -45,12 +49,7 @@ def worth(documents: dict[int, Fields], query: str, kind: int = 0) -> list[float
     ],
 )
 def test_which_words_of_a_query_stand_together(body: str, together: str) -> None:
-    documents: dict[int, Fields] = {
-        0: {"body": body},
-        1: {"body": "full"},
-        2: {"body": "text"},
-        3: {"body": "text"},
-    }
+    documents = bodies(body, "full", "text", "text")
     found = matches({**documents, **FILLERS})
 
     share = sum(map(found.idf, together.split())) / (found.idf("full") + found.idf("text"))
@@ -69,41 +68,38 @@ def test_words_of_two_fields_do_not_stand_together() -> None:
 
 
 def test_words_together_in_a_heading_count_once_more() -> None:
-    documents: dict[int, Fields] = {
-        0: {"body": "#full# #text#"},
-        1: {"body": "full text"},
-        2: {"body": "*full* *text*"},
-    }
+    documents = bodies("#full# #text#", "full text", "*full* *text*")
 
     assert worth(documents, "full text", kind=1) == [KINDS[1].weight, 0, 0]
 
 
-def test_words_in_the_heading_of_a_section_count_as_those_of_a_heading() -> None:
-    """The memory index has no sections: hits of a section say how many words its heading has, less one."""
-    keys, sizes = np.array([3, 4, 5, 20]), np.zeros(4, np.int8)
-
-    for starts, lengths, expected in (
+@pytest.mark.parametrize(
+    ("starts", "lengths", "expected"),
+    [
         ([4], [0], [0, 2, 0, 0]),
         ([3, 20], [1, 6], [2, 2, 0, 2]),
         ([6], [1], [0, 0, 0, 0]),
         ([], [], [0, 0, 0, 0]),
-    ):
-        sections = np.array(starts, np.int64), np.array(lengths, np.int8)
-        assert with_headings((keys, sizes), sections)[1].tolist() == expected
+    ],
+)
+def test_words_in_the_heading_of_a_section_count_as_those_of_a_heading(
+    starts: list[int], lengths: list[int], expected: list[int]
+) -> None:
+    """The memory index has no sections: hits of a section say how many words its heading has, less one."""
+    hits = np.array([3, 4, 5, 20]), np.zeros(4, np.int8)
+    sections = np.array(starts, np.int64), np.array(lengths, np.int8)
+
+    assert with_headings(hits, sections)[1].tolist() == expected
 
 
 def test_of_a_query_of_one_word_nothing_stands_together() -> None:
-    found = matches({0: {"body": "full text"}, **FILLERS})
-
-    assert nearness(asked("full"), found, np.ones(31)) == []
+    assert nearness(asked("full"), matches({**bodies("full text"), **FILLERS}), np.ones(31)) == []
 
 
 def test_a_name_in_code_counts_where_it_stands_and_again_where_the_page_is_called_so() -> None:
-    documents: dict[int, Fields] = {page: {"body": "read file"} for page in range(3)}
     held, named = (np.arange(33) < count for count in (2, 1))
-    found = matches(
-        {**documents, **FILLERS}, identifiers=[Identifier("read_file", ("read", "file"), held, named)]
-    )
+    name = Identifier("read_file", ("read", "file"), held, named)
+    found = matches({**bodies(*["read file"] * 3), **FILLERS}, identifiers=[name])
     ranked = Factored(BM25F(), nearness)
 
     defined, used, neither, *_ = ranked.scores(asked("read file"), found)
@@ -114,12 +110,9 @@ def test_a_name_in_code_counts_where_it_stands_and_again_where_the_page_is_calle
 
 
 def test_only_the_best_pages_are_read() -> None:
-    documents: dict[int, Fields] = {page: {"body": "full full full text text"} for page in range(BEST)}
-    documents[BEST] = {"body": "full text" + " and" * 99}
-    found, terms = (
-        matches({**documents, **{page + BEST: text for page, text in FILLERS.items()}}),
-        asked("full text"),
-    )
+    documents = bodies(*["full full full text text"] * BEST, "full text" + " and" * 99)
+    found = matches({**documents, **{page + BEST: text for page, text in FILLERS.items()}})
+    terms = asked("full text")
 
     added = nearness(terms, found, BM25F().scores(terms, found))[0].worth
 
@@ -138,25 +131,24 @@ def slowly(text: str, words: list[str], shares: dict[str, float]) -> float:
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5), st.sampled_from(["a b", "a b c", "b c a d"]))
-def test_shares_are_those_of_looking_at_every_window(bodies: list[str], query: str) -> None:
-    documents: dict[int, Fields] = {page: {"body": body} for page, body in enumerate(bodies)}
-    found, words = matches({**documents, **FILLERS}), query.split()
+def test_shares_are_those_of_looking_at_every_window(texts: list[str], query: str) -> None:
+    found, words = matches({**bodies(*texts), **FILLERS}), query.split()
     total = sum(found.idf(word) for word in words)
     shares = {word: found.idf(word) / total for word in words}
 
-    expected = [KINDS[0].weight * slowly(body, words, shares) ** POWER for body in bodies]
+    expected = [KINDS[0].weight * slowly(text, words, shares) ** POWER for text in texts]
 
-    assert worth(documents, query) == pytest.approx(expected, abs=0.001)
+    assert worth(bodies(*texts), query) == pytest.approx(expected, abs=0.001)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5))
-def test_the_parts_of_an_explanation_sum_up_to_the_score(bodies: list[str]) -> None:
-    found: Matches = matches({**{page: {"body": body} for page, body in enumerate(bodies)}, **FILLERS})
+def test_the_parts_of_an_explanation_sum_up_to_the_score(texts: list[str]) -> None:
+    found = matches({**bodies(*texts), **FILLERS})
     ranked, terms = Factored(BM25F(), nearness), asked("a b c")
 
     scores = ranked.scores(terms, found)
 
-    for place in range(len(bodies)):
+    for place in range(len(texts)):
         parts = ranked.explain(terms, found, place)
         assert sum(part.contribution for part in parts) == pytest.approx(scores[place])
         assert not any(re.search("nan", part.what) for part in parts)

@@ -57,12 +57,8 @@ def gone_on(web: Site, tmp_path_factory: pytest.TempPathFactory) -> GoneOn:
 
 
 @pytest.mark.slow
-def test_it_was_left_half_way(gone_on: GoneOn) -> None:
+def test_the_crawl_that_was_left_half_way_comes_to_its_end_with_all_documents(gone_on: GoneOn) -> None:
     assert 24 <= len(gone_on.before.documents()) < len(old_crawl.DOCUMENTS)
-
-
-@pytest.mark.slow
-def test_the_crawl_comes_to_its_end_with_all_documents(gone_on: GoneOn) -> None:
     assert gone_on.after.status == 0, gone_on.after.log
     assert gone_on.after.documents() == old_crawl.DOCUMENTS
     states = gone_on.after.frontier["states"]
@@ -82,9 +78,7 @@ def test_what_was_done_is_not_fetched_again(gone_on: GoneOn) -> None:
 @pytest.mark.slow
 def test_the_mode_of_the_user_is_kept(gone_on: GoneOn) -> None:
     with connect(None, gone_on.after.folder) as connection:
-        mode = Frontier(connection.client, ordering(old_crawl.MODE)).stored_mode()
-
-    assert mode == old_crawl.MODE
+        assert Frontier(connection.client, ordering(old_crawl.MODE)).stored_mode() == old_crawl.MODE
 
 
 def test_what_was_indexed_is_found_and_has_its_ranks(tmp_path: Path) -> None:
@@ -123,9 +117,7 @@ def test_kept_requests_of_a_spider_go_on(web: Site, tmp_path: Path) -> None:
     folder, project = old_crawl.unpacked(tmp_path), tmp_path / "project"
     given = {**environment(folder, http_proxy=web.url), "PYTHONPATH": ""}
     command = [sys.executable, "-m", "scrapy"]
-    subprocess.run(
-        [*command, "startproject", "tutorial", project], env=given, check=True, stdout=subprocess.DEVNULL
-    )
+    subprocess.check_output([*command, "startproject", "tutorial", project], env=given)
     shutil.copy(HERE / "foreign/spiders.py", project / "tutorial/spiders/copied.py")
     done = _states(folder)["done"]
     assert 0 < done < old_crawl.QUOTE_PAGES + len(old_crawl.AUTHORS)

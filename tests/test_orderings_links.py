@@ -29,7 +29,7 @@ A = "http://a.test/"
 URLS = [f"http://s{n % 4}.test/{n}" for n in range(12)]
 WORDS = ["", "gene", "the gene and the cell", "cell"]
 
-Page = tuple[bool, list[tuple[str, str]]]  # is it hot; (URL, anchor) of its links
+Web = dict[str, tuple[bool, list[tuple[str, str]]]]  # URL -> is it hot; (URL, anchor) of its links
 pages = st.tuples(
     st.booleans(),
     st.lists(st.tuples(st.sampled_from(URLS), st.sampled_from(WORDS)), max_size=5, unique_by=lambda p: p[0]),
@@ -42,7 +42,7 @@ def anchored(url: str, anchor: str) -> Link:
     return links(url)[0]._replace(anchor=anchor)
 
 
-def crawl(client: redis.Redis, mode: str, web: dict[str, Page], servers_apart: bool = True) -> list[str]:
+def crawl(client: redis.Redis, mode: str, web: Web) -> list[str]:
     """One request at a time from URLS[0], to the end."""
     client.flushdb()
     frontier = Frontier(client, ordering(mode), politeness=Politeness(delay=0.0))
@@ -64,15 +64,16 @@ def crawl(client: redis.Redis, mode: str, web: dict[str, Page], servers_apart: b
 # ---- backlink: Cho 1998, Figures 1 and 2
 
 
-def most_backlinks_first(web: dict[str, Page]) -> list[str]:
-    queue, order, backlinks = [URLS[0]], [], Counter[str]()
+def highest_first(web: Web, score: Callable[[Sequence[str]], float]) -> list[str]:
+    """With the anchors of all links to a URL that were seen in the hands of `score`."""
+    queue, order, anchors = [URLS[0]], [], {url: list[str]() for url in URLS}
     while queue:
-        url = max(queue, key=lambda u: (backlinks[u], -queue.index(u)))
+        url = max(queue, key=lambda u: (score(anchors[u]), -queue.index(u)))
         queue.remove(url)
         order.append(url)
-        for target, _ in web[url][1]:
+        for target, anchor in web[url][1]:
             if target != url:
-                backlinks[target] += 1
+                anchors[target].append(anchor)
                 if target not in queue and target not in order:
                     queue.append(target)
     return order
@@ -80,8 +81,8 @@ def most_backlinks_first(web: dict[str, Page]) -> list[str]:
 
 @given(webs)
 @of_small_webs
-def test_backlink_visits_what_most_pages_link_to(client: redis.Redis, web: dict[str, Page]) -> None:
-    assert crawl(client, "backlink", web) == most_backlinks_first(web)
+def test_backlink_visits_what_most_pages_link_to(client: redis.Redis, web: Web) -> None:
+    assert crawl(client, "backlink", web) == highest_first(web, len)
 
 
 def test_backlink_counts_for_a_url_that_waits_for_another_try(make_frontier: MakeFrontier) -> None:
@@ -103,72 +104,32 @@ def test_a_seed_has_no_backlink(make_frontier: MakeFrontier) -> None:
     assert visit_all(frontier) == [A + "1", A + "seed"]
 
 
-def test_what_is_completed_twice_counts_once(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier("backlink")
-    frontier.discover(links(A))
-    lease = lease_one(frontier)
-    frontier.complete([done(lease, A + "1", A + "2")])
-    frontier.complete([done(lease, A + "2")])
-
-    assert visit_all(frontier) == [A + "1", A + "2"]
-
-
-def test_a_page_with_more_links_than_fit_a_call_counts_once_though_it_is_completed_after_a_crash(
-    make_frontier: MakeFrontier,
-) -> None:
-    """What is sent ahead of the completion stays, and the fetch is repeated."""
-    frontier = make_frontier("backlink")
-    many = [f"{A}{n}" for n in range(2_500)]
-    frontier.discover(links(A))
-    lease = lease_one(frontier)
-    ahead = frontier.intake._last_of(done(lease, *many))
-    frontier.complete([done(lease, *many)])
-
-    assert len(ahead) == 1_000
-    assert Counter(lease.priority for lease in frontier.lease(3_000).leases) == {1: 2_500}
-
-
 # ---- anchor, ic
-
-
-def most_alike_first(web: dict[str, Page], score: Callable[[Sequence[str]], float]) -> list[str]:
-    """With all anchors that were seen of a URL in the hands of `score`."""
-    queue, order, anchors = [URLS[0]], [], {url: list[str]() for url in URLS}
-    while queue:
-        url = max(queue, key=lambda u: (score(anchors[u]), -queue.index(u)))
-        queue.remove(url)
-        order.append(url)
-        for target, anchor in web[url][1]:
-            if target != url:
-                anchors[target].append(anchor)
-                if target not in queue and target not in order:
-                    queue.append(target)
-    return order
 
 
 @given(webs)
 @of_small_webs
-def test_anchor_visits_what_the_best_anchor_recommends(client: redis.Redis, web: dict[str, Page]) -> None:
+def test_anchor_visits_what_the_best_anchor_recommends(client: redis.Redis, web: Web) -> None:
     cosine = {"": 0.0, "cell": 0.0, "gene": 1.0, "the gene and the cell": 1 / math.sqrt(7)}
 
-    expected = most_alike_first(web, lambda anchors: max((cosine[a] for a in anchors), default=0.0))
+    expected = highest_first(web, lambda anchors: max((cosine[a] for a in anchors), default=0.0))
 
     assert crawl(client, "anchor?query=gene", web) == expected
 
 
 @given(webs)
 @of_small_webs
-def test_ic_adds_query_words_in_anchors_and_backlinks(client: redis.Redis, web: dict[str, Page]) -> None:
+def test_ic_adds_query_words_in_anchors_and_backlinks(client: redis.Redis, web: Web) -> None:
     def importance(anchors: Sequence[str]) -> int:
         return 3 * sum(anchor.split().count("gene") for anchor in anchors) + 2 * len(anchors)
 
-    assert crawl(client, "ic?query=gene&k1=3&k2=2", web) == most_alike_first(web, importance)
+    assert crawl(client, "ic?query=gene&k1=3&k2=2", web) == highest_first(web, importance)
 
 
 # ---- hot: Cho 1998, Figures 4 and 5
 
 
-def two_queues(web: dict[str, Page], with_distance: bool, by_backlinks: bool) -> list[str]:
+def two_queues(web: Web, with_distance: bool, by_backlinks: bool) -> list[str]:
     """As printed, but that the loop goes on while either queue has URLs."""
     hot_queue, url_queue, order = list[str](), [URLS[0]], list[str]()
     hot, crawled_links = set[str](), list[tuple[str, str]]()
@@ -197,12 +158,15 @@ def two_queues(web: dict[str, Page], with_distance: bool, by_backlinks: bool) ->
     return order
 
 
-@given(webs, st.sampled_from(["fifo", "backlink"]))
+@pytest.mark.parametrize(("mode", "with_distance"), [("hot-anchor", False), ("hot", True)])
+@given(web=webs, then=st.sampled_from(["fifo", "backlink"]))
 @of_small_webs
-def test_hot_anchor_visits_as_figure_4(client: redis.Redis, web: dict[str, Page], then: str) -> None:
-    order = crawl(client, f"hot-anchor?query=gene&then={then}", web)
+def test_hot_visits_as_figures_4_and_5(
+    client: redis.Redis, mode: str, with_distance: bool, web: Web, then: str
+) -> None:
+    order = crawl(client, f"{mode}?query=gene&then={then}", web)
 
-    assert order == two_queues(web, False, then == "backlink")
+    assert order == two_queues(web, with_distance, then == "backlink")
 
 
 def test_location_orders_the_queues_of_hot() -> None:
@@ -234,21 +198,13 @@ def test_a_mode_from_data_names_no_module(mode: str) -> None:
 
 
 def test_random_orders_the_queues_of_hot(client: redis.Redis) -> None:
-    web: dict[str, Page] = {url: (False, []) for url in URLS}
-    web[URLS[0]] = (False, [(url, "gene" if n % 2 else "") for n, url in enumerate(URLS)])
+    found = [(url, "gene" if n % 2 else "") for n, url in enumerate(URLS)]
+    web: Web = {url: (False, found if url == URLS[0] else []) for url in URLS}
 
     order = crawl(client, "hot-anchor?query=gene&then=random", web)
 
     assert set(order[1:7]) == set(URLS[1::2]) and order[1:7] != URLS[1::2]
     assert set(order[7:]) == set(URLS[2::2]) and order[7:] != URLS[2::2]
-
-
-@given(webs, st.sampled_from(["fifo", "backlink"]))
-@of_small_webs
-def test_hot_visits_as_figure_5(client: redis.Redis, web: dict[str, Page], then: str) -> None:
-    order = crawl(client, f"hot?query=gene&then={then}", web)
-
-    assert order == two_queues(web, True, then == "backlink")
 
 
 @pytest.mark.parametrize(
@@ -265,32 +221,18 @@ def test_hot_visits_as_figure_5(client: redis.Redis, web: dict[str, Page], then:
 def test_a_hot_page_has_a_query_word_in_its_title_or_ten_in_its_body(
     title: str, body: str, is_hot: bool
 ) -> None:
-    hot = ordering("hot?query=gene+cell")
-    lease = Lease(1, A, A, "http://a.test", 1)
+    note = ordering("hot?query=gene+cell").page_note(Text(title, "", "", "", body), Lease(1, A, A, A[:-1], 1))
 
-    assert hot.page_note(Text(title, "", "", "", body), lease) == (3 if is_hot else 0)
+    assert note == (3 if is_hot else 0)
 
 
 def test_the_class_of_a_url_stays_when_it_is_rescored(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier("hot-anchor?query=gene&then=pagerank")
     frontier.discover(links(A))
-    frontier.complete(
-        [
-            Done(
-                lease_one(frontier),
-                "document",
-                True,
-                [
-                    anchored(A + "1", "gene"),
-                    anchored(A + "2", ""),
-                    anchored(A + "3", "gene"),
-                    anchored(A + "4", ""),
-                ],
-            )
-        ]
-    )
+    found = [anchored(f"{A}{n}", "gene" if n % 2 else "") for n in (1, 2, 3, 4)]
+    frontier.complete([Done(lease_one(frontier), "document", True, found)])
 
-    frontier.rescore(links(A + "1", A + "2", A + "3", A + "4"), [1, 2, 3, 4])
+    frontier.rescore(found, [1, 2, 3, 4])
 
     assert visit_all(frontier) == [A + "3", A + "1", A + "4", A + "2"]
 
@@ -470,19 +412,6 @@ def test_what_a_sitemap_names_comes_after_a_seed_and_never_before_a_link(
     assert sitemap <= own.first_priority(link)
 
 
-def test_a_sitemap_is_no_backlink_and_raises_nothing_that_waits(make_frontier: MakeFrontier) -> None:
-    linked, new = "http://linked.test/", "http://new.test/"
-    frontier = make_frontier("backlink")
-    frontier.discover([*links("http://page.test/"), sitemap_link("http://map.test/map.xml")])
-    page, sitemap = frontier.lease(2).leases
-    entries = [link._replace(rel="sitemap") for link in links(linked, new)]
-
-    frontier.complete([done(page, linked)])
-    frontier.complete([Done(sitemap, "sitemap", False, entries)])
-
-    assert {lease.url: lease.priority for lease in frontier.lease(9).leases} == {linked: 1, new: 0}
-
-
 class Trusting(Ordering):
     """Of a user's own: takes what a sitemap names before what pages link to."""
 
@@ -492,16 +421,17 @@ class Trusting(Ordering):
         return 9 if link.rel == "sitemap" else 1
 
 
-def test_what_waits_keeps_its_place_whatever_an_ordering_thinks_of_sitemaps(
-    make_frontier: MakeFrontier,
+@pytest.mark.parametrize(("mode", "of_new"), [("backlink", 0), ("test_orderings_links.Trusting", 9)])
+def test_a_sitemap_is_no_backlink_and_raises_nothing_that_waits_whatever_an_ordering_thinks_of_it(
+    make_frontier: MakeFrontier, mode: str, of_new: int
 ) -> None:
-    frontier = make_frontier("test_orderings_links.Trusting")
-    frontier.discover([*links(A), sitemap_link("http://map.test/map.xml")])
-    sitemap, page = frontier.lease(2).leases
-    entries = [link._replace(rel="sitemap") for link in links("http://linked.test/", "http://new.test/")]
+    linked, new, map_url = "http://linked.test/", "http://new.test/", "http://map.test/map.xml"
+    frontier = make_frontier(mode)
+    frontier.discover([*links(A), sitemap_link(map_url)])
+    leases = {lease.url: lease for lease in frontier.lease(2).leases}
+    entries = [link._replace(rel="sitemap") for link in links(linked, new)]
 
-    frontier.complete([done(page, "http://linked.test/")])
-    frontier.complete([Done(sitemap, "sitemap", False, entries)])
+    frontier.complete([done(leases[A], linked)])
+    frontier.complete([Done(leases[map_url], "sitemap", False, entries)])
 
-    found = {lease.url: lease.priority for lease in frontier.lease(9).leases}
-    assert found == {"http://linked.test/": 1, "http://new.test/": 9}
+    assert {lease.url: lease.priority for lease in frontier.lease(9).leases} == {linked: 1, new: of_new}

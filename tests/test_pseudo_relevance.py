@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from memory_reading import Fields, asked, matches
 
+from webcrawler.search.matches import Matches
 from webcrawler.search.rankings.bm25f import BM25F
-from webcrawler.search.rankings.pseudo_relevance import (
-    FEWEST_WORDS,
-    PAGES,
-    RANKED,
-    Vectors,
-    with_feedback,
-)
+from webcrawler.search.rankings.pseudo_relevance import FEWEST_WORDS, PAGES, RANKED, Vectors, with_feedback
+from webcrawler.text.query import QueryTerm
 
 ASKED = asked("lift wing slipstream propeller landing speed")
 FILLERS: dict[int, Fields] = {page: {"body": "cooking with steam"} for page in range(30, 60)}
+PLAIN = BM25F()
+FED_BACK = with_feedback(PLAIN)
 
 
 def documents() -> dict[int, Fields]:
@@ -27,22 +25,25 @@ def documents() -> dict[int, Fields]:
         page: {"title": "wing lift", "body": "slipstream propeller landing speed flap flap" + " and" * page}
         for page in range(PAGES)
     }
-    return {
-        **answers,
+    two: dict[int, Fields] = {
         10: {"body": "wing flap of sparrows"},
         11: {"body": "wing feathers of sparrows"},
-        **FILLERS,
     }
+    return {**answers, **two, **FILLERS}
 
 
-def test_page_with_the_words_of_the_best_pages_rises() -> None:
+def is_only_ranked(asked: tuple[QueryTerm, ...], found: Matches) -> bool:
+    return np.array_equal(FED_BACK.scores(asked, found), PLAIN.scores(asked, found))
+
+
+def test_page_with_the_words_of_the_best_pages_rises_and_no_score_falls() -> None:
     found = matches(documents())
 
-    before = BM25F().scores(ASKED, found)[PAGES : PAGES + 2]
-    after = with_feedback(BM25F()).scores(ASKED, found)[PAGES : PAGES + 2]
+    before, after = PLAIN.scores(ASKED, found), FED_BACK.scores(ASKED, found)
 
-    assert before[0] == pytest.approx(before[1])
-    assert after[0] > after[1]
+    assert before[PAGES] == pytest.approx(before[PAGES + 1])
+    assert after[PAGES] > after[PAGES + 1]
+    assert (after >= before).all()
 
 
 def test_page_that_is_like_others_of_the_best_rises() -> None:
@@ -54,60 +55,48 @@ def test_page_that_is_like_others_of_the_best_rises() -> None:
     two: dict[int, Fields] = {20: {"body": "speed biplane aileron"}, 21: {"body": "speed sparrow feather"}}
     found = matches({**alike, **two, **FILLERS})
 
-    before = BM25F().scores(ASKED, found)[8:10]
-    after = with_feedback(BM25F()).scores(ASKED, found)[8:10]
+    before, after = PLAIN.scores(ASKED, found), FED_BACK.scores(ASKED, found)
 
-    assert before[0] == pytest.approx(before[1])
-    assert after[0] > after[1]
+    assert before[8] == pytest.approx(before[9])
+    assert after[8] > after[9]
 
 
 def test_only_the_best_pages_gain_by_added_words() -> None:
     """The last one is the worst: it has one word of the query, and one that is added."""
     better: dict[int, Fields] = {
-        100 + page: {"body": "wing lift of sparrows"} for page in range(RANKED - PAGES)
+        n: {"body": "wing lift of sparrows"} for n in range(100, 100 + RANKED - PAGES)
     }
-    documents_ = {**documents(), **better, 999: {"body": "speed flap" + " and" * 500}}
-    found = matches({page: one for page, one in documents_.items() if page not in (10, 11)})
+    pages = {**documents(), **better, 999: {"body": "speed flap" + " and" * 500}}
+    found = matches({page: one for page, one in pages.items() if page not in (10, 11)})
 
-    gained = with_feedback(BM25F()).scores(ASKED, found) - BM25F().scores(ASKED, found)
+    gained = FED_BACK.scores(ASKED, found) - PLAIN.scores(ASKED, found)
 
     assert np.count_nonzero(gained[:PAGES]) == PAGES
     assert gained[-1] == 0
 
 
-def test_query_that_is_no_sentence_is_only_ranked() -> None:
-    found, few = matches(documents()), ASKED[: FEWEST_WORDS - 1]
-
-    assert np.array_equal(with_feedback(BM25F()).scores(few, found), BM25F().scores(few, found))
+@pytest.mark.parametrize(
+    "query",
+    [
+        ASKED[: FEWEST_WORDS - 1],
+        ASKED[:2] * 5,
+        ASKED[:2] + tuple(word._replace(added=True) for word in ASKED[2:]),
+        ASKED[:2] + tuple(word._replace(telling=0.9) for word in ASKED[2:]),
+    ],
+    ids=["few words", "words repeated", "words added", "words of general language"],
+)
+def test_query_that_is_no_sentence_is_only_ranked(query: tuple[QueryTerm, ...]) -> None:
+    assert is_only_ranked(query, matches(documents()))
 
 
 def test_title_of_a_page_is_only_ranked_however_long_it_is() -> None:
     title: dict[int, Fields] = {20: {"title": "speed of landing propeller and slipstream wing lift"}}
-    found = matches({**documents(), **title})
 
-    assert np.array_equal(with_feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
-
-
-def test_words_repeated_added_or_of_general_language_make_no_sentence() -> None:
-    found = matches(documents())
-    repeated = ASKED[:2] * 5
-    expanded = ASKED[:2] + tuple(word._replace(added=True) for word in ASKED[2:])
-    of_general_language = ASKED[:2] + tuple(word._replace(telling=0.9) for word in ASKED[2:])
-
-    for words in (repeated, expanded, of_general_language):
-        assert np.array_equal(with_feedback(BM25F()).scores(words, found), BM25F().scores(words, found))
-
-
-def test_no_score_falls() -> None:
-    found = matches(documents())
-
-    assert (with_feedback(BM25F()).scores(ASKED, found) >= BM25F().scores(ASKED, found)).all()
+    assert is_only_ranked(ASKED, matches({**documents(), **title}))
 
 
 def test_explanation_names_the_strongest_of_the_added_words_and_the_neighbours() -> None:
-    found = matches(documents())
-
-    words, neighbours = with_feedback(BM25F()).explain(ASKED, found, 0)[-2:]
+    words, neighbours = FED_BACK.explain(ASKED, matches(documents()), 0)[-2:]
 
     assert words.what == "words of the best pages"
     assert "flap" in words.detail
@@ -119,7 +108,7 @@ def test_pages_without_any_text_gain_nothing() -> None:
     """The best matches may be pages that were never fetched: only anchors speak of them."""
     found = matches({page: {"anchor": "lift wing slipstream propeller landing"} for page in range(3)})
 
-    assert np.array_equal(with_feedback(BM25F()).scores(ASKED, found), BM25F().scores(ASKED, found))
+    assert is_only_ranked(ASKED, found)
 
 
 def test_cosines_of_texts_are_those_of_their_vectors() -> None:
