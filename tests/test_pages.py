@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
+from warcio.statusandheaders import StatusAndHeaders
 
 from webcrawler.archive.pages import PageStore, Record, record_at, records
 from webcrawler.errors import BadInput, Unavailable
@@ -23,6 +24,14 @@ from webcrawler.records import Entry, Fetch, Lease, Original, Place
 URL, SPELLING = "http://a.test/", "http://a.test/index.html"
 BODY = "<p>naïve</p>".encode() * 100
 HEADERS = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("Content-Length", "77"))
+BEGINNING = """
+import os, resource, signal, sys
+from pathlib import Path
+from test_pages import entry
+from webcrawler.archive.pages import PageStore
+from webcrawler.errors import Unavailable
+store = PageStore(Path(sys.argv[1]) / "pages")
+"""
 
 
 def entry(body: bytes = BODY, status: int = 200, state: str = "done", reason: str = "document") -> Entry:
@@ -55,6 +64,23 @@ def files(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "pages").iterdir())
 
 
+def written(store: PageStore, one: Entry) -> tuple[Record, StatusAndHeaders]:
+    """A record as we read it, and its fields as an independent reader does."""
+    place = store.append(one)
+    store.sync()
+    with (store.folder / place.file).open("rb") as stream:
+        _, found = ArchiveIterator(stream)
+    return record_at(store.folder, place), found.rec_headers
+
+
+def told(script: str, tmp_path: Path) -> list[str]:
+    """What a process says that does this with a store."""
+    command = [sys.executable, "-c", BEGINNING + script, str(tmp_path)]
+    return subprocess.run(
+        command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True
+    ).stdout.split()
+
+
 # Valid WARC, read by an independent reader
 
 
@@ -73,58 +99,16 @@ def test_warcio_reads_every_record_and_confirms_its_digest(store: PageStore, tmp
     assert kinds == ["warcinfo", "response", "revisit", "metadata", "response", "response"]
 
 
-def test_response_record_says_what_the_standard_asks(store: PageStore, tmp_path: Path) -> None:
-    store.append(entry())
-    store.sync()
+def test_response_record_says_what_the_standard_asks_and_describes_the_decoded_body(store: PageStore) -> None:
+    record, fields = written(store, entry())
 
-    with files(tmp_path)[0].open("rb") as stream:
-        _, record = ArchiveIterator(stream)
-        field = record.rec_headers.get_header
-
-    assert record.rec_headers.protocol == "WARC/1.1"
-    assert field("WARC-Target-URI") == SPELLING
-    assert field("WARC-Date") == "2026-09-21T14:13:20.123456Z"
-    assert field("WARC-Payload-Digest") == "sha1:" + b32encode(hashlib.sha1(BODY).digest()).decode()
-    assert field("Content-Type") == "application/http; msgtype=response"
-    assert field("WARC-Crawl-State") == "done/document"
-
-
-def test_revisit_record_refers_to_the_first_url_and_has_no_body(store: PageStore, tmp_path: Path) -> None:
-    place = store.append(revisit())
-    store.sync()
-
-    record = record_at(store.folder, place)
-
-    assert (record.kind, record.refers_to, record.response.body) == ("revisit", "http://b.test/", b"")
-    with files(tmp_path)[0].open("rb") as stream:
-        _, found = ArchiveIterator(stream)
-    field = found.rec_headers.get_header
-    assert field("WARC-Profile").endswith("/revisit/identical-payload-digest")
-    assert field("WARC-Refers-To-Date") == "1970-01-01T00:00:05.000000Z"
-
-
-def test_answer_304_is_a_revisit_of_the_page_as_it_was_fetched(store: PageStore, tmp_path: Path) -> None:
-    one = entry(reason="not-modified")
-    unchanged = replace(one, fetch=replace(one.fetch, status=304, body=b""), digest=b"")
-    place = store.append(replace(unchanged, original=Original(SPELLING, 5.0)))
-    store.sync()
-
-    record = record_at(store.folder, place)
-
-    assert (record.kind, record.status, record.refers_to) == ("revisit", 304, SPELLING)
-    with files(tmp_path)[0].open("rb") as stream:
-        _, found = ArchiveIterator(stream)
-    field = found.rec_headers.get_header
-    assert field("WARC-Profile").endswith("/revisit/server-not-modified")
-    assert field("WARC-Refers-To-Date") == "1970-01-01T00:00:05.000000Z"
-    assert field("WARC-Payload-Digest") is None
-
-
-def test_headers_of_the_wire_do_not_describe_the_decoded_body(store: PageStore) -> None:
-    place = store.append(entry())
-    store.sync()
-
-    assert record_at(store.folder, place).response.headers == [
+    assert fields.protocol == "WARC/1.1"
+    assert fields["WARC-Target-URI"] == SPELLING
+    assert fields["WARC-Date"] == "2026-09-21T14:13:20.123456Z"
+    assert fields["WARC-Payload-Digest"] == "sha1:" + b32encode(hashlib.sha1(BODY).digest()).decode()
+    assert fields["Content-Type"] == "application/http; msgtype=response"
+    assert fields["WARC-Crawl-State"] == "done/document"
+    assert record.response.headers == [
         ("Content-Type", "text/html"),
         ("X-Archive-Orig-Content-Encoding", "gzip"),
         ("X-Archive-Orig-Content-Length", "77"),
@@ -132,16 +116,31 @@ def test_headers_of_the_wire_do_not_describe_the_decoded_body(store: PageStore) 
     ]
 
 
+def test_revisit_record_refers_to_the_first_url_and_has_no_body(store: PageStore) -> None:
+    record, fields = written(store, revisit())
+
+    assert (record.kind, record.refers_to, record.response.body) == ("revisit", "http://b.test/", b"")
+    assert fields["WARC-Profile"].endswith("/revisit/identical-payload-digest")
+    assert fields["WARC-Refers-To-Date"] == "1970-01-01T00:00:05.000000Z"
+
+
+def test_answer_304_is_a_revisit_of_the_page_as_it_was_fetched(store: PageStore) -> None:
+    one = entry(b"", 304, reason="not-modified")
+    record, fields = written(store, replace(one, digest=b"", original=Original(SPELLING, 5.0)))
+
+    assert (record.kind, record.status, record.refers_to) == ("revisit", 304, SPELLING)
+    assert fields["WARC-Profile"].endswith("/revisit/server-not-modified")
+    assert fields["WARC-Refers-To-Date"] == "1970-01-01T00:00:05.000000Z"
+    assert fields["WARC-Payload-Digest"] is None
+
+
 def test_line_break_in_a_header_makes_no_header_of_its_own(store: PageStore) -> None:
     one = entry()
-    lines = (("X-Odd", "a\r\nSet-Cookie: b"),)
-    place = store.append(Entry(Fetch(one.fetch.lease, "done", "document", 1.0, status=200, headers=lines)))
-    store.sync()
+    fetch = replace(one.fetch, headers=(("X-Odd", "a\r\nSet-Cookie: b"),))
 
-    assert [name for name, _ in record_at(store.folder, place).response.headers] == [
-        "X-Odd",
-        "Content-Length",
-    ]
+    record, _ = written(store, replace(one, fetch=fetch))
+
+    assert [name for name, _ in record.response.headers] == ["X-Odd", "Content-Length"]
 
 
 # Places
@@ -225,10 +224,7 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 def test_record_says_what_the_fetch_came_to(
     store: PageStore, one: Entry, expected: tuple[object, ...]
 ) -> None:
-    place = store.append(one)
-    store.sync()
-
-    record = record_at(store.folder, place)
+    record, _ = written(store, one)
 
     said = (record.kind, record.state, record.reason, record.tries, record.retry, record.seconds)
     assert (*said, record.status, record.error) == expected
@@ -277,19 +273,12 @@ def test_record_that_was_torn_at_any_byte_costs_only_itself(store: PageStore, tm
 @pytest.mark.slow
 def test_what_was_synced_outlives_kill_9(tmp_path: Path) -> None:
     script = """
-import os, signal, sys
-from pathlib import Path
-from test_pages import entry
-from webcrawler.archive.pages import PageStore
-store = PageStore(Path(sys.argv[1]) / "pages")
 print(*store.append(entry()), flush=True)
 store.sync()
 store.append(entry())
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    died = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
-    name, offset = died.stdout.split()
+    name, offset = told(script, tmp_path)
 
     assert kept(tmp_path)[0].place == Place(name, int(offset))
     assert record_at(tmp_path / "pages", Place(name, int(offset))).response.body == BODY
@@ -297,13 +286,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_disk_that_is_full_is_unavailable_and_a_new_file_follows(tmp_path: Path) -> None:
     script = """
-import resource, signal, sys
-from pathlib import Path
-from test_pages import entry
-from webcrawler.errors import Unavailable
-from webcrawler.archive.pages import PageStore
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store = PageStore(Path(sys.argv[1]) / "pages")
 store.append(entry())
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
 try:
@@ -313,9 +296,7 @@ except Unavailable as error:
     print(*store.append(entry()))
     store.close()
 """
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    ran = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
-    name, offset = ran.stdout.split()
+    name, offset = told(script, tmp_path)
 
     assert [record.place for record in kept(tmp_path)] == [Place(name, int(offset))]
     assert len(files(tmp_path)) == 2
