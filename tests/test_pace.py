@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Run, examples
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webcrawler import urls
@@ -78,9 +78,7 @@ def test_a_server_keeps_to_its_speed_and_servers_differ() -> None:
     assert pace.seconds("http://a.example") == pace.seconds("http://a.example")
 
 
-@settings(
-    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.text("abc", min_size=2, max_size=12),
     st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30),
@@ -107,9 +105,9 @@ def test_any_crawl_is_polite_and_finds_what_there_is(
 def test_the_area_over_time_counts_how_long_each_hot_page_was_there() -> None:
     order, hot = np.array([2, 0, 1]), np.array([True, False, True])
 
-    assert measures.area_in_time(order, np.array([1.0, 4.0, 9.0]), hot, 8.0) == pytest.approx(
-        100 * (7 / 8 + 4 / 8) / 2
-    )
+    area = measures.area_in_time(order, np.array([1.0, 4.0, 9.0]), hot, 8.0)
+
+    assert area == pytest.approx(100 * (7 / 8 + 4 / 8) / 2)
     assert measures.area_in_time(order, np.array([9.0, 10.0, 11.0]), hot, 8.0) == 0
 
 
@@ -122,10 +120,8 @@ def test_evaluate_compares_by_time_where_a_delay_is_given(run: Run, tmp_path: Pa
 
     assert "area under P_ST over time, %" in answer.out and "over time" not in plain.out
     figures = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("paced", "plain")]
-    assert [one["provenance"]["pace"] for one in figures] == [
-        {"delay": 1.0, "latency": 0.5, "downloads": 32},
-        None,
-    ]
+    pace = {"delay": 1.0, "latency": 0.5, "downloads": 32}
+    assert [one["provenance"]["pace"] for one in figures] == [pace, None]
     paced, other = (one["runs"] for one in figures)
     assert [one["auc_time"].keys() for one in paced] == [{"ib:3"}] * 2
     assert [one["auc_time"] for one in other] == [{}] * 2

@@ -46,10 +46,8 @@ def test_explanation_names_the_weights_of_each_word() -> None:
     parts = RANKING.explain(asked("molecular biology"), matches(DOCUMENTS), 0)
 
     assert [part.what for part in parts] == ["molecular", "biology"]
-    assert [part.detail for part in parts] == [
-        "weight 250 in the document × 500 in the query / 2",
-        "weight 125 in the document × 250 in the query / 2",
-    ]
+    assert parts[0].detail == "weight 250 in the document × 500 in the query / 2"
+    assert parts[1].detail == "weight 125 in the document × 250 in the query / 2"
     assert [part.contribution for part in parts] == pytest.approx([62_500, 15_625])
 
 
@@ -104,16 +102,8 @@ def test_rare_word_of_the_reference_weighs_more() -> None:
     assert weight(once, four, 0.002) == [125]
 
 
-def test_words_of_one_stem_are_summed_in_the_reference() -> None:
-    reference = Reference([("biology", 0.002), ("biologies", 0.001), ("the", 0.05)])
-
-    assert reference.frequency("biolog") == pytest.approx(0.003)
-
-
 def test_unseen_word_counts_as_often_as_the_rarest_listed() -> None:
-    reference = Reference([("cat", 0.002), ("dog", 0.001)])
-
-    assert reference.frequency("genom") == 0.001
+    assert Reference([("cat", 0.002), ("dog", 0.001)]).frequency("genom") == 0.001
 
 
 def test_english_knows_common_from_rare_and_reckons_numbers() -> None:
@@ -123,16 +113,17 @@ def test_english_knows_common_from_rare_and_reckons_numbers() -> None:
     assert frequency("1994") > frequency("qwxz")
 
 
-def test_reference_is_read_from_a_file(tmp_path: Path) -> None:
+def test_reference_is_read_from_a_file_and_words_of_one_stem_are_summed(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text("biology 0.002\n\nbiologies\t0.001\n")
 
     assert load(path).frequency("biolog") == pytest.approx(0.003)
 
 
-@pytest.mark.parametrize(
-    "line", ["biology", "0.1", "biology x", "biology 0", "biology -1", "biology nan", "a inf"]
-)
+NO_FREQUENCIES = ["biology", "0.1", "biology x", "biology 0", "biology -1", "biology nan", "a inf"]
+
+
+@pytest.mark.parametrize("line", NO_FREQUENCIES)
 def test_line_that_is_no_frequency_is_named(line: str, tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text(f"cat 0.1\n{line}\n")

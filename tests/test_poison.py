@@ -14,33 +14,26 @@ def leased(frontier: Frontier, limit: int = 9) -> list[str]:
     return [lease.url for lease in frontier.lease(limit).leases]
 
 
-def die(make_frontier: MakeFrontier, times: int, limit: int = 9) -> None:
+def die(make_frontier: MakeFrontier, times: int) -> None:
     """Workers lease what they get, and die with it."""
     for n in range(times):
         victim = make_frontier(worker=f"victim{n}")
         victim.expire(alive_seconds=5)
-        victim.lease(limit)
+        victim.lease(9)
         let_pass(victim, 6)
         victim.expire()
 
 
-def test_what_three_workers_died_with_is_leased_alone(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier()
-    frontier.discover(links(A, B))
-    die(make_frontier, 3)
-
-    assert leased(frontier) == [A]
-    assert leased(frontier) == []
-
-
-def test_one_that_is_decided_lets_the_next_out(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier()
+def test_what_three_workers_died_with_is_leased_alone_until_it_is_decided(
+    make_frontier: MakeFrontier, frontier: Frontier
+) -> None:
     frontier.discover(links(A, B, C))
     die(make_frontier, 3)
 
     for expected in (A, B, C):
-        lease = lease_one(frontier)
+        (lease,) = frontier.lease(9).leases
         assert lease.url == expected
+        assert leased(frontier) == []
         assert frontier.complete([done(lease)]) == [0]
 
 
