@@ -85,7 +85,7 @@ def test_table_may_be_empty(value: str | dict[str, str]) -> None:
         ({MAIN: MAIN}, "https://docs.test/ is a mirror of https://docs.test/, which is in the mirror"),
         ({MIRROR: MAIN, MAIN: MIRROR}, "name what https://docs.test/ is a copy of"),
         (
-            {"http://a.test/": "http://b.test/", "http://b.test/": MAIN},
+            {"http://a.test/": "http://b.test/x/", "http://b.test/": MAIN},
             "name what http://b.test/ is a copy of",
         ),
     ],
