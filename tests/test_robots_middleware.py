@@ -14,6 +14,9 @@ from ports import Canary
 
 from webcrawler.connection import connect
 
+pytestmark = pytest.mark.slow
+
+WITH_PAGE = ("recovers", "gone", "moved", "loops", "slow", "huge", "throttled", "trapped")
 TRIES = 3
 ALL = "User-agent: *"
 
@@ -37,16 +40,9 @@ def build(web: Web) -> None:
         f"{web.strict.url}/public",
         f"{web.down.url}/a",
         f"{web.down.url}/b",
-        f"{web.recovers.url}/page",
-        f"{web.gone.url}/page",
-        f"{web.moved.url}/page",
+        *(f"{web.sites[name].url}/page" for name in WITH_PAGE),
         f"{web.moved.url}/secret",
-        f"{web.loops.url}/page",
-        f"{web.slow.url}/page",
-        f"{web.huge.url}/page",
         f"{web.huge.url}/secret",
-        f"{web.throttled.url}/page",
-        f"{web.trapped.url}/page",
         f"{canary}/link",
         f"http://2130706434:{web.canary.port}/decimal",
         f"http://0x7f.2:{web.canary.port}/hex",
@@ -100,7 +96,6 @@ def reason(web: Web, site: str, path: str) -> str:
     return web.crawled.reason(web.sites[site].url + path)
 
 
-@pytest.mark.slow
 def test_the_crawl_ends_well_with_every_url_decided(web: Web) -> None:
     states = web.crawled.frontier["states"]
 
@@ -113,71 +108,65 @@ def test_the_crawl_ends_well_with_every_url_decided(web: Web) -> None:
 # ---- robots.txt, RFC 9309
 
 
-@pytest.mark.slow
 def test_all_that_wait_for_one_robots_txt_are_refused(web: Web) -> None:
     """Scrapy 2.19's own middleware lets eight of ten through."""
     assert {reason(web, "strict", f"/private/{n}") for n in range(10)} == {"failed/robots-disallowed"}
     assert web.strict.pages == ["/public"]
 
 
-@pytest.mark.slow
 def test_robots_txt_is_asked_once_and_shared(web: Web) -> None:
-    assert web.strict.times("/robots.txt") == 1
-    assert web.gone.times("/robots.txt") == 1
+    assert web.strict.times("/robots.txt") == web.gone.times("/robots.txt") == web.hub.times("/rules") == 1
 
 
-@pytest.mark.slow
-def test_5xx_is_complete_disallow_and_asked_again_within_the_tries(web: Web) -> None:
-    """2.3.1.4"""
-    assert reason(web, "down", "/a") == reason(web, "down", "/b") == "failed/robots-unreachable"
-    assert web.down.pages == []
+@pytest.mark.parametrize(
+    ("site", "path"),
+    [
+        ("down", "/a"),  # 2.3.1.4
+        ("down", "/b"),
+        ("throttled", "/page"),  # 429 is a server that cannot answer now, as Google reads it
+        ("trapped", "/page"),  # its robots.txt is at a special address
+    ],
+)
+def test_where_robots_txt_cannot_be_had_all_is_disallowed(web: Web, site: str, path: str) -> None:
+    assert reason(web, site, path) == "failed/robots-unreachable"
+    assert web.sites[site].pages == []
+
+
+def test_5xx_is_asked_again_within_the_tries(web: Web) -> None:
     assert web.down.times("/robots.txt") == TRIES
-
-
-@pytest.mark.slow
-def test_a_server_that_recovers_is_crawled_by_its_rules(web: Web) -> None:
-    assert reason(web, "recovers", "/page") == "done/document"
-    assert reason(web, "recovers", "/secret") == "failed/robots-disallowed"
     assert web.recovers.asked == ["/robots.txt", "/robots.txt", "/page"]
 
 
-@pytest.mark.slow
-def test_429_is_a_server_that_cannot_answer_now(web: Web) -> None:
-    """As Google reads it."""
-    assert reason(web, "throttled", "/page") == "failed/robots-unreachable"
-    assert web.throttled.pages == []
+@pytest.mark.parametrize(
+    ("site", "path"),
+    [
+        ("gone", "/page"),  # 2.3.1.3: 4xx is allow
+        ("hub", "/"),
+        ("loops", "/page"),  # 2.3.1.2: too many redirects are no rules
+    ],
+)
+def test_where_there_is_no_robots_txt_all_is_allowed(web: Web, site: str, path: str) -> None:
+    assert reason(web, site, path) == "done/document"
 
 
-@pytest.mark.slow
-def test_4xx_is_allow(web: Web) -> None:
-    """2.3.1.3"""
-    assert reason(web, "gone", "/page") == "done/document"
-    assert reason(web, "hub", "/") == "done/document"
-
-
-@pytest.mark.slow
-def test_redirected_rules_hold_for_the_server_that_was_asked(web: Web) -> None:
+def test_at_least_five_redirects_are_followed(web: Web) -> None:
     """2.3.1.2"""
-    assert reason(web, "moved", "/page") == "done/document"
-    assert reason(web, "moved", "/secret") == "failed/robots-disallowed"
-    assert web.hub.times("/rules") == 1
-
-
-@pytest.mark.slow
-def test_too_many_redirects_are_no_rules(web: Web) -> None:
-    """2.3.1.2: at least five are followed."""
-    assert reason(web, "loops", "/page") == "done/document"
     assert web.loops.times("/robots.txt") == 6
 
 
-@pytest.mark.slow
-def test_rules_count_however_large_their_file(web: Web) -> None:
-    """2.5: at least 500 KiB are parsed; a file past DOWNLOAD_MAXSIZE is not an absent server."""
-    assert reason(web, "huge", "/page") == "done/document"
-    assert reason(web, "huge", "/secret") == "failed/robots-disallowed"
+@pytest.mark.parametrize(
+    "site",
+    [
+        "recovers",
+        "moved",  # 2.3.1.2: redirected rules hold for the server that was asked
+        "huge",  # 2.5: at least 500 KiB are parsed; a file past DOWNLOAD_MAXSIZE is not an absent server
+    ],
+)
+def test_rules_hold_however_they_came(web: Web, site: str) -> None:
+    assert reason(web, site, "/page") == "done/document"
+    assert reason(web, site, "/secret") == "failed/robots-disallowed"
 
 
-@pytest.mark.slow
 def test_a_crawl_delay_ends_in_the_frontier(web: Web) -> None:
     server = web.crawled.frontier["servers"][web.slow.url]
 
@@ -187,7 +176,6 @@ def test_a_crawl_delay_ends_in_the_frontier(web: Web) -> None:
     assert "delay" not in web.crawled.frontier["servers"][web.gone.url]
 
 
-@pytest.mark.slow
 def test_a_page_that_was_not_downloaded_does_not_cost_its_server_a_pause(tmp_path: Path) -> None:
     """Nobody was asked, so nobody has to rest; else ten thousand disallowed URLs take three hours."""
     with sites(strict={"/robots.txt": robots(ALL, "Disallow: /")}) as opened:
@@ -197,7 +185,6 @@ def test_a_page_that_was_not_downloaded_does_not_cost_its_server_a_pause(tmp_pat
     assert crawled.frontier["states"]["reasons"] == {"robots-disallowed": 5}
 
 
-@pytest.mark.slow
 def test_old_copy_holds_for_thirty_days_while_its_server_is_unreachable(tmp_path: Path) -> None:
     """2.3.1.4, 2.4; over a restart: what is known is in Redis."""
     rules = robots(ALL, "Disallow: /secret")
@@ -228,7 +215,6 @@ def make_older(folder: Path, server: str, days: int) -> None:
         connection.client.set(key, msgpack.packb(known))
 
 
-@pytest.mark.slow
 def test_robots_txt_is_asked_again_after_a_worker_whose_clock_was_a_day_ahead(
     tmp_path: Path, clock: Clock
 ) -> None:
@@ -252,42 +238,29 @@ def test_robots_txt_is_asked_again_after_a_worker_whose_clock_was_a_day_ahead(
 # ---- addresses
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", ["/seed", "/link", "/redirect", "/decimal", "/hex"])
-def test_a_special_address_is_refused_however_it_was_found_and_spelled(web: Web, path: str) -> None:
-    assert web.crawled.reason(web.canary.url + path) == "failed/address-refused"
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("{canary}/seed", "{canary}/link", "{canary}/redirect", "{canary}/decimal", "{canary}/hex"),
+        "http://[::ffff:7f00:2]:{port}/mapped",  # an address within an IPv6 one
+        "http://127.0.0.1:6379/redis",  # the port is no web server's, though the address is allowed
+    ],
+)
+def test_a_special_address_is_refused_however_it_was_found_and_spelled(web: Web, url: str) -> None:
+    url = url.format(canary=web.canary.url, port=web.canary.port)
+
+    assert web.crawled.reason(url) == "failed/address-refused"
 
 
-@pytest.mark.slow
-def test_an_address_within_an_ipv6_one_is_refused(web: Web) -> None:
-    assert web.crawled.reason(f"http://[::ffff:7f00:2]:{web.canary.port}/mapped") == "failed/address-refused"
-
-
-@pytest.mark.slow
-def test_a_robots_txt_at_a_special_address_is_not_fetched(web: Web) -> None:
-    assert reason(web, "trapped", "/page") == "failed/robots-unreachable"
-    assert web.trapped.pages == []
-
-
-@pytest.mark.slow
-def test_a_port_that_is_no_web_servers_is_refused_also_where_the_address_is_allowed(web: Web) -> None:
-    assert web.crawled.reason("http://127.0.0.1:6379/redis") == "failed/address-refused"
-
-
-@pytest.mark.slow
 def test_nobody_came_to_the_canary(web: Web) -> None:
     assert web.canary.connections == 0
 
 
-@pytest.mark.slow
 def test_other_schemes_are_counted_and_never_fetched(web: Web) -> None:
-    states = web.crawled.frontier["states"]
-
-    assert states["refused"] == {"scheme": 1}
+    assert web.crawled.frontier["states"]["refused"] == {"scheme": 1}
     assert "passwd" not in web.crawled.log
 
 
-@pytest.mark.slow
 def test_what_a_name_resolves_to_is_judged_when_it_is_connected_to(tmp_path: Path) -> None:
     """No literal to be read beforehand: the machine's own name, which is a special address to all."""
     import socket
@@ -299,13 +272,8 @@ def test_what_a_name_resolves_to_is_judged_when_it_is_connected_to(tmp_path: Pat
         pytest.skip("this machine's name does not resolve")
     canary = Canary(address)
 
-    crawled = crawl(
-        tmp_path,
-        *("index", "-a", f"seeds=http://{name}:{canary.port}/"),
-        ADDRESSES_ALLOWED="",
-        FRONTIER_TRIES=1,
-        ROBOTSTXT_OBEY="no",
-    )
+    options = {"ADDRESSES_ALLOWED": "", "FRONTIER_TRIES": 1, "ROBOTSTXT_OBEY": "no"}
+    crawled = crawl(tmp_path, "index", "-a", f"seeds=http://{name}:{canary.port}/", **options)
 
     canary.stop()
     assert crawled.frontier["states"]["reasons"] == {"address-refused": 1}

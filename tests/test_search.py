@@ -6,29 +6,29 @@ import json
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
-from hashlib import sha1
 from pathlib import Path
 
 import pytest
+import searched
+from conftest import Run
 from hypothesis import given
 from hypothesis import strategies as st
+from inprocess import PROJECT
 from scrapy.cmdline import execute
+from searched import FETCHED, Row
+from test_commands import assert_told_off
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.background import hold_crawl
-from webcrawler.errors import BadInput, Unavailable
+from webcrawler.errors import BadInput
 from webcrawler.index.changes import Follower
-from webcrawler.records import Entry, Fetch, Lease, Text
+from webcrawler.records import Entry
 from webcrawler.search import Searcher
 from webcrawler.search.rankings import DEFAULT, RANKINGS
 from webcrawler.search.snippets import MAX_CHARACTERS, WORDS, Snippets
 from webcrawler.text.reference import Reference
-from webcrawler.urls import server, url_id
 
 REFERENCE = Reference([("molecular", 0.001), ("biology", 0.002), ("yeast", 0.0001)])
-FETCHED = 1_700_000_000.0  # 2023-11-14T22:13:20 UTC
-
-Row = tuple[str, str, str]  # URL, title, body
 
 PAGES: list[Row] = [
     # the three documents that test_peculiarity.py weighs by hand, for "molecular biology"
@@ -45,11 +45,9 @@ PAGES: list[Row] = [
 
 
 def entry(row: Row, fetched: float = FETCHED) -> tuple[Entry, None]:
-    url, title, body = row
-    lease = Lease(url_id(url), url, url, server(url), token=1)
-    fetch = Fetch(lease, "done", "document", fetched, status=200, headers=(("Content-Type", "text/html"),))
-    text = Text(title, "Rising dough\nSecond" if not title else "", "", "", body)
-    return Entry(fetch, digest=sha1(url.encode()).digest(), text=text), None
+    made = searched.entry(row, fetched=fetched)
+    headings = "" if row[1] else "Rising dough\nSecond"
+    return replace(made, text=made.text._replace(headings=headings)), None
 
 
 def publish(crawl_dir: Path, rows: Iterable[Row], fetched: float = FETCHED) -> None:
@@ -153,32 +151,13 @@ def test_query_finds_these_documents(searcher: Searcher, query: str, urls: set[s
     assert searcher.search(query).total == len(urls)
 
 
-def test_ties_go_to_the_older_page(crawl_dir: Path, searcher: Searcher) -> None:
-    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        older, newer = (catalog.find(f"http://c.test:8080/twin-{n}") for n in (1, 2))
-    assert older and newer and older.number < newer.number
-
-    assert found(searcher, "yeast") == ["c.test:8080/twin-1", "c.test:8080/twin-2"]
-    assert [hit.url for hit in searcher.search("yeast", limit=1).hits] == [older.url]
-
-
 def test_tie_is_decided_by_page_number_also_after_the_older_page_was_fetched_again(tmp_path: Path) -> None:
     publish(tmp_path, PAGES[5:7])
     publish(tmp_path, PAGES[5:6], fetched=FETCHED + 1)  # now the last document of the index
+    searcher = Searcher(tmp_path, REFERENCE)
 
-    assert found(Searcher(tmp_path, REFERENCE), "yeast") == ["c.test:8080/twin-1", "c.test:8080/twin-2"]
-
-
-def test_document_without_title_is_shown_by_its_first_heading(searcher: Searcher) -> None:
-    (hit,) = searcher.search("sourdough").hits
-
-    assert hit.title == "Rising dough"
-
-
-def test_hit_says_where_and_when_it_was_fetched(searcher: Searcher) -> None:
-    (hit,) = searcher.search("sourdough").hits
-
-    assert (hit.server, hit.fetched, hit.snippet) == ("http://c.test:8080", FETCHED, "Sourdough rises")
+    assert found(searcher, "yeast") == ["c.test:8080/twin-1", "c.test:8080/twin-2"]
+    assert [hit.url for hit in searcher.search("yeast", limit=1).hits] == ["http://c.test:8080/twin-1"]
 
 
 def test_limit_bounds_the_hits_and_not_the_total(searcher: Searcher) -> None:
@@ -191,11 +170,6 @@ def test_limit_bounds_the_hits_and_not_the_total(searcher: Searcher) -> None:
 def test_limit_out_of_range_is_bad_input(searcher: Searcher, limit: int) -> None:
     with pytest.raises(BadInput, match="1 to 1000"):
         searcher.search("yeast", limit=limit)
-
-
-def test_unknown_ranking_is_bad_input_that_lists_the_known(searcher: Searcher) -> None:
-    with pytest.raises(BadInput, match="peculiarity"):
-        searcher.search("yeast", ranking="magic")
 
 
 @pytest.mark.parametrize(
@@ -221,37 +195,14 @@ def test_a_long_title_is_searched_as_a_whole(tmp_path: Path) -> None:
     assert found(Searcher(tmp_path, REFERENCE), "title:quokka") == ["a.test/"]
 
 
-def test_missing_index_gives_no_hits_and_one_line_why(tmp_path: Path) -> None:
-    results = Searcher(tmp_path, REFERENCE).search("yeast")
-
-    assert (results.total, results.hits) == (0, [])
-    assert "nothing is indexed" in results.note
-
-
-def test_empty_index_gives_no_hits_and_one_line_why(tmp_path: Path) -> None:
+def test_missing_or_empty_index_gives_no_hits_and_one_line_why(tmp_path: Path) -> None:
+    missing = Searcher(tmp_path, REFERENCE).search("yeast")
     publish(tmp_path, [])
+    empty = Searcher(tmp_path, REFERENCE).search("yeast")
 
-    assert "nothing is indexed" in Searcher(tmp_path, REFERENCE).search("yeast").note
-
-
-def test_damaged_index_is_unavailable_with_the_way_out(tmp_path: Path) -> None:
-    publish(tmp_path, PAGES)
-    for toc in (tmp_path / "index").glob("*.toc"):
-        toc.write_bytes(b"")
-
-    with pytest.raises(Unavailable, match="scrapy reindex"):
-        Searcher(tmp_path, REFERENCE).search("yeast")
-
-
-def test_searcher_keeps_its_last_commit_while_the_newest_cannot_be_read(tmp_path: Path) -> None:
-    publish(tmp_path, PAGES)
-    searcher = Searcher(tmp_path, REFERENCE)
-    before = found(searcher, "yeast")
-
-    for toc in (tmp_path / "index").glob("*.toc"):
-        toc.write_bytes(b"")
-
-    assert found(searcher, "yeast") == before
+    for results in (missing, empty):
+        assert (results.total, results.hits) == (0, [])
+        assert "nothing is indexed" in results.note
 
 
 def test_open_searcher_sees_what_the_follower_commits_changes_and_deletes(tmp_path: Path) -> None:
@@ -388,18 +339,6 @@ def test_words_of_the_query_are_marked_in_any_form() -> None:
 # The command
 
 
-def run(crawl_dir: Path, *arguments: str, command: str = "search") -> int | str | None:
-    with pytest.raises(SystemExit) as ended:
-        execute(["scrapy", command, "-s", f"CRAWL_DIR={crawl_dir}", *arguments])
-    return ended.value.code
-
-
-@pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")  # Scrapy would leave it behind
-    monkeypatch.chdir(Path(__file__).parent.parent)
-
-
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("reference") / "words.txt"
@@ -407,11 +346,12 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"SEARCH_REFERENCE={path}"
 
 
-@pytest.mark.usefixtures("project")
-def test_command_prints_figure_3(crawl_dir: Path, reference: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(crawl_dir, "molecular biology", "-n", "2", "--ranking", "peculiarity", "-s", reference) == 0
+def test_command_prints_figure_3(crawl_dir: Path, reference: str, run: Run) -> None:
+    options = ("-n", "2", "--ranking", "peculiarity", "-s", reference)
+    ended = run("search", "molecular biology", *options, folder=crawl_dir)
 
-    lines = capsys.readouterr().out.splitlines()
+    lines = ended.out.splitlines()
+    assert ended.status == 0
     assert lines[0] == 'Search results for the query "molecular biology":'
     assert lines[1].startswith("3 pages in 0.")
     assert lines[3:6] == ["1000 Molecular biology", "     http://a.test/1", "     Genes and proteins"]
@@ -419,24 +359,20 @@ def test_command_prints_figure_3(crawl_dir: Path, reference: str, capsys: pytest
     assert lines[8:10] == ["0800 Cooking", "     http://b.test/3"]
 
 
-@pytest.mark.usefixtures("project")
-def test_command_explains_each_hit(
-    crawl_dir: Path, reference: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--ranking", "peculiarity", "--explain", "-s", reference]
-    assert run(crawl_dir, "molecular biology", *arguments) == 0
+def test_command_explains_each_hit(crawl_dir: Path, reference: str, run: Run) -> None:
+    options = ("--ranking", "peculiarity", "--explain", "-s", reference)
+    ended = run("search", "molecular biology", *options, folder=crawl_dir)
 
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    lines = [" ".join(line.split()) for line in ended.out.splitlines()]
     assert [line for line in lines if line.startswith("1.25e+04 biolog")]
     assert "6.25e+04 in all" in lines
 
 
-@pytest.mark.usefixtures("project")
-def test_command_counts_what_is_folded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_counts_what_is_folded(tmp_path: Path, run: Run) -> None:
     publish_mirrors(tmp_path)
-    assert run(tmp_path, "yeast", "-n", "2") == 0
 
-    shown = capsys.readouterr().out
+    shown = run("search", "yeast", "-n", "2", folder=tmp_path).out
+
     assert shown.splitlines()[3:8] == [
         "1000 Yeast",
         "     http://mirror-0.test/",
@@ -447,11 +383,9 @@ def test_command_counts_what_is_folded(tmp_path: Path, capsys: pytest.CaptureFix
     assert shown.count("near-duplicate") == 1
 
 
-@pytest.mark.usefixtures("project")
-def test_command_gives_programs_json(crawl_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(crawl_dir, "--json", "sourdough") == 0
+def test_command_gives_programs_json(crawl_dir: Path, run: Run) -> None:
+    answer = json.loads(run("search", "--json", "sourdough", folder=crawl_dir).out)
 
-    answer = json.loads(capsys.readouterr().out)
     assert answer.pop("seconds") >= 0
     hits = answer.pop("hits")
     assert answer == {
@@ -491,39 +425,35 @@ def test_command_gives_programs_json(crawl_dir: Path, capsys: pytest.CaptureFixt
     ]
 
 
-@pytest.mark.usefixtures("project")
-def test_command_without_a_hit_has_done_its_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(tmp_path, "yeast") == 0
+def test_command_without_a_hit_has_done_its_work(tmp_path: Path, run: Run) -> None:
+    ended = run("search", "yeast", folder=tmp_path)
 
-    output = capsys.readouterr()
-    assert "0 pages" in output.out
-    assert "nothing is indexed" in output.err
+    assert ended.status == 0
+    assert "0 pages" in ended.out
+    assert "nothing is indexed" in ended.err
 
 
-@pytest.mark.usefixtures("project")
 def test_after_a_crawl_a_search_waits_for_the_first_index_and_later_says_how_far_it_is_behind(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, run: Run
 ) -> None:
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         catalog.write([entry(row) for row in PAGES[:3]])
     with hold_crawl(tmp_path):
-        assert run(tmp_path, "yeast") == 0
-    assert "the index is still being made, 3 changes to go" in capsys.readouterr().err
+        during = run("search", "yeast", folder=tmp_path)
+    assert "the index is still being made, 3 changes to go" in during.err
 
-    assert run(tmp_path, "cooking", "--json") == 0
-    output = capsys.readouterr()
-    assert output.err == ""
-    assert [hit["url"] for hit in json.loads(output.out)["hits"]] == ["http://b.test/3"]
+    first = run("search", "cooking", "--json", folder=tmp_path)
+    assert first.err == ""
+    assert [hit["url"] for hit in json.loads(first.out)["hits"]] == ["http://b.test/3"]
 
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         catalog.write([entry(row) for row in PAGES[4:6]])
-    assert run(tmp_path, "yeast", "--json") == 0
-    output = capsys.readouterr()
-    assert "the index is behind the crawl, 2 changes to go" in output.err
-    assert json.loads(output.out)["note"] == ""
+    later = run("search", "yeast", "--json", folder=tmp_path)
+    assert "the index is behind the crawl, 2 changes to go" in later.err
+    assert json.loads(later.out)["note"] == ""
+    assert (during.status, first.status, later.status) == (0, 0, 0)
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     ("arguments", "query"),
     [
@@ -536,87 +466,72 @@ def test_after_a_crawl_a_search_waits_for_the_first_index_and_later_says_how_far
     ],
 )
 def test_options_of_other_programs_can_be_searched_for(
-    crawl_dir: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], query: str
+    crawl_dir: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    query: str,
 ) -> None:
-    assert run(crawl_dir, "--json", *arguments) == 0
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")  # Scrapy would leave it behind
+    monkeypatch.chdir(PROJECT)
+
+    with pytest.raises(SystemExit, match="0"):  # nothing may stand behind the query
+        execute(["scrapy", "search", "-s", f"CRAWL_DIR={crawl_dir}", "--json", *arguments])
 
     assert json.loads(capsys.readouterr().out)["query"] == query
 
 
-ASKED_WRONGLY = [
-    ([], "the query is empty"),
-    (["x" * 1_000_000], "a query of 1,000,000 characters is too long: at most 2,000"),
-    (["+-!?"], "no word to look for"),
-    (["yeast", "--ranking", "magic"], "choose one of bm25f, "),
-    (["yeast", "-n", "many"], "-n must be a whole number"),
-    (["yeast", "-n", "0"], "1 to 1000"),
-    (
-        ["yeast", "--colour"],
-        "unknown option --colour: --help lists all options; what is searched for stands behind --",
-    ),
-    (["yeast", "-s", "SEARCH_REFERENCE=missing.txt"], "cannot read SEARCH_REFERENCE"),
-]
-
-
-@pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(("arguments", "line"), ASKED_WRONGLY)
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "the query is empty"),
+        (["x" * 1_000_000], "a query of 1,000,000 characters is too long: at most 2,000"),
+        (["+-!?"], "no word to look for"),
+        (["yeast", "--ranking", "magic"], "choose one of bm25f, "),
+        (["yeast", "-n", "many"], "-n must be a whole number"),
+        (["yeast", "-n", "0"], "1 to 1000"),
+        (
+            ["yeast", "--colour"],
+            "unknown option --colour: --help lists all options; what is searched for stands behind --",
+        ),
+        (["yeast", "-s", "SEARCH_REFERENCE=missing.txt"], "cannot read SEARCH_REFERENCE"),
+    ],
+)
 def test_command_asked_wrongly_says_so_in_one_line_and_exits_with_2(
-    crawl_dir: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
+    crawl_dir: Path, run: Run, arguments: list[str], line: str
 ) -> None:
-    assert run(crawl_dir, *arguments) == 2
-
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("error: ") and output.err.count("\n") == 1
-    assert line in output.err
+    assert_told_off(run("search", *arguments, folder=crawl_dir), f"^error: .*{line}")
 
 
-@pytest.mark.usefixtures("project")
-def test_what_a_page_says_does_not_command_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_page_says_does_not_command_the_terminal(tmp_path: Path, run: Run) -> None:
     publish(
-        tmp_path,
-        [("http://a.test/", "yeast\x1b]0;owned\x07\u202e", "yeast\x1b[2J\x9b1m\nsecond\r line")],
+        tmp_path, [("http://a.test/", "yeast\x1b]0;owned\x07\u202e", "yeast\x1b[2J\x9b1m\nsecond\r line")]
     )
 
-    assert run(tmp_path, "yeast") == 0
+    shown = run("search", "yeast", folder=tmp_path).out
 
-    shown = capsys.readouterr().out
     assert not [c for c in shown if c != "\n" and not c.isprintable()]
     assert "second line" in shown
 
 
-@pytest.mark.usefixtures("project")
-def test_reindex_builds_the_same_index_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_reindex_builds_the_same_index_anew(tmp_path: Path, run: Run, is_damaged: bool) -> None:
     publish(tmp_path, PAGES)
     searcher = Searcher(tmp_path, REFERENCE)
     before = searcher.search("molecular biology").hits
-
-    assert run(tmp_path, command="reindex") == 0
-
-    assert "have been rebuilt" in capsys.readouterr().out
-    assert searcher.search("molecular biology").hits == before
-
-
-@pytest.mark.usefixtures("project")
-def test_reindex_repairs_a_damaged_index(tmp_path: Path) -> None:
-    publish(tmp_path, PAGES)
-    for toc in (tmp_path / "index").glob("*.toc"):
+    for toc in (tmp_path / "index").glob("*.toc") if is_damaged else ():
         toc.write_bytes(b"")
 
-    assert run(tmp_path, command="reindex") == 0
+    ended = run("reindex", folder=tmp_path)
 
-    assert Searcher(tmp_path, REFERENCE).search("yeast").total == 2
+    assert (ended.status, "have been rebuilt" in ended.out) == (0, True)
+    assert searcher.search("molecular biology").hits == before
+    assert Searcher(tmp_path, REFERENCE).search("molecular biology").hits == before
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("arguments", [[], ["everything"], ["--force"]])
 def test_reindex_asked_wrongly_says_so_in_one_line_and_exits_with_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+    tmp_path: Path, run: Run, arguments: list[str]
 ) -> None:
     """Without a catalog there is nothing to follow."""
-    assert run(tmp_path, *arguments, command="reindex") == 2
-
-    error = capsys.readouterr().err
-    assert error.startswith("error: ") and error.count("\n") == 1
+    assert_told_off(run("reindex", *arguments, folder=tmp_path), "^error: ")
