@@ -67,26 +67,21 @@ def test_a_link_of_no_page_is_refused(link: tuple[int, int]) -> None:
 # ---- PageRank (Cho 1998, 2 (3); Brin 1998, 2.1.1)
 
 
-def test_two_pages_that_link_to_each_other_are_alike() -> None:
-    assert pagerank(graph((0, 1), (1, 0))) == pytest.approx([1, 1])
-
-
-def test_pagerank_of_a_chain_by_hand() -> None:
-    """0 -> 1, d = 1/2; page 1 has no links, so it counts as linking to both: 1's rank r is spread evenly.
-
-    x0 = 1/2 + r/4, r = 1/2 + x0/2 + r/4; their sum is 2, so x0 = 4/5 and r = 6/5.
-    """
-    assert pagerank(graph((0, 1)), damping=0.5) == pytest.approx([0.8, 1.2])
-
-
-def test_a_page_divides_its_rank_among_its_links() -> None:
-    """0 -> 1, 2; 1 -> 0; 2 -> 0, at d = 0.8: x1 = x2 = 0.2 + 0.4·x0, x0 = 0.2 + 0.8·(x1 + x2)."""
-    assert pagerank(graph((0, 1), (0, 2), (1, 0), (2, 0)), 0.8) == pytest.approx([13 / 9, 7 / 9, 7 / 9])
-
-
-def test_without_links_all_pages_are_alike() -> None:
-    assert pagerank(graph(pages=3)).tolist() == [1, 1, 1]
-    assert pagerank(graph()).tolist() == []
+@pytest.mark.parametrize(
+    ("made", "damping", "ranks"),
+    [
+        (graph(), 0.85, []),
+        (graph(pages=3), 0.85, [1, 1, 1]),
+        (graph((0, 1), (1, 0)), 0.85, [1, 1]),
+        # Page 1 has no links, so it counts as linking to both: its rank r is spread evenly.
+        # x0 = 1/2 + r/4, r = 1/2 + x0/2 + r/4; their sum is 2, so x0 = 4/5 and r = 6/5.
+        (graph((0, 1)), 0.5, [0.8, 1.2]),
+        # A page divides its rank among its links: x1 = x2 = 0.2 + 0.4·x0, x0 = 0.2 + 0.8·(x1 + x2).
+        (graph((0, 1), (0, 2), (1, 0), (2, 0)), 0.8, [13 / 9, 7 / 9, 7 / 9]),
+    ],
+)
+def test_pagerank_by_hand(made: Graph, damping: float, ranks: list[float]) -> None:
+    assert pagerank(made, damping).tolist() == pytest.approx(ranks)
 
 
 @given(graphs(), st.floats(0.01, 0.99))
@@ -105,12 +100,14 @@ def test_the_mean_is_one_and_the_formula_holds(made: Graph, damping: float) -> N
 
 
 @given(graphs(), st.randoms(use_true_random=False))
-def test_other_numbers_for_the_pages_permute_the_ranks(made: Graph, random: object) -> None:
+def test_other_numbers_for_the_pages_permute_their_scores(made: Graph, random: object) -> None:
     renamed = np.arange(made.pages)
     random.shuffle(renamed)  # type: ignore[attr-defined]
     other = Graph.of(renamed[made.sources], renamed[made.targets], made.pages)
 
     assert pagerank(other)[renamed] == pytest.approx(pagerank(made), abs=1e-7)
+    for found, again in zip(hits(made), hits(other), strict=True):
+        assert again[renamed] == pytest.approx(found, abs=1e-6)
 
 
 @given(graphs(), st.sampled_from([0.5, 0.85, 0.9]))
@@ -145,21 +142,6 @@ def test_an_unknown_engine_is_refused() -> None:
 # ---- HITS (Kleinberg 1999)
 
 
-def test_hits_of_two_hubs_by_hand() -> None:
-    """0 -> 2, 3 and 1 -> 3: A·Aᵀ on (0, 1) is [[2, 1], [1, 1]], whose first eigenvector is (φ, 1)."""
-    golden = (1 + 5**0.5) / 2
-
-    hubs, authorities = hits(graph((0, 2), (0, 3), (1, 3)))
-
-    assert hubs == pytest.approx(np.array([golden, 1, 0, 0]) / (golden + 1))
-    assert authorities == pytest.approx(np.array([0, 0, 1, golden]) / (golden + 1))
-
-
-def test_hits_without_links_takes_all_pages_for_alike() -> None:
-    assert [scores.tolist() for scores in hits(graph(pages=2))] == [[0.5, 0.5], [0.5, 0.5]]
-    assert [scores.tolist() for scores in hits(graph())] == [[], []]
-
-
 @given(graphs())
 def test_hubs_and_authorities_make_each_other(made: Graph) -> None:
     hubs, authorities = hits(made)
@@ -174,34 +156,27 @@ def test_hubs_and_authorities_make_each_other(made: Graph) -> None:
 RING = ((0, 1), (1, 2), (2, 0))
 STARS = ((0, 1), (0, 2), (3, 4), (3, 5), (6, 7), (6, 8))
 CHAIN = ((0, 1), (1, 2), (2, 3))
+GOLDEN = (1 + 5**0.5) / 2
 
 
 @pytest.mark.parametrize(
-    ("links", "hubs", "authorities"),
+    ("made", "hubs", "authorities"),
     [
-        (RING, [1 / 3] * 3, [1 / 3] * 3),
-        (STARS, [1 / 3, 0, 0] * 3, [0, 1 / 6, 1 / 6] * 3),
-        (CHAIN, [1 / 3, 1 / 3, 1 / 3, 0], [0, 1 / 3, 1 / 3, 1 / 3]),
+        (graph(), [], []),
+        (graph(pages=2), [0.5, 0.5], [0.5, 0.5]),
+        # A·Aᵀ on (0, 1) is [[2, 1], [1, 1]], whose first eigenvector is (φ, 1).
+        (graph((0, 2), (0, 3), (1, 3)), [1 / GOLDEN, 1 / GOLDEN**2, 0, 0], [0, 0, 1 / GOLDEN**2, 1 / GOLDEN]),
+        # Clusters that are equally dense begin with all pages alike: any mixture would satisfy the formula.
+        (graph(*RING), [1 / 3] * 3, [1 / 3] * 3),
+        (graph(*STARS), [1 / 3, 0, 0] * 3, [0, 1 / 6, 1 / 6] * 3),
+        (graph(*CHAIN), [1 / 3, 1 / 3, 1 / 3, 0], [0, 1 / 3, 1 / 3, 1 / 3]),
     ],
 )
-def test_hits_of_clusters_that_are_equally_dense_begins_with_all_pages_alike(
-    links: tuple[tuple[int, int], ...], hubs: list[float], authorities: list[float]
-) -> None:
-    """Any mixture of the clusters would satisfy the formula."""
-    found = hits(graph(*links))
+def test_hits_by_hand(made: Graph, hubs: list[float], authorities: list[float]) -> None:
+    found = hits(made)
 
     assert found[0] == pytest.approx(hubs)
     assert found[1] == pytest.approx(authorities)
-
-
-@given(graphs(), st.randoms(use_true_random=False))
-def test_other_numbers_for_the_pages_permute_hubs_and_authorities(made: Graph, random: object) -> None:
-    renamed = np.arange(made.pages)
-    random.shuffle(renamed)  # type: ignore[attr-defined]
-    other = Graph.of(renamed[made.sources], renamed[made.targets], made.pages)
-
-    for found, again in zip(hits(made), hits(other), strict=True):
-        assert again[renamed] == pytest.approx(found, abs=1e-6)
 
 
 @given(graphs())

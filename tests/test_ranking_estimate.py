@@ -56,20 +56,6 @@ def test_ranks_by_hand() -> None:
     assert made.crawled.tolist() == [True, True, False]
 
 
-def test_self_links_and_repeats_do_not_count() -> None:
-    made = estimate([(0, [0, 1, 1]), (2, [2])])
-
-    assert made.ranks == pytest.approx([0.1, 0.19, 0.1])
-    assert made.backlinks.tolist() == [0, 1, 0]
-
-
-def test_a_page_that_comes_again_has_its_new_links_alone() -> None:
-    made = estimate([(0, [1, 2]), (1, []), (0, [3])], update_after_each=True)
-
-    assert made.ranks == pytest.approx([0.1, 0.1, 0.1, 0.19])
-    assert made.backlinks.tolist() == [0, 0, 0, 1]
-
-
 def test_pages_that_come_again_together_have_their_new_links_alone() -> None:
     made = estimate([(0, [1, 2]), (1, []), (2, [1, 3])])
     for page in range(3):

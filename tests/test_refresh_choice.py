@@ -20,11 +20,8 @@ def scores(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-def test_the_best_come_first() -> None:
-    assert choose(scores(1, 4, 2, 3), 3).tolist() == [1, 3, 2]
-
-
-def test_a_page_of_no_value_is_not_chosen() -> None:
+def test_the_best_come_first_and_none_that_has_no_value() -> None:
+    assert choose(scores(1, 4, 2, 0, 3, -1), 3).tolist() == [1, 4, 2]
     assert choose(scores(0, 1, -1), 3).tolist() == [1]
 
 
@@ -37,9 +34,7 @@ def test_a_server_gives_no_more_than_its_cap_and_others_take_its_place() -> None
 def test_overdue_pages_go_first_for_half_of_the_fetches() -> None:
     overdue = np.array([True, True, True, False, False, False])
 
-    found = choose(scores(1, 2, 3, 7, 8, 9), 4, overdue=overdue)
-
-    assert found.tolist() == [2, 1, 5, 4]
+    assert choose(scores(1, 2, 3, 7, 8, 9), 4, overdue=overdue).tolist() == [2, 1, 5, 4]
 
 
 @pytest.mark.parametrize(
@@ -67,12 +62,8 @@ def test_choice_is_what_a_greedy_one_takes(
             room[server] -= 1
             expected.append(score)
 
-    found = choose(
-        scores(*(page[0] for page in pages)),
-        number,
-        np.array([page[1] for page in pages], int),
-        np.array(caps),
-    )
+    servers = np.array([page[1] for page in pages], int)
+    found = choose(scores(*(page[0] for page in pages)), number, servers, np.array(caps))
 
     assert sum(pages[page][0] for page in found) == sum(expected)
     assert len(found) == len(expected)

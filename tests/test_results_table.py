@@ -7,7 +7,9 @@ import logging
 import sys
 from typing import Any
 
+import live
 import pytest
+from live import found as hit
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -17,54 +19,15 @@ from webcrawler.realtime.journal import KEEP, Found, Journal
 VIA = {"url": "http://a.test/", "title": "Nucleic acids", "anchor": "double helix"}
 
 
-def hit(rank: int, **changes: Any) -> Found:
-    made = {
-        "rank": rank,
-        "relevance": 1000 - rank,
-        "title": f"Page {rank}",
-        "url": f"http://a.test/{rank}",
-        "server": "http://a.test",
-        "snippet": "…",
-        "number": rank,
-        "similarity": 0.5,
-        "source": "index",
-        "via": None,
-        "kept": True,
-    }
-    return made | changes  # type: ignore[return-value]
-
-
 def journal(*hits: Found, **changes: Any) -> Journal:
-    made = {
-        "job": "j",
-        "query": "molecular biology",
-        "strategy": "adaptive",
-        "state": "finished",
-        "reason": "enough",
-        "started": 0.0,
-        "updated": 0.0,
-        "seconds": 12.4,
-        "fetched": 1234,
-        "similar": 7,
-        "enough": 20,
-        "waiting": 56,
-        "note": "",
-        "keep": "similar",
-        "kept": 4,
-        "hits": list(hits),
-    }
-    return made | changes  # type: ignore[return-value]
+    return live.journal("j", **{"state": "finished", "reason": "enough", "hits": list(hits), **changes})
 
 
 def at_the_end(*hits: Found, terminal_columns: int = 0, **changes: Any) -> str:
     """What is left on a terminal of so many columns, or in a file."""
     written = io.StringIO()
-    console = Console(
-        file=written,
-        width=terminal_columns or FILE_COLUMNS,
-        force_terminal=bool(terminal_columns),
-        color_system=None,
-    )
+    width, is_terminal = terminal_columns or FILE_COLUMNS, bool(terminal_columns)
+    console = Console(file=written, width=width, force_terminal=is_terminal, color_system=None)
     ResultsTable(console).end(journal(*hits, **changes))
     return written.getvalue()
 
@@ -86,9 +49,9 @@ def test_a_row_says_rank_relevance_title_url_and_where_it_came_from() -> None:
     lines = at_the_end(hit(1), hit(2, source="web", via=VIA)).splitlines()
 
     assert lines[1].split() == ["#", "rel.", "page", "from"]
-    assert lines[2].split() == ["1", "0999", "Page", "1", "index"]
+    assert lines[2].split() == ["1", "1000", "Page", "1", "index"]
     assert lines[3].split() == ["http://a.test/1"]
-    assert lines[4].split(maxsplit=4) == ["2", "0998", "Page", "2", "just found: “double helix”"]
+    assert lines[4].split(maxsplit=4) == ["2", "0500", "Page", "2", "just found: “double helix”"]
     assert lines[5].split(maxsplit=1) == ["http://a.test/2", "on Nucleic acids"]
 
 
@@ -107,10 +70,10 @@ def test_what_a_link_does_not_say_is_left_out(via: Any, said: list[str]) -> None
 
 
 def test_the_line_above_counts() -> None:
-    first = at_the_end(hit(1)).splitlines()[0]
+    text = at_the_end(hit(1), fetched=1234, similar=7, seconds=12.4, waiting=56)
 
-    assert first == "“molecular biology”  1,234 fetched  7 of 20 similar  12 s  56 waiting"
-    assert "  7 similar  " in at_the_end(enough=0)  # any number
+    assert text.splitlines()[0] == "“molecular biology”  1,234 fetched  7 of 20 similar  12 s  56 waiting"
+    assert "  7 similar  " in at_the_end(enough=0, similar=7)  # any number
     assert at_the_end(query="").startswith("like the examples  ")
 
 
@@ -143,21 +106,18 @@ def test_a_long_url_has_a_line_of_its_own_and_shifts_nothing() -> None:
 
 
 def test_a_narrow_terminal_has_one_thing_a_line() -> None:
-    lines = at_the_end(
-        hit(1, title="Molecules of life", source="web", via=VIA), terminal_columns=40
-    ).splitlines()
+    one = hit(1, title="Molecules of life", source="web", via=VIA)
+    lines = at_the_end(one, terminal_columns=40).splitlines()
 
     assert [line.strip() for line in lines[2:5]] == [
-        "1  0999  Molecules of life",
+        "1  1000  Molecules of life",
         "http://a.test/1",
         "just found: “double helix” on…",
     ]
 
 
 def test_the_final_table_has_thirty_rows_at_most() -> None:
-    text = at_the_end(*(hit(rank) for rank in range(1, 100)))
-
-    assert text.count("http://") == ROWS == 30
+    assert at_the_end(*map(hit, range(1, 100))).count("http://") == ROWS == 30
 
 
 def test_a_note_is_said() -> None:
@@ -183,9 +143,7 @@ def test_nothing_is_left_at_the_end_of_a_line(columns: int) -> None:
 
 @pytest.mark.parametrize("height", [1, 3, 4, 5, 10, 24, 200])
 def test_as_many_rows_as_fit_the_terminal(height: int) -> None:
-    hits = [hit(rank) for rank in range(1, 100)]
-
-    lines = running(height, *hits, note="a note")
+    lines = running(height, *map(hit, range(1, 100)), note="a note")
 
     assert len(lines) <= max(height - 1, 3)  # what it says of the whole is always there
     assert sum("http" in line for line in lines) == min(ROWS, max(0, (height - 4) // 2))
