@@ -106,23 +106,18 @@ def test_a_hit_that_is_told_again_keeps_its_text_and_the_links_that_lead_on(web:
     assert [one.url for one in again.links] == [X]
 
 
-def test_a_hit_known_by_its_anchor_alone_takes_no_link_away_from_its_page(web: Web) -> None:
-    web.write(HUB, "the quokka", link(X, "quokka news"), link(Y, "the weather"))
+@pytest.mark.parametrize(
+    ("url", "body", "is_hit"), [(HUB, "the quokka", True), (NOTES, "of no interest", False)]
+)
+def test_a_hit_known_by_its_anchor_alone_takes_no_link_away_from_the_page_that_names_it(
+    web: Web, url: str, body: str, is_hit: bool
+) -> None:
+    web.write(url, body, link(X, "quokka news"), link(Y, "the weather"))
 
     web.loop().step("quokka")
 
     (told,) = web.ordering.seen
-    assert [one.url for one in told.links] == [X, Y]
-    assert told.relevance is not None
-
-
-def test_where_the_page_that_names_a_hit_is_none_it_is_told_whole_and_not_as_one(web: Web) -> None:
-    web.write(NOTES, "nothing that anybody looks for", link(X, "quokka news"), link(Y, "the weather"))
-
-    web.loop().step("quokka")
-
-    (told,) = web.ordering.seen
-    assert (told.url, told.relevance) == (NOTES, None)
+    assert (told.url, told.relevance is not None) == (url, is_hit)
     assert [one.url for one in told.links] == [X, Y]
     assert {lease_one(web.frontier).url, lease_one(web.frontier).url} == {X, Y}
 

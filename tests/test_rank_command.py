@@ -52,9 +52,8 @@ def test_pagerank_is_what_is_shown_unless_told_otherwise(run: Run, crawled: Path
     assert shown["algorithm"] == "pagerank"
     assert scores(shown["pages"]) == pytest.approx({HOME: 5 / 3, NEWS: 4 / 3, OTHER: 0.5, OLD: 0.5})
     assert [row["url"] for row in shown["pages"]][:2] == [HOME, NEWS]
-    assert scores(shown["servers"]) == pytest.approx(
-        {"http://a.test": 3, "http://b.test": 0.5, "http://c.test": 0.5}
-    )
+    servers = {"http://a.test": 3, "http://b.test": 0.5, "http://c.test": 0.5}
+    assert scores(shown["servers"]) == pytest.approx(servers)
     assert shown["servers"][0]["pages"] == 2
 
 
@@ -72,12 +71,8 @@ def test_page_n_of_the_catalog_is_page_n_minus_1_of_the_graph(crawled: Path) -> 
     graph = catalog_graph(catalog)
 
     ends = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
-    assert {(urls[s + 1], urls[t + 1]) for s, t in ends} == {
-        (HOME, NEWS),
-        (NEWS, HOME),
-        (OTHER, HOME),
-        (OLD, HOME),
-    }
+    links = {(urls[s + 1], urls[t + 1]) for s, t in ends}
+    assert links == {(HOME, NEWS), (NEWS, HOME), (OTHER, HOME), (OLD, HOME)}
     assert graph.pages == len(urls)
 
 
@@ -96,9 +91,9 @@ def test_links_come_as_arrays_however_many_are_read_in_one_step(
 
 
 def test_other_algorithms(run: Run, crawled: Path) -> None:
-    forward = answer(run, crawled, "--algorithm", "forward")
-    location = answer(run, crawled, "--algorithm", "location")
-    hits = answer(run, crawled, "--algorithm", "hits")
+    forward, location, hits = (
+        answer(run, crawled, "--algorithm", algorithm) for algorithm in ("forward", "location", "hits")
+    )
 
     assert scores(forward["pages"]) == {HOME: 1, NEWS: 1, OTHER: 1, OLD: 1}
     assert scores(location["pages"]) == {HOME: -1, NEWS: -1, OLD: -1, OTHER: -2}

@@ -29,16 +29,12 @@ def test_words_of_the_title_weigh_more() -> None:
     assert vector(["a", "b"], ["a"]) == {"a": 1 + TITLE_WEIGHT, "b": 1}
 
 
-def test_a_word_never_seen_counts_as_seen_once() -> None:
-    assert idf(Counter(), "new") == 1
-
-
-def test_idf_may_come_from_a_reference_counted_before() -> None:
+def test_idf_counts_on_from_a_reference_and_a_word_never_seen_as_seen_once() -> None:
     """IS' before anything is crawled."""
     occurrences = Counter({"the": 999})
     occurrences.update(["the", "queue"])
 
-    assert (idf(occurrences, "the"), idf(occurrences, "queue")) == (1 / 1000, 1)
+    assert [idf(occurrences, word) for word in ("the", "queue", "new")] == [1 / 1000, 1, 1]
 
 
 def test_without_idf_only_page_and_query_are_needed() -> None:

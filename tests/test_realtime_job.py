@@ -92,11 +92,10 @@ def test_where_nobody_judges_nothing_is_read(tmp_path: Path) -> None:
 def test_what_cannot_be_learnt_from_is_bad_input_with_one_line(
     tmp_path: Path, qrels: str | None, queries: str | None, message: str
 ) -> None:
-    feedback = tmp_path / "feedback"
-    feedback.mkdir()
+    (tmp_path / "feedback").mkdir()
     for name, content in {"qrels.txt": qrels, "queries.tsv": queries}.items():
         if content is not None:
-            (feedback / name).write_text(content, errors="surrogateescape")
+            (tmp_path / "feedback" / name).write_text(content, errors="surrogateescape")
 
     with pytest.raises(BadInput, match=message) as found:
         RealtimeJob.read(query=QUERY, examples="@feedback").with_judged(tmp_path)

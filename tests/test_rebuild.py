@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 import redis
 from conftest import MakeFrontier, examples
-from frontiers import let_pass
+from frontiers import lease_one, let_pass
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,17 +26,8 @@ TRIES = 3
 UNFOLLOWED = 20  # pages; links to others ask not to be followed
 # Modes whose priorities come from the links alone; those that learn are taught anew instead.
 MODES = [
-    "fifo",
-    "breadth",
-    "random",
-    "location",
-    "backlink",
-    "pagerank",
-    "blend",
-    "blend-in-turn",
-    "anchor?query=quokka",
-    "ic?query=quokka",
-    "hot?query=quokka",
+    *("fifo", "breadth", "random", "location", "backlink", "pagerank", "blend", "blend-in-turn"),
+    *("anchor?query=quokka", "ic?query=quokka", "hot?query=quokka"),
     "hot?query=quokka&then=backlink",
     "hot?query=quokka&then=random",
     "hot-anchor?query=quokka&then=pagerank",
@@ -65,11 +56,7 @@ words = st.sampled_from(["", "quokka", "the quokka", "wombat"])
 web_pages = st.builds(
     Page,
     st.sampled_from(REASONS),
-    st.lists(
-        st.tuples(st.integers(0, UNFOLLOWED + 3), words),
-        max_size=6,
-        unique_by=lambda one: one[0],
-    ).map(tuple),
+    st.dictionaries(st.integers(0, UNFOLLOWED + 3), words, max_size=6).map(dict.items).map(tuple),
     words,
 )
 webs = st.lists(web_pages, min_size=UNFOLLOWED, max_size=UNFOLLOWED)
@@ -87,8 +74,8 @@ def fetched(lease: Lease, page: Page, at: float) -> Entry:
     target = targets[0] if reason == "redirect" else None
     retry = reason in ("server-error", "poison")
     fetch = Fetch(lease, state, told, at, 0.1, 200, (), body, retry, target)
-    text = Text(page.title, "", "", "", f"a page of {lease.url}") if is_document else None
-    text = None if reason == "noindex" else text
+    is_indexed = is_document and reason != "noindex"
+    text = Text(page.title, "", "", "", f"a page of {lease.url}") if is_indexed else None
     links = tuple(others) if is_document else ()
     return Entry(fetch, body if is_document else b"", "", links, text, reason == "noindex")
 
@@ -102,14 +89,13 @@ def decide(frontier: Frontier, catalog: Catalog, entry: Entry) -> None:
         outcome = fetch.state if fetch.state == "quarantined" else f"failed/{fetch.reason}"
         frontier.fail([Failed(lease, outcome, fetch.retry)])
         return
-    is_duplicate = lease.id in verdict.duplicates
+    is_duplicate, is_document = lease.id in verdict.duplicates, fetch.reason == "document"
     reason = fetch.reason
-    if reason == "document":
+    if is_document:
         reason = "duplicate" if is_duplicate else "noindex" if entry.noindex else reason
     targets = (fetch.target._replace(rel="redirect"),) if fetch.target else ()
     followed = [one for one in (*entry.links, *targets) if one.rel != "nofollow"]
     note = frontier.ordering.page_note(entry.text, lease)
-    is_document = fetch.reason == "document"
     frontier.complete([Done(lease, reason, is_document, followed, {}, is_duplicate, note)])
 
 
@@ -185,6 +171,7 @@ def test_the_frontier_is_what_it_was(
         assert contents(frontier) == before
 
 
+BROKEN = Page("server-error", (), "")
 A_WEB = [Page("document", ((n + 1, ""), (n + 2, "quokka")), "") for n in range(UNFOLLOWED)]
 
 
@@ -243,8 +230,8 @@ def test_what_only_a_search_of_the_web_brought_is_neither_known_nor_followed(
 def test_a_document_whose_check_failed_is_what_it_was(frontier: Frontier, catalog: Catalog) -> None:
     crawl(frontier, catalog, A_WEB, 2)
     before = contents(frontier)
-    broken = Page("server-error", (), "")
-    catalog.write([(fetched(Lease(url_id(url_of(0)), url_of(0), url_of(0), "", 2**62), broken, 2e9), None)])
+    lease = Lease(url_id(url_of(0)), url_of(0), url_of(0), "", 2**62)
+    catalog.write([(fetched(lease, BROKEN, 2e9), None)])
     lose(frontier)
 
     refill(frontier, "fifo", catalog)
@@ -267,8 +254,7 @@ def test_a_blocked_server_stays_blocked(frontier: Frontier, catalog: Catalog) ->
 def test_what_is_to_be_tried_again_waits_for_its_time(make_frontier: MakeFrontier, catalog: Catalog) -> None:
     frontier = make_frontier(backoff=3600.0)
     frontier.discover([link(0)])
-    broken = Page("server-error", (), "")
-    decide(frontier, catalog, fetched(frontier.lease(1).leases[0], broken, now()))
+    decide(frontier, catalog, fetched(lease_one(frontier), BROKEN, now()))
     lose(frontier)
 
     refill(frontier, "fifo", catalog)
@@ -281,8 +267,7 @@ def test_what_is_to_be_tried_again_waits_for_its_time(make_frontier: MakeFrontie
 def test_a_page_is_as_untried_as_the_crawl_is_patient(frontier: Frontier, catalog: Catalog) -> None:
     """The number of tries is a setting; it may be another one by now."""
     frontier.discover([link(0)])
-    broken = Page("server-error", (), "")
-    decide(frontier, catalog, fetched(frontier.lease(1).leases[0], broken, 1e9))
+    decide(frontier, catalog, fetched(lease_one(frontier), BROKEN, 1e9))
     lose(frontier)
 
     refill(frontier, "fifo", catalog, tries=1)

@@ -27,10 +27,8 @@ A, B, C, D, E = (f"http://{name}.test/" for name in "abcde")
 
 def links_of(recorded: Recorded) -> list[tuple[int, int]]:
     """By the numbers of the file."""
-    graph, labels = recorded.graph, recorded.labels.tolist()
-    return [
-        (labels[s], labels[t]) for s, t in zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
-    ]
+    graph, labels = recorded.graph, recorded.labels
+    return list(zip(labels[graph.sources].tolist(), labels[graph.targets].tolist(), strict=True))
 
 
 def by_url(recorded: Recorded) -> set[tuple[str, str]]:
@@ -47,35 +45,40 @@ def written(folder: Path, name: str, text: str | bytes) -> Path:
 # ---- what is read
 
 
-def test_adjacency_lists_number_pages_from_zero(tmp_path: Path) -> None:
-    file = written(tmp_path, "small.graph-txt", "4\n1 2\n\n0 3\n2\n")
+@pytest.mark.parametrize(
+    ("name", "text", "links"),
+    [
+        # lists of the pages that each page links to: pages are numbered from zero
+        ("g.graph-txt", "4\n1 2\n\n0 3\n2\n", [(0, 1), (0, 2), (2, 0), (2, 3), (3, 2)]),
+        ("g.graph-txt", "2\n1\n0", [(0, 1), (1, 0)]),  # the last line is unfinished
+        ("g.graph-txt", "2\n0 1 1\n1 0\n", [(0, 1), (1, 0)]),  # no self-link, and each link once
+        # lists of links, with comments, any blanks and any numbers
+        ("g.txt", "# From\tTo\n% too\r\n7\t900\r\n\n900   8 \n  8 7 1\n", [(7, 900), (8, 7), (900, 8)]),
+        ("g.txt", "1 2\n2 1", [(1, 2), (2, 1)]),
+        ("g.txt", "5 5\n5 6\n5 6\n6 5\n", [(5, 6), (6, 5)]),
+        ("g.txt", "1 2 77\n2 1 78 1999\n", [(1, 2), (2, 1)]),  # further columns do not count
+        ("g.txt", "source target\n1 2\n", [(1, 2)]),  # a header is told by the numbers below it
+    ],
+)
+def test_links_are_those_of_the_file_once_each(
+    tmp_path: Path, name: str, text: str, links: list[tuple[int, int]]
+) -> None:
+    recorded = read(written(tmp_path, name, text))
 
-    recorded = read(file)
-
-    assert links_of(recorded) == [(0, 1), (0, 2), (2, 0), (2, 3), (3, 2)]
-    assert list(recorded.urls) == [f"http://graph.example/{n}" for n in range(4)]
+    assert links_of(recorded) == links
+    assert list(recorded.urls) == [f"http://graph.example/{n}" for n in recorded.labels]
 
 
-def test_self_links_are_dropped_and_each_link_counts_once(tmp_path: Path) -> None:
-    assert links_of(read(written(tmp_path, "g.graph-txt", "2\n0 1 1\n1 0\n"))) == [(0, 1), (1, 0)]
-    assert links_of(read(written(tmp_path, "g.txt", "5 5\n5 6\n5 6\n6 5\n"))) == [(5, 6), (6, 5)]
-
-
-def test_edge_lists_have_comments_any_blanks_and_any_numbers(tmp_path: Path) -> None:
-    file = written(tmp_path, "g.txt", "# FromNodeId\tToNodeId\n% too\r\n7\t900\r\n\n900   8 \n  8 7 1\n")
-
-    assert links_of(read(file)) == [(7, 900), (8, 7), (900, 8)]
-
-
-def test_further_columns_do_not_count(tmp_path: Path) -> None:
-    assert links_of(read(written(tmp_path, "g.txt", "1 2 77\n2 1 78 1999\n"))) == [(1, 2), (2, 1)]
-    assert read(written(tmp_path, "g.tsv", "a b\tc\t0.5\nc\ta b\t1e3\n")).graph.pages == 2
-
-
-def test_a_header_is_told_by_the_numbers_below_it_above_names_it_is_a_link(tmp_path: Path) -> None:
-    assert links_of(read(written(tmp_path, "g.txt", "source target\n1 2\n"))) == [(1, 2)]
-    assert read(written(tmp_path, "g.txt", "source target\na b\n")).graph.links == 2
-    assert read(written(tmp_path, "g.txt", "# source target\na b\n")).graph.links == 1
+@pytest.mark.parametrize(
+    ("name", "text", "links"),
+    [
+        ("g.tsv", "a b\tc\t0.5\nc\ta b\t1e3\n", 2),  # further columns do not count
+        ("g.txt", "source target\na b\n", 2),  # above names, a header is a link
+        ("g.txt", "# source target\na b\n", 1),
+    ],
+)
+def test_links_between_names_are_counted(tmp_path: Path, name: str, text: str, links: int) -> None:
+    assert read(written(tmp_path, name, text)).graph.links == links
 
 
 @pytest.mark.parametrize("name", ["g.txt", "g.graph-txt", "g.tsv"])
@@ -132,11 +135,6 @@ def test_files_may_be_packed(tmp_path: Path, pack: object) -> None:
     file = written(tmp_path, "g.graph-txt.packed", pack(b"2\n1\n0\n"))  # type: ignore[operator]
 
     assert links_of(read(file)) == [(0, 1), (1, 0)]
-
-
-def test_the_last_line_may_be_unfinished(tmp_path: Path) -> None:
-    assert links_of(read(written(tmp_path, "g.graph-txt", "2\n1\n0"))) == [(0, 1), (1, 0)]
-    assert links_of(read(written(tmp_path, "g.txt", "1 2\n2 1"))) == [(1, 2), (2, 1)]
 
 
 @given(st.lists(st.lists(st.integers(0, 10**17), max_size=5), max_size=30), st.sampled_from(["\n", "\r\n"]))
@@ -235,10 +233,9 @@ def test_anchors_stay_with_their_links(tmp_path: Path) -> None:
 
     part = recorded.reachable(recorded.page(A))
 
-    assert dict(zip(links_of(part), part.anchors, strict=True)) == {
-        (recorded.labels[recorded.page(s)], recorded.labels[recorded.page(t)]): anchor
-        for s, t, anchor in ((A, C, "a to c"), (C, D, "c to d"), (D, A, "d to a"))
-    }
+    a, c, d = (recorded.labels[recorded.page(url)] for url in (A, C, D))
+    anchors = {(a, c): "a to c", (c, d): "c to d", (d, a): "d to a"}
+    assert dict(zip(links_of(part), part.anchors, strict=True)) == anchors
 
 
 def test_without_a_start_page_it_is_the_first_that_links_to_others(tmp_path: Path) -> None:

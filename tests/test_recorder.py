@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -117,10 +118,8 @@ def test_each_time_is_in_the_first_bin_that_it_fits_into(seconds: list[float]) -
     for one in seconds:
         timed.add(one)
 
-    edges = [*SHORT, float("inf")]
-    assert timed.bins == [
-        sum(low < one <= high for one in seconds) for low, high in zip([-1.0, *SHORT], edges, strict=True)
-    ]
+    edges = pairwise([-1.0, *SHORT, float("inf")])
+    assert timed.bins == [sum(low < one <= high for one in seconds) for low, high in edges]
 
 
 def test_bins_of_another_version_are_left_out(tmp_path: Path) -> None:

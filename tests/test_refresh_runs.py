@@ -15,11 +15,6 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import inspect
 
 
-@pytest.fixture
-def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "IDLE_SECONDS", 0.0)
-
-
 @pytest.mark.parametrize(
     ("now", "wanted"), [("yes", "once"), ("yes", "only"), ("only", "yes"), ("once 1790000000.0", "yes")]
 )
@@ -63,11 +58,9 @@ def test_checks_without_end_are_over_with_the_last_crawl_that_makes_them(make_fr
 
 
 def test_a_run_says_once_a_minute_which_servers_it_waits_for(
-    make_frontier: MakeFrontier,
-    no_patience: None,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    make_frontier: MakeFrontier, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(checks, "IDLE_SECONDS", 0.0)
     frontier = make_frontier(backoff=40.0)
     frontier.discover(links("http://dead.test/1", "http://dead.test/2", "http://down.test/"))
     for _ in range(3):

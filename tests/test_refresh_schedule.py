@@ -46,12 +46,23 @@ def belief(made: Schedule, page: int = 0) -> list[float]:
 # ---- One page
 
 
-def test_unchanged_check_adds_its_days_to_the_rate() -> None:
-    made = schedule(1)
+@pytest.mark.parametrize(
+    ("forgetting", "checks", "expected"),
+    [
+        (1.0, [(0, 10.0, 0), (0, 25.0, 0)], [0.5, 55.0]),  # (0.5, 30) before
+        (1.0, [(0, 10.0, -1)], [0.5, 30.0]),  # it cannot tell
+        (0.5, [(0, 10.0, 0), (0, 20.0, 0)], [0.5, 45.0]),  # 30 + 10 / 2 + 10
+    ],
+)
+def test_unchanged_check_adds_its_days_to_the_rate(
+    forgetting: float, checks: list[Check], expected: list[float]
+) -> None:
+    made = schedule(1, forgetting=forgetting)
 
-    see(made, (0, 10.0, 0), (0, 25.0, 0))
+    see(made, *checks)
 
-    assert belief(made) == [0.5, 55.0]  # (0.5, 30) before
+    assert belief(made) == expected
+    assert made.checked.tolist() == [checks[-1][1]]
 
 
 @pytest.mark.slow
@@ -64,15 +75,6 @@ def test_order_of_unchanged_checks_does_not_matter(days: list[float]) -> None:
         found.append(belief(made))
 
     assert np.allclose(found, found[0], rtol=1e-5)
-
-
-def test_check_that_cannot_tell_moves_only_the_time_of_the_last_check() -> None:
-    made = schedule(1)
-
-    see(made, (0, 10.0, -1))
-
-    assert belief(made) == [0.5, 30.0]
-    assert made.checked.tolist() == [10.0]
 
 
 @given(
@@ -117,14 +119,6 @@ def test_page_that_was_not_changed_at_its_first_checks_is_not_forgotten(policy: 
         see(made, (int(pages[0]), day, int(pages[0] > 0)))
 
     assert 0 in chosen
-
-
-def test_past_counts_less_where_it_is_forgotten() -> None:
-    made = schedule(1, forgetting=0.5)
-
-    see(made, (0, 10.0, 0), (0, 20.0, 0))
-
-    assert belief(made) == [0.5, 45.0]  # 30 + 10 / 2 + 10
 
 
 def test_days_between_changes_of_a_page_are_told_with_their_doubt() -> None:

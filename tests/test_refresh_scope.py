@@ -54,64 +54,55 @@ def include(tmp_path: Path, *patterns: str) -> None:
     change(tmp_path, lambda scope: replace(scope, include=patterns))
 
 
-def admits(catalog: Catalog, tmp_path: Path, frontier: Frontier) -> Admission:
-    return Admission(Collection(catalog, tmp_path, Schedule()), catalog, frontier, 0.3, 0.0)
+@pytest.fixture
+def admits(catalog: Catalog, tmp_path: Path, crawled: Frontier) -> Admission:
+    return Admission(Collection(catalog, tmp_path, Schedule()), catalog, crawled, 0.3, 0.0)
 
 
-def queued(frontier: Frontier) -> set[str]:
+def queued(admits: Admission, frontier: Frontier, refresh: str) -> set[str]:
+    """By one step of a crawl that is begun so."""
+    frontier.refresh = f"once {ago(0)}" if refresh == "once" else refresh
+    admits.step()
     return set(visit_all(frontier))
 
 
-@pytest.mark.parametrize("what", ["once", "yes", "only"])
+@pytest.mark.parametrize("refresh", ["once", "yes", "only"])
 def test_only_what_is_within_the_scope_is_queued(
-    catalog: Catalog, tmp_path: Path, crawled: Frontier, what: str
+    admits: Admission, tmp_path: Path, crawled: Frontier, refresh: str
 ) -> None:
     include(tmp_path, DOCS)
-    crawled.refresh = f"once {ago(0)}" if what == "once" else what
 
-    admits(catalog, tmp_path, crawled).step()
-
-    assert queued(crawled) == {IN}
+    assert queued(admits, crawled, refresh) == {IN}
 
 
 def test_a_pass_with_nothing_left_within_the_scope_is_over(
-    catalog: Catalog, tmp_path: Path, crawled: Frontier
+    admits: Admission, tmp_path: Path, crawled: Frontier
 ) -> None:
     include(tmp_path, "http://b.test/*")
-    crawled.refresh = f"once {ago(0)}"
 
-    admits(catalog, tmp_path, crawled).step()
-
+    assert queued(admits, crawled, "once") == set()
     assert (crawled.checks(), crawled.refresh) == (0, "")
 
 
 def test_audits_are_drawn_within_the_scope(
-    catalog: Catalog, tmp_path: Path, crawled: Frontier, monkeypatch: pytest.MonkeyPatch
+    admits: Admission, tmp_path: Path, crawled: Frontier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(admission, "AUDITS", 1.0)
     include(tmp_path, DOCS)
-    crawled.refresh = "yes"
 
-    admits(catalog, tmp_path, crawled).step()
-
-    assert queued(crawled) == {IN}
+    assert queued(admits, crawled, "yes") == {IN}
 
 
 def test_what_was_missing_when_it_left_the_scope_is_not_asked_for_again(
-    catalog: Catalog, tmp_path: Path, crawled: Frontier
+    admits: Admission, catalog: Catalog, tmp_path: Path, crawled: Frontier
 ) -> None:
     write(catalog, *[Entry(fetch(url, ago(5), "not-found", status=404)) for url in (IN, OUT)])
     include(tmp_path, DOCS)
-    crawled.refresh = "yes"
 
-    admits(catalog, tmp_path, crawled).step()
-
-    assert queued(crawled) == {IN}
+    assert queued(admits, crawled, "yes") == {IN}
 
 
-def test_a_document_that_comes_later_is_held_against_the_scope_too(
-    catalog: Catalog, tmp_path: Path, crawled: Frontier
-) -> None:
+def test_a_document_that_comes_later_is_held_against_the_scope_too(catalog: Catalog, tmp_path: Path) -> None:
     include(tmp_path, DOCS)
     collection = Collection(catalog, tmp_path, Schedule())
     assert collection.outside().tolist() == [False, True]
@@ -123,18 +114,13 @@ def test_a_document_that_comes_later_is_held_against_the_scope_too(
 
 
 def test_another_scope_holds_from_the_next_step_on(
-    catalog: Catalog, tmp_path: Path, crawled: Frontier
+    admits: Admission, tmp_path: Path, crawled: Frontier
 ) -> None:
     include(tmp_path, DOCS)
-    crawled.refresh = "yes"
-    at_work = admits(catalog, tmp_path, crawled)
-    at_work.step()
-    assert queued(crawled) == {IN}
+    assert queued(admits, crawled, "yes") == {IN}
 
     include(tmp_path)
-    at_work.step()
-
-    assert queued(crawled) == {OUT}
+    assert queued(admits, crawled, "yes") == {OUT}
 
 
 def test_the_share_outside_is_told(run: Run, catalog: Catalog, tmp_path: Path) -> None:
@@ -144,10 +130,8 @@ def test_the_share_outside_is_told(run: Run, catalog: Catalog, tmp_path: Path) -
 
     assert (found["documents"], found["outside_scope"]) == (2, 1)
     assert [one["url"] for one in found["oldest"]] == [IN]
-    assert (
-        "1 document is outside the scope and not checked: `scrapy remove --out-of-scope`"
-        in run("freshness", folder=tmp_path).out
-    )
+    said = run("freshness", folder=tmp_path).out
+    assert "1 document is outside the scope and not checked: `scrapy remove --out-of-scope`" in said
 
 
 def test_no_scope_is_nothing_to_tell(run: Run, catalog: Catalog, tmp_path: Path) -> None:

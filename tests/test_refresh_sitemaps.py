@@ -35,21 +35,16 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
     catalog.close()
 
 
-SAID = [
-    # (date in the sitemap, when the sitemap was read, what it says)
-    (CHECKED + 60, CHECKED + DAY, NEWER),
-    (CHECKED - 60, CHECKED - 30, SAME),
-    (
-        CHECKED - 60,
-        CHECKED + DAY,
-        NEWER,
-    ),  # the day of the check, told since: it may stand for its end
-    (CHECKED - 2 * DAY, CHECKED + DAY, SAME),
-    (0.0, CHECKED + DAY, SILENT),
-]
-
-
-@pytest.mark.parametrize(("modified", "read", "said"), SAID)
+@pytest.mark.parametrize(
+    ("modified", "read", "said"),
+    [
+        (CHECKED + 60, CHECKED + DAY, NEWER),
+        (CHECKED - 60, CHECKED - 30, SAME),
+        (CHECKED - 60, CHECKED + DAY, NEWER),  # the day of the check, told since: it may stand for its end
+        (CHECKED - 2 * DAY, CHECKED + DAY, SAME),
+        (0.0, CHECKED + DAY, SILENT),
+    ],
+)
 def test_a_date_says_whether_the_page_changed_since_its_check(
     catalog: Catalog, tmp_path: Path, modified: float, read: float, said: int
 ) -> None:

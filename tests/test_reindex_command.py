@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from localweb import scrapy
 from searched import entry, publish
 from test_catalog import BEFORE_LEVELS
 
@@ -22,8 +20,6 @@ from webcrawler.index.whoosh import live, schema
 from webcrawler.index.whoosh.folder import indexed_documents
 from webcrawler.search import Searcher
 
-ROOT = Path(__file__).parent.parent
-
 
 @pytest.fixture
 def crawl_dir(tmp_path: Path) -> Path:
@@ -33,40 +29,20 @@ def crawl_dir(tmp_path: Path) -> Path:
 
 UNDO = (
     *BEFORE_LEVELS,
-    "DROP TABLE duplicates",
-    "ALTER TABLE servers DROP COLUMN voters",
-    "ALTER TABLE documents DROP COLUMN canonical",
-    "DROP TABLE inlink_counts",
-    "DROP TABLE inlinks",
-    "DROP TABLE unlinked",
-    "DROP INDEX fetches_by_seq",
-    "DROP INDEX documents_at_risk",
-    "DROP TABLE gone",
+    *(f"DROP TABLE {name}" for name in ("duplicates", "inlink_counts", "inlinks", "unlinked", "gone")),
+    *(f"DROP TABLE {name}" for name in ("checks", "signs", "sitemaps", "finds")),
+    *(f"DROP INDEX {name}" for name in ("fetches_by_seq", "documents_at_risk", "fetches_by_audit")),
     *(f"ALTER TABLE fetches DROP COLUMN {name}" for name in ("seq", "changed", "since", "modified")),
-    *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("checked", "changed", "text_digest")),
-    *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("missing_since", "failing_since")),
-    *(f"ALTER TABLE servers DROP COLUMN {name}" for name in ("incident_since", "probed")),
-    *(f"ALTER TABLE servers DROP COLUMN missing_{name}" for name in ("words", "simhash")),
-    "DROP TABLE checks",
-    "DROP TABLE signs",
-    "DROP TABLE sitemaps",
-    "DROP TABLE finds",
-    "ALTER TABLE urls DROP COLUMN removed",
-    "DROP INDEX fetches_by_audit",
     *(f"ALTER TABLE fetches DROP COLUMN {name}" for name in ("audit", "conditional")),
-    "ALTER TABLE urls DROP COLUMN spelling",
+    *(
+        f"ALTER TABLE documents DROP COLUMN {name}"
+        for name in ("canonical", "checked", "changed", "text_digest")
+    ),
+    *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("missing_since", "failing_since")),
+    *(f"ALTER TABLE servers DROP COLUMN {name}" for name in ("voters", "incident_since", "probed")),
+    *(f"ALTER TABLE servers DROP COLUMN missing_{name}" for name in ("words", "simhash")),
+    *(f"ALTER TABLE urls DROP COLUMN {name}" for name in ("removed", "spelling")),
 )
-
-
-def started(crawl_dir: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "reindex"],
-        cwd=ROOT,
-        env=os.environ | {"CRAWL_DIR": str(crawl_dir)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def with_older_tables(crawl_dir: Path) -> Path:
@@ -88,7 +64,7 @@ def test_a_crawl_of_an_older_version_says_what_to_do_and_is_brought_up_to_date(c
     with pytest.raises(BadInput, match="made by an older version: `scrapy reindex`"):
         Catalog(path, readonly=True)
 
-    process = started(crawl_dir)
+    process = scrapy("reindex", folder=crawl_dir)
     said, told = process.communicate(timeout=60)
 
     assert (process.returncode, said.count("\n"), told.count("\n")) == (0, 1, 1), told
@@ -134,7 +110,7 @@ def test_told_to_end_it_says_one_line_and_leaves_the_index_as_it_was(crawl_dir: 
     lock = FOLLOWER.lock(crawl_dir)
     assert lock is not None
     with lock:  # it waits for this
-        process = started(crawl_dir)
+        process = scrapy("reindex", folder=crawl_dir)
         assert process.stderr is not None
         assert process.stderr.readline().startswith("rebuilding the index")
         process.send_signal(signal.SIGTERM)

@@ -28,6 +28,7 @@ from webcrawler.web import Config, make_app
 from webcrawler.web.live import watch
 from webcrawler.web.live.scrapyd import SILENT
 
+IDLE = (200, '{"status": "ok", "running": 0, "pending": 0, "finished": 0}')
 SENDER = {"Authorization": f"Bearer {TOKEN}"}
 
 __all__ = ["asking", "noted"]
@@ -249,10 +250,9 @@ def test_machine_with_its_own_folder_is_given_texts_and_no_files(tmp_path: Path,
 
 
 def test_machine_that_refuses_is_passed_over(tmp_path: Path) -> None:
-    status = (200, '{"status": "ok", "running": 0, "pending": 0, "finished": 0}')
     with noting() as refusing, noting() as other:
-        refusing.answers = {"daemonstatus": status, "schedule": (200, '{"status": "error", "message": "no"}')}
-        other.answers["daemonstatus"] = status
+        refusing.answers = {"daemonstatus": IDLE, "schedule": (200, '{"status": "error", "message": "no"}')}
+        other.answers["daemonstatus"] = IDLE
         with page_of(machines(tmp_path, refusing, other)) as web:
             started(web)
 
@@ -261,8 +261,7 @@ def test_machine_that_refuses_is_passed_over(tmp_path: Path) -> None:
 
 def test_no_machine_that_answers_is_one_line(tmp_path: Path) -> None:
     with noting() as one, noting() as two:
-        for machine in (one, two):
-            machine.answers["daemonstatus"] = (500, "")
+        one.answers["daemonstatus"] = two.answers["daemonstatus"] = (500, "")
         with page_of(machines(tmp_path, one, two)) as web:
             refused = start(web)
 
@@ -270,17 +269,15 @@ def test_no_machine_that_answers_is_one_line(tmp_path: Path) -> None:
 
 
 def test_killed_search_is_resumed_on_its_machine(tmp_path: Path, asking: None) -> None:
-    idle = (200, '{"status": "ok", "running": 0, "pending": 0, "finished": 0}')
     with noting() as first, noting() as second:
-        first.answers["daemonstatus"] = second.answers["daemonstatus"] = idle
+        first.answers["daemonstatus"] = second.answers["daemonstatus"] = IDLE
         with page_of(machines(tmp_path, first, second)) as web:
             job = started(web)
             report(web, job)
             second.answers["daemonstatus"] = (500, "")  # nothing but its own machine will do
             first.jobs["pending"].clear()  # it was killed
-            until_there(
-                web, lambda: [what for what, _ in first.asked].count("schedule") == 2, "another process"
-            )
+            asked = first.asked
+            until_there(web, lambda: [what for what, _ in asked].count("schedule") == 2, "another process")
 
             assert "Searching the web." in web.get(f"/live/{job}").text
 

@@ -166,12 +166,12 @@ def test_a_wide_character_takes_two_columns() -> None:
 
 
 def test_it_says_that_it_is_ending() -> None:
-    console = Console(file=io.StringIO(), width=80, force_terminal=True)
-    shown = ResultsTable(console, is_ending=lambda: True)
+    written = io.StringIO()
+    shown = ResultsTable(Console(file=written, width=80, force_terminal=True), is_ending=lambda: True)
     shown.update(journal(state="running"))
     shown.close()
 
-    assert "ending: downloads under way are finished and indexed" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "ending: downloads under way are finished and indexed" in written.getvalue()
 
 
 def test_nothing_live_without_a_terminal() -> None:

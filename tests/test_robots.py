@@ -171,9 +171,7 @@ def test_example_of_section_5_1() -> None:
         EOF"""
     paths = "/ /publications/ /a.gif /example/ /example/page.html /example/allowed.gif"
 
-    may = {agent: [path for path in paths.split() if allowed(lines, path, agent)] for agent in _AGENTS}
-
-    assert may == {
+    expected = {
         "other": ["/", "/publications/"],
         "FooBot": ["/example/page.html", "/example/allowed.gif"],
         "BarBot": ["/", "/publications/", "/a.gif", "/example/", "/example/allowed.gif"],
@@ -181,13 +179,13 @@ def test_example_of_section_5_1() -> None:
         "quxbot": paths.split(),
     }
 
+    may = {agent: [path for path in paths.split() if allowed(lines, path, agent)] for agent in expected}
 
-_AGENTS = ("other", "FooBot", "BarBot", "bazbot", "quxbot")
+    assert may == expected
 
 
 @given(
-    st.lists(st.tuples(st.booleans(), st.text("ab*$", max_size=6)), max_size=6),
-    st.text("ab$", max_size=8),
+    st.lists(st.tuples(st.booleans(), st.text("ab*$", max_size=6)), max_size=6), st.text("ab$", max_size=8)
 )
 def test_most_specific_rule_is_that_of_a_plain_reading(rules: list[tuple[bool, str]], path: str) -> None:
     """2.2.2 read aloud, one rule after the other, with regular expressions: slow and simple."""
@@ -291,26 +289,19 @@ def test_no_body_ever_raises(body: bytes) -> None:
 @pytest.mark.parametrize(
     ("lines", "delay"),
     [
-        ("User-agent: *\nCrawl-delay: 10", 10.0),
         ("User-agent: *\ncrawl-delay: 0.5 # half a second", 0.5),
-        ("User-agent: *\nCrawl-delay: 0", 0.0),
-        ("User-agent: *\nCrawl-delay: 1e9", 86_400.0),
         ("User-agent: *\nCrawl-delay: 0.0001", 0.0001),
-        ("User-agent: *\nCrawl-delay: 1e999", None),
-        ("User-agent: *\nCrawl-delay: " + "9" * 5_000, None),
-        ("User-agent: *\nCrawl-delay: 5s", None),
-        ("User-agent: *\nCrawl-delay: 5;", None),
-        ("User-agent: *\nCrawl-delay: 1,5", None),
-        ("User-agent: *\nCrawl-delay: 0x10", None),
-        ("User-agent: *\nCrawl-delay: 1_0", 10.0),
+        ("User-agent: *\nCrawl-delay: 1e9", 86_400.0),
+        ("User-agent: *\nCrawl-delay: 0", 0.0),
+        *[
+            (f"User-agent: *\nCrawl{spelled}", 10.0)
+            for spelled in ("-delay: 10", "-delay: 1_0", "-delay: \0 10", " delay 10")
+        ],
         ("User-agent: *\nCrawl-delay: \u0661", 1.0),
-        ("User-agent: *\nCrawl-delay: \0 10", 10.0),
-        ("User-agent: *\nCrawl delay 10", 10.0),
-        ("User-agent: *\nCrawl-delay: -1", None),
-        ("User-agent: *\nCrawl-delay: NaN", None),
-        ("User-agent: *\nCrawl-delay: inf", None),
-        ("User-agent: *\nCrawl-delay: soon", None),
-        ("User-agent: *\nCrawl-delay:", None),
+        *[
+            (f"User-agent: *\nCrawl-delay: {insane}", None)
+            for insane in ["1e999", "9" * 5_000, "5s", "5;", "1,5", "0x10", "-1", "NaN", "inf", "soon", ""]
+        ],
         ("User-agent: *\nCrawl-delay: 2\nCrawl-delay: 5\nCrawl-delay: x", 5.0),
         ("User-agent: FooBot\nCrawl-delay: 3\nDisallow:\nUser-agent: *\nCrawl-delay: 9", 3.0),
         ("User-agent: b\nCrawl-delay: 3", None),

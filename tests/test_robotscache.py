@@ -14,6 +14,8 @@ from webcrawler.crawl.robots.compressed import is_whole
 from webcrawler.frontier import Politeness
 
 UA = "FooBot/1.0"
+PREFIX = "{crawl:0}:robots:"
+KEY = PREFIX + "http://h"
 RULES = b"User-agent: *\nDisallow: /secret\nCrawl-delay: 7"
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -124,13 +126,13 @@ def test_copy_is_thirty_days_old_however_often_the_server_failed_since() -> None
 
 @pytest.fixture
 def cache(client: redis.Redis) -> RobotsCache:
-    return RobotsCache(client, "{crawl:0}:robots:".__add__, UA, POLITENESS)
+    return RobotsCache(client, PREFIX.__add__, UA, POLITENESS)
 
 
-def ttl(client: redis.Redis, server: str) -> int:
-    seconds = client.ttl(f"{{crawl:0}}:robots:{server}")
-    assert isinstance(seconds, int)
-    return seconds
+def got(cache: RobotsCache) -> Robots:
+    found, _ = cache.get("http://h")
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(200, BY_RULES), (404, EVERYTHING), (None, NOTHING)])
@@ -138,23 +140,22 @@ def test_what_is_put_is_got(cache: RobotsCache, status: int | None, outcome: tup
     robots = answered(status)
 
     cache.put("http://h", robots, NOW)
-    got, _ = cache.get("http://h")
 
-    assert got is not None
-    assert may(got) == outcome
-    assert (got.status, got.fetched, got.until, got.failures) == (status, NOW, robots.until, robots.failures)
+    found = got(cache)
+    assert may(found) == outcome
+    assert (found.status, found.fetched) == (status, NOW)
+    assert (found.until, found.failures) == (robots.until, robots.failures)
     assert cache.get("https://h")[0] is None
 
 
 def test_old_copy_is_got_with_its_failures_and_goes_on_to_hold(cache: RobotsCache) -> None:
     cache.put("http://h", answered(503, known=answered(200)), NOW)
 
-    got, _ = cache.get("http://h")
-
-    assert got is not None and got.failures == 1
-    assert may(got) == BY_RULES
-    assert may(answered(None, b"", got, NOW + 29 * DAY)) == BY_RULES
-    assert may(answered(None, b"", got, NOW + 31 * DAY)) == NOTHING
+    found = got(cache)
+    assert found.failures == 1
+    assert may(found) == BY_RULES
+    assert may(answered(None, b"", found, NOW + 29 * DAY)) == BY_RULES
+    assert may(answered(None, b"", found, NOW + 31 * DAY)) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -166,18 +167,15 @@ def test_robots_txt_is_kept_for_thirty_days_other_answers_until_they_are_old(
 ) -> None:
     cache.put("http://h", answered(status, known=answered(known) if known else None), NOW)
 
-    assert at_least <= ttl(client, "http://h") <= at_least + 120
+    assert at_least <= client.ttl(KEY) <= at_least + 120
 
 
 def test_no_more_is_kept_than_counts(client: redis.Redis, cache: RobotsCache) -> None:
-    body = RULES + b"\n" + b"#" * 10_000_000
+    cache.put("http://h", answered(200, RULES + b"\n" + b"#" * 10_000_000), NOW)
 
-    cache.put("http://h", answered(200, body), NOW)
-
-    got, _ = cache.get("http://h")
-    assert got is not None and may(got) == BY_RULES
-    assert len(got.body) == BODY_MAX
-    assert client.strlen("{crawl:0}:robots:http://h") < 10_000, "compressed"
+    assert may(got(cache)) == BY_RULES
+    assert len(got(cache).body) == BODY_MAX
+    assert client.strlen(KEY) < 10_000, "compressed"
 
 
 def redis_now(client: redis.Redis) -> float:
@@ -207,11 +205,11 @@ def test_end_that_was_stored_by_a_clock_ahead_is_clamped(
     assert robots is not None
     cache.put("http://h", robots, now + ahead)
 
-    got, now = cache.get("http://h")
+    found, now = cache.get("http://h")
 
-    assert got is not None and got.fetched <= now
-    assert not got.is_old(now)
-    assert got.is_old(now + seconds)
+    assert found is not None and found.fetched <= now
+    assert not found.is_old(now)
+    assert found.is_old(now + seconds)
 
 
 @pytest.mark.parametrize(
@@ -229,21 +227,19 @@ def test_end_that_was_stored_by_a_clock_ahead_is_clamped(
 def test_value_of_another_version_or_of_nobody_is_none(
     client: redis.Redis, cache: RobotsCache, value: bytes
 ) -> None:
-    client.set("{crawl:0}:robots:http://h", value)
+    client.set(KEY, value)
 
     assert cache.get("http://h")[0] is None
 
 
 def test_a_value_that_inflates_without_end_is_cut(client: redis.Redis, cache: RobotsCache) -> None:
     cache.put("http://h", answered(200), NOW)
-    known = msgpack.unpackb(client.get("{crawl:0}:robots:http://h"))
+    known = msgpack.unpackb(client.get(KEY))
     known["body"] = zlib.compress(RULES + bytes(64 * 2**20), 9)
-    client.set("{crawl:0}:robots:http://h", msgpack.packb(known))
+    client.set(KEY, msgpack.packb(known))
 
-    got, _ = cache.get("http://h")
-
-    assert got is not None and may(got) == BY_RULES
-    assert len(got.body) == BODY_MAX
+    assert may(got(cache)) == BY_RULES
+    assert len(got(cache).body) == BODY_MAX
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,10 +133,6 @@ def test_what_is_included_not_excluded_and_not_removed_belongs(scope: Scope, url
 # ---- the file
 
 
-def test_a_folder_without_a_scope_takes_all(tmp_path: Path) -> None:
-    assert read(tmp_path) == Scope()
-
-
 def test_the_scope_is_kept_and_nothing_else_is(tmp_path: Path) -> None:
     scope = change(tmp_path / "new", lambda before: replace(before, include=("https://a.test/*",)))
 
@@ -152,11 +148,8 @@ def test_changes_of_several_processes_are_all_kept(tmp_path: Path) -> None:
     def remove(n: int) -> None:
         change(tmp_path, lambda before: replace(before, removed=(*before.removed, f"https://a.test/{n}")))
 
-    threads = [threading.Thread(target=remove, args=(n,)) for n in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(20) as beside:
+        list(beside.map(remove, range(20)))
 
     assert len(read(tmp_path).removed) == 20
 
