@@ -364,6 +364,7 @@ def test_command_explains_each_hit(crawl_dir: Path, reference: str, run: Run) ->
     ended = run("search", "molecular biology", *options, folder=crawl_dir)
 
     lines = [" ".join(line.split()) for line in ended.out.splitlines()]
+    assert ended.status == 0
     assert [line for line in lines if line.startswith("1.25e+04 biolog")]
     assert "6.25e+04 in all" in lines
 
@@ -371,8 +372,9 @@ def test_command_explains_each_hit(crawl_dir: Path, reference: str, run: Run) ->
 def test_command_counts_what_is_folded(tmp_path: Path, run: Run) -> None:
     publish_mirrors(tmp_path)
 
-    shown = run("search", "yeast", "-n", "2", folder=tmp_path).out
+    status, shown, _ = run("search", "yeast", "-n", "2", folder=tmp_path)
 
+    assert status == 0
     assert shown.splitlines()[3:8] == [
         "1000 Yeast",
         "     http://mirror-0.test/",
@@ -384,8 +386,10 @@ def test_command_counts_what_is_folded(tmp_path: Path, run: Run) -> None:
 
 
 def test_command_gives_programs_json(crawl_dir: Path, run: Run) -> None:
-    answer = json.loads(run("search", "--json", "sourdough", folder=crawl_dir).out)
+    ended = run("search", "--json", "sourdough", folder=crawl_dir)
 
+    answer = json.loads(ended.out)
+    assert ended.status == 0
     assert answer.pop("seconds") >= 0
     hits = answer.pop("hits")
     assert answer == {
@@ -508,8 +512,9 @@ def test_what_a_page_says_does_not_command_the_terminal(tmp_path: Path, run: Run
         tmp_path, [("http://a.test/", "yeast\x1b]0;owned\x07\u202e", "yeast\x1b[2J\x9b1m\nsecond\r line")]
     )
 
-    shown = run("search", "yeast", folder=tmp_path).out
+    status, shown, _ = run("search", "yeast", folder=tmp_path)
 
+    assert status == 0
     assert not [c for c in shown if c != "\n" and not c.isprintable()]
     assert "second line" in shown
 
