@@ -5,7 +5,7 @@ A server may have `/docs/index.html` and answer 404 for `/docs/`, which is the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from test_refresh import LivingSite, Page, again, once
 from webcrawler.archive import learn_spellings
 from webcrawler.archive.catalog import Catalog
 from webcrawler.archive.pages import PageStore
-from webcrawler.records import Entry, Link, Original, Place
+from webcrawler.records import Entry, Original, Place
 from webcrawler.urls import MAX_LENGTH, url_id
 
 DOCS = "http://a.test/docs/"
@@ -37,12 +37,9 @@ def spelled(entry: Entry, spelling: str) -> Entry:
     return replace(entry, fetch=replace(entry.fetch, lease=lease))
 
 
-def missing(url: str, time: float) -> Entry:
-    return Entry(fetch(url, time, "not-found", status=404))
-
-
-def linked(url: str, spelling: str) -> Link:
-    return link(url)._replace(spelling=spelling)
+def linking(spelling: str) -> Entry:
+    """A page that links to the document by that spelling."""
+    return page(A, 1, "a", [link(DOCS)._replace(spelling=spelling)])
 
 
 def spelling(catalog: Catalog) -> str | None:
@@ -59,42 +56,35 @@ def test_a_document_is_checked_by_the_spelling_that_was_fetched(catalog: Catalog
 
 
 def test_a_url_that_was_only_linked_to_has_the_spelling_of_the_first_link(catalog: Catalog) -> None:
-    write(catalog, page(A, 1, "a", [linked(DOCS, INDEX)]))
+    write(catalog, linking(INDEX))
     write(catalog, page("http://a.test/b", 2, "b", [link(DOCS)]))
 
     assert spelling(catalog) == INDEX
     assert [far.url for far in catalog.links.open([number_of(catalog, A)])] == [INDEX]
 
 
-def test_what_is_fetched_counts_for_more_than_the_first_link(catalog: Catalog) -> None:
-    write(catalog, page(A, 1, "a", [linked(DOCS, INDEX)]))
-
-    write(catalog, page(DOCS, 2, "b"))
-
-    assert spelling(catalog) is None
-
-
-def test_a_spelling_that_finds_nothing_does_not_replace_that_of_the_document(catalog: Catalog) -> None:
-    write(catalog, spelled(page(DOCS, 1, "a"), INDEX))
-
-    write(catalog, missing(DOCS, 2))
-
-    assert spelling(catalog) == INDEX
-
-
-@pytest.mark.parametrize("is_changed", [True, False])
-def test_a_check_by_another_spelling_that_finds_the_document_replaces_it(
-    catalog: Catalog, is_changed: bool
+@pytest.mark.parametrize(
+    ("first", "then", "kept"),
+    [
+        (linking(INDEX), page(DOCS, 2, "b"), None),
+        (spelled(page(DOCS, 1, "a"), INDEX), page(DOCS, 2, "a"), None),
+        (spelled(page(DOCS, 1, "a"), INDEX), page(DOCS, 2, "other"), None),
+        (spelled(page(DOCS, 1, "a"), INDEX), Entry(fetch(DOCS, 2, "not-found", status=404)), INDEX),
+    ],
+    ids=["only linked to before", "unchanged", "changed", "not found"],
+)
+def test_a_spelling_that_finds_the_document_replaces_another(
+    catalog: Catalog, first: Entry, then: Entry, kept: str | None
 ) -> None:
-    write(catalog, spelled(page(DOCS, 1, "a"), INDEX))
+    write(catalog, first)
 
-    write(catalog, page(DOCS, 2, "other" if is_changed else "a"))
+    write(catalog, then)
 
-    assert spelling(catalog) is None
+    assert spelling(catalog) == kept
 
 
 def test_a_spelling_too_long_to_be_fetched_is_not_kept(catalog: Catalog) -> None:
-    write(catalog, page(A, 1, "a", [linked(DOCS, INDEX + "?utm_source=" + "x" * MAX_LENGTH)]))
+    write(catalog, linking(INDEX + "?utm_source=" + "x" * MAX_LENGTH))
 
     assert spelling(catalog) is None
 
@@ -130,9 +120,7 @@ def test_how_older_documents_were_fetched_comes_from_their_records(catalog: Cata
     assert not catalog.lacks_spellings
 
 
-def test_the_record_of_a_document_that_was_checked_since_is_not_asked(
-    catalog: Catalog, tmp_path: Path
-) -> None:
+def test_the_record_of_a_document_checked_since_is_not_asked(catalog: Catalog, tmp_path: Path) -> None:
     kept_by_an_older_version(tmp_path, catalog, spelled(page(DOCS, 1, "b"), INDEX))
     write(catalog, page(DOCS, 2, "b"))
 
@@ -141,9 +129,7 @@ def test_the_record_of_a_document_that_was_checked_since_is_not_asked(
     assert catalog.urls.spellings([1]) == {}
 
 
-def test_a_record_that_cannot_be_read_costs_nothing_but_its_spelling(
-    catalog: Catalog, tmp_path: Path
-) -> None:
+def test_a_record_that_cannot_be_read_costs_only_its_spelling(catalog: Catalog, tmp_path: Path) -> None:
     kept_by_an_older_version(tmp_path, catalog, spelled(page(DOCS, 1, "b"), INDEX))
     for path in (tmp_path / "pages").iterdir():
         path.write_bytes(b"no WARC file" * 1000)
@@ -215,36 +201,23 @@ def test_reindex_and_checks_bring_the_spellings_of_an_older_version(
     assert sorted(living.asked) == ["", "docs/index.html"]
 
 
-@pytest.mark.slow
-def test_a_page_that_is_asked_for_again_is_fetched_by_its_spelling(
-    tmp_path: Path, living: LivingSite
-) -> None:
-    once(tmp_path, living)
-
-    again(tmp_path, f"{living.site.url}/docs/")
-    once(tmp_path, living)
-
-    assert living.asked == ["docs/index.html"]
-
-
-@pytest.mark.slow
-def test_a_page_that_is_let_in_again_is_fetched_by_its_spelling(tmp_path: Path, living: LivingSite) -> None:
-    once(tmp_path, living)
+def let_in_again(folder: Path, url: str) -> None:
     for undo in ((), ("--undo",)):
-        assert command("remove", f"{living.site.url}/docs/*", *undo, folder=tmp_path).status == 0
+        assert command("remove", f"{url}*", *undo, folder=folder).status == 0
 
-    once(tmp_path, living)
 
-    assert living.asked == ["docs/index.html"]
+def rebuild(folder: Path, _: str) -> None:
+    for verb in ("clear", "rebuild"):
+        frontier(folder, verb)
 
 
 @pytest.mark.slow
-def test_what_waits_in_a_rebuilt_frontier_is_fetched_as_the_link_spells_it(
-    tmp_path: Path, living: LivingSite
+@pytest.mark.parametrize(("most", "act"), [("9", again), ("9", let_in_again), ("1", rebuild)])
+def test_a_page_that_waits_again_is_fetched_by_its_spelling(
+    tmp_path: Path, living: LivingSite, most: str, act: Callable[[Path, str], object]
 ) -> None:
-    once(tmp_path, living, "-a", "max_pages=1")
-    for verb in ("clear", "rebuild"):
-        frontier(tmp_path, verb)
+    once(tmp_path, living, "-a", f"max_pages={most}")
+    act(tmp_path, f"{living.site.url}/docs/")
 
     once(tmp_path, living)
 
