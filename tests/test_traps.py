@@ -5,36 +5,18 @@ from __future__ import annotations
 import lzma
 import re
 from collections import Counter
-from itertools import permutations
-from pathlib import Path
+from contextlib import suppress
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localweb import PROJECT
 from testdata import data
 
-from webcrawler.urls import (
-    UnfetchableUrl,
-    canonical,
-    is_at,
-    outlink,
-    path_prefix,
-    resolve,
-    split,
-)
+from webcrawler.urls import UnfetchableUrl, canonical, is_at, outlink, path_prefix, resolve, split
 from webcrawler.urls._groups import MAX_PREFIX
-from webcrawler.urls._outlink import (
-    MAX_NESTED,
-    MAX_PARAMETERS,
-    MAX_REPEATS,
-    MAX_SEGMENTS,
-    TRAPS,
-    refusal,
-    trap,
-)
-
-ROOT = Path(__file__).parents[1]
+from webcrawler.urls._outlink import MAX_PARAMETERS, MAX_SEGMENTS, TRAPS, refusal, trap
 
 # ---- what is refused
 
@@ -105,28 +87,6 @@ def test_what_only_a_trap_looks_like_is_refused_with_a_reason(path: str, reason:
     assert outlink(url, "http://h.example/").refused == reason
 
 
-@pytest.mark.parametrize("href", ["a/", "x/../a/", "b/a/", "./a/b/"])
-def test_a_relative_link_that_leads_ever_deeper_is_soon_refused(href: str) -> None:
-    url, fetched = "http://h.example/dir/", 0
-    while not (target := outlink(href, url)).refused:
-        url, fetched = target.url, fetched + 1
-
-    assert fetched <= MAX_REPEATS and target.refused == "repeats"
-
-
-def test_a_page_that_leads_to_itself_by_its_own_url_is_soon_refused() -> None:
-    url, fetched = "http://h.example/login", 0
-    while not (target := outlink("/login?next=" + quote(url, ""), url)).refused:
-        url, fetched = target.url, fetched + 1
-
-    assert fetched <= MAX_NESTED + 1 and target.refused == "nested"
-
-
-def test_order_of_parameters_is_left_alone() -> None:
-    """Ours: a server may tell `?a=1&b=2` from `?b=2&a=1`; what repeats is seen by its content."""
-    assert canonical("http://h/?b=2&a=1") != canonical("http://h/?a=1&b=2")
-
-
 _PARTS = st.lists(
     st.sampled_from(["/a", "/b", "/", "?x=1", "&x=1", "&", "%2525", "http://", "%3A%2F%2F", "/cgi-bin/"])
 )
@@ -142,17 +102,13 @@ def test_the_quick_look_misses_nothing_that_a_rule_would_refuse(parts: list[str]
 
 
 def test_urls_found_in_the_wild_are_let_in_but_for_cgi_bin() -> None:
+    refused = Counter[str]()
     with lzma.open(data("urls-real/urls.txt.xz"), "rt", encoding="utf-8") as lines:
-        refused = Counter(trap(canonical(url)) for line in lines if (url := _resolved(line)))
+        for line in lines:
+            with suppress(UnfetchableUrl):
+                refused[trap(canonical(resolve(line.strip())))] += 1
 
     assert refused.keys() == {"", "location"} and refused["location"] < 100
-
-
-def _resolved(line: str) -> str:
-    try:
-        return resolve(line.strip())
-    except UnfetchableUrl:
-        return ""
 
 
 def test_a_path_may_be_refused_by_texts_of_the_operator() -> None:
@@ -162,13 +118,11 @@ def test_a_path_may_be_refused_by_texts_of_the_operator() -> None:
     assert not is_at("http://h/", [])
 
 
-def test_each_trap_stands_in_the_table_of_reasons_and_in_the_explanation() -> None:
-    states = (ROOT / "docs/reference/states.md").read_text("utf-8")
-    traps = (ROOT / "docs/explanation/traps.md").read_text("utf-8")
+@pytest.mark.parametrize("page", ["reference/states.md", "explanation/traps.md"])
+def test_each_trap_stands_in_the_table_of_reasons_and_in_the_explanation(page: str) -> None:
+    explained = re.findall(r"(?m)^\| `(.+?)` \|", (PROJECT / "docs" / page).read_text("utf-8"))
 
-    for name in ("location", *TRAPS):
-        assert re.search(rf"(?m)^\| `{name}` \|", states), name
-        assert re.search(rf"(?m)^\| `{name}` \|", traps), name
+    assert {"location", *TRAPS} <= set(explained)
 
 
 # ---- path prefixes
@@ -216,26 +170,6 @@ def test_a_path_has_one_prefix(path: str, prefix: str) -> None:
     assert path_prefix(path) == prefix
 
 
-def test_a_calendar_without_end_has_one_prefix_by_path_and_one_by_query() -> None:
-    days = [
-        (year, month, day) for year in range(2000, 2100) for month in range(1, 13) for day in range(1, 29)
-    ]
-
-    assert {path_prefix(f"/calendar/{year}/{month:02}/{day:02}") for year, month, day in days} == {
-        "/calendar/0/"
-    }
-    assert {path_prefix(f"/calendar?date={year}-{month}-{day}") for year, month, day in days} == {"/?date="}
-
-
-def test_filters_in_any_order_have_as_many_prefixes_as_there_are_filters() -> None:
-    filters = ["colour", "size", "brand", "price", "material", "sort"]
-    orders = [order for length in range(1, 7) for order in permutations(filters, length)]
-
-    prefixes = {path_prefix("/shop?" + "&".join(f"{name}=1" for name in order)) for order in orders}
-
-    assert len(orders) == 1_956 and len(prefixes) == len(filters)
-
-
 @given(
     st.text(alphabet="/?&=.ab0%-_", max_size=80) | st.text() | st.sampled_from([path for path, _ in PREFIXES])
 )
@@ -243,15 +177,6 @@ def test_a_prefix_is_bounded_and_its_own_prefix(text: str) -> None:
     prefix = path_prefix(text)
 
     assert len(prefix) <= MAX_PREFIX
-    if text.startswith("/") and len(prefix) < MAX_PREFIX:
-        assert path_prefix(prefix) == prefix
-
-
-@given(st.text())
-def test_each_url_has_a_prefix(text: str) -> None:
-    try:
-        url = canonical(resolve(text, "http://base.example/a/b/"))
-    except UnfetchableUrl:
-        return
-
-    assert path_prefix(split(url)[1]).startswith("/")
+    if text.startswith("/"):
+        assert prefix.startswith("/")
+        assert path_prefix(prefix) == prefix or len(prefix) == MAX_PREFIX

@@ -8,78 +8,30 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webcrawler.errors import BadInput
-from webcrawler.urls import (
-    UnfetchableUrl,
-    canonical,
-    host_and_port,
-    outlink,
-    resolve,
-    server,
-    split,
-    url_id,
-)
+from webcrawler.urls import UnfetchableUrl, canonical, host_and_port, outlink, resolve, server, split, url_id
 from webcrawler.urls._outlink import refusal
 
 BASE = "http://a/b/c/d;p?q"
 
 
-# --- what a page wrote ---
+# --- what a page wrote: tests/conformance/test_url_conformance.py has RFC 3986 and WHATWG URL ---
 
 
 @pytest.mark.parametrize(
     ("href", "url"),
     [
-        # RFC 3986, 5.4.1
-        ("g", "http://a/b/c/g"),
-        ("./g", "http://a/b/c/g"),
-        ("g/", "http://a/b/c/g/"),
-        ("/g", "http://a/g"),
-        ("//g", "http://g/"),
-        ("?y", "http://a/b/c/d;p?y"),
-        ("g?y", "http://a/b/c/g?y"),
-        (";x", "http://a/b/c/;x"),
-        ("g;x", "http://a/b/c/g;x"),
-        ("", "http://a/b/c/d;p?q"),
-        (".", "http://a/b/c/"),
-        ("..", "http://a/b/"),
-        ("../..", "http://a/"),
-        ("../../g", "http://a/g"),
-        # 5.4.2
-        ("../../../../g", "http://a/g"),
-        ("/./g", "http://a/g"),
-        ("g.", "http://a/b/c/g."),
-        ("..g", "http://a/b/c/..g"),
-        ("./g/.", "http://a/b/c/g/"),
-        ("g;x=1/../y", "http://a/b/c/y"),
-        ("g?y/../x", "http://a/b/c/g?y/../x"),
-        ("http:g", "http://a/b/c/g"),  # as browsers do; the RFC allows it beside its strict answer
-        # WHATWG
-        ("#s", "http://a/b/c/d;p?q"),
+        ("../g?y/../x#s", "http://a/b/g?y/../x"),
         ("  \n/x\t/y\r\n", "http://a/x/y"),
-        ("/a b?c d", "http://a/a%20b?c%20d"),
-        ("\\\\h\\x", "http://h/x"),
-        ("http://EXAMPLE.org:80", "http://example.org/"),
-        ("https://h:443/", "https://h/"),
-        ("http://h:443/", "http://h:443/"),
-        ("/é", "http://a/%C3%A9"),
-        ("http://日本.jp/", "http://xn--wgv71a.jp/"),
-        ("http://exa\u200bmple.com/", "http://example.com/"),
-        ("http://127.1/", "http://127.0.0.1/"),
-        ("/x\0y", "http://a/x%00y"),
+        ("http://日本.jp:80", "http://xn--wgv71a.jp/"),
         ("/\ud800", "http://a/%EF%BF%BD"),
+        # ours: never with a user name and a password
+        ("http://u:p@h/x", "http://h/x"),
+        ("http://a@b@h/x", "http://h/x"),
+        ("http://h/@user", "http://h/@user"),
     ],
 )
 def test_href_is_resolved_as_a_browser_does(href: str, url: str) -> None:
     assert resolve(href, BASE) == url
-
-
-@pytest.mark.parametrize("url", ["http://u:p@h/x", "http://u@h/x", "http://:p@h/x", "http://a@b@h/x"])
-def test_user_name_and_password_are_never_fetched_with(url: str) -> None:
-    assert resolve(url) == "http://h/x"
-
-
-def test_at_sign_of_a_path_stays() -> None:
-    assert resolve("http://h/@user") == "http://h/@user"
 
 
 @pytest.mark.parametrize(
@@ -107,21 +59,6 @@ def test_what_cannot_be_fetched_says_why(href: str, reason: str, scheme: str) ->
     assert (caught.value.reason, caught.value.scheme) == (reason, scheme)
     assert isinstance(caught.value, BadInput)
     assert len(str(caught.value)) < 250
-
-
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("http://127.0.0.1%2f@a/", "a"),
-        ("http://a\\@127.0.0.1/", "a"),
-        ("http://a#@b/", "a"),
-        ("http://a?@b/", "a"),
-        ("http://a\r\n.b/", "a.b"),
-        ("http://a:80@b:81/", "b"),
-    ],
-)
-def test_parsers_cannot_be_split_over_the_host(url: str, host: str) -> None:
-    assert host_and_port(server(resolve(url)))[0] == host
 
 
 def test_a_seed_needs_its_scheme() -> None:
@@ -288,13 +225,7 @@ def test_what_is_not_worth_a_request_is_refused_with_a_reason(url: str, reason: 
 def test_outlink_has_all_that_a_parser_wants() -> None:
     target = outlink("../a;jsessionid=7/%7eb?utm_x=1#c", "http://h/d/e")
 
-    assert target == (
-        "http://h/a/~b",
-        url_id("http://h/a/~b"),
-        "http://h/a;jsessionid=7/%7eb?utm_x=1",
-        "",
-    )
-    assert outlink("x.png", "http://h/").refused == "extension"
+    assert target == ("http://h/a/~b", url_id("http://h/a/~b"), "http://h/a;jsessionid=7/%7eb?utm_x=1", "")
     assert outlink("https://h/", "http://h/", protocols=["http"]).refused == "scheme"
     assert outlink("https://h/", "http://h/").refused == ""
 
