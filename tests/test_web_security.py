@@ -12,7 +12,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import anyio
 import httpx
 import pytest
 from searched import entry, publish
@@ -21,7 +20,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from starlette.types import Message
 
 from webcrawler.errors import BadInput
 from webcrawler.web import Config, failures, make_app
@@ -42,7 +40,9 @@ from webcrawler.web.status.overview import Overviews
 
 PAGES = [("http://a.test/1", "Molecular biology", "Genes and proteins of molecular biology")]
 DOCS = "docs/explanation/search-security.md"
+ADDRESS = "203.0.113.9"
 HERE = "http://127.0.0.1:8000"
+OURS = {"127.0.0.1", "localhost", "[::1]"}
 # Every route, errors among them
 PATHS = """/ /search /search?q=biology /search?q=biology&page=1000000000 /explain?q=biology&number=1 /explain
     /explain?q=biology&number=99 /cached?number=1 /cached /suggest?q=mol /opensearch.xml /api
@@ -98,7 +98,7 @@ def test_every_answer_is_sealed(client: TestClient, method: str, path: str) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/search?q=biology", "/live", "/status", "/cached?number=1", "/api", "/nowhere"]
+    "path", ["/", "/search?q=biology&explain=1", "/live", "/status", "/cached?number=1", "/api", "/nowhere"]
 )
 def test_no_page_has_inline_script_or_style(client: TestClient, path: str) -> None:
     text = client.get(path).text.lower()
@@ -106,10 +106,6 @@ def test_no_page_has_inline_script_or_style(client: TestClient, path: str) -> No
     assert "style=" not in text and "<style" not in text and "javascript:" not in text
     assert text.count("<script") == text.count("<script src=")
     assert not any(f" on{event}=" in text for event in ("click", "load", "error", "input", "submit", "focus"))
-
-
-def raising(request: Request) -> Response:
-    raise RuntimeError("a secret")
 
 
 def half(request: Request) -> Response:
@@ -124,36 +120,28 @@ async def reading(request: Request) -> Response:
     return PlainTextResponse(str(len(await request.body())))
 
 
-def small_app(tmp_path: Path, **more: Any) -> Starlette:
+def small_app(tmp_path: Path, search: Callable[[Request], Any] = reading, **more: Any) -> Starlette:
     config = Config(tmp_path, feedback=True, **more)
     routes = [
-        Route("/raising", raising),
         Route("/half", half),
-        Route("/search", reading),
+        Route("/search", search),
         Route("/healthz", reading),
         Route("/judge", reading, methods=["POST"]),
         Route("/live", reading, methods=["POST"]),
     ]
-    app = Starlette(
-        routes=routes,
-        middleware=middleware(config, Metrics(config, Overviews(config))),
-        exception_handlers=HANDLERS,
-    )
+    guards = middleware(config, Metrics(config, Overviews(config)))
+    app = Starlette(routes=routes, middleware=guards, exception_handlers=HANDLERS)
     app.state.config = config
     return app
 
 
-def test_our_own_mistake_is_a_sealed_500_that_tells_nothing(tmp_path: Path) -> None:
-    answer = TestClient(small_app(tmp_path), HERE).get("/raising")
-
-    assert answer.status_code == 500
-    assert "secret" not in answer.text and "Traceback" not in answer.text
-    assert answer.headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+def small_client(tmp_path: Path, **more: Any) -> TestClient:
+    return TestClient(small_app(tmp_path, **more), HERE, client=(ADDRESS, 1))
 
 
 def test_half_an_answer_does_not_pass_for_a_whole_one(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
-        TestClient(small_app(tmp_path), HERE).get("/half")
+        small_client(tmp_path).get("/half")
 
 
 # ---- what cannot be (W3, W5)
@@ -162,26 +150,12 @@ def test_half_an_answer_does_not_pass_for_a_whole_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/search?q=a&page=1000000000",
-        "/search?q=a&page=-1",
-        "/search?q=a&page=1e3",
         "/search?q=a&page=99999999999999999999999999",
-        "/search?q=a&limit=-1",
         "/search?q=a&limit=0",
-        "/search?q=a&limit=1000000",
-        "/search?q=a&q=b",
-        "/search?q=a&page=1&page=2",
-        "/search?q=a&expand=2",
         "/search?q=a&ranking=../../etc/passwd",
-        "/search?q=%00",
-        "/search?q=%ff",
         "/search?q=%c3%28",
-        "/search?q=a&ranking=%00",
         "/cached?number=%ff",
         "/explain?q=a&number=-1",
-        "/suggest?q=%00",
-        "/api/search?q=%ff",
-        "/api/search?q=a&limit=-1",
         "/status?refresh=-5",
         "/%00",
         "/static/%00.css",
@@ -259,7 +233,7 @@ def test_judging_is_posted_only(client: TestClient, crawl_dir: Path) -> None:
     ],
 )
 def test_size_is_bounded(tmp_path: Path, request_: dict[str, Any], status: int) -> None:
-    answer = TestClient(small_app(tmp_path), HERE).request(**{"method": "GET", "url": "/search", **request_})
+    answer = small_client(tmp_path).request(**{"method": "GET", "url": "/search", **request_})
 
     assert answer.status_code == status
     assert "Content-Security-Policy" in answer.headers
@@ -269,13 +243,6 @@ def test_programs_are_refused_in_json(client: TestClient) -> None:
     for answer in (client.post("/api/search"), client.get("/suggest?q=" + "a" * MAX_URL_BYTES)):
         assert answer.status_code in (405, 414)
         assert list(answer.json()) == ["error"]
-
-
-def test_body_without_a_length_is_counted(tmp_path: Path) -> None:
-    def pieces() -> Iterator[bytes]:
-        yield from [b"a" * 1000] * 100
-
-    assert TestClient(small_app(tmp_path), HERE).post("/judge", content=pieces()).status_code == 413
 
 
 # ---- whose name? (W8: DNS rebinding, Host in links)
@@ -315,52 +282,18 @@ def test_bound_to_loopback_only_known_names_are_answered(crawl_dir: Path, host: 
     assert status == 200 or not host or host not in answer.text  # nor is it told back
 
 
-def test_two_hosts_are_none(tmp_path: Path) -> None:
-    status: list[int] = []
-
-    async def ask() -> None:
-        async def send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                status.append(message["status"])
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": b""}
-
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": "/search",
-            "raw_path": b"/search",
-            "query_string": b"",
-        }
-        hosts = [(b"host", b"localhost"), (b"host", b"evil.test")]
-        await small_app(tmp_path)({**scope, "headers": hosts, "client": ("127.0.0.1", 1)}, receive, send)
-
-    anyio.run(ask)
-
-    assert status == [400]
-
-
 @pytest.mark.parametrize(
     "config, known",
     [
-        ({}, {"127.0.0.1", "localhost", "[::1]"}),
-        ({"host": "::1"}, {"127.0.0.1", "localhost", "[::1]"}),
+        ({}, OURS),
+        ({"host": "::1"}, OURS),
         ({"host": "0.0.0.0"}, set()),  # any: who opens it to others may not know its names
-        (
-            {"host": "10.0.0.5", "hosts": ("S.test",)},
-            {"127.0.0.1", "localhost", "[::1]", "s.test", "10.0.0.5"},
-        ),
-        ({"url": "https://s.test/"}, {"127.0.0.1", "localhost", "[::1]", "s.test"}),
+        ({"host": "10.0.0.5", "hosts": ("S.test",)}, {*OURS, "s.test", "10.0.0.5"}),
+        ({"url": "https://s.test/"}, {*OURS, "s.test"}),
     ],
 )
 def test_known_hosts(tmp_path: Path, config: dict[str, Any], known: set[str]) -> None:
     assert known_hosts(Config(tmp_path, **config)) == known
-
-
-def test_host_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="SERVE_HOSTS"):
-        make_app(Config(tmp_path, hosts=("https://s.test/",)))
 
 
 @pytest.mark.parametrize("wrong", ["docs.example.org", "*", "null", "ftp://docs.example.org"])
@@ -398,11 +331,9 @@ def statuses(client: TestClient, times: int, path: str = "/search", **more: Any)
 
 
 def test_who_asks_too_often_is_told_when_to_come_again(tmp_path: Path) -> None:
-    client = TestClient(small_app(tmp_path, **TWO), HERE)
+    assert statuses(small_client(tmp_path, **TWO), 3) == [200, 200, 429]
 
-    assert statuses(client, 3) == [200, 200, 429]
-
-    hasty = TestClient(small_app(tmp_path, rate="2/minute"), HERE)
+    hasty = small_client(tmp_path, rate="2/minute")
     refused = next(answer for _ in range(9) if (answer := hasty.get("/search")).status_code == 429)
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     assert "Content-Security-Policy" in refused.headers
@@ -416,10 +347,7 @@ def test_one_client_does_not_fill_the_queue(tmp_path: Path) -> None:
         await release.wait()
         return PlainTextResponse("done")
 
-    config = Config(tmp_path, rate="1000/minute")
-    found = middleware(config, Metrics(config, Overviews(config)))
-    routes = [Route("/search", waiting), Route("/healthz", reading)]
-    app = Starlette(routes=routes, middleware=found)
+    app = small_app(tmp_path, waiting, rate="1000/minute")
 
     def of(client: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.ASGITransport(app, client=(client, 1)), base_url=HERE)
@@ -449,24 +377,19 @@ def test_health_and_static_files_are_free(crawl_dir: Path) -> None:
         assert statuses(client, 5, "/static/x.css") == [404] * 5
 
 
-def test_without_a_rate_nobody_is_refused(tmp_path: Path) -> None:
-    assert statuses(TestClient(small_app(tmp_path, rate=""), HERE), 50) == [200] * 50
-
-
 def test_inventing_addresses_does_not_dodge_the_rate(tmp_path: Path) -> None:
-    client = TestClient(small_app(tmp_path, **TWO), HERE, client=("203.0.113.9", 1))
+    client, names = (
+        small_client(tmp_path, **TWO),
+        ("X-Forwarded-For", "X-Real-IP", "Forwarded", "X-Forwarded-For"),
+    )
 
-    found = [
-        client.get("/search", headers={name: f"198.51.100.{n}"}).status_code
-        for n, name in enumerate(["X-Forwarded-For", "X-Real-IP", "Forwarded", "X-Forwarded-For"])
-    ]
+    found = [statuses(client, 1, headers={name: f"198.51.100.{n}"}) for n, name in enumerate(names)]
 
-    assert found == [200, 200, 429, 429]
+    assert found == [[200], [200], [429], [429]]
 
 
 def test_behind_a_trusted_proxy_each_client_has_its_own_rate(tmp_path: Path) -> None:
-    app = small_app(tmp_path, **TWO, trusted_proxies=("127.0.0.1",))
-    client = TestClient(app, HERE, client=("127.0.0.1", 1))
+    client = small_client(tmp_path, **TWO, trusted_proxies=(ADDRESS,))
 
     def ask(forwarded: str) -> list[int]:
         return statuses(client, 3, headers={"X-Forwarded-For": forwarded})
@@ -486,11 +409,6 @@ def test_clients_are_counted_in_bounded_memory(tmp_path: Path) -> None:
         limit._limiter.hit(limit._rate, limit._bucket(str(ipaddress.ip_address(n))))
 
     assert len(limit._limiter.storage.storage) <= 2 * BUCKETS
-
-
-def scope(peer: str | None, *forwarded: str) -> dict[str, Any]:
-    headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
-    return {"client": (peer, 1) if peer is not None else None, "headers": headers}
 
 
 @pytest.mark.parametrize(
@@ -514,7 +432,10 @@ def scope(peer: str | None, *forwarded: str) -> dict[str, Any]:
     ],
 )
 def test_who_the_client_is(peer: str | None, forwarded: list[str], client: str) -> None:
-    assert Proxies(("10.0.0.0/8", "unix")).client(scope(peer, *forwarded)) == client
+    headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
+    scope = {"client": (peer, 1) if peer is not None else None, "headers": headers}
+
+    assert Proxies(("10.0.0.0/8", "unix")).client(scope) == client
 
 
 @pytest.mark.parametrize(
@@ -528,6 +449,7 @@ def test_addresses_of_one_network_share_a_rate(client: str, shared: str) -> None
     "config, names",
     [
         ({"rate": "many"}, "SERVE_RATE"),
+        ({"hosts": ("https://s.test/",)}, "SERVE_HOSTS"),
         ({"trusted_proxies": ("proxy.test",)}, "SERVE_TRUSTED_PROXIES"),
         ({"metrics_for": ("10.0.0.1/8",)}, "SERVE_METRICS"),
         ({"url": "http://["}, "SERVE_URL"),
@@ -559,34 +481,10 @@ def test_damaged_index_is_no_500(tmp_path: Path, kept_bytes: int) -> None:
             assert "Traceback" not in answer.text
 
 
-def test_nothing_crawled_yet_is_no_error(tmp_path: Path) -> None:
-    with client_of(Config(tmp_path / "not-there", rate="")) as client:
-        for path in ("/", "/search?q=biology", "/api/search?q=biology", "/status", "/api/status", "/healthz"):
-            assert client.get(path).status_code == 200
-    assert not (tmp_path / "not-there").exists()  # looking makes nothing
-
-
-def make_missing(folder: Path) -> None:
-    pass
-
-
-def make_empty(folder: Path) -> None:
-    folder.mkdir()
-
-
-def make_good(folder: Path) -> None:
+def make_damaged(folder: Path, files: str, content: bytes) -> None:
     publish(folder, map(entry, PAGES))
-
-
-def make_broken_index(folder: Path) -> None:
-    publish(folder, map(entry, PAGES))
-    for file in (folder / "index").iterdir():
-        file.write_bytes(b"garbage")
-
-
-def make_broken_catalog(folder: Path) -> None:
-    publish(folder, map(entry, PAGES))
-    (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
+    for file in folder.glob(files):
+        file.write_bytes(content)
 
 
 def make_old_catalog(folder: Path) -> None:
@@ -598,19 +496,21 @@ def make_old_catalog(folder: Path) -> None:
 @pytest.mark.parametrize(
     "make, status",
     [
-        (make_missing, 200),
-        (make_empty, 200),
-        (make_good, 200),
-        (make_broken_index, 503),
-        (make_broken_catalog, 503),
+        (lambda folder: None, 200),
+        (Path.mkdir, 200),
+        (lambda folder: publish(folder, map(entry, PAGES)), 200),
+        (lambda folder: make_damaged(folder, "index/*", b"garbage"), 503),
+        (lambda folder: make_damaged(folder, "catalog.sqlite", b"garbage" * 1000), 503),
         (make_old_catalog, 503),
     ],
+    ids=["missing", "empty", "good", "broken index", "broken catalog", "old catalog"],
 )
 def test_paths_of_this_machine_are_not_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, make: Callable[[Path], None], status: int
 ) -> None:
     folder = tmp_path / "a-secret-place"
     make(folder)
+    was_there = folder.exists()
     with client_of(Config(folder, rate="", deadline_seconds=60)) as client:
         answers = {path: client.get(HERE + path) for path in PATHS.split()}
 
@@ -620,6 +520,7 @@ def test_paths_of_this_machine_are_not_told(
     for path in ("/search?q=biology", "/api/search?q=biology", "/healthz"):
         assert answers[path].status_code == status
     logged = [record.getMessage() for record in caplog.records]
+    assert folder.exists() == was_there  # looking makes nothing
     assert len(logged) == len(set(logged))  # once, however many ask
     assert any(str(folder) in line for line in logged) == (status == 503)
 
