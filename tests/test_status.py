@@ -7,7 +7,7 @@ import re
 import socket
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from webcrawler.web.status.overview import NOT_HERE, SILENT, Overviews
 from webcrawler.web.status.page import HEIGHT, WIDTH, plot, round_up
 
 NOW = 1_700_003_600.0
+ONE = entry(("http://a.test/1", "One", "one"))
 
 
 @pytest.fixture
@@ -45,6 +46,11 @@ def web(tmp_path: Path) -> Iterator[TestClient]:
 
 def arrivals(urls: list[str], when: float) -> list[tuple[Entry, None]]:
     return [(entry((url, "", "x"), fetched=when), None) for url in urls]
+
+
+def arrive(folder: Path, urls: list[str], when: float) -> None:
+    with closing(Catalog(folder / "catalog.sqlite")) as catalog:
+        catalog.write(arrivals(urls, when))
 
 
 def text_of(web: TestClient, path: str = "/status") -> str:
@@ -76,18 +82,15 @@ def test_freshness_is_told_by_estimate_and_by_audit(
     assert "never checked" in text
 
 
-def test_where_nothing_is_freshness_is_unknown(web: TestClient) -> None:
-    assert web.get("/api/status").json()["freshness"] is None
-    assert "Freshness" not in text_of(web)
+def test_where_nothing_is_it_says_so_and_nothing_of_freshness(web: TestClient) -> None:
+    text, found = text_of(web), web.get("/api/status").json()
 
-
-def test_where_nothing_is_it_says_so(web: TestClient) -> None:
-    assert "nothing was crawled yet" in text_of(web)
-    assert web.get("/api/status").json()["documents"] == 0
+    assert "nothing was crawled yet" in text and "Freshness" not in text
+    assert (found["documents"], found["freshness"]) == (0, None)
 
 
 def test_crawl_that_is_over_is_told_from_the_catalog(web: TestClient, tmp_path: Path) -> None:
-    publish(tmp_path, [entry(("http://a.test/1", "One", "one")), entry(("http://b.test/2", "Two", "two"))])
+    publish(tmp_path, [ONE, entry(("http://b.test/2", "Two", "two"))])
 
     text, found = text_of(web), web.get("/api/status").json()
 
@@ -95,36 +98,25 @@ def test_crawl_that_is_over_is_told_from_the_catalog(web: TestClient, tmp_path: 
     assert found["frontier"] is None and found["crawling"] is False
     assert found["documents"] == 2
     assert found["outcomes"] == {"done/document": 2}
-    assert found["views"]["index"]["documents"] == 2
-    assert found["views"]["index"]["lag"] == 0
+    assert (found["views"]["index"]["documents"], found["views"]["index"]["lag"]) == (2, 0)
     assert found["sizes"]["catalog"] > 0
 
 
 def test_index_lag_is_what_the_index_has_not_applied(web: TestClient, tmp_path: Path) -> None:
-    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        catalog.write(arrivals([f"http://a.test/{n}" for n in range(2, 5)], NOW))
+    publish(tmp_path, [ONE])
+    arrive(tmp_path, [f"http://a.test/{n}" for n in range(2, 5)], NOW)
 
     assert web.get("/api/status").json()["views"]["index"]["lag"] == 3
 
 
-def test_rebuilding_that_was_killed_is_none(web: TestClient, tmp_path: Path) -> None:
-    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
+@pytest.mark.parametrize("is_alive", [True, False], ids=["", "killed"])
+def test_rebuilding_is_told_while_somebody_does_it(web: TestClient, tmp_path: Path, is_alive: bool) -> None:
+    publish(tmp_path, [ONE])
     (tmp_path / "index.new").mkdir()
-
-    assert web.get("/api/status").json()["views"]["index"]["rebuilding"] is False
-
-
-def test_rebuilding_is_told(tmp_path: Path) -> None:
-    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
-    (tmp_path / "index.new").mkdir()
-    lock = FOLLOWER.lock(tmp_path)
-    with TestClient(make_app(Config(tmp_path)), "http://localhost") as web:
+    with (is_alive and FOLLOWER.lock(tmp_path)) or nullcontext():
         views = web.get("/api/status").json()["views"]
-    assert lock
-    lock.close()
 
-    assert views["index"]["rebuilding"] is True
+    assert views["index"]["rebuilding"] is is_alive
     assert views["vocabulary"]["documents"] is None  # it does not say
 
 
@@ -133,11 +125,10 @@ def test_crawl_is_alive_while_somebody_holds_its_lock(web: TestClient, tmp_path:
     with hold_crawl(tmp_path):
         found = web.get("/api/status").json()
 
-    assert found["crawling"] is True
-    assert "A crawl runs" in found["held_back"]
+    assert found["crawling"] is True and "A crawl runs" in found["held_back"]
 
 
-def test_running_crawl_is_shown_through_its_redis(tmp_path: Path) -> None:
+def test_running_crawl_is_shown_through_its_redis(web: TestClient, tmp_path: Path) -> None:
     """The embedded server of the folder: asked, never started, and not kept up."""
     crawled(tmp_path, fetched("http://a.test/"))
     connection = connect(None, tmp_path)
@@ -146,15 +137,12 @@ def test_running_crawl_is_shown_through_its_redis(tmp_path: Path) -> None:
         frontier.open("fifo")
         frontier.discover([link(f"http://{host}.test/{n}") for host in "ab" for n in range(3)])
         leases = frontier.lease(1)
-        with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as web:
-            found, text = web.get("/api/status").json(), text_of(web)
+        found, text = web.get("/api/status").json(), text_of(web)
 
     assert leases.leases and found["frontier"]["stats"]["queued"] == 5
     assert found["frontier"]["stats"]["seen"] == 6
-    assert {row["server"]: row["queued"] + row["leased"] for row in found["frontier"]["servers"]} == {
-        "http://a.test": 3,
-        "http://b.test": 3,
-    }
+    shown = {row["server"]: row["queued"] + row["leased"] for row in found["frontier"]["servers"]}
+    assert shown == {"http://a.test": 3, "http://b.test": 3}
     assert "http://a.test" in text and "http://b.test" in text
     with TestClient(make_app(Config(tmp_path, rate="")), "http://localhost") as web:
         assert web.get("/api/status").json()["frontier_unknown"] == NOT_HERE
@@ -177,14 +165,12 @@ def test_page_is_renewed_only_when_asked_to(web: TestClient) -> None:
 
 
 def test_plots_are_readable_without_seeing_them(web: TestClient, tmp_path: Path) -> None:
-    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        catalog.write(arrivals([f"http://a.test/{n}" for n in range(10)], now() - 60))
+    arrive(tmp_path, [f"http://a.test/{n}" for n in range(10)], now() - 60)
 
     tree = lxml_html.fromstring(web.get("/status").text)
 
     plots = [svg for svg in tree.iter("svg") if svg.get("class") == "plot"]
-    assert len(plots) == 2
-    assert all((plot.get("aria-label") or "").startswith("Pages a second") for plot in plots)
+    assert [(plot.get("aria-label") or "")[:14] for plot in plots] == ["Pages a second"] * 2
     assert all(rect.get("height") for plot in plots for rect in plot.iter("rect"))
     assert not [element for element in tree.iter() if element.get("style")]
 
@@ -203,17 +189,14 @@ def test_all_who_ask_share_one_look(tmp_path: Path) -> None:
 
 
 def test_folder_that_may_only_be_read_is_shown(web: TestClient, tmp_path: Path) -> None:
-    publish(tmp_path, [entry(("http://a.test/1", "One", "one"))])
+    publish(tmp_path, [ONE])
     (tmp_path / "crawls.lock").touch()
-    before = {
-        path: path.stat().st_mtime_ns
-        for path in tmp_path.rglob("*")
-        if path.is_file() and path.suffix != ".sqlite-shm"
-    }
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".sqlite-shm"]
+    before = {path: path.stat().st_mtime_ns for path in files}
 
     text_of(web)
 
-    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert {path: path.stat().st_mtime_ns for path in files} == before
 
 
 # ---- rates
@@ -221,9 +204,8 @@ def test_folder_that_may_only_be_read_is_shown(web: TestClient, tmp_path: Path) 
 
 def test_rates_are_counted_from_the_catalogs_times(tmp_path: Path) -> None:
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
-        catalog.write(
-            [(entry((f"http://a.test/{n}", "", "x"), fetched=NOW - 60 * n), None) for n in range(100)]
-        )
+        for n in range(100):
+            catalog.write(arrivals([f"http://a.test/{n}"], NOW - 60 * n))
 
         found = Activity().look(catalog, NOW)
 
@@ -236,8 +218,7 @@ def test_second_look_reads_only_what_came_since(tmp_path: Path) -> None:
     activity = Activity()
     with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
         catalog.write(arrivals([f"http://a.test/{n}" for n in range(10)], NOW - 30))
-        first = activity.look(catalog, NOW)
-        again = activity.look(catalog, NOW)
+        first, again = (activity.look(catalog, NOW) for _ in range(2))
         catalog.write(arrivals([f"http://b.test/{n}" for n in range(7)], NOW - 5))
         third = activity.look(catalog, NOW)
 
@@ -269,9 +250,8 @@ def test_what_happens_now_is_the_mean_of_ten_seconds_that_are_over() -> None:
 
 def test_standing_names_the_servers_with_the_most_urls_first(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier(delay=1000.0)
-    frontier.discover([link(f"http://a.test/{n}") for n in range(5)])
-    frontier.discover([link(f"http://b.test/{n}") for n in range(3)])
-    frontier.discover([link("http://c.test/")])
+    for host, pages in {"a": 5, "b": 3, "c": 1}.items():
+        frontier.discover([link(f"http://{host}.test/{n}") for n in range(pages)])
     leased = {lease.server: lease for lease in frontier.lease(3).leases}
     began = now_ms(frontier)
     frontier.fetched([Report(leased["http://a.test"], 0.1)])
@@ -291,13 +271,8 @@ def test_standing_names_the_servers_with_the_most_urls_first(make_frontier: Make
 def test_empty_frontier_stands_nowhere(make_frontier: MakeFrontier) -> None:
     found = standing(make_frontier(), 20)
 
-    assert (found.ready, found.doubtful, found.waiting, found.servers, found.due_seconds) == (
-        0,
-        0,
-        0,
-        [],
-        None,
-    )
+    assert found.ready == found.doubtful == found.waiting == 0
+    assert (found.servers, found.due_seconds) == ([], None)
 
 
 def test_standing_adds_up_over_partitions(make_frontier: MakeFrontier) -> None:
@@ -325,14 +300,10 @@ def test_bars_stand_within_the_plot_and_touch_its_edge() -> None:
     found = plot("x", [0, 50, 100, 25], 5)
 
     assert found.top == 20
-    assert [(bar.height, bar.value) for bar in found.bars] == [
-        (HEIGHT / 2, 10),
-        (HEIGHT, 20),
-        (HEIGHT / 4, 5),
-    ]
-    assert all(
-        bar.y + bar.height == pytest.approx(HEIGHT) and bar.x + bar.width <= WIDTH for bar in found.bars
-    )
+    assert [bar.value for bar in found.bars] == [10, 20, 5]
+    assert [bar.height for bar in found.bars] == [HEIGHT / 2, HEIGHT, HEIGHT / 4]
+    assert [bar.y + bar.height for bar in found.bars] == pytest.approx([HEIGHT] * 3)
+    assert all(bar.x + bar.width <= WIDTH for bar in found.bars)
     assert [bar.partial for bar in found.bars] == [False, False, True]
 
 
