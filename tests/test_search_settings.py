@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
 from crawled import link
-from localweb import WITHOUT_INDEX, crawl, page, sites
+from localweb import crawl, page, sites
 from scrapy.settings import Settings
 from searched import entry, publish
 from starlette.testclient import TestClient
+from test_blocking import WITH_INDEX
 
 from webcrawler import settings as defaults
 from webcrawler.errors import BadInput
@@ -21,7 +23,6 @@ from webcrawler.search import Searcher, SearchSettings
 from webcrawler.usage import POPULARITY
 from webcrawler.web import Config, make_app
 
-WITH_INDEX = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
 Found = list[tuple[str, int]]  # URLs and relevances
 QUERY = "cheap flights"
 STUFFED, HONEST = "http://stuffed.example/", "http://honest.example/"
@@ -64,26 +65,28 @@ def by_page(folder: Path, run: Run, spam: str) -> Found:
     return [(hit["url"], hit["relevance"]) for hit in found["hits"]]
 
 
-def by_search_of_the_web(folder: Path, run: Run, spam: str) -> Found:
-    search = RealtimeSearch(folder, RealtimeJob.read(query=QUERY), read(SEARCH_SPAM=spam))
+def by_search_of_the_web(folder: Path, run: Run | None = None, spam: str = "1", **given: str) -> Found:
+    search = RealtimeSearch(folder, RealtimeJob.read(query=QUERY), read(SEARCH_SPAM=spam, **given))
     search.begin()
     found = search.end("finished")
     return [(hit["url"], hit["relevance"]) for hit in found["hits"]]
 
 
-WAYS = [by_search, by_report, by_page, by_search_of_the_web]
+def wanted(folder: Path, **given: Any) -> Found:
+    hits = Searcher(folder, deadline_seconds=60, **given).search(QUERY).hits
+    return [(hit.url, hit.relevance) for hit in hits]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("ask", [by_search, by_report, by_page, by_search_of_the_web])
 @pytest.mark.parametrize(("spam", "leads"), [("1", STUFFED), ("0.5", HONEST), ("0", HONEST)])
 def test_a_stuffed_page_falls_as_far_as_the_owner_wants(
     folder: Path, run: Run, ask: Callable[[Path, Run, str], Found], spam: str, leads: str
 ) -> None:
-    wanted = Searcher(folder, spam=float(spam), deadline_seconds=60).search(QUERY).hits
+    found = ask(folder, run, spam)
 
-    assert ask(folder, run, spam) == [(hit.url, hit.relevance) for hit in wanted]
-    assert wanted[0].url == leads and len(wanted) == 2
+    assert found == wanted(folder, spam=float(spam))
+    assert found[0][0] == leads and len(found) == 2
 
 
 @pytest.mark.slow
@@ -101,15 +104,12 @@ def test_a_search_of_the_web_reads_the_settings_of_its_crawl(folder: Path, spam:
 def test_words_of_a_field_and_what_people_open_count_in_searches_of_the_web(folder: Path) -> None:
     (folder / "words.txt").write_text("cheap 0.5\nflights 0.5\n")
     (folder / POPULARITY).write_text(json.dumps({HONEST: 0.9}))
-    given = read(SEARCH_REFERENCE=str(folder / "words.txt"), SEARCH_POPULARITY="1", SEARCH_SPAM="1")
+    given = {"SEARCH_REFERENCE": str(folder / "words.txt"), "SEARCH_POPULARITY": "1"}
 
-    search = RealtimeSearch(folder, RealtimeJob.read(query=QUERY), given)
-    search.begin()
-    found = search.end("finished")["hits"]
+    found = by_search_of_the_web(folder, **given)
 
-    wanted = Searcher(folder, given.reference, popularity=1, spam=1, deadline_seconds=60).search(QUERY).hits
-    assert [(hit["url"], hit["relevance"]) for hit in found] == [(hit.url, hit.relevance) for hit in wanted]
-    assert found[0]["url"] == HONEST  # which people open
+    assert found == wanted(folder, reference=read(**given).reference, popularity=1, spam=1)
+    assert found[0][0] == HONEST  # which people open
 
 
 WRONG = [
@@ -121,9 +121,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "value", "line"), WRONG)
-def test_a_value_that_cannot_be_is_told_in_one_line(
-    run: Run, folder: Path, name: str, value: str, line: str
-) -> None:
+def test_a_wrong_value_is_told_in_one_line(run: Run, folder: Path, name: str, value: str, line: str) -> None:
     with pytest.raises(BadInput, match=line):
         read(**{name: value})
 

@@ -32,13 +32,14 @@ def page(url: str, title: str, body: str, *links: tuple[str, str]) -> Entry:
 
 def searcher(folder: Path, *entries: Entry) -> Searcher:
     crawled(folder, *entries)
-    follow(folder)
+    with Follower(folder) as follower:
+        follower.catch_up()
     return Searcher(folder, REFERENCE, deadline_seconds=60)
 
 
-def follow(folder: Path) -> None:
-    with Follower(folder) as follower:
-        follower.catch_up()
+def named(folder: Path, **pages: str) -> Searcher:
+    """Over one page for each of these servers, with that text."""
+    return searcher(folder, *(page(f"http://{name}.test/", "Page", body) for name, body in pages.items()))
 
 
 def urls(searcher: Searcher, query: str, **arguments: object) -> list[str]:
@@ -93,15 +94,10 @@ def test_a_start_out_of_range_is_bad_input(tmp_path: Path, start: int) -> None:
 
 
 def test_a_search_within_results_finds_what_both_queries_find(tmp_path: Path) -> None:
-    found = searcher(
-        tmp_path,
-        page("http://a.test/both", "Yeast", "yeast genome bread"),
-        page("http://a.test/one", "Yeast", "yeast bread"),
-        page("http://a.test/other", "Genome", "genome bread"),
-    )
+    found = named(tmp_path, both="yeast genome bread", one="yeast bread", other="genome bread")
 
-    assert urls(found, "genome", within=["yeast"]) == ["http://a.test/both"]
-    assert urls(found, "bread", within=["yeast", "genome"]) == ["http://a.test/both"]
+    assert urls(found, "genome", within=["yeast"]) == ["http://both.test/"]
+    assert urls(found, "bread", within=["yeast", "genome"]) == ["http://both.test/"]
 
 
 # Anchors belong to the page they point to (GO 2.2)
@@ -136,24 +132,14 @@ def test_anchors_find_a_page_that_does_not_name_itself(tmp_path: Path) -> None:
     [
         fetched("http://b.test/", reason="not-found"),
         fetched("http://b.test/", reason="redirect", target="http://b.test/elsewhere"),
+        replace(page("http://b.test/", "Secret", "sourdough"), noindex=True, text=None),
     ],
-    ids=["not found", "redirect"],
+    ids=["not found", "redirect", "noindex"],
 )
-def test_what_is_no_document_is_not_shown_however_it_is_linked(tmp_path: Path, gone: Entry) -> None:
-    found = searcher(
-        tmp_path, page("http://a.test/", "Links", "text", ("http://b.test/", "sourdough starters")), gone
-    )
+def test_what_is_no_document_to_show_is_not_shown_however_it_is_linked(tmp_path: Path, gone: Entry) -> None:
+    links = page("http://a.test/", "Links", "text", ("http://b.test/", "sourdough starters"))
 
-    assert "http://b.test/" not in urls(found, "sourdough")
-
-
-def test_a_noindex_page_is_not_shown_by_what_links_to_it_say(tmp_path: Path) -> None:
-    secret = replace(page("http://b.test/", "Secret", "sourdough"), noindex=True, text=None)
-    found = searcher(
-        tmp_path, page("http://a.test/", "Links", "text", ("http://b.test/", "sourdough")), secret
-    )
-
-    assert "http://b.test/" not in urls(found, "sourdough")
+    assert "http://b.test/" not in urls(searcher(tmp_path, links, gone), "sourdough")
 
 
 def test_link_finds_the_pages_that_link_to_a_url(tmp_path: Path) -> None:
@@ -187,22 +173,17 @@ def bakery(tmp_path: Path) -> Searcher:
     return found
 
 
-def test_words_that_go_with_those_of_the_query_are_offered_where_it_finds_few_pages(bakery: Searcher) -> None:
-    assert bakery.search("sourdough").related == bakery.search("sourdough").added == []
-    few = bakery.search("sourdough site:3.test", expand=False)
-    assert "leaven" in [word.spelled for word in few.related]
-
-
 def test_words_may_be_added(bakery: Searcher) -> None:
     assert "http://lonely.test/" not in urls(bakery, "sourdough", limit=100)
     assert urls(bakery, "sourdough", limit=100, add=["leaven"])[-1] == "http://lonely.test/"
 
 
-def test_with_few_hits_the_thesaurus_adds_words_unless_it_is_told_not_to(bakery: Searcher) -> None:
-    few = bakery.search("sourdough site:3.test")
-
-    assert [word.spelled for word in few.added] and few.related == []
+def test_only_to_few_hits_the_thesaurus_adds_words_or_offers_them_where_it_may_not(bakery: Searcher) -> None:
+    many, few = bakery.search("sourdough"), bakery.search("sourdough site:3.test")
     alone = bakery.search("sourdough site:3.test", expand=False)
+
+    assert many.added == many.related == []
+    assert few.added and few.related == []
     assert alone.added == [] and "leaven" in [word.spelled for word in alone.related]
 
 
@@ -236,7 +217,14 @@ def test_a_query_is_answered_as_typed_where_that_is_asked_for(bakery: Searcher) 
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("+sourdogh leaven", "+sourdough leaven"), ("sourdogh basalt1", "sourdough basalt1")],
+    [
+        ("+sourdogh leaven", "+sourdough leaven"),
+        ("sourdogh basalt1", "sourdough basalt1"),
+        # only of words that are looked for
+        ("leaven site:sourdogh.test", ""),
+        ("leaven link:http://x.test/sourdogh", ""),
+        ("leaven -sourdogh", ""),
+    ],
 )
 def test_better_spellings_that_are_in_doubt_are_only_offered(
     bakery: Searcher, typed: str, offered: str
@@ -244,15 +232,6 @@ def test_better_spellings_that_are_in_doubt_are_only_offered(
     results = bakery.search(typed)
 
     assert (results.corrected, results.did_you_mean) == ("", offered)
-
-
-@pytest.mark.parametrize(
-    "query", ["leaven site:sourdogh.test", "leaven link:http://x.test/sourdogh", "leaven -sourdogh"]
-)
-def test_only_words_that_are_looked_for_get_another_spelling(bakery: Searcher, query: str) -> None:
-    results = bakery.search(query)
-
-    assert results.did_you_mean == results.corrected == ""
 
 
 @pytest.mark.parametrize(
@@ -270,11 +249,8 @@ def test_a_word_with_a_dash_is_read_as_the_collection_has_it_and_the_other_readi
     tmp_path: Path, query: str, found: set[str], other: str
 ) -> None:
     pages = {"gcc": "gcc without flags on brick", "wall": "gcc -Wall flags", "make": "a wall of brick"}
-    crawl = searcher(
-        tmp_path, *(page(f"http://{name}.test/", "Page", words) for name, words in pages.items())
-    )
 
-    results = crawl.search(query, expand=False)
+    results = named(tmp_path, **pages).search(query, expand=False)
 
     assert {hit.url[7:-6] for hit in results.hits} == found
     assert results.other_reading == other
@@ -308,14 +284,11 @@ CAPITALS = "no page fits AND, OR, NOT as operators: in this query of capitals th
 def test_operators_of_a_query_all_in_capitals_are_words_where_it_finds_nothing_else(
     tmp_path: Path, query: str, found: set[str], note: str
 ) -> None:
-    pages = {"bread": "yeast flour", "salmon": "fish river", "trout": "fish lake"}
-    shop = searcher(
-        tmp_path, *(page(f"http://{name}.test/", name, f"{name} {words}") for name, words in pages.items())
-    )
+    shop = named(tmp_path, bread="bread yeast flour", salmon="salmon fish river", trout="trout fish lake")
 
     results = shop.search(query, expand=False)
 
-    assert {hit.url for hit in results.hits} == {f"http://{name}.test/" for name in found}
+    assert {hit.url[7:-6] for hit in results.hits} == found
     assert results.query == query
     assert (results.note == note) if note != CAPITALS else results.note.startswith(CAPITALS)
     assert len(shop.rank(query)) == len(found)
@@ -329,9 +302,9 @@ def test_words_that_no_page_has_are_named_where_others_are_found(bakery: Searche
 
 
 def test_a_path_behind_site_is_said_to_be_left_out(bakery: Searcher) -> None:
-    assert (
-        bakery.search("leaven site:http://3.test/a/b").note == "site: looks at hosts only: a/b was left out"
-    )
+    note = bakery.search("leaven site:http://3.test/a/b").note
+
+    assert note == "site: looks at hosts only: a/b was left out"
 
 
 def test_suggestions_are_whole_queries_that_begin_so(bakery: Searcher) -> None:
@@ -372,8 +345,7 @@ def test_the_generation_differs_after_each_commit_and_only_then(tmp_path: Path) 
     before = found.generation
     assert found.generation == before
 
-    crawled(tmp_path, page("http://b.test/", "B", "yeast"))
-    follow(tmp_path)
+    searcher(tmp_path, page("http://b.test/", "B", "yeast"))
     assert found.generation != before
 
 

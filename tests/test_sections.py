@@ -26,16 +26,14 @@ PARTS = [  # fragment, heading, text
 ]
 
 
-def page(
-    parts: Sequence[tuple[str, str, str]], title: str = "The manual", url: str = URL, **more: object
-) -> Entry:
+def page(parts: Sequence[tuple[str, str, str]], title: str = "The manual") -> Entry:
     body, sections = f"{title}\n{FILLER}\n", []
     for fragment, heading, text in parts:
         sections.append(Section(len(body), fragment, heading))
         body += f"{heading}\n{text}\n"
-    found = entry((url, title, body))
+    found = entry((URL, title, body))
     assert found.text
-    return replace(found, text=found.text._replace(sections=tuple(sections), **more))
+    return replace(found, text=found.text._replace(sections=tuple(sections)))
 
 
 def hit(folder: Path, query: str, *entries: Entry) -> Hit:
@@ -80,11 +78,9 @@ def test_words_of_the_pages_title_say_little_of_its_sections(tmp_path: Path) -> 
 def test_three_sections_are_shown_at_most_the_best_first(tmp_path: Path) -> None:
     parts = [(f"s{number}", f"Part {number}", "yeast " * number) for number in range(1, 6)]
 
-    assert [one.heading for one in hit(tmp_path, "yeast", page(parts)).sections] == [
-        "Part 5",
-        "Part 4",
-        "Part 3",
-    ]
+    found = hit(tmp_path, "yeast", page(parts)).sections
+
+    assert [one.heading for one in found] == ["Part 5", "Part 4", "Part 3"]
 
 
 def test_words_behind_a_short_heading_are_not_its_heading(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from webcrawler.archive.catalog import Catalog
 from webcrawler.linkgraph import farms
 from webcrawler.linkgraph.farms import DENSITY, LEAST, MOST, OUTSIDE, SHARE
 from webcrawler.search import Searcher
-from webcrawler.settings import complaint
 
 PROSE = (
     "The boat leaves the harbour at dawn and comes back before the tide turns. Its crew has mended nets all "
@@ -44,8 +42,7 @@ def stuffed_dir(tmp_path: Path) -> Path:
 
 
 def test_a_page_stuffed_with_the_query_ranks_below_an_honest_one_and_says_why(stuffed_dir: Path) -> None:
-    searcher = Searcher(stuffed_dir)
-    hits = searcher.search("cheap flights", explain=True)
+    hits = Searcher(stuffed_dir).search("cheap flights", explain=True)
 
     assert [hit.url for hit in hits.hits] == [HONEST, TARGET]
     (part,) = [part for part in hits.explanations[1] if part.what == "stuffed"]
@@ -141,23 +138,18 @@ def test_an_independent_implementation_finds_the_same(more: Links, farm: int) ->
 
 
 @pytest.fixture
-def farm_dir(tmp_path: Path) -> Iterator[Path]:
+def farm_dir(tmp_path: Path) -> Path:
     """Five domains that recommend each other, and sixty that nobody knows to be together."""
     crowd = [f"http://crowd{number}.example{number}.test/" for number in range(60)]
     ring = [f"http://farm{number}.farm{number}.test/" for number in range(5)]
-    pages = [
-        entry(
-            (url, "Cheap flights", f"{PROSE} {url}"),
-            *(link(other, "cheap flights") for other in ring if other != url),
-        )
-        for url in ring
-    ]
-    pages += [
-        entry((url, "Village", f"{PROSE} {url}"), link(crowd[(place + 1) % 60], "next village"))
-        for place, url in enumerate(crowd)
-    ]
+    pages = []
+    for url in ring:
+        recommended = (link(other, "cheap flights") for other in ring if other != url)
+        pages.append(entry((url, "Cheap flights", f"{PROSE} {url}"), *recommended))
+    for url, following in zip(crowd, [*crowd[1:], crowd[0]], strict=True):
+        pages.append(entry((url, "Village", f"{PROSE} {url}"), link(following, "next village")))
     publish(tmp_path, pages)
-    yield tmp_path
+    return tmp_path
 
 
 def test_pages_of_a_farm_rank_lower_and_say_why(farm_dir: Path, run: Run) -> None:
@@ -188,8 +180,3 @@ def test_a_catalog_without_links_has_no_farms(tmp_path: Path) -> None:
     publish(tmp_path, [entry((HONEST, "Village", PROSE))])
     with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
         assert not len(farms.find(catalog).pages)
-
-
-def test_the_setting_is_a_share() -> None:
-    assert complaint("SEARCH_SPAM", "0") == ""
-    assert "from 0 to 1" in complaint("SEARCH_SPAM", "1.5")

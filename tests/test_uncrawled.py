@@ -43,22 +43,19 @@ def urls(searcher: Searcher, query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("ranking", ["bm25f", "hitlists", "peculiarity"])
-def test_a_page_never_fetched_is_a_hit_below_the_others_where_few_answer(
-    tmp_path: Path, ranking: str
-) -> None:
+def test_a_page_never_fetched_is_a_hit_below_others_where_few_answer(tmp_path: Path, ranking: str) -> None:
     found = searcher(tmp_path, CRAWLED - 1)
 
     assert urls(found, "yeast")[-1] == NEVER
     assert found.search("yeast", ranking=ranking, limit=100).hits[-1].url == NEVER
 
 
-def test_a_page_never_fetched_is_no_hit_where_enough_others_answer(tmp_path: Path) -> None:
-    assert NEVER not in urls(searcher(tmp_path, CRAWLED), "yeast")
-
-
-def test_a_page_never_fetched_is_asked_for_by_is_uncrawled(tmp_path: Path) -> None:
+def test_a_page_never_fetched_is_a_hit_where_enough_others_answer_only_by_is_uncrawled(
+    tmp_path: Path,
+) -> None:
     found = searcher(tmp_path, CRAWLED)
 
+    assert NEVER not in urls(found, "yeast")
     assert urls(found, "yeast is:uncrawled") == urls(found, "is:uncrawled") == [NEVER]
     assert len(urls(found, "yeast OR is:uncrawled")) == CRAWLED + 1
     assert found.search("yeast", within=["is:uncrawled"]).total == 1
@@ -119,10 +116,8 @@ def test_what_ranks_below_others_is_explained_so(tmp_path: Path) -> None:
         lambda n: st.tuples(arrays(float, n, elements=st.floats(-1e6, 1e6)), arrays(bool, n))
     )
 )
-def test_scores_of_pages_never_fetched_are_below_and_keep_their_order(
-    drawn: tuple[np.ndarray, np.ndarray],
-) -> None:
-    scores, crawled = drawn[0], drawn[1]
+def test_scores_of_pages_never_fetched_are_below_in_their_order(drawn: tuple[np.ndarray, np.ndarray]) -> None:
+    scores, crawled = drawn
 
     lower = below(scores, crawled)
 

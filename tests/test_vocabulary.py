@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
-from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
+from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +19,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from webcrawler.archive.catalog import Catalog
-from webcrawler.records import Entry, Text
+from webcrawler.records import Text
 from webcrawler.search.vocabulary import Vocabulary, load
 from webcrawler.search.vocabulary.builder import make
 from webcrawler.search.vocabulary.completions import Completions, Phrases, as_query, places_of
 from webcrawler.search.vocabulary.documents import distinct_titles, names_of, phrases_of
 from webcrawler.search.vocabulary.spelling import Spelling, Words
-from webcrawler.search.vocabulary.stored import NAME, Lists, stored_seq
+from webcrawler.search.vocabulary.stored import NAME, Lists, store, stored_seq
 from webcrawler.search.vocabulary.thesaurus import Thesaurus, likelihood_ratio, related
 
 # Spelling
@@ -97,9 +96,7 @@ def test_a_right_word_gets_none_nor_does_what_cannot_be_told(word: str) -> None:
 
 
 def test_a_correction_that_finds_the_same_is_none() -> None:
-    crawl = spelling(existence=300)
-
-    assert best(crawl, "existance") == ""  # one stem: the same documents
+    assert best(spelling(existence=300), "existance") == ""  # one stem: the same documents
 
 
 def test_the_more_frequent_of_two_words_as_near_is_taken() -> None:
@@ -115,10 +112,11 @@ def test_frequency_is_of_the_word_as_it_is_spelled() -> None:
 
 
 NONE = np.zeros(0, np.int32)
+NO_THESAURUS = Thesaurus([], [], np.zeros(1, np.int32), NONE, NONE.astype(np.float32))
 EMPTY = Vocabulary(
     Lists(
         Words([], NONE, NONE.astype(bool)),
-        Thesaurus([], [], np.zeros(1, np.int32), NONE, NONE.astype(np.float32)),
+        NO_THESAURUS,
         Phrases([], [], NONE.astype(np.float32), places_of([])),
     ),
     0,
@@ -141,11 +139,15 @@ def passages(*texts: str) -> tuple[sparse.csr_array, list[str]]:
     return sparse.csr_array(np.array(rows, np.float32)), words
 
 
-def names(texts: Iterable[str], servers: list[int]) -> dict[str, list[str]]:
+def strengths(texts: list[str], servers: list[int]) -> dict[str, dict[str, float]]:
+    """How strongly which other words are related to each."""
     matrix, words = passages(*texts)
     found = related(matrix, np.array(servers, np.int32))
-    pairs = list(zip(found.of.tolist(), found.words.tolist(), strict=True))
-    return {word: [words[other] for one, other in pairs if words[one] == word] for word in words}
+    rows = zip(found.of.tolist(), found.words.tolist(), found.strengths.tolist(), strict=True)
+    by_word: dict[str, dict[str, float]] = {word: {} for word in words}
+    for one, other, strength in rows:
+        by_word[words[one]][words[other]] = strength
+    return by_word
 
 
 CIPHERS = ["encrypt cipher key", "encrypt cipher page", "encrypt cipher secret key page"] * 4
@@ -153,22 +155,19 @@ BREAD = ["bread flour oven", "bread flour page", "bread oven flour yeast page"] 
 
 
 def test_words_of_the_same_passages_are_related_and_those_that_stand_everywhere_are_not() -> None:
-    found = names(CIPHERS + BREAD, [0] * 24)
+    found = strengths(CIPHERS + BREAD, [0] * 24)
 
-    assert set(found["encrypt"]) == {"cipher", "key"}
-    assert set(found["bread"]) == {"flour", "oven"}
-    assert found["page"] == []
+    assert found["encrypt"].keys() == {"cipher", "key"}
+    assert found["bread"].keys() == {"flour", "oven"}
+    assert found["page"] == {}
 
 
 def test_what_several_servers_say_is_trusted_more_than_what_one_says() -> None:
-    matrix, words = passages(*CIPHERS, *BREAD)
     several = [*range(12), *([12] * 12)]  # each text on ciphers has a server of its own
 
-    found = related(matrix, np.array(several, np.int32))
+    found = strengths(CIPHERS + BREAD, several)
 
-    rows = zip(found.of.tolist(), found.words.tolist(), found.strengths.tolist(), strict=True)
-    strengths = {(words[one], words[other]): strength for one, other, strength in rows}
-    assert strengths["encrypt", "cipher"] > 1.3 * strengths["bread", "flour"]
+    assert found["encrypt"]["cipher"] > 1.3 * found["bread"]["flour"]
 
 
 def test_strengths_are_between_0_and_1_strongest_first() -> None:
@@ -322,30 +321,19 @@ def test_a_suggestion_says_nothing_that_the_query_language_obeys(text: str, quer
 # The whole, of a small crawl
 
 
-def said(url: str, title: str, body: str, *links: str) -> Entry:
-    parted = [text.partition(" ") for text in links]
-    entry = fetched(url, *(link(target, anchor) for target, _, anchor in parted))
-    return replace(entry, text=Text(title, "", "", "", body))
-
-
 CIPHER_WORDS = "Encryption turns plaintext into ciphertext with a cipher and a secret key."
 OVEN_WORDS = "Bread wants flour, yeast and an oven that is hot."
 
 
 def small_crawl(folder: Path) -> Path:
     """Ten pages on two themes; all have the same menu, and link to one page and to the next."""
-    menu = "copyright next previous\n"
-    home = "http://a.test/ Baking at home"
-    pages = [
-        said(
-            f"http://a.test/{n}",
-            f"{'Ciphers' if n < 5 else 'Baking'} {n} | A Test",
-            f"{menu}{CIPHER_WORDS if n < 5 else OVEN_WORDS} {'Number ' + 'abcdefghij'[n] * 4}.",
-            home,
-            f"http://a.test/{(n + 1) % 10} Turn over",
-        )
-        for n in range(10)
-    ]
+    pages = []
+    for n in range(10):
+        theme, words = ("Ciphers", CIPHER_WORDS) if n < 5 else ("Baking", OVEN_WORDS)
+        body = f"copyright next previous\n{words} Number {'abcdefghij'[n] * 4}."
+        links = link("http://a.test/", "Baking at home"), link(f"http://a.test/{(n + 1) % 10}", "Turn over")
+        text = Text(f"{theme} {n} | A Test", "", "", "", body)
+        pages.append(replace(fetched(f"http://a.test/{n}", *links), text=text))
     return crawled(folder, *pages)
 
 
@@ -368,12 +356,8 @@ def vocabulary(folder: Path) -> Vocabulary:
 
 
 def test_a_crawl_knows_how_many_documents_have_a_word(vocabulary: Vocabulary) -> None:
-    assert [vocabulary.frequency(word) for word in ("Cipher", "flour", "copyright", "nowhere")] == [
-        5,
-        5,
-        10,
-        0,
-    ]
+    for word, documents in {"Cipher": 5, "flour": 5, "copyright": 10, "nowhere": 0}.items():
+        assert vocabulary.frequency(word) == documents, word
 
 
 def test_a_typo_gets_the_word_of_the_crawl(vocabulary: Vocabulary) -> None:
@@ -388,9 +372,6 @@ def test_related_words_are_told_as_they_are_spelled(vocabulary: Vocabulary) -> N
     assert {"secret", "ciphers"} <= {spelled for _, spelled, _ in found}
     assert not {"flour", "oven", "copyright", "next", "previous"} & {spelled for _, spelled, _ in found}
     assert len(vocabulary.related("encrypt", 2)) == 2
-
-
-def test_the_menu_of_all_pages_is_related_to_nothing(vocabulary: Vocabulary) -> None:
     assert vocabulary.related("copyright") == vocabulary.related("previous") == []
 
 
@@ -433,19 +414,17 @@ def test_a_torn_file_is_as_none(tmp_path: Path, damage: str) -> None:
     small_crawl(tmp_path)
     made(tmp_path)
     path = tmp_path / "vocabulary" / NAME
-    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
-        identity = catalog.identity
     if damage == "pickle":
         np.savez(path, version=np.array([print], dtype=object), allow_pickle=True)
     elif damage == "flipped":
         content = bytearray(path.read_bytes())
-        middle = content.index(b"ciphertext")
-        content[middle] ^= 1
+        content[content.index(b"ciphertext")] ^= 1
         path.write_bytes(content)
     else:
         os.truncate(path, 0 if damage == "empty" else path.stat().st_size // 2)
 
-    assert load(tmp_path / "vocabulary", identity) is None
+    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
+        assert load(tmp_path / "vocabulary", catalog.identity) is None
     assert made(tmp_path).related("encrypt") != []
 
 
@@ -458,30 +437,20 @@ def test_a_crawl_without_documents_has_a_vocabulary_of_english(tmp_path: Path) -
     assert best(vocabulary, "kernal") == ""
 
 
-WRITER = """
-import sys
-from itertools import count
-from pathlib import Path
-import numpy as np
-from webcrawler.search.vocabulary.stored import Lists, store
-from webcrawler.search.vocabulary.completions import Phrases, places_of
-from webcrawler.search.vocabulary.spelling import Words
-from webcrawler.search.vocabulary.thesaurus import Thesaurus
-for seq in count(1):
-    words = Words(["word"] * 50, np.full(50, seq, np.int32), np.zeros(50, bool))
-    none = np.zeros(0, np.int32)
-    thesaurus = Thesaurus([], [], np.zeros(1, np.int32), none, none)
-    keys = [f"number {seq}"]
-    phrases = Phrases(keys, keys, np.ones(1, np.float32), places_of(keys))
-    store(Path(sys.argv[1]), Lists(words, thesaurus, phrases), seq, "abc")
-"""
+def write_without_end(folder: Path) -> None:
+    for seq in count(1):
+        words = Words(["word"] * 50, np.full(50, seq, np.int32), np.zeros(50, bool))
+        keys = [f"number {seq}"]
+        phrases = Phrases(keys, keys, np.ones(1, np.float32), places_of(keys))
+        store(folder, Lists(words, NO_THESAURUS, phrases), seq, "abc")
 
 
 @pytest.mark.deep("a study of races; test_a_torn_file_is_as_none has what a reader could see")
 def test_who_reads_while_others_write_sees_one_or_the_other(tmp_path: Path) -> None:
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)])
+    writer = get_context("spawn").Process(target=write_without_end, args=(tmp_path,))
+    writer.start()
     seen = set()
-    while writer.poll() is None and len(seen) < 30:
+    while writer.is_alive() and len(seen) < 30:
         if vocabulary := load(tmp_path, "abc"):
             assert vocabulary.completions("number") == [f"number {vocabulary.seq}"]
             assert vocabulary.frequency("word") == vocabulary.seq
@@ -489,7 +458,7 @@ def test_who_reads_while_others_write_sees_one_or_the_other(tmp_path: Path) -> N
         else:
             assert not seen  # the first one is on its way
     writer.kill()
-    writer.wait()
+    writer.join()
 
     assert len(seen) == 30
     assert load(tmp_path, "abc") is not None
