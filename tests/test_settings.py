@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from inprocess import PROJECT, command
 from scrapy.settings import Settings
 
 from webcrawler import settings
 from webcrawler.crawl.dropin.options import options
 from webcrawler.settings import REMOVED, SETTINGS, complaint, removed
 
-PROJECT = Path(__file__).parents[1]
 AS_JSON = """
 import json
 from webcrawler import settings
@@ -28,26 +28,16 @@ print(json.dumps({name: getattr(settings, name) for name in NAMES}))
 def read(*names: str, **variables: str) -> dict[str, object]:
     """What the settings are in a fresh process with these environment variables."""
     kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    command = [sys.executable, "-c", AS_JSON.replace("NAMES", repr(names))]
-    done = subprocess.run(command, cwd=PROJECT, env=kept | variables, capture_output=True, check=True)
+    line = [sys.executable, "-c", AS_JSON.replace("NAMES", repr(names))]
+    done = subprocess.run(line, cwd=PROJECT, env=kept | variables, capture_output=True, check=True)
     answer: dict[str, object] = json.loads(done.stdout)
     return answer
 
 
 def test_each_setting_is_an_assignment_that_a_reader_sees() -> None:
-    tree = ast.parse(Path(settings.__file__).read_text("utf-8"))
-    given = {
-        node.targets[0].id: node.value.args[0].value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Name)
-        and node.value.func.id == "given"
-        and isinstance(node.value.args[0], ast.Constant)
-    }
+    given = re.findall(r'(?m)^(\w+) = given\(\s*"(\w+)"', Path(settings.__file__).read_text("utf-8"))
 
-    assert given == {name: name for name in SETTINGS}
+    assert dict(given) == {name: name for name in SETTINGS}
 
 
 def test_setting_is_its_default_where_nobody_says_otherwise() -> None:
@@ -58,10 +48,9 @@ def test_setting_is_its_default_where_nobody_says_otherwise() -> None:
 
 
 def test_environment_comes_before_the_default() -> None:
-    assert read("CRAWL_DIR", "FRONTIER_TRIES", CRAWL_DIR="/data", FRONTIER_TRIES="7") == {
-        "CRAWL_DIR": "/data",
-        "FRONTIER_TRIES": "7",
-    }
+    given = {"CRAWL_DIR": "/data", "FRONTIER_TRIES": "7"}
+
+    assert read(*given, **given) == given
 
 
 def test_scrapy_sees_all_of_them() -> None:
@@ -76,9 +65,7 @@ def test_scrapy_sees_all_of_them() -> None:
 
 
 @pytest.mark.parametrize("name", REMOVED)
-def test_removed_setting_is_none_and_is_told_of_wherever_it_is_set(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_removed_setting_is_none_and_told_of_wherever_set(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(name, raising=False)
     assert removed({}) == []
 
@@ -90,18 +77,10 @@ def test_removed_setting_is_none_and_is_told_of_wherever_it_is_set(
     assert name not in SETTINGS and not hasattr(settings, name)
 
 
-@pytest.mark.slow
 def test_command_says_in_one_line_that_a_setting_does_nothing_any_more(tmp_path: Path) -> None:
     def told(*arguments: str, **variables: str) -> list[str]:
-        command = [sys.executable, "-m", "scrapy", "graph", "stats", *arguments]
-        done = subprocess.run(
-            command,
-            cwd=PROJECT,
-            env=os.environ | {"CRAWL_DIR": str(tmp_path)} | variables,
-            capture_output=True,
-            text=True,
-        )
-        return [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+        said = command("graph", "stats", *arguments, folder=tmp_path, variables=variables).err
+        return [line for line in said.splitlines() if line.startswith("warning: ")]
 
     line = f"warning: FRONTIER_SLOW is not a setting any more: {REMOVED['FRONTIER_SLOW']}"
     assert told("-s", "FRONTIER_SLOW=9") == [line]

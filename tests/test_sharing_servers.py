@@ -29,8 +29,11 @@ ENDS: dict[str, Callable[[Frontier, Lease], object]] = {
 }
 
 
+Open = Callable[..., Frontier]
+
+
 @pytest.fixture
-def open_frontier(make_frontier: MakeFrontier) -> Callable[[str], Frontier]:
+def open_frontier(make_frontier: MakeFrontier) -> Open:
     def make(name: str, **politeness: float) -> Frontier:
         frontier = make_frontier(name=name, **{"server_concurrency": 1, **politeness})
         frontier.expire(alive_seconds=60)
@@ -38,6 +41,16 @@ def open_frontier(make_frontier: MakeFrontier) -> Callable[[str], Frontier]:
         return frontier
 
     return make
+
+
+@pytest.fixture
+def index(open_frontier: Open) -> Frontier:
+    return open_frontier("index")
+
+
+@pytest.fixture
+def search(open_frontier: Open) -> Frontier:
+    return open_frontier("search")
 
 
 def waits_until(frontier: Frontier) -> int:
@@ -50,9 +63,8 @@ def next_due(frontier: Frontier) -> int:
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
 def test_a_server_is_due_for_who_waits_for_it_as_soon_as_a_lease_of_another_frontier_ends(
-    open_frontier: Callable[..., Frontier], end: Callable[[Frontier, Lease], object]
+    index: Frontier, search: Frontier, end: Callable[[Frontier, Lease], object]
 ) -> None:
-    index, search = open_frontier("index"), open_frontier("search")
     lease = lease_one(index)
     assert not search.lease(1).leases
 
@@ -61,7 +73,7 @@ def test_a_server_is_due_for_who_waits_for_it_as_soon_as_a_lease_of_another_fron
     assert lease_one(search).server == SERVER
 
 
-def test_who_waits_finds_it_due_after_the_pause(open_frontier: Callable[..., Frontier]) -> None:
+def test_who_waits_finds_it_due_after_the_pause(open_frontier: Open) -> None:
     index, search = open_frontier("index", delay=60.0), open_frontier("search", delay=60.0)
     lease = lease_one(index)
     assert not search.lease(1).leases
@@ -72,27 +84,20 @@ def test_who_waits_finds_it_due_after_the_pause(open_frontier: Callable[..., Fro
     assert waits_until(search) == next_due(search)
 
 
-def test_all_that_want_a_server_take_turns(open_frontier: Callable[..., Frontier]) -> None:
-    frontiers = [open_frontier(name) for name in ("index", "search")]
-    holder = frontiers[0]
-    for _ in range(6):
-        lease, (other,) = lease_one(holder), [one for one in frontiers if one is not holder]
+def test_all_that_want_a_server_take_turns(index: Frontier, search: Frontier) -> None:
+    for holder, other in [(index, search), (search, index)] * 3:
+        lease = lease_one(holder)
         let_pass(other, 1.0)
         assert not other.lease(1).leases
         fetch(holder, lease)
         assert waits_until(holder) > waits_until(other) == next_due(other)
-        holder = other
 
 
 def test_a_frontier_that_shares_some_of_the_places_is_called_when_another_frees_one(
-    open_frontier: Callable[..., Frontier],
+    open_frontier: Open,
 ) -> None:
-    index, search = (
-        open_frontier("index", server_concurrency=2),
-        open_frontier("search", server_concurrency=2),
-    )
-    lease = lease_one(index)
-    fetch(index, lease)
+    index, search = (open_frontier(name, server_concurrency=2) for name in ("index", "search"))
+    fetch(index, lease_one(index))
     lease = lease_one(index)
     lease_one(search)
     assert not search.lease(1).leases
@@ -102,8 +107,7 @@ def test_a_frontier_that_shares_some_of_the_places_is_called_when_another_frees_
     assert lease_one(search).server == SERVER
 
 
-def test_a_frontier_that_was_cleared_does_not_come_back(open_frontier: Callable[..., Frontier]) -> None:
-    index, search = open_frontier("index"), open_frontier("search")
+def test_a_frontier_that_was_cleared_does_not_come_back(index: Frontier, search: Frontier) -> None:
     lease = lease_one(index)
     search.lease(1)
     search.leave()
@@ -120,7 +124,7 @@ actions = st.tuples(st.sampled_from(["index", "search", "shop"]), st.sampled_fro
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60))
 @given(steps=st.lists(actions, max_size=30), places=st.integers(1, 3))
 def test_whatever_happens_nobody_waits_for_a_server_that_nobody_asks(
-    client: Redis, open_frontier: Callable[..., Frontier], steps: list[tuple[str, str]], places: int
+    client: Redis, open_frontier: Open, steps: list[tuple[str, str]], places: int
 ) -> None:
     client.flushdb()
     some = ["index", "search", "shop"]
@@ -149,34 +153,27 @@ def test_whatever_happens_nobody_waits_for_a_server_that_nobody_asks(
 
 
 @pytest.fixture
-def told(connection: Connection, open_frontier: Callable[..., Frontier]) -> Iterator[threading.Event]:
+def told(connection: Connection, search: Frontier) -> Iterator[threading.Event]:
     """Set when the worker of the frontier `search` is."""
-    event, search = threading.Event(), open_frontier("search")
+    event = threading.Event()
     calls = Calls(connection, search, event.set)
-    until(lambda: search.client.pubsub_numsub(prefix_of(search) + "calls")[0][1] > 0, "it to listen")
+    until_it_listens(search)
     yield event
     calls.stop()
 
 
-def test_a_worker_is_told_when_another_frontier_frees_a_place_that_it_waits_for(
-    told: threading.Event, open_frontier: Callable[..., Frontier]
-) -> None:
-    index, search = open_frontier("index"), open_frontier("search")
-    lease = lease_one(index)
-    search.lease(1)
-
-    fetch(index, lease)
-
-    assert told.wait(PATIENCE_SECONDS)
-
-
-def test_a_worker_is_told_again_after_its_line_was_cut(
-    told: threading.Event, open_frontier: Callable[..., Frontier]
-) -> None:
-    index, search = open_frontier("index"), open_frontier("search")
+def until_it_listens(search: Frontier) -> None:
     channel = prefix_of(search) + "calls"
-    search.client.client_kill_filter(_type="pubsub")
-    until(lambda: search.client.pubsub_numsub(channel)[0][1] > 0, "it to listen again")
+    until(lambda: search.client.pubsub_numsub(channel)[0][1] > 0, "it to listen")
+
+
+@pytest.mark.parametrize("is_cut", [False, True], ids=["", "after its line was cut"])
+def test_a_worker_is_told_when_another_frontier_frees_a_place_that_it_waits_for(
+    told: threading.Event, index: Frontier, search: Frontier, is_cut: bool
+) -> None:
+    if is_cut:
+        search.client.client_kill_filter(_type="pubsub")
+        until_it_listens(search)
     lease = lease_one(index)
     search.lease(1)
 

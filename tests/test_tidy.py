@@ -22,14 +22,6 @@ def test_unknown_values_are_empty_cells_and_later_columns_are_kept(tmp_path: Pat
     assert lines == ["start,value,more", "0,1.5,", "http://a.test/,,é"]
 
 
-def test_a_column_of_numbers_and_texts_becomes_text() -> None:
-    assert tidy.columns(ROWS) == {
-        "start": ["0", "http://a.test/"],
-        "value": [1.5, None],
-        "more": [None, "é"],
-    }
-
-
 @pytest.mark.parametrize("name", ["pandas", "polars"])
 def test_a_library_that_is_not_there_is_one_line_that_says_what_to_install(
     name: str, monkeypatch: pytest.MonkeyPatch
