@@ -1,4 +1,4 @@
-"""Slow servers: one connection each, and never all the places; blocked ones: none at all."""
+"""Slow servers never have all the places, and blocked ones none; see also test_frontier_model.py."""
 
 from __future__ import annotations
 
@@ -47,51 +47,28 @@ def test_a_server_that_answers_late_or_asks_for_rest_is_doubtful_again(
     assert lease_one(frontier).doubtful
 
 
-def test_of_doubtful_servers_no_more_is_leased_than_allowed(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier()
-    frontier.discover(links(*(f"http://slow{n}.test/" for n in range(50))))
-
-    assert len(frontier.lease(10, doubtful=3).leases) == 3
-    assert frontier.lease(10, doubtful=0).leases == []
-
-
 def test_a_fast_server_keeps_its_turn_behind_ten_thousand_slow_ones(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier("breadth")
+    frontier, slow = make_frontier("breadth"), [f"http://slow{n}.test/" for n in range(10_000)]
     frontier.discover(links(A))
-    visit(frontier, A + "1", *(f"http://slow{n}.test/" for n in range(10_000)))
+    visit(frontier, A + "1", *slow)
 
     found = frontier.lease(4, doubtful=3).leases
 
-    assert [lease.url for lease in found] == [*(f"http://slow{n}.test/" for n in range(3)), A + "1"]
+    assert [lease.url for lease in found] == [*slow[:3], A + "1"]
 
 
-def test_a_wait_is_not_named_for_what_may_not_be_leased(make_frontier: MakeFrontier) -> None:
+def test_a_wait_is_not_named_for_what_may_not_be_leased(frontier: Frontier) -> None:
     """Else a scheduler would ask again at once, and again."""
-    frontier = make_frontier()
     frontier.discover(links(A))
 
     assert frontier.lease(1, doubtful=0).wait is None
     assert frontier.lease(0).wait == 0
 
 
-def test_a_slow_server_gets_one_connection_at_a_time(make_frontier: MakeFrontier) -> None:
-    """Cho, Garcia-Molina and Page 1998, 5.1."""
-    frontier = make_frontier(server_concurrency=4, slow=SLOW)
-    frontier.discover(links(*(f"{A}{n}" for n in range(12))))
-    answer(frontier, 0.1)
-    fast = frontier.lease(9).leases
-    assert len(fast) == 4
-    for lease in fast:
-        fetch(frontier, lease, SLOW)
-
-    assert len(frontier.lease(9).leases) == 1
-
-
 # ---- blocking
 
 
-def test_a_blocked_server_is_asked_no_more(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier()
+def test_a_blocked_server_is_asked_no_more(frontier: Frontier) -> None:
     frontier.discover(links(A, A + "1", B, A + "2"))
     fail(frontier, lease_one(frontier))  # to be tried again
     out = lease_one(frontier)
@@ -106,10 +83,7 @@ def test_a_blocked_server_is_asked_no_more(make_frontier: MakeFrontier) -> None:
     assert places(frontier) == {}
 
 
-def test_what_is_found_of_a_blocked_server_is_decided_when_its_turn_comes(
-    make_frontier: MakeFrontier,
-) -> None:
-    frontier = make_frontier()
+def test_what_is_found_of_a_blocked_server_is_decided_when_its_turn_comes(frontier: Frontier) -> None:
     frontier.block("http://a.test")
     frontier.discover(links(A, B))
 
@@ -127,31 +101,10 @@ def test_a_server_is_blocked_in_all_frontiers(make_frontier: MakeFrontier) -> No
     assert inspect.stats(realtime)["reasons"] == {"blocked": 1}
 
 
-def test_thousands_of_urls_are_blocked_in_parts(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier()
+def test_thousands_of_urls_are_blocked_in_parts(frontier: Frontier) -> None:
     frontier.discover(links(*(f"{A}{n}" for n in range(2_500))))
 
     assert frontier.block("http://a.test") == 2_500
-
-
-def test_a_server_that_is_let_in_again_is_asked_for_what_is_found_then(make_frontier: MakeFrontier) -> None:
-    frontier = make_frontier()
-    frontier.discover(links(A))
-    frontier.block("http://a.test")
-
-    assert frontier.block("http://a.test", blocked=False) == 0
-    assert frontier.discover(links(A, A + "1")) == 1
-
-    assert visit_all(frontier) == [A + "1"]
-
-
-def test_a_server_with_a_crawl_delay_gets_one_connection_at_a_time(make_frontier: MakeFrontier) -> None:
-    """Else so many pages would be asked for at once, and a delay kept after them."""
-    frontier = make_frontier(server_concurrency=8)
-    frontier.discover(links(*(f"{A}{n}" for n in range(9)), B, B + "1"))
-    frontier.postpone("http://a.test", 0.0, crawl_delay=10.0)
-
-    assert [lease.server for lease in frontier.lease(9).leases].count("http://a.test") == 1
 
 
 def test_a_block_outlives_a_frontier(make_frontier: MakeFrontier) -> None:
