@@ -7,11 +7,11 @@ import math
 from collections import Counter
 
 import pytest
-import redis
 from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learning import Web, crawl, lease_of, link, seen, text, told
+from redis import Redis
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Ordering, Source, ordering
@@ -31,10 +31,12 @@ def by(*seeds: str, query: str = "") -> Ordering:
     return found
 
 
-def cosine(one: str, *others: str) -> float:
+def by_cosine(one: str, *others: str) -> int:
+    """The priority that the links of a text have by its similarity to the others together."""
     a, b = Counter(one.split()), Counter(" ".join(others).split())
     product = sum(a[word] * b[word] for word in a)
-    return product / math.sqrt(sum(n * n for n in a.values()) * sum(n * n for n in b.values()) or 1)
+    norms = math.sqrt(sum(n * n for n in a.values()) * sum(n * n for n in b.values()) or 1)
+    return round(product / norms * FULL)
 
 
 # ---- the score of a page
@@ -57,23 +59,13 @@ def test_a_page_is_as_good_as_its_cosine_with_the_seed(body: str, score: float) 
     assert found == {A + "1": round(score * FULL)}
 
 
-def test_all_seed_pages_together_are_what_is_looked_for() -> None:
-    strategy = by(SEED, OTHER)
-    told(strategy, seen(SEED, "gene gene cell"), seen(OTHER, "wood"))
-
-    notes = [strategy.page_note(text(body), lease_of(A)) for body in ("gene wood", "cell wood wood")]
-
-    expected = [cosine(body, "gene gene cell", "wood") for body in ("gene wood", "cell wood wood")]
-    assert notes == [round(score * FULL) for score in expected]
-
-
 def test_further_words_count_as_often_as_the_most_frequent_word_of_the_seeds() -> None:
     strategy = by(SEED, query="tree")
     told(strategy, seen(SEED, "gene gene cell"))
 
     note = strategy.page_note(text("tree gene"), lease_of(A))
 
-    assert note == round(cosine("tree gene", "gene gene cell tree tree") * FULL)
+    assert note == by_cosine("tree gene", "gene gene cell tree tree")
 
 
 def test_further_words_alone_will_do_until_there_is_a_seed() -> None:
@@ -115,15 +107,13 @@ def test_without_a_seed_that_is_known_links_inherit_the_priority_of_their_page()
 def test_pages_that_came_before_a_seed_are_judged_again_when_it_is_there() -> None:
     strategy = by(SEED, OTHER)
     told(strategy, seen(SEED, "gene"))
-    before = told(
-        strategy, seen(A, "gene cell", link(A + "1"), link(A + "2")), seen(A + "w", "wood", link(A + "3"))
-    )
+    page = seen(A, "gene cell", link(A + "1"), link(A + "2"))
+    before = told(strategy, page, seen(A + "w", "wood", link(A + "3")))
 
     after = told(strategy, seen(OTHER, "cell cell"))
 
-    once = round(cosine("gene cell", "gene") * FULL), round(cosine("gene cell", "gene cell cell") * FULL)
-    assert before == {A + "1": once[0], A + "2": once[0], A + "3": 0}
-    assert after == {A + "1": once[1], A + "2": once[1]}
+    assert before == {**dict.fromkeys([A + "1", A + "2"], by_cosine("gene cell", "gene")), A + "3": 0}
+    assert after == dict.fromkeys([A + "1", A + "2"], by_cosine("gene cell", "gene cell cell"))
     assert strategy.plan() == ([], [])
 
 
@@ -134,9 +124,7 @@ def test_a_page_that_is_told_again_keeps_the_links_that_it_had() -> None:
 
     after = told(strategy, seen(OTHER, "cell cell"))
 
-    assert after == dict.fromkeys(
-        [A + "1", A + "2", A + "3"], round(cosine("gene cell", "gene cell cell") * FULL)
-    )
+    assert after == dict.fromkeys([A + n for n in "123"], by_cosine("gene cell", "gene cell cell"))
 
 
 def test_what_waits_is_planned_anew_though_its_page_was_taken_in_again_by_what_is_known_now() -> None:
@@ -147,7 +135,7 @@ def test_what_waits_is_planned_anew_though_its_page_was_taken_in_again_by_what_i
 
     strategy.page_note(page.text, lease_of(A))
 
-    assert strategy.plan()[1] == [round(cosine("gene cell", "gene cell cell") * FULL)]
+    assert strategy.plan()[1] == [by_cosine("gene cell", "gene cell cell")]
 
 
 def test_a_page_that_is_named_a_seed_after_it_was_found_is_one() -> None:
@@ -191,7 +179,7 @@ def most_like_the_seeds(web: Web, seeds: list[str]) -> list[str]:
     heap: list[tuple[int, int, str]] = []
     found: dict[str, int] = {}
     for url in order:
-        score = round(cosine(web[url][0], *together) * FULL)
+        score = by_cosine(web[url][0], *together)
         for target, _ in web[url][1]:
             if target not in order:
                 found.setdefault(target, len(found))
@@ -205,9 +193,7 @@ def most_like_the_seeds(web: Web, seeds: list[str]) -> list[str]:
 
 @given(st.fixed_dictionaries(dict.fromkeys(URLS, pages)), st.integers(1, 3))
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_crawl_visits_the_links_of_the_page_most_like_the_seeds(
-    client: redis.Redis, web: Web, number: int
-) -> None:
+def test_a_crawl_visits_links_of_the_page_most_like_the_seeds(client: Redis, web: Web, number: int) -> None:
     seeds = URLS[:number]
     web |= {url: (web[url][0] or "gene", web[url][1]) for url in seeds}
 

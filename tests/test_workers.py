@@ -48,23 +48,19 @@ class SharedWeb:
             site.stop()
 
 
-def crawl_together(web: SharedWeb, folder: Path, **settings: object) -> list[Crawled]:
-    def work(worker: str) -> Crawled:
-        options = {"USER_AGENT": worker, "CONCURRENT_REQUESTS": 2, "FRONTIER_SERVER_CONCURRENCY": 9}
-        options["BUDGET_REPEATS"] = 0  # the pages repeat each other: no server is to be asked for one more
-        seeds = "seeds=" + ",".join(web.fronts)
-        return crawl(folder, "index", "-a", seeds, process="one of two workers", **options, **settings)
-
-    with ThreadPoolExecutor(len(WORKERS)) as pool:
-        return list(pool.map(work, WORKERS))
-
-
 @pytest.mark.slow
 def test_two_workers_on_one_redis_and_one_data_folder_fetch_no_url_twice(tmp_path: Path) -> None:
-    with connect(None, tmp_path) as connection, closing(SharedWeb()) as web:
-        url = f"unix://{tmp_path}/redis/redis.sock"
+    options = {"CONCURRENT_REQUESTS": 2, "FRONTIER_SERVER_CONCURRENCY": 9, "process": "one of two workers"}
+    options["BUDGET_REPEATS"] = 0  # the pages repeat each other: no server is to be asked for one more
+    options["REDIS_URL"] = f"unix://{tmp_path}/redis/redis.sock"
 
-        crawls = crawl_together(web, tmp_path / "crawl", REDIS_URL=url)
+    def work(worker: str) -> Crawled:
+        seeds = "seeds=" + ",".join(web.fronts)
+        return crawl(tmp_path / "crawl", "index", "-a", seeds, USER_AGENT=worker, **options)
+
+    with connect(None, tmp_path) as connection, closing(SharedWeb()) as web:
+        with ThreadPoolExecutor(len(WORKERS)) as pool:
+            crawls = list(pool.map(work, WORKERS))
 
         assert [each.status for each in crawls] == [0, 0], crawls[0].log + crawls[1].log
         fetched = web.fetched()
