@@ -465,6 +465,7 @@ WRONG = [
     "page=0",
     "lang=1",
     "page=-1",
+    "page=1e9",
     "page=1000000000",
     "page=٣",
     "page=1&page=2",
