@@ -75,6 +75,13 @@ class Room:
         self.batches.append(batch)
         return batch
 
+    def decide(self, *entries: Entry, **options: object) -> None:
+        """Have a batch write and decide all of these."""
+        batch = self.batch(**options)
+        for entry in entries:
+            batch.put(entry)
+        batch.close()
+
     def catalog(self) -> Catalog:
         return Catalog(self.folder / "catalog.sqlite")
 
@@ -83,18 +90,15 @@ class Room:
         return self.settled.get()
 
     def documents(self) -> list[str]:
-        catalog = self.catalog()
-        urls = dict(catalog.urls.all())
-        found = sorted(document.url for document in catalog.documents(list(urls)).values())
-        catalog.close()
-        return found
+        with closing(self.catalog()) as catalog:
+            urls = dict(catalog.urls.all())
+            return sorted(document.url for document in catalog.documents(list(urls)).values())
 
     def archived(self) -> list[str]:
         return [record.response.url for record in records(self.folder / "pages")]
 
     def reasons(self) -> dict[str, int]:
-        found: dict[str, int] = inspect.stats(self.frontier)["reasons"]
-        return found
+        return dict(inspect.stats(self.frontier)["reasons"])
 
     def lock_catalog(self) -> sqlite3.Connection:
         """Another process is in the middle of a transaction."""
@@ -119,13 +123,16 @@ def test_a_page_is_in_warc_catalog_and_frontier_when_it_is_settled(room: Room) -
     (lease,) = room.lease(A)
     batch = room.batch()
 
-    batch.put(page(lease, *links(B)))
+    batch.put(page(lease, *links(B), body=b"<title>as it came</title>"))
     batch.flush()
     room.wait()
 
     assert room.archived() == room.documents() == [A]
     assert room.reasons() == {"document": 1}
     assert inspect.peek(room.frontier, 9) == [B]
+    (document,) = room.catalog().documents([1]).values()
+    assert document.place is not None
+    assert record_at(room.folder / "pages", document.place).response.body == b"<title>as it came</title>"
 
 
 def test_a_lease_is_not_completed_before_the_catalog_has_its_page(room: Room) -> None:
@@ -203,27 +210,12 @@ def test_nothing_is_acknowledged_in_a_file_whose_name_was_never_synced(
 
     monkeypatch.setattr(os, "fsync", flaky)
 
-    batch = room.batch()
-    batch.put(page(lease))
-    batch.flush()
-    room.wait()
+    room.decide(page(lease))
 
     (document,) = room.catalog().documents([1]).values()
     assert document.place and document.place.file in set().union(*lasting[1:])
     assert room.archived() == [A]
     assert {path.name for path in pages.iterdir()} == {document.place.file}
-
-
-def test_the_catalog_points_to_the_response_as_it_came(room: Room) -> None:
-    (lease,) = room.lease(A)
-    batch = room.batch()
-    batch.put(page(lease, body=b"<title>as it came</title>"))
-    batch.close()
-
-    document = room.catalog().find(A)
-
-    assert document is not None and document.place is not None
-    assert record_at(room.folder / "pages", document.place).response.body == b"<title>as it came</title>"
 
 
 # ---- killed between two steps
@@ -297,12 +289,9 @@ def test_a_redis_that_dies_is_revived_and_the_batch_goes_on(tmp_path: Path) -> N
         frontier.open("fifo")
         room = Room(tmp_path, frontier)
         leases = room.lease(A, C)
-        batch = room.batch(revive=connection.revive)
         connection.client.shutdown(nosave=True)
 
-        batch.put(page(leases[0], *links(B)))
-        batch.put(page(leases[1], *links(B)))
-        batch.close()
+        room.decide(*(page(lease, *links(B)) for lease in leases), revive=connection.revive)
 
         assert room.documents() == [A, C]
         assert inspect.stats(frontier)["reasons"] == {"document": 2}
@@ -312,11 +301,8 @@ def test_a_redis_that_dies_is_revived_and_the_batch_goes_on(tmp_path: Path) -> N
 def test_a_page_that_cannot_be_stored_fails_alone(room: Room) -> None:
     """Tried again while tries are left; the pages beside it are written, and the crawl goes on."""
     good, bad = room.lease(A, B)
-    batch = room.batch()
 
-    batch.put(page(bad, links(C)[0]._replace(anchor="\ud800")))  # what no database takes
-    batch.put(page(good))
-    batch.close()
+    room.decide(page(bad, links(C)[0]._replace(anchor="\ud800")), page(good))  # what no database takes
 
     assert room.documents() == [A]
     assert room.reasons() == {"document": 1}
@@ -330,13 +316,10 @@ def test_an_error_of_ours_ends_the_batch_and_says_so(room: Room) -> None:
         def put(self, *_: object, **__: object) -> None:
             raise RuntimeError("on purpose")
 
-    (lease,) = room.lease(A)
     told = threading.Event()
     room.settled = Broken()
-    batch = room.batch(broken=told.set)
 
-    batch.put(page(lease))
-    batch.flush()
+    room.decide(*map(page, room.lease(A)), broken=told.set)
 
     assert told.wait(PATIENCE_SECONDS)
 
@@ -380,17 +363,6 @@ def test_flush_of_an_empty_batch_does_nothing(room: Room) -> None:
     assert len(room.wait()) == 1
 
 
-def test_close_writes_what_is_left(room: Room) -> None:
-    batch = room.batch()
-    for lease in room.lease(A, B, C):
-        batch.put(page(lease))
-
-    batch.close()
-
-    assert room.documents() == [A, B, C]
-    assert sum(map(len, room.settled.queue)) == 3
-
-
 def test_close_gives_up_on_a_disk_that_does_not_come_back(room: Room) -> None:
     other = room.lock_catalog()
     batch = room.batch()
@@ -418,13 +390,10 @@ def test_put_never_waits_and_full_says_that_the_disk_is_behind(room: Room) -> No
     until(lambda: not batch.full, "the disk to catch up")
 
 
-def test_entries_are_settled_in_the_order_in_which_they_came(room: Room) -> None:
+def test_entries_are_settled_in_the_order_in_which_they_came_and_close_writes_the_rest(room: Room) -> None:
     urls = [f"{A}{n}" for n in range(25)]
-    leases = room.lease(*urls)
-    batch = room.batch(entries=10)
-    for lease in leases:
-        batch.put(page(lease))
-    batch.close()
+
+    room.decide(*map(page, room.lease(*urls)), entries=10)
 
     assert [lease.url for batch in room.settled.queue for lease, _ in batch] == urls
 
@@ -432,18 +401,10 @@ def test_entries_are_settled_in_the_order_in_which_they_came(room: Room) -> None
 # ---- what is decided
 
 
-def decide(room: Room, *entries: Entry) -> None:
-    batch = room.batch()
-    for entry in entries:
-        batch.put(entry)
-    batch.close()
-
-
 def test_good_and_bad_ends_of_one_batch_are_each_decided(room: Room) -> None:
     a, b, c, d, e = room.lease(*(f"{A}{n}" for n in range(5)))
 
-    decide(
-        room,
+    room.decide(
         page(a),
         failure(b, "not-found"),
         redirect(c, links(B)[0]),
@@ -451,9 +412,8 @@ def test_good_and_bad_ends_of_one_batch_are_each_decided(room: Room) -> None:
         failure(e, "", state="quarantined"),
     )
 
-    assert [outcome for _, outcome in room.wait()] == [
-        *("done/document", "failed/not-found", "done/redirect", "retry/timeout", "quarantined"),
-    ]
+    outcomes = ["done/document", "failed/not-found", "done/redirect", "retry/timeout", "quarantined"]
+    assert [outcome for _, outcome in room.wait()] == outcomes
     stats = inspect.stats(room.frontier)
     assert stats["reasons"] == {"document": 1, "redirect": 1, "not-found": 1}
     assert (stats["quarantined"], stats["queued"]) == (1, 2)  # one to try again, one found
@@ -462,7 +422,7 @@ def test_good_and_bad_ends_of_one_batch_are_each_decided(room: Room) -> None:
 def test_a_redirect_is_an_edge_and_a_new_url(room: Room) -> None:
     (lease,) = room.lease(A)
 
-    decide(room, redirect(lease, links(B)[0]))
+    room.decide(redirect(lease, links(B)[0]))
 
     catalog = room.catalog()
     urls = dict(catalog.urls.all())
@@ -473,19 +433,17 @@ def test_a_redirect_is_an_edge_and_a_new_url(room: Room) -> None:
 def test_the_catalog_decides_which_page_is_the_duplicate(room: Room) -> None:
     a, b = room.lease(A, B)
 
-    decide(room, page(a, body=b"twins"), page(b, body=b"twins"))
+    room.decide(page(a, body=b"twins"), page(b, body=b"twins"))
 
     assert room.reasons() == {"document": 1, "duplicate": 1}
-    catalog = room.catalog()
-    original = catalog.find(A)
-    twin = catalog.find(B)
+    original, twin = map(room.catalog().find, (A, B))
     assert original and twin and twin.duplicate_of == original.number
 
 
 def test_a_noindex_page_is_a_document_without_a_text(room: Room) -> None:
     (lease,) = room.lease(A)
 
-    decide(room, page(lease, *links(B), noindex=True))
+    room.decide(page(lease, *links(B), noindex=True))
 
     assert room.reasons() == {"noindex": 1}
     assert room.catalog().texts([1]) == {}
@@ -497,7 +455,7 @@ def test_refused_and_nofollow_links_are_recorded_and_counted_and_not_followed(ro
     plain, nofollow, archive, itself = links(B, C, A + "x.zip", A)
     outlinks = (plain, nofollow._replace(rel="nofollow"), archive._replace(refused="extension"), itself)
 
-    decide(room, replace(page(lease, *outlinks), refused={"mailto": 2}))
+    room.decide(replace(page(lease, *outlinks), refused={"mailto": 2}))
 
     stats = inspect.stats(room.frontier)
     assert stats["refused"] == {"nofollow": 1, "extension": 1, "mailto": 2}
@@ -512,8 +470,9 @@ def test_what_somebody_else_holds_by_now_is_kept_and_not_decided(room: Room) -> 
     room.frontier.expire()
     new = lease_one(room.frontier)
 
-    decide(room, page(old, *links(B)))
+    room.decide(page(old, *links(B)))
 
+    assert room.wait() == [(old, "stale")]
     assert inspect.stats(room.frontier)["leased"] == 1
     assert inspect.peek(room.frontier, 9) == []
     assert room.frontier.release([new]) == 1
@@ -528,7 +487,7 @@ def test_a_worker_that_wakes_up_after_its_lease_overwrites_nothing(
     room.frontier.expire()
     other = Room(room.folder, make_frontier(worker="bob"))
     new = lease_one(other.frontier)
-    decide(other, page(new, *links(B), body=b"what bob found"))
+    other.decide(page(new, *links(B), body=b"what bob found"))
     catalog = room.catalog()
     known, seq = catalog.find(A), catalog.last_seq()
     answers: list[int] = []
@@ -537,14 +496,13 @@ def test_a_worker_that_wakes_up_after_its_lease_overwrites_nothing(
         room.frontier, "complete", lambda done: answers.extend(found := complete(done)) or found
     )
 
-    decide(room, page(old, *links(C), body=b"what ann found"))
+    room.decide(page(old, *links(C), body=b"what ann found"))
 
     assert answers == [-1]
     assert known is not None and catalog.find(A) == known
     assert catalog.last_seq() == seq
-    assert [
-        urls_of[target] for urls_of in [dict(catalog.urls.all())] for _, target, *_ in catalog.links.all()
-    ] == [B]
+    urls = dict(catalog.urls.all())
+    assert [urls[link.target] for link in catalog.links.all()] == [B]
     assert room.reasons() == {"document": 1}
     assert inspect.peek(room.frontier, 9) == [B]
 
@@ -553,46 +511,28 @@ def test_the_frontier_is_told_what_says_the_same_as_another(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, twin, near, far = room.lease(*(f"{A}{n}" for n in range(4)))
-    entries = [page(lease) for lease in (first, twin, near, far)]
-    entries[1] = replace(entries[1], digest=entries[0].digest)
-    simhashes = (0b1111, 0b1111, 0b1110, -1)
-    entries = [replace(entry, simhash=one) for entry, one in zip(entries, simhashes, strict=True)]
+    bodies = {first: (b"same", 0b1111), twin: (b"same", 0b1111), near: (b"near", 0b1110), far: (b"far", -1)}
+    entries = [replace(page(lease, body=body), simhash=bits) for lease, (body, bits) in bodies.items()]
     told: list[Done] = []
     complete = room.frontier.complete
     monkeypatch.setattr(room.frontier, "complete", lambda done: told.extend(done) or complete(done))
 
-    decide(room, *entries)
+    room.decide(*entries)
 
-    assert [(done.reason, done.repeats) for done in told] == [
-        *(("document", False), ("duplicate", True), ("document", True), ("document", False)),
-    ]
+    assert [done.reason for done in told] == ["document", "duplicate", "document", "document"]
+    assert [done.repeats for done in told] == [False, True, True, False]
 
 
 def test_a_server_that_asked_for_rest_gets_it_though_its_page_is_decided_first(room: Room) -> None:
     """The scheduler tells of downloads by a connection of its own, which may be slow."""
-    (lease,) = room.lease("http://a.test/")
+    (lease,) = room.lease(A)
     reports = Reports()
     reports.put(Report(lease, 0.1, slow_down=True, retry_after=3600.0))
-    batch = room.batch(reports=reports)
 
-    batch.put(page(lease))
-    batch.flush()
-    room.wait()
+    room.decide(page(lease), reports=reports)
 
     assert next_due_ms(room.frontier, "http://a.test") > 3_500_000
     assert reports.take() == []
-
-
-def test_what_somebody_else_holds_by_now_is_stale(room: Room) -> None:
-    (old,) = room.lease("http://a.test/")
-    room.frontier.release([old])
-    lease_one(room.frontier)
-    batch = room.batch()
-
-    batch.put(page(old))
-    batch.flush()
-
-    assert room.wait() == [(old, "stale")]
 
 
 # ---- orderings that learn
@@ -619,97 +559,75 @@ class Learning(Ordering):
         return [self._wanted], [1]
 
 
-def test_an_ordering_that_learns_is_told_of_pages_before_their_links_are_taken_in(room: Room) -> None:
-    (lease,) = room.lease(A)
+@pytest.fixture
+def learning(room: Room) -> Learning:
+    """The ordering of the frontier, which wants C first."""
     learning = Learning(*links(C))
     room.frontier.order_by(learning)
+    return learning
 
-    batch = room.batch()
-    batch.put(page(lease, *links(B, C)))
-    batch.flush()
-    room.wait()
+
+def test_an_ordering_that_learns_is_told_of_pages_before_their_links_are_taken_in(
+    room: Room, learning: Learning
+) -> None:
+    (lease,) = room.lease(A)
+
+    room.decide(page(lease, *links(B, C)))
 
     (told,) = learning.told
     assert (told.url, told.text and told.text.body) == (A, "some words")
     assert [link.url for link in told.links] == [B, C]
-    assert learning.known_then == [[lease.id]] * 2
+    assert learning.known_then == [[], [lease.id], [lease.id]]  # for A, B and C
 
 
+@pytest.mark.usefixtures("learning")
 def test_what_it_plans_is_leased_in_that_order(room: Room) -> None:
     (lease,) = room.lease(A)
-    room.frontier.order_by(Learning(*links(C)))
 
-    batch = room.batch()
-    batch.put(page(lease, *links(B, C)))
-    batch.flush()
-    room.wait()
+    room.decide(page(lease, *links(B, C)))
 
     assert [lease_one(room.frontier).url for _ in range(2)] == [C, B]
 
 
-def test_it_is_told_of_failures_and_redirects_as_pages_without_text(room: Room) -> None:
+def test_it_is_told_of_failures_and_redirects_as_pages_without_text(room: Room, learning: Learning) -> None:
     failed, moved = room.lease(A, B)
-    learning = Learning(*links(C))
-    room.frontier.order_by(learning)
 
-    batch = room.batch()
-    batch.put(failure(failed, "not-found"))
-    batch.put(redirect(moved, *links(C)))
-    batch.flush()
-    room.wait()
+    room.decide(failure(failed, "not-found"), redirect(moved, *links(C)))
 
-    assert [(one.url, one.text, [link.url for link in one.links]) for one in learning.told] == [
-        (B, None, [C]),
-        (A, None, []),
-    ]
+    told = [(one.url, one.text, [link.url for link in one.links]) for one in learning.told]
+    assert told == [(B, None, [C]), (A, None, [])]
 
 
-def test_a_search_follows_nothing_that_the_catalog_has(room: Room) -> None:
-    (old,) = room.lease(A)
-    first = room.batch()
-    first.put(page(old))
-    first.close()
-    other = room.frontier
-    maintenance.clear(other)
-    (lease,) = room.lease(B)
-
-    batch = room.batch(only_new=True)
-    batch.put(page(lease, *links(A, C)))
-    batch.flush()
-    room.settled.get()
-    room.wait()
-
-    assert [lease_one(other).url] == [C]
-    assert inspect.stats(other)["refused"] == {"explored": 1}
-
-
-def test_what_is_tried_again_tells_nothing_yet(room: Room) -> None:
+def test_what_is_tried_again_tells_nothing_yet(room: Room, learning: Learning) -> None:
     (lease,) = room.lease(A)
-    learning = Learning(*links(C))
-    room.frontier.order_by(learning)
 
-    batch = room.batch()
-    batch.put(failure(lease, "unreachable", retry=True))
-    batch.flush()
-    room.wait()
+    room.decide(failure(lease, "unreachable", retry=True))
 
     assert learning.told == []
 
 
-def test_a_search_follows_a_redirect_to_what_the_catalog_has(room: Room) -> None:
-    """The page that was asked for may be a seed, or the best hit."""
-    (old,) = room.lease(A)
-    first = room.batch()
-    first.put(page(old))
-    first.close()
-    maintenance.clear(room.frontier)
-    room.frontier.intake.forget()  # another process, which knows nothing yet
-    (lease,) = room.lease(B)
+# ---- searches
 
-    batch = room.batch(only_new=True)
-    batch.put(redirect(lease, *links(A)))
-    batch.flush()
-    room.settled.get()
-    room.wait()
+
+@pytest.fixture
+def searching(room: Room) -> Lease:
+    """The lease of B in a search, which knows nothing yet; the catalog has A."""
+    room.decide(*map(page, room.lease(A)))
+    maintenance.clear(room.frontier)
+    room.frontier.intake.forget()
+    (lease,) = room.lease(B)
+    return lease
+
+
+def test_a_search_follows_nothing_that_the_catalog_has(room: Room, searching: Lease) -> None:
+    room.decide(page(searching, *links(A, C)), only_new=True)
+
+    assert [lease_one(room.frontier).url] == [C]
+    assert inspect.stats(room.frontier)["refused"] == {"explored": 1}
+
+
+def test_a_search_follows_a_redirect_to_what_the_catalog_has(room: Room, searching: Lease) -> None:
+    """The page that was asked for may be a seed, or the best hit."""
+    room.decide(redirect(searching, *links(A)), only_new=True)
 
     assert lease_one(room.frontier).url == A
