@@ -10,16 +10,8 @@ import pytest
 from webcrawler.frontier import CAUSES, Standing, bottleneck
 from webcrawler.frontier.inspect import ServerStanding
 
-STATS = {
-    "seen": 10,
-    "queued": 5,
-    "leased": 1,
-    "done": 4,
-    "failed": 0,
-    "quarantined": 0,
-    "reasons": {},
-    "refused": {},
-}
+COUNTS = {"seen": 10, "queued": 5, "leased": 1, "done": 4, "failed": 0, "quarantined": 0}
+STATS: dict[str, Any] = {**COUNTS, "reasons": {}, "refused": {}}
 QUIET = Standing(STATS, 0, 0, 0, 0, 1, 1, None, [], True)
 POLITE = {"delay_seconds": 1.0, "crawl_delay_max_seconds": 60.0}
 
@@ -48,18 +40,8 @@ LARGE = standing_of(queued=10_800, waiting=3, servers=[server(10_584)])
             "within the budgets: they kept 34 links out",
         ),
         (standing_of(workers=0), {}, "no-worker", "No worker is running: a crawl starts or ends"),
-        (
-            standing_of(),
-            {"batch_full": 1, "batch_queue": 400},
-            "disk",
-            "queue is full, 400 fetches wait",
-        ),
-        (
-            standing_of(),
-            {"parser_pages": 32, "parsers": 2},
-            "parsers",
-            "32 pages wait for 2 parser proc",
-        ),
+        (standing_of(), {"batch_full": 1, "batch_queue": 400}, "disk", "queue is full, 400 fetches wait"),
+        (standing_of(), {"parser_pages": 32, "parsers": 2}, "parsers", "32 pages wait for 2 parser proc"),
         (standing_of(), {"parser_pages": 31, "parsers": 2}, "politeness", "every server"),
         (standing_of(leased=900, downloading=10), {}, "disk", "Parsers and disk: 890 pages"),
         (standing_of(queued=0, leased=3), {}, "ending", "last 3 URLs"),
@@ -84,12 +66,7 @@ LARGE = standing_of(queued=10_800, waiting=3, servers=[server(10_584)])
         (standing_of(ready=40), {"downloads": 32, "downloads_max": 32}, "downloads", "all 32 places"),
         (standing_of(ready=40), {"downloads": 9, "downloads_max": 0}, "downloads", "or the network"),
         # one server has 98 % of the queue
-        (
-            LARGE,
-            POLITE,
-            "one-server",
-            "http://a.test, holds 98 % of the queue. It is asked at most",
-        ),
+        (LARGE, POLITE, "one-server", "http://a.test, holds 98 % of the queue. It is asked at most"),
         (LARGE, POLITE, "one-server", "its 10,584 URLs will take 2.9 hours or more"),
         (LARGE, {}, "politeness", "Politeness"),  # nobody says how long its pause is
         (LARGE, {"delay_seconds": 0.0}, "politeness", "Politeness"),  # it has none
