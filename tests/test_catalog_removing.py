@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +18,8 @@ from webcrawler.scope import change, expand
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    catalog = Catalog(tmp_path / "catalog.sqlite")
-    yield catalog
-    catalog.close()
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        yield catalog
 
 
 def remove(folder: Path, *patterns: str) -> None:
@@ -27,8 +27,14 @@ def remove(folder: Path, *patterns: str) -> None:
     change(folder, lambda scope: replace(scope, removed=tuple(p for one in patterns for p in expand(one))))
 
 
-def reopened(folder: Path) -> None:
+def reopen(folder: Path) -> None:
     Catalog(folder / "catalog.sqlite").close()
+
+
+def take_out(folder: Path, *patterns: str) -> None:
+    """Remove these, and have the catalog obey."""
+    remove(folder, *patterns)
+    reopen(folder)
 
 
 def test_a_removed_page_loses_document_and_text_and_keeps_links_and_history(
@@ -37,8 +43,7 @@ def test_a_removed_page_loses_document_and_text_and_keeps_links_and_history(
     write(catalog, page(A, 1, "a", [link(B)]), page(D, 2, "d"), page(B, 3, "b", [link(A)]))
     seq = catalog.last_seq()
 
-    remove(tmp_path, A)
-    reopened(tmp_path)
+    take_out(tmp_path, A)
 
     assert [catalog.find(url) is None for url in (A, D, B)] == [True, False, False]
     assert set(catalog.texts([1, 2, 3])) == {number_of(catalog, B), number_of(catalog, D)}
@@ -57,9 +62,8 @@ def test_a_batch_obeys_what_was_removed_meanwhile(catalog: Catalog, tmp_path: Pa
     assert verdict == Verdict()
     assert twins(catalog) == {B: ""}
     assert fetched(catalog, D) == 2
-    assert catalog.urls.hidden([number_of(catalog, url) for url in (A, B, C, D)]) == {
-        number_of(catalog, url) for url in (A, C, D)
-    }
+    numbers = {url: number_of(catalog, url) for url in (A, B, C, D)}
+    assert catalog.urls.hidden(list(numbers.values())) == {numbers[url] for url in (A, C, D)}
 
 
 def test_nobody_finds_a_removed_page_by_what_others_call_it(catalog: Catalog, tmp_path: Path) -> None:
@@ -67,8 +71,7 @@ def test_nobody_finds_a_removed_page_by_what_others_call_it(catalog: Catalog, tm
     before = catalog.last_seq()
     numbers = [number_of(catalog, url) for url in (B, C)]
 
-    remove(tmp_path, B)
-    reopened(tmp_path)
+    take_out(tmp_path, B)
 
     assert numbers[0] in catalog.anchors.changed(before, catalog.last_seq())
     assert [named.url for named in catalog.anchors.findable(numbers)] == [C]
@@ -76,8 +79,7 @@ def test_nobody_finds_a_removed_page_by_what_others_call_it(catalog: Catalog, tm
 
 def test_a_removed_page_is_no_link_to_follow(catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, page(A, 1, "a", [link(B), link(C)]))
-    remove(tmp_path, B)
-    reopened(tmp_path)
+    take_out(tmp_path, B)
 
     assert [far.url for far in catalog.links.open([number_of(catalog, A)])] == [C]
 
@@ -86,8 +88,7 @@ def test_a_duplicate_takes_the_part_of_a_removed_original(catalog: Catalog, tmp_
     twin = replace(page(B, 2, "same", reason="duplicate"), text=None)
     write(catalog, page(A, 1, "same"), twin, page(C, 3, "same"))
 
-    remove(tmp_path, A)
-    reopened(tmp_path)
+    take_out(tmp_path, A)
 
     assert twins(catalog) == {B: "", C: B}
     assert catalog.texts([number_of(catalog, B)])[number_of(catalog, B)].body == "same"
@@ -119,24 +120,21 @@ def test_a_redirect_to_a_removed_page_stays_an_edge(catalog: Catalog, tmp_path: 
 
 def test_obeying_twice_changes_nothing_more(catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, page(A, 1, "a"))
-    remove(tmp_path, A)
-    reopened(tmp_path)
+    take_out(tmp_path, A)
     seq = catalog.last_seq()
 
-    reopened(tmp_path)
+    reopen(tmp_path)
 
     assert catalog.last_seq() == seq
 
 
 def test_a_catalog_that_was_put_back_from_a_backup_obeys_when_it_is_written_again(tmp_path: Path) -> None:
     remove(tmp_path, A)
-    older = Catalog(tmp_path / "elsewhere" / "catalog.sqlite")
-    write(older, page(A, 1, "a"), page(B, 1, "b"))
-    older.close()
+    with closing(Catalog(tmp_path / "elsewhere" / "catalog.sqlite")) as older:
+        write(older, page(A, 1, "a"), page(B, 1, "b"))
     (tmp_path / "elsewhere" / "catalog.sqlite").rename(tmp_path / "catalog.sqlite")
 
-    reopened(tmp_path)
+    reopen(tmp_path)
 
-    reader = Catalog(tmp_path / "catalog.sqlite", readonly=True)
-    assert (reader.find(A) is None, reader.find(B) is None) == (True, False)
-    reader.close()
+    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as reader:
+        assert (reader.find(A) is None, reader.find(B) is None) == (True, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +21,8 @@ A_TEST = "http://a.test"
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    catalog = Catalog(tmp_path / "catalog.sqlite")
-    yield catalog
-    catalog.close()
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        yield catalog
 
 
 def entry(url: str, modified: float = 0.0, **fields: object) -> Link:
