@@ -34,9 +34,7 @@ def test_bookmarks_are_read_as_browsers_export_them(tmp_path: Path) -> None:
     file = tmp_path / "bookmarks.html"
     file.write_text(EXPORTED, "utf-8")
 
-    urls = read_urls(f"@{file}")
-
-    assert urls == ("http://quokka.test/", "https://xn--wmbat-jua.test/burrows?a=1&b=2")
+    assert read_urls(f"@{file}") == ("http://quokka.test/", "https://xn--wmbat-jua.test/burrows?a=1&b=2")
 
 
 def test_so_many_bookmarks_are_read(tmp_path: Path) -> None:
@@ -47,11 +45,10 @@ def test_so_many_bookmarks_are_read(tmp_path: Path) -> None:
     assert len(read_urls(f"@{file}")) == MAX_URLS
 
 
-@given(
-    st.lists(
-        st.sampled_from(["<!", "<![", " a", "<a ", "href", "=", '"', "'", ">", "http://q.test/", "&#x", "\n"])
-    )
-)
+PIECES = ["<!", "<![", " a", "<a ", "href", "=", '"', "'", ">", "http://q.test/", "&#x", "\n"]
+
+
+@given(st.lists(st.sampled_from(PIECES)))
 def test_whatever_stands_in_a_file_it_is_urls_or_told_in_one_line(pieces: list[str]) -> None:
     try:
         assert all(url.startswith(("http://", "https://")) for url in urls_of("".join(pieces)))
@@ -60,9 +57,9 @@ def test_whatever_stands_in_a_file_it_is_urls_or_told_in_one_line(pieces: list[s
 
 
 def test_links_are_read_however_they_are_quoted() -> None:
-    urls = urls_of('<a href="http://one.test/"><A ADD_DATE="1" HREF=http://two.test/?a=1&amp;b=2>')
+    marks = '<a href="http://one.test/"><A ADD_DATE="1" HREF=http://two.test/?a=1&amp;b=2>'
 
-    assert urls == ("http://one.test/", "http://two.test/?a=1&b=2")
+    assert urls_of(marks) == ("http://one.test/", "http://two.test/?a=1&b=2")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def served(folder: Path) -> dict[str, tuple[Issued, str]]:
     root = self_signed("Root", is_authority=True)
     root.write(folder / "trusted.pem")
     between = root.issue("Intermediate", is_authority=True)
-    foreign = self_signed("Nobody knows me", is_authority=True)
+    foreign, unknown = self_signed("Nobody knows me", is_authority=True), "certificate-unknown-issuer"
     return {
         "good": (between.issue(HOST, "localhost"), ""),
         "of the root itself": (root.issue(HOST), ""),
@@ -34,12 +34,9 @@ def served(folder: Path) -> dict[str, tuple[Issued, str]]:
         "of tomorrow": (between.issue(HOST, days=(1, 30)), "certificate-not-yet-valid"),
         "of another host": (between.issue("bank.test", "127.0.0.2"), "certificate-wrong-host"),
         "self-signed": (self_signed(HOST), "certificate-self-signed"),
-        "of an unknown issuer": (foreign.issue(HOST), "certificate-unknown-issuer"),
-        "with an unknown root": (
-            foreign.issue(HOST, links=(foreign.certificate,)),
-            "certificate-unknown-issuer",
-        ),
-        "without its chain": (between.issue(HOST, links=()), "certificate-unknown-issuer"),
+        "of an unknown issuer": (foreign.issue(HOST), unknown),
+        "with an unknown root": (foreign.issue(HOST, links=(foreign.certificate,)), unknown),
+        "without its chain": (between.issue(HOST, links=()), unknown),
         "of no authority": (between.issue("Leaf").issue(HOST), INVALID),
     }
 
@@ -50,7 +47,7 @@ class Web(NamedTuple):
     crawled: Crawled
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["noted", "refused"])
+@pytest.fixture(scope="module")
 def web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     """One crawl of all: a home page behind each certificate links to a second page."""
     folder = tmp_path_factory.mktemp("https")
@@ -76,11 +73,12 @@ def web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         site.stop()
 
 
-noted = pytest.mark.parametrize("web", [False], indirect=True, ids=["noted"])
-refused = pytest.mark.parametrize("web", [True], indirect=True, ids=["refused"])
+noted, refused = (
+    pytest.mark.parametrize("web", [pytest.param(is_refused, marks=pytest.mark.slow, id=name)], indirect=True)
+    for name, is_refused in (("noted", False), ("refused", True))
+)
 
 
-@pytest.mark.slow
 @noted
 def test_page_behind_a_bad_certificate_is_fetched_with_a_note(web: Web) -> None:
     for url, fault in web.faults.items():
@@ -90,7 +88,6 @@ def test_page_behind_a_bad_certificate_is_fetched_with_a_note(web: Web) -> None:
         assert web.crawled.reason(f"{url}private") == "failed/robots-disallowed"
 
 
-@pytest.mark.slow
 @noted
 def test_statistics_count_the_notes_by_kind(web: Web) -> None:
     for fault in set(web.faults.values()) - {""}:
@@ -98,7 +95,6 @@ def test_statistics_count_the_notes_by_kind(web: Web) -> None:
         assert re.search(rf"'webcrawler/noted/{fault}': {fetches}\b", web.crawled.log)
 
 
-@pytest.mark.slow
 @noted
 def test_record_of_the_archive_has_the_note(web: Web) -> None:
     kept = {record.response.url: record.error for record in records(web.crawled.folder / "pages")}
@@ -106,7 +102,6 @@ def test_record_of_the_archive_has_the_note(web: Web) -> None:
     assert {url: kept[url] for url in web.faults} == web.faults
 
 
-@pytest.mark.slow
 @noted
 def test_explain_shows_the_note(web: Web, run: Run) -> None:
     url = f"{web.sites['expired'].url}/"
@@ -116,40 +111,31 @@ def test_explain_shows_the_note(web: Web, run: Run) -> None:
     assert found["last_fetch"]["error"] == "certificate-expired"
 
 
-@pytest.mark.slow
 @refused
 def test_good_chain_is_accepted_where_bad_ones_are_refused(web: Web) -> None:
     for url, fault in web.faults.items():
         assert web.crawled.reason(url) == (f"failed/{fault}" if fault else "done/document")
 
 
-@pytest.mark.slow
 @refused
 def test_refused_server_is_sent_no_request_and_is_not_tried_again(web: Web) -> None:
     assert [name for name, site in web.sites.items() if site.asked] == ["good", "of the root itself"]
     assert not any(web.crawled.fetch(url).retry for url, fault in web.faults.items() if fault)
 
 
-@pytest.mark.slow
 @refused
 def test_frontier_counts_the_kinds(web: Web) -> None:
-    found = web.crawled.frontier["states"]["reasons"]
+    found, faults = web.crawled.frontier["states"]["reasons"], list(web.faults.values())
 
-    assert {kind: found[kind] for kind in KINDS} == {
-        kind: list(web.faults.values()).count(kind) for kind in KINDS
-    }
+    assert [found[kind] for kind in KINDS] == [faults.count(kind) for kind in KINDS]
 
 
-@pytest.mark.slow
 @refused
 def test_seed_that_is_refused_is_told_with_what_to_do(web: Web) -> None:
     url = f"{web.sites['expired'].url}/"
 
-    told = (
-        f"the seed {url} failed: certificate-expired; DOWNLOAD_VERIFY_CERTIFICATES=no fetches it all the same"
-    )
-
-    assert told in web.crawled.log
+    told = "certificate-expired; DOWNLOAD_VERIFY_CERTIFICATES=no fetches it all the same"
+    assert f"the seed {url} failed: {told}" in web.crawled.log
 
 
 @pytest.mark.slow

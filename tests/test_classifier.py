@@ -44,6 +44,13 @@ def by(*seeds: str, **arguments: object) -> Ordering:
     return found
 
 
+def on_genes(*seeds: str, **arguments: object) -> Ordering:
+    """Of these seeds and one that is about genes, which was fetched."""
+    strategy = by(SEED, *seeds, **arguments)
+    told(strategy, seen(SEED, GENES))
+    return strategy
+
+
 def score(strategy: Ordering, body: str) -> float:
     """Of a page that is near a page on the topic, so that its links are followed."""
     return (strategy.page_note(text(body), lease_of(A, note=9)) % BAND) / (BAND - 1)
@@ -111,8 +118,7 @@ def test_of_other_pages_the_half_least_like_the_examples_is_what_is_not_wanted()
 
 
 def test_pages_like_the_seeds_are_better_than_others_before_any_other_page_was_seen() -> None:
-    strategy = by(SEED)
-    told(strategy, seen(SEED, GENES))
+    strategy = on_genes()
 
     assert score(strategy, CELLS) > 2 * max(score(strategy, body) for body in (TREES, SHIPS, STOCKS))
 
@@ -179,16 +185,15 @@ def test_the_same_pages_give_the_same_scores() -> None:
     pages = [seen(f"{A}{n}", [TREES, SHIPS, STOCKS, CELLS][n % 4] + f" {n}") for n in range(400)]
     scores = []
     for _ in range(2):
-        strategy = by(SEED)
-        told(strategy, seen(SEED, GENES), *pages)
+        strategy = on_genes()
+        told(strategy, *pages)
         scores.append([score(strategy, body) for body in (CELLS, TREES, SHIPS)])
 
     assert scores[0] == scores[1]
 
 
 def test_a_model_is_trained_anew_ever_more_rarely() -> None:
-    strategy, models = by(SEED), []
-    told(strategy, seen(SEED, GENES))
+    strategy, models = on_genes(), []
     for n in range(200):
         strategy.learn([seen(f"{A}{n}", TREES)])
         models.append(strategy._model)  # type: ignore[attr-defined]
@@ -201,8 +206,7 @@ def test_a_model_is_trained_anew_ever_more_rarely() -> None:
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_so_many_off_topic_pages_in_a_row_are_tunnelled_through(depth: int) -> None:
-    strategy = by(SEED, depth=depth)
-    told(strategy, seen(SEED, GENES))
+    strategy = on_genes(depth=depth)
     source = Source(note=strategy.page_note(text(GENES), lease_of(SEED)))
     priorities = []
     for _ in range(depth + 2):
@@ -213,15 +217,13 @@ def test_so_many_off_topic_pages_in_a_row_are_tunnelled_through(depth: int) -> N
     assert [priority >= 0 for priority in priorities] == [True] * depth + [False] * 2
 
     back = strategy.page_note(text(GENES), lease_of(A, note=strategy.note(link(A), source)))
-    assert strategy.note(link(A), Source(note=back)) == strategy.note(
-        link(A), Source(note=strategy.page_note(text(GENES), lease_of(SEED)))
-    )
+    first = strategy.page_note(text(GENES), lease_of(SEED))
+    assert strategy.note(link(A), Source(note=back)) == strategy.note(link(A), Source(note=first))
 
 
 @pytest.mark.parametrize("degree, is_followed", [(0.001, True), (0.9999, False)])
 def test_a_page_is_on_topic_from_the_degree_of_relatedness_on(degree: float, is_followed: bool) -> None:
-    strategy = by(SEED, degree=degree, depth=0)
-    told(strategy, seen(SEED, GENES))
+    strategy = on_genes(degree=degree, depth=0)
 
     note = strategy.page_note(text(CELLS), lease_of(A))
 
@@ -231,19 +233,17 @@ def test_a_page_is_on_topic_from_the_degree_of_relatedness_on(degree: float, is_
 def test_a_page_without_text_is_as_if_it_were_not_there() -> None:
     strategy = by(SEED, depth=1)
     note = strategy.page_note(text(TREES), lease_of(A))
+    without = strategy.page_note(None, lease_of(A))
 
     assert strategy.note(link(A), Source(note=strategy.page_note(None, lease_of(A, note=2)))) == 2
-    assert strategy.note(link(A), Source(note=note)) == strategy.note(
-        link(A), Source(note=strategy.page_note(None, lease_of(A)))
-    )
+    assert strategy.note(link(A), Source(note=note)) == strategy.note(link(A), Source(note=without))
 
 
 # ---- the crawl
 
 
 def test_what_was_judged_by_an_early_model_is_judged_again_by_the_next() -> None:
-    strategy = by(SEED, OTHER := A + "other")
-    told(strategy, seen(SEED, GENES))
+    strategy = on_genes(OTHER := A + "other")
     before = told(strategy, seen(A, SHIPS, link(A + "1"), link(A + "2")))
 
     after = told(strategy, seen(OTHER, SHIPS))
@@ -254,8 +254,7 @@ def test_what_was_judged_by_an_early_model_is_judged_again_by_the_next() -> None
 
 
 def test_a_page_that_is_told_again_keeps_the_links_that_it_had() -> None:
-    strategy = by(SEED, OTHER := A + "other")
-    told(strategy, seen(SEED, GENES))
+    strategy = on_genes(OTHER := A + "other")
     told(strategy, seen(A, SHIPS, link(A + "1")), seen(A, SHIPS, link(A + "2"), relevance=0.5))
 
     after = told(strategy, seen(OTHER, SHIPS))

@@ -112,10 +112,8 @@ def test_only_plain_result_pages_are_counted(tmp_path: Path) -> None:
 
     found = counts(tmp_path)
 
-    rows = {
-        (found.pairs[pair][1], rank): (shown, clicked)
-        for pair, rank, shown, clicked in zip(found.pair, found.rank, found.shown, found.clicked, strict=True)
-    }
+    columns = zip(found.pair, found.rank, found.shown, found.clicked, strict=True)
+    rows = {(found.pairs[pair][1], rank): (shown, clicked) for pair, rank, shown, clicked in columns}
     assert rows == {(A, 0): (10, 0), (B, 1): (10, 10), (C, 2): (20, 0), (B, 0): (10, 10), (A, 1): (10, 0)}
     assert found.queries == {query_id("radish"): ("radish", 20)}
 
@@ -145,9 +143,8 @@ def test_an_empty_log_has_nothing_to_fit(tmp_path: Path) -> None:
 
 def test_rankings_are_judged_by_clicks(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")
-    crawl = crawled(
-        tmp_path / "crawl", fetched(A, title="radish and turnip and more"), fetched(B, title="radish")
-    )
+    pages = fetched(A, title="radish and turnip and more"), fetched(B, title="radish")
+    crawl = crawled(tmp_path / "crawl", *pages)
     wait_until_caught_up(crawl)
     log_of(crawl)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from localweb import Crawled, Route, Site, copy_at_rest, crawl, page
+from localweb import Crawled, Route, Site, copy_at_rest, crawl, page, sites
 from waiting import at_rest
 
 from webcrawler import settings
@@ -27,9 +28,8 @@ PAGES = [f"/{n}" for n in range(20)]
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     routes: dict[str, Route] = {"/": page(*PAGES), **{name: page("/") for name in PAGES}}
-    site = Site(routes).start()
-    yield site
-    site.stop()
+    with sites(site=routes) as opened:
+        yield opened["site"]
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,10 @@ def run(tmp_path: Path, site: Site, *arguments: str, most: int = 10, **settings:
 
 def rank(tmp_path: Path, site: Site, ranks: dict[str, float]) -> None:
     """As the ranker would have stored them."""
-    catalog = Catalog(tmp_path / "catalog.sqlite")
-    urls = dict(catalog.urls.all())
-    values = [ranks.get(urls[number].removeprefix(site.url), 1.0) for number in sorted(urls)]
-    stored.store(tmp_path / "ranks", np.array(values), catalog.last_seq(), catalog.identity)
-    catalog.close()
+    with closing(Catalog(tmp_path / "catalog.sqlite")) as catalog:
+        urls = dict(catalog.urls.all())
+        values = [ranks.get(urls[number].removeprefix(site.url), 1.0) for number in sorted(urls)]
+        stored.store(tmp_path / "ranks", np.array(values), catalog.last_seq(), catalog.identity)
 
 
 def names(crawled: Crawled, site: Site) -> set[str]:
@@ -99,16 +98,13 @@ def test_at_most_a_fifth_of_the_fetches_are_replacements(first: Crawled, site: S
 
     run(first.folder, site, "-a", "refresh=once")
 
-    new = [name for name in site.pages if name in waiting]
-    assert len(new) <= len(site.pages) / 5
+    assert sum(name in waiting for name in site.pages) <= len(site.pages) / 5
 
 
 def test_without_ranks_nothing_is_replaced(first: Crawled, site: Site) -> None:
     before = first.documents()
 
-    after = run(first.folder, site, "-a", "refresh=once")
-
-    assert after.documents() == before
+    assert run(first.folder, site, "-a", "refresh=once").documents() == before
 
 
 def test_a_smaller_size_discards_the_least_important_documents(first: Crawled, site: Site) -> None:
