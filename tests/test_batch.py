@@ -328,10 +328,9 @@ def test_an_error_of_ours_ends_the_batch_and_says_so(room: Room) -> None:
 
 
 def test_a_batch_is_written_at_so_many_entries(room: Room) -> None:
-    leases = room.lease(A, B, C)
     batch = room.batch(entries=3)
 
-    for lease in leases:
+    for lease in room.lease(A, B, C):
         batch.put(page(lease))
 
     assert len(room.wait()) == 3
