@@ -84,16 +84,6 @@ def test_a_removed_page_is_no_link_to_follow(catalog: Catalog, tmp_path: Path) -
     assert [far.url for far in catalog.links.open([number_of(catalog, A)])] == [C]
 
 
-def test_a_duplicate_takes_the_part_of_a_removed_original(catalog: Catalog, tmp_path: Path) -> None:
-    twin = replace(page(B, 2, "same", reason="duplicate"), text=None)
-    write(catalog, page(A, 1, "same"), twin, page(C, 3, "same"))
-
-    take_out(tmp_path, A)
-
-    assert twins(catalog) == {B: "", C: B}
-    assert catalog.texts([number_of(catalog, B)])[number_of(catalog, B)].body == "same"
-
-
 def test_what_is_let_in_again_comes_back_with_its_next_fetch(catalog: Catalog, tmp_path: Path) -> None:
     write(catalog, page(A, 1, "a"))
     remove(tmp_path, A)
