@@ -309,9 +309,8 @@ def test_a_killed_follower_loses_and_doubles_nothing(crawl: Crawl, name: str, pa
     )
     run = [sys.executable, "-c", code, str(crawl.folder), "--once"]
 
-    killed = subprocess.run(
-        run, env=os.environ | failpoints.environment(f"{name}:kill:{passing}"), check=False
-    )
+    armed = os.environ | failpoints.environment(f"{name}:kill:{passing}")
+    killed = subprocess.run(run, env=armed, check=False)
     again = subprocess.run(run, check=False)
 
     assert (killed.returncode, again.returncode) == (-9, 0)

@@ -314,15 +314,6 @@ def test_changed_document_comes_after_those_that_had_its_new_digest_before(catal
     assert twins(catalog) == {A: B, B: ""}
 
 
-def test_next_original_takes_over_the_text_where_it_came_without_one(catalog: Catalog) -> None:
-    twin = replace(page(B, 2, "same", reason="duplicate"), text=None)
-    write(catalog, page(A, 1, "same"), twin)
-
-    write(catalog, page(A, 3, "changed"))
-
-    assert catalog.texts([number_of(catalog, B)])[2].body == "same"
-
-
 def test_pages_without_a_digest_are_no_duplicates(catalog: Catalog) -> None:
     one, other = replace(page(A, 1), digest=b""), replace(page(B, 2), digest=b"")
 

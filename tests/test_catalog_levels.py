@@ -170,11 +170,7 @@ def test_a_batch_moves_about_as_many_rows_as_it_adds(
             write(catalog, page(f"http://a.example/{n}", n, str(n)))
         moved = list[int]()
         counted = _levels.run
-        monkeypatch.setattr(
-            _levels,
-            "run",
-            lambda db, name, **values: moved.append(counted(db, name, **values).rowcount),
-        )
+        monkeypatch.setattr(_levels, "run", lambda *a, **values: moved.append(counted(*a, **values).rowcount))
         for n in range(150, 300):
             moved.append(0)
             write(catalog, page(f"http://a.example/{n}", n, str(n)))
@@ -196,9 +192,8 @@ def test_killed_before_the_commit_the_rows_are_where_they_were(tmp_path: Path, p
     armed = failpoints.environment(f"catalog.before-commit:kill:{passing}")
     paths = os.pathsep.join([armed["PYTHONPATH"], str(Path(__file__).parent)])
 
-    killed = subprocess.run(
-        [sys.executable, "-c", code, str(path)], env=os.environ | armed | {"PYTHONPATH": paths}
-    )
+    python = [sys.executable, "-c", code, str(path)]
+    killed = subprocess.run(python, env=os.environ | armed | {"PYTHONPATH": paths})
 
     assert killed.returncode == -9
     with closing(Catalog(path)) as catalog:
