@@ -56,7 +56,6 @@ def by_definition(text: str) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-@pytest.mark.slow
 @given(st.lists(st.sampled_from(WORDS) | st.text(min_size=1, max_size=5), min_size=60, max_size=90))
 def test_bulk_arithmetic_gives_what_the_definition_gives(words: list[str]) -> None:
     text = " ".join(words)
