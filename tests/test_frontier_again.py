@@ -17,12 +17,22 @@ def counts(frontier: Frontier) -> dict[str, int]:
     return {**{state: found[state] for state in ("seen", "queued", "leased")}, **found["reasons"]}
 
 
-def with_failed_check(make_frontier: MakeFrontier) -> Frontier:
+def visited(frontier: Frontier, *urls: str) -> None:
+    frontier.discover(links(*urls))
+    visit_all(frontier)
+
+
+def due(frontier: Frontier) -> Frontier:
+    """A was visited, and is due again."""
+    visited(frontier, A)
+    assert frontier.again([DUE]) == 1
+    return frontier
+
+
+@pytest.fixture
+def failed(make_frontier: MakeFrontier) -> Frontier:
     """A check of A has failed, and waits to be tried once more."""
-    frontier = make_frontier("fifo", tries=2, backoff=5.0)
-    frontier.discover(links(A))
-    visit(frontier)
-    frontier.again([DUE])
+    frontier = due(make_frontier("fifo", tries=2, backoff=5.0))
     lease = lease_one(frontier)
     fetch(frontier, lease)
     assert fail(frontier, lease) == 1
@@ -30,20 +40,11 @@ def with_failed_check(make_frontier: MakeFrontier) -> Frontier:
 
 
 def test_a_url_that_is_due_again_is_queued_and_no_longer_counted_as_what_it_was(frontier: Frontier) -> None:
-    frontier.discover(links(A))
-    visit(frontier)
-
-    assert frontier.again([DUE]) == 1
-
-    assert counts(frontier) == {"seen": 1, "queued": 1, "leased": 0}
+    assert counts(due(frontier)) == {"seen": 1, "queued": 1, "leased": 0}
 
 
 def test_its_lease_says_what_it_was_and_what_to_send(frontier: Frontier) -> None:
-    frontier.discover(links(A))
-    visit(frontier)
-    frontier.again([DUE])
-
-    lease = lease_one(frontier)
+    lease = lease_one(due(frontier))
 
     assert (lease.url, lease.was, lease.request) == (A, "done/document", '{"headers":{}}')
     frontier.complete([done(lease)])
@@ -54,8 +55,7 @@ def test_its_lease_says_what_it_was_and_what_to_send(frontier: Frontier) -> None
 def test_it_is_fetched_by_the_spelling_that_is_given(frontier: Frontier, is_known: bool) -> None:
     spelling = A + "index.html"
     if is_known:
-        frontier.discover(links(A))
-        visit(frontier)
+        visited(frontier, A)
 
     frontier.again([DUE._replace(spelling=spelling)])
 
@@ -74,8 +74,7 @@ def test_what_waits_keeps_the_spelling_that_it_has(frontier: Frontier) -> None:
 
 
 def test_it_comes_before_all_that_is_new_in_the_order_given(frontier: Frontier) -> None:
-    frontier.discover(links(A, B))
-    visit_all(frontier)
+    visited(frontier, A, B)
     frontier.discover(links("http://a.test/new"))
 
     frontier.again([Again(B, "done/document"), Again(A, "done/document")])
@@ -96,30 +95,22 @@ def test_what_was_never_seen_is_taken_in_as_new(frontier: Frontier) -> None:
     assert frontier.again([DUE]) == 1
 
     lease = lease_one(frontier)
-
     assert (lease.was, lease.request) == ("", "")
 
 
-def test_a_check_that_fails_is_tried_again_and_then_counts_as_what_is_said(
-    make_frontier: MakeFrontier,
-) -> None:
-    frontier = with_failed_check(make_frontier)
-
-    let_pass(frontier, 10)
-    lease = lease_one(frontier)
+def test_a_check_that_fails_is_tried_again_and_then_counts_as_what_is_said(failed: Frontier) -> None:
+    let_pass(failed, 10)
+    lease = lease_one(failed)
 
     assert lease.was == "done/document"
-    assert frontier.fail([Failed(lease, "done/document", True)]) == [0]
-    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
+    assert failed.fail([Failed(lease, "done/document", True)]) == [0]
+    assert counts(failed) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
 
 
 def test_a_dead_workers_check_is_still_a_check(make_frontier: MakeFrontier) -> None:
     one, other = make_frontier("fifo", worker="one"), make_frontier("fifo", worker="other")
-    one.discover(links(A))
-    visit(one)
-    one.again([DUE])
     one.expire(5.0)
-    lease_one(one)
+    lease_one(due(one))
 
     assert other.expire_dead(lambda worker: worker == "one") == 1
 
@@ -128,8 +119,7 @@ def test_a_dead_workers_check_is_still_a_check(make_frontier: MakeFrontier) -> N
 
 def test_links_and_rescoring_leave_its_place(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier("backlink")
-    frontier.discover(links(A, B, C))
-    visit_all(frontier)
+    visited(frontier, A, B, C)
     frontier.discover(links(D))
     frontier.again([Again(B, "done/document"), Again(A, "done/document")])
 
@@ -139,8 +129,7 @@ def test_links_and_rescoring_leave_its_place(make_frontier: MakeFrontier) -> Non
 
 
 def test_a_blocked_server_is_not_asked_again(frontier: Frontier) -> None:
-    frontier.discover(links(A, C))
-    visit_all(frontier)
+    visited(frontier, A, C)
     frontier.block("http://a.test")
 
     assert frontier.again([DUE, Again(C, "done/document")]) == 1
@@ -148,19 +137,14 @@ def test_a_blocked_server_is_not_asked_again(frontier: Frontier) -> None:
 
 
 def test_blocking_a_server_decides_what_was_due_again(frontier: Frontier) -> None:
-    frontier.discover(links(A))
-    visit_all(frontier)
-    frontier.again([DUE])
-
-    assert frontier.block("http://a.test") == 1
+    assert due(frontier).block("http://a.test") == 1
 
     assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "blocked": 1}
     assert frontier.client.hlen("{crawl:0}:index:again") == 0
 
 
 def test_a_check_that_is_withdrawn_leaves_the_url_as_it_was(frontier: Frontier) -> None:
-    frontier.discover(links(A, B, C))
-    visit_all(frontier)
+    visited(frontier, A, B, C)
     frontier.again([DUE, Again(C, "done/document")])
 
     for _ in range(2):  # the answer to the first call may have been lost
@@ -173,10 +157,7 @@ def test_a_check_that_is_withdrawn_leaves_the_url_as_it_was(frontier: Frontier) 
 
 
 def test_a_check_that_is_leased_or_a_url_that_is_new_is_not_withdrawn(frontier: Frontier) -> None:
-    frontier.discover(links(A))
-    visit(frontier)
-    frontier.discover(links(B))
-    frontier.again([DUE])
+    due(frontier).discover(links(B))
     lease = lease_one(frontier)
 
     assert frontier.withdraw([A, B]) == {A}
@@ -186,21 +167,18 @@ def test_a_check_that_is_leased_or_a_url_that_is_new_is_not_withdrawn(frontier: 
     assert counts(frontier) == {"seen": 2, "queued": 1, "leased": 0, "document": 1}
 
 
-def test_a_check_that_waits_to_be_tried_again_can_be_withdrawn(make_frontier: MakeFrontier) -> None:
-    frontier = with_failed_check(make_frontier)
+def test_a_check_that_waits_to_be_tried_again_can_be_withdrawn(failed: Frontier) -> None:
+    failed.withdraw([A])
 
-    frontier.withdraw([A])
-
-    let_pass(frontier, 10)
-    assert visit_all(frontier) == []
-    assert counts(frontier) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
+    let_pass(failed, 10)
+    assert visit_all(failed) == []
+    assert counts(failed) == {"seen": 1, "queued": 0, "leased": 0, "document": 1}
 
 
 def test_each_goes_to_the_partition_of_its_server(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier("fifo", partitions=4)
     urls = [f"http://s{n}.test/" for n in range(20)]
-    frontier.discover(links(*urls))
-    visit_all(frontier)
+    visited(frontier, *urls)
 
     assert frontier.again([Again(url, "done/document") for url in urls]) == 20
     assert sorted(visit_all(frontier)) == sorted(urls)

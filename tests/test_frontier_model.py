@@ -37,8 +37,6 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from webcrawler.frontier import Budgets, Done, Failed, Politeness, Report, intake
 from webcrawler.records import Lease
 
-LINKS_PER_CALL = 3  # so that some pages have too many for one call
-
 
 class Histories(RuleBasedStateMachine):
     """Two workers on one frontier, a web of five servers, and all that can happen to them."""
@@ -258,13 +256,8 @@ class Histories(RuleBasedStateMachine):
             self.pair.finish()
 
 
-@pytest.fixture
-def small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "LINKS_PER_CALL", LINKS_PER_CALL)
-
-
-@pytest.mark.usefixtures("small_calls")
-def test_the_frontier_does_what_its_model_does(client: redis.Redis) -> None:
+def test_the_frontier_does_what_its_model_does(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "LINKS_PER_CALL", 3)  # some pages have too many for one call
     Histories.client = client
     Histories.TestCase.settings = settings(
         max_examples=int(os.environ.get("FRONTIER_EXAMPLES", examples(40))),

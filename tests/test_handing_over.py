@@ -73,27 +73,22 @@ def test_documents_that_are_handed_over_are_there_and_known_the_second_time(
     assert urls(tmp_path / "main") == urls(folder)
 
 
-@pytest.mark.slow
-def test_what_is_too_much_at_a_time_is_sent_in_parts(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("most", "taken", "left_out"),
+    [pytest.param(4, 12, {}, marks=pytest.mark.slow), (1, 0, {"too-large": 12})],
+)
+def test_what_is_too_much_at_a_time_is_sent_in_parts_and_left_out_if_it_is_too_large_alone(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    taken: int,
+    left_out: dict[str, int],
 ) -> None:
-    monkeypatch.setattr(receiver, "MOST_RECORDS", 4)  # one of them is about the file
+    monkeypatch.setattr(receiver, "MOST_RECORDS", most)  # one of them is about the file
 
     with main_index(tmp_path / "main") as index:
-        sent = send(folder, index)
-
-    assert sent == HandedOver(12, 0, taken=12, known=0, left_out={})
-
-
-def test_a_document_that_is_too_large_alone_is_left_out(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(receiver, "MOST_RECORDS", 1)
-
-    with main_index(tmp_path / "main") as index:
-        sent = send(folder, index)
-
-    assert sent == HandedOver(12, 0, taken=0, known=0, left_out={"too-large": 12})
+        assert send(folder, index) == HandedOver(12, 0, taken=taken, known=0, left_out=left_out)
 
 
 # ---- what goes wrong
@@ -321,7 +316,7 @@ def test_a_search_that_cannot_share_says_so_before_it_begins(
 ) -> None:
     monkeypatch.setattr("webcrawler.settings.SHARE_TOKEN", token)
 
-    told = run("crawl", "realtime", "-a", "query=quokka", "-s", f"SHARE_URL={url}", folder=tmp_path / "finds")
+    told = run("crawl", "realtime", "-a", "query=quokka", "-s", f"SHARE_URL={url}")
 
     assert (told.status, told.err.count("\n")) == (2, 1)
-    assert not (tmp_path / "finds").exists()
+    assert not (tmp_path / "crawl").exists()

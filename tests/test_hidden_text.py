@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localweb import Answer, crawl, sites
 from searched import entry, publish
+from test_rebuild_command import WITH_INDEX
 from test_spam import PROSE
 
-from webcrawler.archive.catalog import Catalog
 from webcrawler.index import reindex
 from webcrawler.parsing import parse
 from webcrawler.parsing.invisible import FEWEST_WORDS, IN_A_LINE, SHARE
@@ -161,17 +158,20 @@ CELLS = f"<tr>{'<td>yes<td>no' * 20}" * 9
         "<p>We use cookies. Cookies help us to serve you; by going on you accept cookies.</p>",
         f"<script>{STUFFED}</script><template>{STUFFED}</template><noscript>{STUFFED}</noscript>",
     ],
-)  # fmt: skip
+)
 def test_honest_hiding_is_no_mark(html: str) -> None:
     assert hidden(f"{OWN}<div style='display:none'>{html}</div>") == 0
 
 
-def test_labels_for_screen_readers_are_no_mark() -> None:
-    assert hidden(f"{OWN}<a {AWAY} href='#main'>Skip to content</a>{LABELS}") == 0
-
-
-def test_a_submenu_of_a_navigation_is_no_mark() -> None:
-    assert hidden(f"{OWN}<nav><div><p style='display:none'>{STUFFED}</p></div></nav>") == 0
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<a {AWAY} href='#main'>Skip to content</a>{LABELS}",  # for screen readers
+        f"<nav><div><p style='display:none'>{STUFFED}</p></div></nav>",  # a submenu
+    ],
+)
+def test_nor_are_single_labels_and_what_is_within_a_navigation(html: str) -> None:
+    assert hidden(f"{OWN}{html}") == 0
 
 
 def words(count: int, visible: int = 1) -> int:
@@ -264,11 +264,6 @@ def test_the_mark_is_still_there_in_an_index_that_is_built_anew(crawl_dir: Path)
     assert Searcher(crawl_dir).rank("flights") == before
 
 
-def test_a_text_that_was_stored_before_has_no_mark(crawl_dir: Path) -> None:
-    with closing(Catalog(crawl_dir / "catalog.sqlite", readonly=True)) as catalog:
-        assert {number: text.hidden for number, text in catalog.texts([1, 2]).items()} == {1: 80, 2: 0}
-
-
 ROUTES = {
     "/": Answer("<title>Start</title><a href=/marked>one</a> <a href=/honest>other</a>"),
     "/marked": Answer(
@@ -282,31 +277,19 @@ ROUTES = {
 }
 
 
-@pytest.fixture
-def crawled(tmp_path: Path) -> Iterator[Path]:
-    go = partial(crawl, tmp_path / "crawl", ITEM_PIPELINES=json.dumps({
-        f"pipelines.{name}": 100 + n for n, name in enumerate((
-            "duplicates.DuplicatesPipeline", "pages.PagesPipeline", "linkgraph.LinkGraphPipeline",
-            "fulltext.FullTextPipeline",
-        ))
-    }))  # fmt: skip
-    with sites(site=dict(ROUTES)) as web:
-        done = go("index", "-a", f"seeds={web['site'].url}/")
-        assert done.status == 0, done.log
-    yield tmp_path / "crawl"
-
-
 @pytest.mark.slow
-def test_a_crawled_page_with_hidden_words_ranks_below_the_same_page_without(crawled: Path, run: Run) -> None:
+def test_a_crawled_page_with_hidden_words_ranks_below_the_same_page_without(tmp_path: Path, run: Run) -> None:
+    crawled = tmp_path / "crawl"
+    with sites(site=dict(ROUTES)) as web:
+        done = crawl(crawled, "index", "-a", f"seeds={web['site'].url}/", ITEM_PIPELINES=WITH_INDEX)
+        assert done.status == 0, done.log
+
     def ranked() -> list[tuple[str, list[str]]]:
-        hits = json.loads(run("search", "flights", "--explain", "--json", folder=crawled).out)["hits"]
-        return [
-            (
-                hit["url"].rpartition("/")[2],
-                [part["detail"] for part in hit["explanation"] if part["what"] == "hidden text"],
-            )
-            for hit in hits
+        hits = json.loads(run("search", "flights", "--explain", "--json").out)["hits"]
+        whys = [
+            [part["detail"] for part in hit["explanation"] if part["what"] == "hidden text"] for hit in hits
         ]
+        return [(hit["url"].rpartition("/")[2], why) for hit, why in zip(hits, whys, strict=True)]
 
     total = len(f"Cheap flights. {PROSE}".split()) + 80
     expected = [("honest", []), ("marked", [f"80 of {total} words: × 0.5"])]
@@ -317,6 +300,6 @@ def test_a_crawled_page_with_hidden_words_ranks_below_the_same_page_without(craw
         shutil.rmtree(crawled / view, ignore_errors=True)
     for file in crawled.glob("catalog.sqlite*"):
         file.unlink()
-    run("rebuild", folder=crawled)
+    run("rebuild")
     reindex(crawled)
     assert ranked() == expected

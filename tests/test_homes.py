@@ -24,15 +24,13 @@ workers = st.sets(st.builds("{}@host-{}".format, st.sampled_from("ABC"), st.inte
 
 @given(workers)
 def test_all_workers_agree_on_one_home_for_each_partition(alive: set[str]) -> None:
-    owners: dict[str, list[str]] = {partition: [] for partition in PARTITIONS}
-    for worker in alive:
-        homes = Homes(PARTITIONS, worker)
-        homes.learn(alive)
-        for partition in PARTITIONS:
-            if not homes.is_foreign(partition):
-                owners[partition].append(worker)
+    homes = {worker: Homes(PARTITIONS, worker) for worker in alive}
+    for one in homes.values():
+        one.learn(alive)
 
-    assert owners == {partition: [home_of(partition, alive)] for partition in PARTITIONS}
+    for partition in PARTITIONS:
+        owners = [worker for worker, one in homes.items() if not one.is_foreign(partition)]
+        assert owners == [home_of(partition, alive)]
 
 
 @given(workers, st.integers(0, 98))
@@ -107,11 +105,20 @@ def domains(some: set[str]) -> set[str]:
     return set(map(registrable_domain, some))
 
 
-def of(frontier: Frontier) -> set[str]:
-    """The URLs that are at home with its worker."""
-    alive = frontier.workers()
+def of(frontier: Frontier, *alive: str) -> set[str]:
+    """The URLs that are at home with its worker, while these are alive or those that are now."""
     prefixes = {url: frontier.partitions.of_server(url.rpartition("/")[0]).prefix for url in URLS}
-    return {url for url, prefix in prefixes.items() if home_of(prefix, alive) == frontier.worker}
+    workers = alive or frontier.workers()
+    return {url for url, prefix in prefixes.items() if home_of(prefix, workers) == frontier.worker}
+
+
+def leased_at_last(frontier: Frontier, limit: int = ALL) -> set[str]:
+    """All that it leases until it gets nothing."""
+    found: set[str] = set()
+    while more := leased(frontier, limit):
+        assert len(more) <= limit
+        found |= more
+    return found
 
 
 def fall_behind(frontier: Frontier) -> None:
@@ -135,11 +142,7 @@ def test_what_its_owner_leaves_due_for_long_is_leased_by_another_that_has_nothin
     assert not leased(ann, limit), "bob has just come"
     fall_behind(ann)
 
-    found: set[str] = set()
-    while more := leased(ann, limit):
-        assert len(more) <= limit
-        found |= more
-    assert own | found == set(URLS)
+    assert own | leased_at_last(ann, limit) == set(URLS)
 
 
 def test_nothing_is_taken_by_who_had_something_to_do_a_moment_ago(
@@ -172,10 +175,7 @@ def test_new_urls_are_not_left_to_an_owner_that_leases_checks_only(ann: Frontier
     ann.leases.checks_only = True
     assert not leased(ann)
 
-    found: set[str] = set()
-    while more := leased(bob):
-        found |= more
-    assert found == set(URLS)
+    assert leased_at_last(bob) == set(URLS)
 
 
 def test_who_has_something_due_at_home_leases_that_first(ann: Frontier, bob: Frontier) -> None:
@@ -184,9 +184,7 @@ def test_who_has_something_due_at_home_leases_that_first(ann: Frontier, bob: Fro
     assert leased(ann, 5) <= of(ann)
 
 
-def test_who_has_no_place_for_doubtful_servers_of_its_own_takes_none_of_others(
-    ann: Frontier, bob: Frontier
-) -> None:
+def test_who_has_no_place_for_doubtful_servers_takes_none_of_others(ann: Frontier, bob: Frontier) -> None:
     fall_behind(ann)
 
     assert not ann.lease(5, doubtful=0).leases
@@ -280,8 +278,7 @@ def test_what_a_worker_has_brought_itself_is_found_at_once(ann: Frontier, bob: F
 
     for lease in leases:
         fetch(ann, lease)
-    other_thread = ann.on(ann.client)
-    other_thread.complete([done(lease, f"{lease.url}/more") for lease in leases])
+    ann.on(ann.client).complete([done(lease, f"{lease.url}/more") for lease in leases])  # another thread
 
     assert leased(ann) >= {f"{url}/more" for url in of(ann)}
 
@@ -316,11 +313,4 @@ def test_what_comes_home_is_asked_at_once(ann: Frontier, bob: Frontier) -> None:
     bob.leave()
     ann.meet()
 
-    assert leased(ann) == set(URLS) - of_both(ann, bob)
-
-
-def of_both(ann: Frontier, bob: Frontier) -> set[str]:
-    """What was at home with the first while both were alive."""
-    alive = [ann.worker, bob.worker]
-    place = ann.partitions.of_server
-    return {url for url in URLS if home_of(place(url.rpartition("/")[0]).prefix, alive) == ann.worker}
+    assert leased(ann) == set(URLS) - of(ann, "ann", "bob")
