@@ -43,10 +43,6 @@ class Kept(NamedTuple):
     fields: dict[str, str] = {}
 
 
-def chunked(body: bytes) -> bytes:
-    return b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
-
-
 def warc(path: Path, records: Iterable[Kept], version: str = "WARC/1.0", gzipped: bool = True) -> Path:
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=gzipped, warc_version=version)
@@ -69,21 +65,14 @@ def warc(path: Path, records: Iterable[Kept], version: str = "WARC/1.0", gzipped
 DIGEST = "sha1:" + b32encode(sha1(b"<title>Same quokka</title>").digest()).decode()
 BROTLI = brotli.compress(b"<title>Brotli quokka</title>", quality=1)
 PACKED = gzip.compress(b"<title>Packed quokka</title><a href=/next>next</a>")
+CHUNKED = b"%x\r\n%b\r\n0\r\n\r\n" % (len(PACKED), PACKED)
 TAKEN = [
     Kept("/", b"<title>Plain quokka</title><a href=/packed>packed</a>"),
-    Kept(
-        "/packed",
-        chunked(PACKED),
-        headers={**HTML, "Content-Encoding": "gzip", "Transfer-Encoding": "chunked"},
-    ),
+    Kept("/packed", CHUNKED, headers={**HTML, "Content-Encoding": "gzip", "Transfer-Encoding": "chunked"}),
     Kept("/dom", b"<title>Quokka of a browser</title>", kind="resource"),
     Kept("/moved", status="301 Moved", headers={"Location": "/packed"}),
     Kept("/gone", b"not here", "404 Not Found"),
-    Kept(
-        "/brotli",
-        brotli.compress(b"<title>Brotli quokka</title>", quality=1),
-        headers={**HTML, "Content-Encoding": "br"},
-    ),
+    Kept("/brotli", BROTLI, headers={**HTML, "Content-Encoding": "br"}),
     Kept("/home", b"<title>Home quokka</title>"),
     Kept("/again", b"<title>Same quokka</title>"),
     Kept("/twin", kind="revisit", fields={"WARC-Payload-Digest": DIGEST}, date="2026-01-02T03:04:06Z"),
@@ -104,6 +93,10 @@ IGNORED = [
     Kept("", b"20260102030405\na.test. 300 IN A 192.0.2.1", server="dns:a.test", kind="resource"),
     Kept("/", b"{}", server="urn:pageinfo:http://a.test", kind="resource"),
 ]
+
+
+def titles(folder: Path) -> list[str]:
+    return [hit.title for hit in Searcher(folder, deadline_seconds=60).search("quokka").hits]
 
 
 @pytest.mark.parametrize("version", ["WARC/1.0", "WARC/1.1"])
@@ -137,9 +130,8 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
         (f"{A}/packed", f"{A}/next", ""),
         (f"{A}/moved", f"{A}/packed", "redirect"),
     }
-    titles = {hit.title for hit in Searcher(folder, deadline_seconds=60).search("quokka").hits}
     words = ("Plain", "Packed", "Same", "Brotli", "Home")
-    assert titles == {*(f"{word} quokka" for word in words), "Quokka of a browser"}
+    assert set(titles(folder)) == {*(f"{word} quokka" for word in words), "Quokka of a browser"}
 
 
 def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pages(
@@ -170,9 +162,7 @@ def test_documents_of_other_kinds_are_taken_in_as_a_crawl_would(tmp_path: Path, 
     assert json.loads(run("import", str(file), "--json", "-s", "DOCUMENT_TYPES=pdf").out)["documents"] == 0
     run("import", str(file))
 
-    assert [hit.title for hit in Searcher(tmp_path / "crawl", deadline_seconds=60).search("quokka").hits] == [
-        "Notes on a quokka"
-    ]
+    assert titles(tmp_path / "crawl") == ["Notes on a quokka"]
 
 
 def test_arc_files_are_read_as_well(tmp_path: Path, run: Run) -> None:
@@ -238,9 +228,7 @@ def test_of_two_answers_the_later_one_counts_whoever_fetched_it(tmp_path: Path, 
         kept = Kept("/", f"<title>{title} quokka</title>".encode(), date=f"{year}-01-02T03:04:05Z")
         run("import", str(warc(tmp_path / f"{year}.warc.gz", [kept])))
 
-    assert [hit.title for hit in Searcher(tmp_path / "crawl", deadline_seconds=60).search("quokka").hits] == [
-        "New quokka"
-    ]
+    assert titles(tmp_path / "crawl") == ["New quokka"]
 
 
 def test_a_crawl_that_goes_on_fetches_nothing_that_was_imported_and_follows_its_links(

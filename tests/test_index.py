@@ -9,13 +9,7 @@ from whoosh.index import FileIndex, create_in
 from whoosh.query import And, Phrase, Term
 from whoosh.writing import SegmentWriter
 
-from webcrawler.index.whoosh.hit_encoding import (
-    MAX_POSITIONS,
-    HitList,
-    PlainHit,
-    anchor_lists,
-    encode,
-)
+from webcrawler.index.whoosh.hit_encoding import MAX_POSITIONS, HitList, PlainHit, anchor_lists, encode
 from webcrawler.index.whoosh.schema import index_document, make_schema, url_words
 from webcrawler.index.whoosh.writer import BulkWriter
 from webcrawler.records import Document, Section, Text
@@ -75,8 +69,7 @@ def test_every_word_is_in_the_index() -> None:
 @given(st.text())
 def test_analysis_never_raises_and_terms_are_short_and_whole(text: str) -> None:
     for term in terms(text):
-        assert term
-        assert len(term) <= MAX_TERM_CHARACTERS
+        assert 0 < len(term) <= MAX_TERM_CHARACTERS
         assert term.encode().decode() == term
 
 
@@ -152,17 +145,20 @@ def document(number: int, url: str = "http://a.example/") -> Document:
     return Document(number, number, url, "http://a.example", 1.5, 200, "text/html", b"", 3, 0, False, None)
 
 
-def build(folder: Path, bodies: dict[int, str], writer: type[SegmentWriter]) -> FileIndex:
+def build(folder: Path, texts: dict[Document, Text], writer: type[SegmentWriter] = BulkWriter) -> FileIndex:
     index = create_in(str(folder), make_schema())
     with writer(index) as adding:
-        for number, body in bodies.items():
-            adding.add_document(**index_document(document(number), Text("Title", "", "", "", body)))
+        for one, text in texts.items():
+            adding.add_document(**index_document(one, text))
     return index
 
 
-BODIES = {7: "the human genome project", 3: "project the genome, human", 12: "genome " * 5000}
+def with_bodies(bodies: dict[int, str]) -> dict[Document, Text]:
+    return {document(number): Text("Title", "", "", "", body) for number, body in bodies.items()}
 
 
+OF_A_TERM = ("weight", "doc_frequency", "max_weight", "min_id", "max_id", "min_length", "max_length")
+BODIES = with_bodies({7: "the human genome project", 3: "project the genome, human", 12: "genome " * 5000})
 TEXT = Text(
     *("Title", "", "", "", "menu\nApes\nred hair\nBees¶\nhoney\nfooter words"),
     around=((0, 5), (23, 24), (31, 43)),
@@ -179,29 +175,24 @@ def test_main_content_and_what_stands_around_it_are_two_fields() -> None:
 
 
 def test_sections_begin_at_positions_of_the_main_content(tmp_path: Path) -> None:
-    index = create_in(str(tmp_path), make_schema())
-    with BulkWriter(index) as writer:
-        writer.add_document(**index_document(document(1), TEXT))
-
-    with index.searcher() as searcher:
+    with build(tmp_path, {document(1): TEXT}).searcher() as searcher:
         assert HITS.decode_positions(searcher.reader().column_reader("sections")[0]) == [0, 0, 3, 5]
         assert searcher.postings("body", "honey").value_as("positions") == [4]
 
 
 def test_phrases_match_by_our_positions(tmp_path: Path) -> None:
-    with build(tmp_path, BODIES, BulkWriter).searcher() as searcher:
+    with build(tmp_path, BODIES).searcher() as searcher:
         hits = searcher.search(Phrase("body", ["human", "genom", "project"]))
 
         assert [hit["number"] for hit in hits] == [7]
 
 
 def test_postings_give_weight_frequency_and_hits(tmp_path: Path) -> None:
-    with build(tmp_path, BODIES, BulkWriter).searcher() as searcher:
+    with build(tmp_path, BODIES).searcher() as searcher:
         matcher = searcher.postings("body", "genom")
         matcher.skip_to(2)
 
-        assert matcher.weight() == 5000
-        assert matcher.value_as("frequency") == 5000
+        assert matcher.weight() == matcher.value_as("frequency") == 5000
         assert matcher.value_as("hits")[4999] == PlainHit(4999, 0, False)
         assert searcher.doc_frequency("body", "genom") == 3
         assert searcher.reader().column_reader("length")[2] == 5000
@@ -210,33 +201,25 @@ def test_postings_give_weight_frequency_and_hits(tmp_path: Path) -> None:
 def test_the_bulk_writer_writes_what_whoosh_would(tmp_path: Path) -> None:
     """The independent check: the same documents through Whoosh's own pool and codec."""
     bodies = {number: " ".join(f"w{number % k} the cat" for k in range(1, 40)) for number in range(1, 400)}
+    texts = with_bodies(bodies)
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     ours.mkdir()
     theirs.mkdir()
 
-    with (
-        build(ours, bodies, BulkWriter).reader() as mine,
-        build(theirs, bodies, SegmentWriter).reader() as stock,
-    ):
+    with build(ours, texts).reader() as mine, build(theirs, texts, SegmentWriter).reader() as stock:
         assert list(mine.all_terms()) == list(stock.all_terms())
         assert list(mine.iter_postings()) == list(stock.iter_postings())
         for field, term in mine.all_terms():
             infos = mine.term_info(field, term), stock.term_info(field, term)
-            assert (
-                len({(i.weight(), i.doc_frequency(), i.max_weight(), i.min_id(), i.max_id()) for i in infos})
-                == 1
-            )
-            assert len({(i.min_length(), i.max_length()) for i in infos}) == 1
+            for what in OF_A_TERM:
+                assert len({getattr(info, what)() for info in infos}) == 1, what
         assert list(mine.all_stored_fields()) == list(stock.all_stored_fields())
 
 
 def test_a_document_is_found_by_server_and_by_the_words_of_its_url(tmp_path: Path) -> None:
-    index = create_in(str(tmp_path), make_schema())
-    with BulkWriter(index) as writer:
-        page = document(1, "http://a.example:8080/wiki/Molecular_biology?q=caf%C3%A9")
-        writer.add_document(**index_document(page, Text("", "First\nSecond", "", "", "")))
+    page = document(1, "http://a.example:8080/wiki/Molecular_biology?q=caf%C3%A9")
 
-    with index.searcher() as searcher:
+    with build(tmp_path, {page: Text("", "First\nSecond", "", "", "")}).searcher() as searcher:
         words = [Term("words", word) for word in ("molecular", "biolog", "cafe", "exampl")]
         (hit,) = searcher.search(And([Term("server", "http://a.example"), *words]))
         assert hit["title"] == "First"  # without a title, the first heading
@@ -248,7 +231,7 @@ def test_url_words_leave_out_the_scheme() -> None:
 
 
 def test_no_value_of_a_posting_is_a_pickle(tmp_path: Path) -> None:
-    with build(tmp_path, BODIES, BulkWriter).reader() as reader:
+    with build(tmp_path, BODIES).reader() as reader:
         values = [reader.postings("body", term).value() for _, term in reader.all_terms() if _ == "body"]
 
     assert {len(value) for value in values} == {2}

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from live import journal as made
 
 from webcrawler.errors import BadInput
 from webcrawler.realtime import journal
@@ -16,12 +17,21 @@ from webcrawler.realtime.journal import Journal, Writer
 
 
 def entry(job: str, started: float = 1.0, state: str = "running") -> Journal:
-    return Journal(
-        job=job, agent="host-1", query="quokka", strategy="adaptive", state=state, reason="",
-        started=started, updated=started, seconds=0.0,
-        fetched=0, similar=0, enough=20, waiting=0, note="", keep="similar", kept=0, reported=False,
-        hits=[],
-    )  # fmt: skip
+    return made(job, started=started, updated=started, state=state)
+
+
+def put(folder: Path, name: str, content: object) -> Path:
+    """A file of journals, as another process or version may have left it."""
+    (folder / "realtime").mkdir(exist_ok=True)
+    file = folder / "realtime" / name
+    file.write_text(json.dumps(content))
+    return file
+
+
+def finish(folder: Path, job: str, started: float = 1.0) -> None:
+    writer = Writer(folder, job)
+    writer.write(entry(job, started, "finished"))
+    writer.close()
 
 
 def test_what_is_written_is_what_others_read(tmp_path: Path) -> None:
@@ -37,15 +47,10 @@ def test_a_journal_of_an_older_version_says_that_all_was_kept(tmp_path: Path) ->
     found = {"rank": 1, "url": "http://a.test/", "source": "web"}
     older = entry("one", state="finished") | {"fetched": 3, "hits": [found]}
     kept = {name: value for name, value in older.items() if name not in ("agent", "keep", "kept")}
-    (tmp_path / "realtime").mkdir()
-    (tmp_path / "realtime" / "one.json").write_text(json.dumps(kept))
+    put(tmp_path, "one.json", kept)
 
-    assert journal.read(tmp_path, "one") == older | {
-        "agent": "",
-        "keep": "yes",
-        "kept": 3,
-        "hits": [found | {"kept": True}],
-    }
+    said = {"agent": "", "keep": "yes", "kept": 3, "hits": [found | {"kept": True}]}
+    assert journal.read(tmp_path, "one") == older | said
 
 
 def test_a_stop_is_asked_for_once(tmp_path: Path) -> None:
@@ -59,17 +64,15 @@ def test_a_stop_is_asked_for_once(tmp_path: Path) -> None:
     assert not Writer(tmp_path, "one").is_stopped()
 
 
-def test_a_stop_that_comes_before_the_run_is_obeyed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("is_earlier", "obeyed"), [(True, False), (False, True)])
+def test_a_stop_before_the_run_is_obeyed_if_it_is_not_of_an_earlier_run_of_that_name(
+    tmp_path: Path, is_earlier: bool, obeyed: bool
+) -> None:
     journal.stop(tmp_path, "one")
+    if is_earlier:
+        put(tmp_path, "one.json", entry("one"))
 
-    assert Writer(tmp_path, "one").is_stopped()
-
-
-def test_a_stop_of_an_earlier_run_of_that_name_is_not(tmp_path: Path) -> None:
-    journal.stop(tmp_path, "one")
-    (tmp_path / "realtime" / "one.json").write_text(json.dumps(entry("one")))
-
-    assert not Writer(tmp_path, "one").is_stopped()
+    assert Writer(tmp_path, "one").is_stopped() is obeyed
 
 
 def test_two_searches_cannot_have_one_name(tmp_path: Path) -> None:
@@ -88,23 +91,20 @@ def test_a_search_whose_process_was_killed_is_known_to_have_failed(tmp_path: Pat
         "writer = Writer(Path(sys.argv[1]), 'one'); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
-    (tmp_path / "realtime" / "one.json").write_text(json.dumps(entry("one")))
+    put(tmp_path, "one.json", entry("one"))
 
     found = journal.read(tmp_path, "one")
 
-    assert found is not None
-    assert (found["state"], found["reason"]) == ("finished", "failed")
+    assert found and (found["state"], found["reason"]) == ("finished", "failed")
 
 
 def test_the_newest_comes_first_and_old_ones_are_forgotten(tmp_path: Path) -> None:
     for n in range(journal.KEPT + 3):
-        writer = Writer(tmp_path, f"job{n}")
-        writer.write(entry(f"job{n}", started=float(n), state="finished"))
-        writer.close()
+        finish(tmp_path, f"job{n}", started=float(n))
 
-    found = [one["job"] for one in journal.jobs(tmp_path)]
-
-    assert found == [f"job{n}" for n in range(journal.KEPT + 2, 2, -1)]
+    assert [one["job"] for one in journal.jobs(tmp_path)] == [
+        f"job{n}" for n in range(journal.KEPT + 2, 2, -1)
+    ]
 
 
 def test_of_forgotten_runs_nothing_stays_though_they_were_killed(tmp_path: Path) -> None:
@@ -113,8 +113,7 @@ def test_of_forgotten_runs_nothing_stays_though_they_were_killed(tmp_path: Path)
     for suffix in ("stop", "new", "log"):
         (tmp_path / "realtime" / f"job0.{suffix}").touch()
 
-    writer = Writer(tmp_path, "last")
-    writer.close()
+    Writer(tmp_path, "last").close()
 
     assert list((tmp_path / "realtime").glob("job0.*")) == []
 
@@ -135,29 +134,23 @@ def test_a_run_that_lives_is_not_forgotten(tmp_path: Path) -> None:
     oldest = Writer(tmp_path, "oldest")
     oldest.write(entry("oldest", started=0.0))
     for n in range(journal.KEPT + 1):
-        writer = Writer(tmp_path, f"job{n}")
-        writer.write(entry(f"job{n}", state="finished"))
-        writer.close()
+        finish(tmp_path, f"job{n}")
 
     assert journal.read(tmp_path, "oldest") == entry("oldest", started=0.0)
 
 
 @pytest.mark.parametrize("text", ['{"job": "to', "[]", "{}"])
 def test_a_file_that_is_no_journal_is_none(tmp_path: Path, text: str) -> None:
-    (tmp_path / "realtime").mkdir()
-    (tmp_path / "realtime" / "torn.json").write_text(text)
+    put(tmp_path, "torn.json", None).write_text(text)
 
     assert journal.read(tmp_path, "torn") is None
     assert journal.jobs(tmp_path) == []
 
 
 def test_a_file_that_no_run_can_have_the_name_of_is_left_alone(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, "one")
-    writer.write(entry("one", state="finished"))
-    odd = tmp_path / "realtime" / "odd name.json"
-    odd.write_text(json.dumps(entry("odd name")))
+    odd = put(tmp_path, "odd name.json", entry("odd name"))
 
-    writer.close()
+    finish(tmp_path, "one")
 
     assert [one["job"] for one in journal.jobs(tmp_path)] == ["one"]
     assert odd.exists()

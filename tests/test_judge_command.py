@@ -6,13 +6,11 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from conftest import Answered, Run
 from crawled import crawled, fetched
 from judged import collection, dolphins, paper
-from localweb import PROJECT
-from scrapy.cmdline import execute
 
 from webcrawler.index.follower import wait_until_caught_up
 from webcrawler.web.judge import JudgmentFiles
@@ -20,31 +18,16 @@ from webcrawler.web.judge import JudgmentFiles
 pytest.importorskip("ir_measures", reason="the extra `judge` is not installed")
 
 
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Answer]
+Judge = Callable[..., Answered]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command in this process, in the project folder."""
-    monkeypatch.chdir(PROJECT)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")
-
-    def act(*arguments: object) -> Answer:
-        with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", "judge", *map(str, arguments), "-s", f"CRAWL_DIR={tmp_path / 'crawl'}"])
-        return Answer(int(ended.value.code or 0), *capsys.readouterr())
-
-    return act
+def judge(run: Run) -> Judge:
+    return lambda *arguments: run("judge", *map(str, arguments))
 
 
-def test_a_row_for_each_query_then_the_means(run: Run, tmp_path: Path) -> None:
-    answer = run(dolphins(tmp_path / "dolphins"), "--rankings", "peculiarity,bm25f")
+def test_a_row_for_each_query_then_the_means(judge: Judge, tmp_path: Path) -> None:
+    answer = judge(dolphins(tmp_path / "dolphins"), "--rankings", "peculiarity,bm25f")
 
     lines = answer.out.splitlines()
     assert answer.status == 0
@@ -57,8 +40,10 @@ def test_a_row_for_each_query_then_the_means(run: Run, tmp_path: Path) -> None:
     assert [line[:40].strip() for line in lines[5:]] == ["peculiarity", *own, "bm25f", *own, *compared]
 
 
-def test_every_ranking_is_compared_by_default_and_programs_read_the_means(run: Run, tmp_path: Path) -> None:
-    answer = run(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "judged.json")
+def test_every_ranking_is_compared_by_default_and_programs_read_the_means(
+    judge: Judge, tmp_path: Path
+) -> None:
+    answer = judge(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "judged.json")
 
     written = json.loads((tmp_path / "judged.json").read_text())
     assert answer.status == 0
@@ -69,16 +54,16 @@ def test_every_ranking_is_compared_by_default_and_programs_read_the_means(run: R
         assert figures["P@10"] == pytest.approx(0.4)
 
 
-def test_ranks_alike_have_won_nothing(run: Run, tmp_path: Path) -> None:
+def test_ranks_alike_have_won_nothing(judge: Judge, tmp_path: Path) -> None:
     folder = collection(tmp_path / "one", [paper("a", "word")], ["q\tword"], ["q 0 a 1"])
 
-    answer = run(folder, "--rankings", "bm25f,peculiarity")
+    answer = judge(folder, "--rankings", "bm25f,peculiarity")
 
     assert answer.out.splitlines()[2].split() == ["q", "word", *("1.000", "1.000", "0.100", "1.000") * 2, "="]
     assert "better / worse / as good: 0 / 0 / 1\n" in answer.out
 
 
-def test_feedback_judges_the_index_as_it_is(run: Run, tmp_path: Path) -> None:
+def test_feedback_judges_the_index_as_it_is(judge: Judge, tmp_path: Path) -> None:
     good, bad = "http://a.example/", "http://b.example/"
     crawl = crawled(
         tmp_path / "crawl", fetched(bad, title="radish"), fetched(good, title="radish and turnip")
@@ -88,13 +73,13 @@ def test_feedback_judges_the_index_as_it_is(run: Run, tmp_path: Path) -> None:
     for url, verdict in ((bad, "good"), (good, "good"), (bad, "bad")):
         saved.save("radish turnip", url, verdict)
 
-    answer = run("feedback", "--rankings", "bm25f", "--json", tmp_path / "judged.json")
+    answer = judge("feedback", "--rankings", "bm25f", "--json", tmp_path / "judged.json")
 
     assert answer.status == 0
     assert json.loads((tmp_path / "judged.json").read_text())["rankings"]["bm25f"]["AP"] == 1
 
 
-def test_a_folder_without_documents_judges_urls_and_their_copies(run: Run, tmp_path: Path) -> None:
+def test_a_folder_without_documents_judges_urls_and_their_copies(judge: Judge, tmp_path: Path) -> None:
     best, useful, copy = (f"http://{name}.example/" for name in "abc")
     crawl = crawled(
         tmp_path / "crawl",
@@ -111,7 +96,7 @@ def test_a_folder_without_documents_judges_urls_and_their_copies(run: Run, tmp_p
     figures = []
     for copies in ("", f"{copy}\t{best}\n"):
         (folder / "same.tsv").write_text(copies)
-        answer = run(folder, "--rankings", "bm25f", "--json", tmp_path / "judged.json")
+        answer = judge(folder, "--rankings", "bm25f", "--json", tmp_path / "judged.json")
         assert answer.status == 0
         figures.append(json.loads((tmp_path / "judged.json").read_text())["rankings"]["bm25f"])
 
@@ -127,11 +112,11 @@ def test_a_folder_without_documents_judges_urls_and_their_copies(run: Run, tmp_p
         (["nowhere"], "cannot read nowhere/queries.tsv: No such file"),
         (["nowhere", "--rankings", "best"], "no ranking is called 'best': choose from"),
         (["nowhere", "--rankings", ","], "--rankings needs at least one item"),
-        (["feedback"], "nothing was judged in"),
+        (["feedback"], "crawl/feedback yet: `scrapy serve -s SERVE_FEEDBACK=1` lets people judge hits"),
     ],
 )
-def test_what_is_asked_wrongly_is_said_in_one_line(run: Run, arguments: list[str], said: str) -> None:
-    answer = run(*arguments)
+def test_what_is_asked_wrongly_is_said_in_one_line(judge: Judge, arguments: list[str], said: str) -> None:
+    answer = judge(*arguments)
 
     assert answer.status == 2
     assert answer.err.startswith("error: ") and said in answer.err
@@ -139,20 +124,20 @@ def test_what_is_asked_wrongly_is_said_in_one_line(run: Run, arguments: list[str
 
 
 def test_without_ir_measures_one_line_says_what_to_do(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
 
-    answer = run(dolphins(tmp_path / "dolphins"))
+    answer = judge(dolphins(tmp_path / "dolphins"))
 
     assert answer.status == 2
     assert answer.err == ('error: `scrapy judge` needs ir_measures: pip install "scrapy-webcrawler[judge]"\n')
 
 
-def test_a_file_that_could_not_be_written_is_said_before_the_work(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_could_not_be_written_is_said_before_the_work(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    answer = run(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "file" / "judged.json")
+    answer = judge(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "file" / "judged.json")
 
     assert answer.status == 2
     assert "cannot write to" in answer.err
