@@ -62,9 +62,7 @@ def send(folder: Path, index: MainIndex) -> HandedOver:
 
 
 @pytest.mark.slow
-def test_documents_that_are_handed_over_are_there_and_known_the_second_time(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_documents_handed_over_are_there_and_known_the_second_time(folder: Path, tmp_path: Path) -> None:
     with main_index(tmp_path / "main") as index:
         first, again = send(folder, index), send(folder, index)
 
@@ -123,9 +121,7 @@ def answering(*answers: Answer) -> Callable[[Site], Answer]:
         (Answer("{", 500, {"Content-Length": "9"}), WebcrawlerError, "answered 500"),
     ],
 )
-def test_an_answer_of_another_kind_is_said_in_one_line(
-    answer: Answer, error: type[Exception], line: str
-) -> None:
+def test_an_answer_of_another_kind_is_one_line(answer: Answer, error: type[Exception], line: str) -> None:
     with sites(main={"*": answer}) as web, pytest.raises(error, match=line) as raised:
         MainIndex(web["main"].url, TOKEN).take(b"")
 

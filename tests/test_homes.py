@@ -204,9 +204,7 @@ def test_few_places_for_doubtful_servers_are_enough_wherever_one_of_them_is(
     assert found == [url]
 
 
-def test_what_belonged_to_a_worker_that_has_gone_belongs_to_those_that_stay(
-    ann: Frontier, bob: Frontier
-) -> None:
+def test_what_belonged_to_a_worker_that_left_belongs_to_those_that_stay(ann: Frontier, bob: Frontier) -> None:
     assert leased(bob)
     bob.leave()
     ann.meet()

@@ -134,9 +134,7 @@ def test_pages_redirects_and_missing_pages_are_taken_in_and_the_rest_is_counted(
     assert set(titles(folder)) == {*(f"{word} quokka" for word in words), "Quokka of a browser"}
 
 
-def test_a_file_that_is_imported_again_changes_nothing_and_a_rebuild_has_its_pages(
-    tmp_path: Path, run: Run
-) -> None:
+def test_a_file_imported_again_changes_nothing_and_a_rebuild_has_its_pages(tmp_path: Path, run: Run) -> None:
     folder, file = tmp_path / "crawl", warc(tmp_path / "theirs.warc.gz", TAKEN)
     run("import", str(file))
     before = dumped(folder)

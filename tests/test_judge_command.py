@@ -40,9 +40,7 @@ def test_a_row_for_each_query_then_the_means(judge: Judge, tmp_path: Path) -> No
     assert [line[:40].strip() for line in lines[5:]] == ["peculiarity", *own, "bm25f", *own, *compared]
 
 
-def test_every_ranking_is_compared_by_default_and_programs_read_the_means(
-    judge: Judge, tmp_path: Path
-) -> None:
+def test_every_ranking_is_compared_by_default_and_programs_read_means(judge: Judge, tmp_path: Path) -> None:
     answer = judge(dolphins(tmp_path / "dolphins"), "--json", tmp_path / "judged.json")
 
     written = json.loads((tmp_path / "judged.json").read_text())

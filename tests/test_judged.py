@@ -74,9 +74,7 @@ def test_the_grade_is_the_gain_and_only_the_highest_grade_is_a_success() -> None
 
 
 @given(st.permutations("abcdefghijklm"), st.dictionaries(st.sampled_from("abcdefghijkl"), st.integers(0, 3)))
-def test_measures_are_shares_and_those_that_a_few_lines_count(
-    hits: Sequence[str], grades: dict[str, int]
-) -> None:
+def test_measures_are_shares_and_as_a_few_lines_count(hits: Sequence[str], grades: dict[str, int]) -> None:
     found = [grades.get(hit, 0) for hit in hits]
     best = max(grades.values(), default=0)
     first = found.index(best) + 1 if best else math.inf

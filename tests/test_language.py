@@ -45,9 +45,7 @@ def test_the_code_of_a_language_is_the_beginning_of_its_tag(tag: str, code: str)
 
 @pytest.mark.parametrize("code", TEXTS)
 def test_the_words_of_a_page_tell_its_language_where_it_says_none(code: str) -> None:
-    text = TEXTS[code] * 20
-
-    assert parse(f"<p>{text}".encode(), URL).language == code
+    assert parse(f"<p>{TEXTS[code] * 20}".encode(), URL).language == code
 
 
 @pytest.mark.parametrize(
@@ -64,9 +62,7 @@ def test_the_words_of_a_page_tell_its_language_where_it_says_none(code: str) -> 
         (CODE + GERMAN * 20 + CODE, "", "de"),  # what most of it is in
     ],
 )
-def test_what_a_page_declares_is_believed_unless_enough_words_contradict(
-    text: str, declared: str, is_in: str
-) -> None:
+def test_what_a_page_says_counts_unless_enough_words_contradict(text: str, declared: str, is_in: str) -> None:
     assert language(text, declared) == is_in
 
 

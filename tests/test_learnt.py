@@ -30,6 +30,7 @@ from webcrawler.orderings.examples import ScoredPage
 from webcrawler.orderings.guarded import Guarded
 from webcrawler.records import Link, Section, Text
 
+MODE = "adaptive?query=gene"
 NEXT = 100  # choices
 STEPS = 60
 ELSE = "the log is the same for all modes, of which two are killed here in every run"
@@ -41,6 +42,15 @@ def modes() -> list[str]:
     except BadInput:
         return [mode for mode in MODES if not mode.startswith("classifier")]
     return MODES
+
+
+def opened(folder: Path, mode: str = MODE) -> Learnt:
+    """An ordering that goes on from the file of this folder, if there is one."""
+    return Learnt(ordering(mode), mode, folder / "0.msgpack")
+
+
+def state(learnt: Learnt) -> object:
+    return pack(learnt._own)
 
 
 @cache
@@ -106,21 +116,20 @@ def test_a_link_to_a_page_that_was_decided_adds_no_candidate(name: str) -> None:
     by, there, back = ordering(f"{name}?query=gene"), link("http://a.test/1", "gene"), link(SEED)
     by.learn([seen(SEED, "gene " * 20, there)])
     by.learn([seen(there.url, "gene " * 20, back)])
-    state = pack(by)
+    before = pack(by)
 
     by.first_priority(back, Source(id=there.id))
 
-    assert pack(by) == state
+    assert pack(by) == before
 
 
 def test_what_was_planned_last_is_planned_again_as_it_may_not_have_been_told(tmp_path: Path) -> None:
-    mode = "adaptive?query=gene"
-    first, _ = remember(ordering(mode), mode, tmp_path)
+    first = opened(tmp_path)
     first.learn([seen(SEED, "gene " * 20, link("http://a.test/1", "gene"), link("http://a.test/2"))])
     planned = first.plan()
     assert planned[0]
 
-    again = Learnt(ordering(mode), mode, tmp_path / "learnt/agent1.msgpack")
+    again = opened(tmp_path)
 
     assert again.is_restored
     assert again.plan() == planned
@@ -128,52 +137,46 @@ def test_what_was_planned_last_is_planned_again_as_it_may_not_have_been_told(tmp
 
 
 def test_what_a_frontier_was_told_of_a_link_is_known_after_a_kill_right_then(tmp_path: Path) -> None:
-    mode, to = "adaptive?query=gene", link("http://a.test/1", "gene")
-    learnt, _ = remember(ordering(mode), mode, tmp_path)
+    learnt, to = opened(tmp_path), link("http://a.test/1", "gene")
     learnt.learn([seen(SEED, "gene " * 20, to)])
     learnt.first_priority(to, Source(id=1))
 
-    again = Learnt(ordering(mode), mode, tmp_path / "learnt/agent1.msgpack")
-
-    assert pack(again._own) == pack(learnt._own)
+    assert state(opened(tmp_path)) == state(learnt)
 
 
 def test_pages_are_learnt_again_with_all_that_is_known_of_them(tmp_path: Path) -> None:
-    mode, file = "context-graph", tmp_path / "0.msgpack"
     page = Text(
         "Genes", "Cells", "", "dna", "gene " * 9, ((0, 4, 6),), "en", ((5, 9),), (Section(0, "a", "Cells"),)
     )
     to = Link("http://a.test/1", 7, "http://A.test/1", "gene", "all of", "", "", "{}", 2.5)
-    learnt = Learnt(ordering(mode), mode, file)
+    learnt = opened(tmp_path, "context-graph")
     learnt.first_priority(link(SEED), None)
     learnt.learn([Seen(1, SEED, page, (to,), 0.5)])
     note = learnt.page_note(page, lease_of(SEED))
     learnt.first_priority(to, Source(1, note, 1, 1))
     learnt.plan()
 
-    again = Learnt(ordering(mode), mode, file)
+    again = opened(tmp_path, "context-graph")
 
     assert again.is_restored
-    assert pack(again._own) == pack(learnt._own)
+    assert state(again) == state(learnt)
 
 
 def test_a_file_that_cannot_be_read_to_its_end_is_read_up_to_there(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     mode, file = "context-graph?query=gene", tmp_path / "0.msgpack"
-    learnt = Learnt(ordering(mode), mode, file)
+    learnt = opened(tmp_path, mode)
     learnt.learn([seen(SEED, "gene")])
     with file.open("ab") as more:
         more.write(msgpack.packb(pack(["learn", [ScoredPage([], [])]])))
 
-    again = Learnt(ordering(mode), mode, file)
-
-    assert pack(again._own) == pack(learnt._own)
+    assert state(opened(tmp_path, mode)) == state(learnt)
     assert f"{file} cannot be read to its end" in caplog.text
 
 
 def test_another_mode_begins_anew(tmp_path: Path) -> None:
-    learnt, lock = remember(ordering("adaptive?query=gene"), "adaptive?query=gene", tmp_path)
+    learnt, lock = remember(ordering(MODE), MODE, tmp_path)
     learnt.learn([seen(SEED, "gene")])
     learnt.close()
     lock.close()
@@ -184,60 +187,55 @@ def test_another_mode_begins_anew(tmp_path: Path) -> None:
 
 
 def test_crawls_beside_each_other_in_one_folder_have_a_file_each(tmp_path: Path) -> None:
-    mode = "adaptive?query=gene"
-    first, lock = remember(ordering(mode), mode, tmp_path)
-    second, _ = remember(ordering(mode), mode, tmp_path)
+    first, lock = remember(ordering(MODE), MODE, tmp_path)
+    second, _ = remember(ordering(MODE), MODE, tmp_path)
     lock.close()
-    third, _ = remember(ordering(mode), mode, tmp_path)
+    third, _ = remember(ordering(MODE), MODE, tmp_path)
 
-    files = [one._path.name for one in (first, second, third)]
-
-    assert files == ["agent1.msgpack", "agent1-2.msgpack", "agent1.msgpack"]
+    assert [one._path.name for one in (first, second, third)] == [
+        "agent1.msgpack",
+        "agent1-2.msgpack",
+        "agent1.msgpack",
+    ]
 
 
 def test_each_agent_goes_on_from_its_own_file_whichever_comes_first(tmp_path: Path) -> None:
-    mode, states = "adaptive?query=gene", {}
+    states = {}
     for agent in (1, 2):
-        learnt, lock = remember(ordering(mode), mode, tmp_path, agent)
+        learnt, lock = remember(ordering(MODE), MODE, tmp_path, agent)
         learnt.learn([seen(f"http://a.test/{agent}", f"gene {agent}", link(f"http://b.test/{agent}"))])
-        states[agent] = pack(learnt._own)
+        states[agent] = state(learnt)
         learnt.close()
         lock.close()
 
-    again = {agent: remember(ordering(mode), mode, tmp_path, agent) for agent in (2, 1)}
+    again = {agent: remember(ordering(MODE), MODE, tmp_path, agent) for agent in (2, 1)}
 
     assert states[1] != states[2]
-    assert {agent: pack(learnt._own) for agent, (learnt, _) in again.items()} == states
+    assert {agent: state(learnt) for agent, (learnt, _) in again.items()} == states
 
 
 @pytest.mark.parametrize("cut", [1, 10, 100])
 def test_a_call_that_was_cut_off_is_as_if_it_had_not_been_made(cut: int, tmp_path: Path) -> None:
-    mode, file = "adaptive?query=gene", tmp_path / "learnt/agent1.msgpack"
-    learnt, _ = remember(ordering(mode), mode, tmp_path)
+    learnt, file = opened(tmp_path), tmp_path / "0.msgpack"
     learnt.learn([seen(SEED, "gene", link("http://a.test/1"))])
-    state = pack(learnt._own)
+    before = state(learnt)
     learnt.learn([seen("http://a.test/1", "gene " * 100, link("http://a.test/2"))])
     file.write_bytes(file.read_bytes()[:-cut])
 
-    again = Learnt(ordering(mode), mode, file)
-
-    assert pack(again._own) == state
+    assert state(opened(tmp_path)) == before
 
 
 def test_a_damaged_file_is_made_anew_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    mode, file = "adaptive?query=gene", tmp_path / "0.msgpack"
-    file.write_bytes(msgpack.packb([1, mode, pack([1, 2]), pack([[], []])]))
+    file = tmp_path / "0.msgpack"
+    file.write_bytes(msgpack.packb([1, MODE, pack([1, 2]), pack([[], []])]))
 
-    learnt = Learnt(ordering(mode), mode, file)
-
-    assert not learnt.is_restored
+    assert not opened(tmp_path).is_restored
     assert f"{file} cannot be read" in caplog.text
-    assert Learnt(ordering(mode), mode, file).is_restored
+    assert opened(tmp_path).is_restored
 
 
 def test_without_room_on_the_disk_the_crawl_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    mode, file = "adaptive?query=gene", tmp_path / "0.msgpack"
-    learnt = Learnt(ordering(mode), mode, file)
+    learnt = opened(tmp_path)
     with Path("/dev/full").open("ab") as full:
         learnt._file = full
         learnt.learn([seen(SEED, "gene " * 10_000, link("http://a.test/1"))])
@@ -246,22 +244,22 @@ def test_without_room_on_the_disk_the_crawl_goes_on(tmp_path: Path, caplog: pyte
 
     assert learnt.plan()[0]
     assert "cannot keep what was learnt" in caplog.text
-    assert not file.exists()
+    assert not (tmp_path / "0.msgpack").exists()
 
 
 def test_after_many_calls_the_file_is_replaced_by_what_was_learnt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learnt_module, "CALLS_MAX", 1_000)
-    mode, file = "context-graph?query=gene", tmp_path / "0.msgpack"
-    learnt, sizes = Learnt(ordering(mode), mode, file), []
+    mode = "context-graph?query=gene"
+    learnt, sizes = opened(tmp_path, mode), []
     for n in range(60):
         learnt.learn([seen(SEED, f"gene {n} " * 200)])
         learnt.plan()
-        sizes.append(file.stat().st_size)
+        sizes.append((tmp_path / "0.msgpack").stat().st_size)
 
     assert any(after < before for before, after in pairwise(sizes))
-    assert pack(Learnt(ordering(mode), mode, file)._own) == pack(learnt._own)
+    assert state(opened(tmp_path, mode)) == state(learnt)
 
 
 # ---- values

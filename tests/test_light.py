@@ -25,6 +25,7 @@ IMPORTED_AS = {
     "markdown-it-py": "markdown_it",
 }
 WITHOUT = f"import sys; sys.modules |= dict.fromkeys({sorted(UNWANTED)}); "  # they cannot be imported
+ORDER = f"{WITHOUT}from webcrawler.orderings import ordering; ordering(sys.argv[1])"
 SPIDER = """
 from scrapy import Spider
 
@@ -89,9 +90,8 @@ def test_a_spider_crawls_where_none_of_the_rest_can_be_imported(tmp_path: Path) 
     with sites(web={**pages, "/a": Answer("a"), "/b": Answer("b")}) as made:
         site = made["web"].url
         script = f"{WITHOUT}from scrapy.cmdline import execute; execute()"
-        done = python(
-            script, "runspider", "topics.py", "-a", f"site={site}/", "-O", "items.json", folder=tmp_path
-        )
+        command = ("runspider", "topics.py", "-a", f"site={site}/", "-O", "items.json")
+        done = python(script, *command, folder=tmp_path)
 
     items = json.loads((tmp_path / "items.json").read_text())
     assert sorted(item["url"].removeprefix(site) for item in items) == ["/", "/a", "/b"], done.stderr
@@ -118,18 +118,14 @@ def test_components_of_scrapy_that_are_enabled_are_there(tmp_path: Path) -> None
     with sites(web={"/": page()}) as made:
         done = crawl(tmp_path, "index", "-a", f"seeds={made['web'].url}/", LOG_LEVEL="INFO", **enabled)
 
-    assert {"CookiesMiddleware", "TelnetConsole", "RemoteControl"} <= set(re.findall(r"\w+", done.log)), (
-        done.log
-    )
+    logged = set(re.findall(r"\w+", done.log))
+    assert {"CookiesMiddleware", "TelnetConsole", "RemoteControl"} <= logged, done.log
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES.values() if mode.needs], ids=lambda mode: mode.name)
 def test_a_mode_without_its_extra_is_refused_by_one_line_that_names_it(mode: Mode) -> None:
-    script = f"{WITHOUT}from webcrawler.orderings import ordering; ordering(sys.argv[1])"
+    last = python(ORDER, mode.name).stderr.splitlines()[-1]
 
-    done = python(script, mode.name)
-
-    last = done.stderr.splitlines()[-1]
     assert f"BadInput: mode={mode.name} needs " in last
     assert last.endswith(f'pip install "scrapy-webcrawler[{mode.needs}]"')
 
@@ -138,7 +134,7 @@ def test_a_mode_without_its_extra_is_refused_by_one_line_that_names_it(mode: Mod
 def test_any_other_mode_does_without(mode: str) -> None:
     query = "?query=gene" if MODES[mode].looks_for else ""
 
-    done = python(f"{WITHOUT}from webcrawler.orderings import ordering; ordering(sys.argv[1])", mode + query)
+    done = python(ORDER, mode + query)
 
     assert done.returncode == 0, done.stderr
 
@@ -152,5 +148,4 @@ def test_what_is_asked_for_is_what_the_extra_brings(extra: str) -> None:
 
 def test_all_brings_every_extra() -> None:
     given = extras()
-
     assert set(given["all"]) == {name for names in given.values() for name in names}

@@ -16,16 +16,12 @@ from webcrawler.errors import BadInput
 from webcrawler.web.live.request import read_form
 
 
-def request_of(content: bytes, kind: str) -> Request:
+def read_body(content: bytes, kind: str) -> Any:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": content, "more_body": False}
 
     headers = [(b"content-type", kind.encode())]
-    return Request({"type": "http", "method": "POST", "headers": headers}, receive)
-
-
-def read_body(content: bytes, kind: str) -> Any:
-    return asyncio.run(read_form(request_of(content, kind)))
+    return asyncio.run(read_form(Request({"type": "http", "method": "POST", "headers": headers}, receive)))
 
 
 def multipart(fields: dict[str, str], files: dict[str, bytes]) -> tuple[bytes, str]:

@@ -18,7 +18,7 @@ import httpx
 import pytest
 from live import HERE, note, opened, start, started, stop, until_there, web_searches
 from live import journal as made
-from localweb import share_demo_web
+from localweb import PROJECT, share_demo_web
 from starlette.testclient import TestClient
 from test_serve_command import serving
 from waiting import until
@@ -31,15 +31,15 @@ from webcrawler.web import Config, make_app
 from webcrawler.web.live.launchers import BROKE, Children
 from webcrawler.web.live.scrapyd import REFUSED, SILENT, Scrapyds
 
-ROOT = Path(__file__).parent.parent
-
-
 # ---- child processes
 
 
 @pytest.fixture
-def in_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def crawl_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of a process that runs in the project."""
+    monkeypatch.chdir(PROJECT)
+    (tmp_path / "realtime").mkdir()
+    return tmp_path
 
 
 def arguments(job: str, **more: str) -> dict[str, str]:
@@ -47,34 +47,29 @@ def arguments(job: str, **more: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_child_searches_the_demo_web_and_ends_in_good_order_when_told(
-    tmp_path: Path, in_project: None, demo_web: DemoWeb
-) -> None:
-    children = Children(Config(share_demo_web(demo_web, tmp_path)))
-    (tmp_path / "realtime").mkdir()
+def test_child_searches_the_demo_web_and_ends_in_order_when_told(crawl_dir: Path, demo_web: DemoWeb) -> None:
+    children = Children(Config(share_demo_web(demo_web, crawl_dir)))
 
     children.start("j1", arguments("j1", enough="0"))
-    until(lambda: (journal.read(tmp_path, "j1") or {"hits": []})["hits"], "hits")
+    until(lambda: (journal.read(crawl_dir, "j1") or {"hits": []})["hits"], "hits")
     assert not children.is_over("j1")
     children.end("j1", at_once=False)
     until(lambda: children.is_over("j1"), "its end")
 
-    found = journal.read(tmp_path, "j1")
+    found = journal.read(crawl_dir, "j1")
     assert found and found["state"] == "finished" and found["hits"]
-    assert (tmp_path / "catalog.sqlite").exists()
+    assert (crawl_dir / "catalog.sqlite").exists()
 
 
 @pytest.mark.slow
-def test_child_that_is_killed_is_started_again_and_goes_on(
-    tmp_path: Path, in_project: None, demo_web: DemoWeb
-) -> None:
-    app = make_app(Config(share_demo_web(demo_web, tmp_path), rate=""))
+def test_child_that_is_killed_is_started_again_and_goes_on(crawl_dir: Path, demo_web: DemoWeb) -> None:
+    app = make_app(Config(share_demo_web(demo_web, crawl_dir), rate=""))
     with TestClient(app, HERE, follow_redirects=False, client=("127.0.0.1", 50_000)) as web:
         job = started(web, q="solar eclipse", strategy="breadth", enough=0)
         searches = app.state.live.searches
 
         def fetched() -> int:
-            found = journal.read(tmp_path, job)
+            found = journal.read(crawl_dir, job)
             return found["fetched"] if found else 0
 
         until(lambda: fetched() >= 3, "pages")
@@ -82,21 +77,20 @@ def test_child_that_is_killed_is_started_again_and_goes_on(
         killed.kill()
         known = fetched()
         until(lambda: searches.launcher._processes[job] is not killed, "another process")
-        until(lambda: journal.is_alive(tmp_path, job) and fetched() > known, "more pages")
+        until(lambda: journal.is_alive(crawl_dir, job) and fetched() > known, "more pages")
 
-    until(lambda: not journal.is_alive(tmp_path, job), "its end")
-    found = journal.read(tmp_path, job)
+    until(lambda: not journal.is_alive(crawl_dir, job), "its end")
+    found = journal.read(crawl_dir, job)
     assert found and (found["state"], found["reason"]) == ("finished", "stopped")
 
 
 @pytest.mark.slow
 def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(
-    tmp_path: Path, in_project: None, caplog: pytest.LogCaptureFixture
+    crawl_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    children = Children(Config(tmp_path, live_settings=(("REDIS_URL", "redis://:secret@127.0.0.1:1/0"),)))
-    (tmp_path / "realtime").mkdir()
+    children = Children(Config(crawl_dir, live_settings=(("REDIS_URL", "redis://:secret@127.0.0.1:1/0"),)))
 
-    children.start("j1", arguments("j1", seeds=f"@{tmp_path}/none"))
+    children.start("j1", arguments("j1", seeds=f"@{crawl_dir}/none"))
     children.start("j2", arguments("j2"))
     children.end("j2", at_once=True)
     until(lambda: children.is_over("j1") and children.is_over("j2"), "the end of both")
@@ -106,11 +100,9 @@ def test_child_that_never_begins_tells_visitors_nothing_of_this_machine(
         assert f"{job}.log" in caplog.text  # there the operator finds why
 
 
-def test_log_of_a_child_that_never_began_is_forgotten_with_it(tmp_path: Path, in_project: None) -> None:
-    children = Children(Config(tmp_path))
-    folder = tmp_path / "realtime"
-    folder.mkdir()
-    (folder / "j2.json").write_text("{}")
+def test_log_of_a_child_that_never_began_is_forgotten_with_it(crawl_dir: Path) -> None:
+    children = Children(Config(crawl_dir))
+    (crawl_dir / "realtime/j2.json").write_text("{}")
 
     for job in ("j1", "j2"):
         children.start(job, arguments(job))
@@ -118,13 +110,12 @@ def test_log_of_a_child_that_never_began_is_forgotten_with_it(tmp_path: Path, in
         until(partial(children.is_over, job), "its end")
         children.forget(job)
 
-    assert [file.name for file in folder.glob("*.log")] == ["j2.log"]
+    assert [file.name for file in crawl_dir.glob("realtime/*.log")] == ["j2.log"]
     assert not children._processes
 
 
-def test_child_has_a_session_of_its_own_and_is_reaped(tmp_path: Path, in_project: None) -> None:
-    children = Children(Config(tmp_path))
-    (tmp_path / "realtime").mkdir()
+def test_child_has_a_session_of_its_own_and_is_reaped(crawl_dir: Path) -> None:
+    children = Children(Config(crawl_dir))
 
     children.start("j1", arguments("j1"))
     (process,) = children._processes.values()
@@ -234,19 +225,10 @@ def test_search_becomes_a_job_of_scrapyd_with_our_folder(tmp_path: Path, noted: 
 
     what, fields = noted.asked[0]
     assert (what, noted.headers[0]) == ("schedule", "Basic YW5uOnNlY3JldA==")
-    assert fields == {
-        "project": "mine",
-        "spider": "realtime",
-        "jobid": job,
-        "setting": f"CRAWL_DIR={tmp_path}",
-        "query": "molecular biology",
-        "strategy": "adaptive",
-        "enough": "20",
-        "max_pages": "300",
-        "max_time": "120",
-        "keep": "similar",
-        "seeds": f"@{tmp_path}/realtime/{job}.seeds",
-    }
+    ours = {"project": "mine", "spider": "realtime", "jobid": job, "setting": f"CRAWL_DIR={tmp_path}"}
+    asked = {"query": "molecular biology", "strategy": "adaptive", "enough": "20", "max_pages": "300"}
+    asked |= {"max_time": "120", "keep": "similar", "seeds": f"@{tmp_path}/realtime/{job}.seeds"}
+    assert fields == ours | asked
 
 
 def test_job_that_waits_in_scrapyd_is_cancelled_when_stopped(tmp_path: Path, noted: Noted) -> None:
@@ -255,8 +237,8 @@ def test_job_that_waits_in_scrapyd_is_cancelled_when_stopped(tmp_path: Path, not
         assert "Starting." in web.get(f"/live/{job}").text
         stop(web, job)
 
-    assert [what for what, _ in noted.asked].count("cancel") == 1
-    assert ("cancel", {"project": "mine", "job": job}) in noted.asked
+    cancelled = [fields for what, fields in noted.asked if what == "cancel"]
+    assert cancelled == [{"project": "mine", "job": job}]
 
 
 @pytest.fixture

@@ -45,8 +45,8 @@ BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <DT><A HREF="https://b.test/">B</A></DL>"""
 
 
-ASKED = {"strategy": "adaptive", "enough": "5", "max_pages": "10", "max_time": "20", "keep": "similar"}
-ASKED["query"] = QUERY
+def led_to(web: TestClient, headers: dict[str, str]) -> str:
+    return str(start(web, headers=headers).headers["location"].removeprefix("/live/"))
 
 
 @pytest.fixture
@@ -144,16 +144,14 @@ def test_a_search_that_did_not_end_well_or_lately_is_made_again(
 
 
 def test_a_search_of_a_terminal_is_there_for_who_asks_the_same(web: TestClient, tmp_path: Path) -> None:
+    asked = {"strategy": "adaptive", "enough": "5", "max_pages": "10", "max_time": "20", "keep": "similar"}
+    job = RealtimeJob.read(query=QUERY, **asked)
     writer = Writer(tmp_path, "terminal")
-    journals.keep_asked(tmp_path, "terminal", journals.Asked(dict(RealtimeJob.read(**ASKED).asked)))
+    journals.keep_asked(tmp_path, "terminal", journals.Asked(dict(job.asked)))
     writer.write(journal("terminal"))
 
     assert started(web, enough=5, max_pages=10, max_time=20) == "terminal"
     writer.close()
-
-
-def led_to(web: TestClient, headers: dict[str, str]) -> str:
-    return str(start(web, headers=headers).headers["location"].removeprefix("/live/"))
 
 
 def test_search_whose_query_is_still_being_read_is_not_listed(web: TestClient) -> None:
@@ -194,9 +192,7 @@ def test_stop_asks_the_search_to_end_and_leads_back(web: TestClient) -> None:
     assert "Ended: it was stopped." in web.get(f"/live/{job}").text
 
 
-def test_stop_before_the_launch_does_nothing_and_the_next_one_ends_it(
-    web: TestClient, tmp_path: Path
-) -> None:
+def test_stop_before_the_launch_does_nothing_and_the_next_ends_it(web: TestClient, tmp_path: Path) -> None:
     search = WatchedSearch(tmp_path, runner(web), "127.0.0.1")
 
     search.stop("stopped")
@@ -321,18 +317,15 @@ def test_finds_of_a_search_that_was_killed_leave_when_the_server_starts(tmp_path
 def test_only_who_started_a_search_or_sits_here_may_stop_it(tmp_path: Path) -> None:
     with opened(tmp_path, live="all", trusted_proxies=("127.0.0.1",)) as web:
         mine, other = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in (7, 8))
-        job = start(web, headers={**OURS, **mine}).headers["location"].removeprefix("/live/")
+        job = led_to(web, {**OURS, **mine})
 
         assert not seen(web, f"/live/{job}", **other).xpath(f"//form[@action='/live/{job}/stop']")
         assert web.post(f"/api/live/{job}/stop", json={}, headers=other).status_code == 403
         assert not runner(web).writers[job].is_stopped()
         assert stop(web, job, **mine).status_code == 303
         assert runner(web).writers[job].is_stopped()
-        assert stop_buttons(web, job) == ["Stop"]  # of who sits here
-
-
-def stop_buttons(web: TestClient, job: str) -> list[str]:
-    return [str(button.text) for button in seen(web, f"/live/{job}").xpath("//form[@id='live-stop']/button")]
+        (button,) = seen(web, f"/live/{job}").xpath("//form[@id='live-stop']/button")  # of who sits here
+        assert button.text == "Stop"
 
 
 def test_searches_end_with_the_server(tmp_path: Path) -> None:

@@ -70,8 +70,7 @@ def test_stream_of_a_search_that_is_over_gives_the_list_and_ends(web: TestClient
 def test_who_has_seen_the_end_is_told_not_to_come_again(web: TestClient) -> None:
     job = started(web)
     runner(web).finish(job)
-    first = web.get(f"/live/{job}/events")
-    (id,) = re.findall(r"(?m)^id: (.+)$", first.text)
+    (id,) = re.findall(r"(?m)^id: (.+)$", web.get(f"/live/{job}/events").text)
 
     assert web.get(f"/live/{job}/events", headers={"Last-Event-ID": id}).status_code == 204
 
@@ -139,14 +138,16 @@ def of_client(client: str = "ann") -> Request:
     return Request({"type": "http", "method": "GET", "headers": [], CLIENT: client})
 
 
+def quiet(job: str) -> Snapshot:
+    return Snapshot("1", "one", False)
+
+
 def body(response: Any) -> AsyncIterator[str]:
     iterator: AsyncIterator[str] = response.body_iterator
     return iterator
 
 
-def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_stream_follows_a_search_and_is_silent_if_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "LIVE_LOOK_SECONDS", 0.001)
     seen = [("1", "one", False), ("1", "one", False), ("2", "two", False), ("3", "3", True)]
 
@@ -154,9 +155,7 @@ def test_stream_follows_the_search_and_is_silent_while_nothing_changes(
         streams = Streams(lambda job: Snapshot(*seen.pop(0)))
         return [text async for text in body(streams.open(of_client(), "job"))]
 
-    sent = anyio.run(read)
-
-    assert events("".join(sent)) == [("list", "one"), ("list", "two"), ("list", "3"), ("end", "")]
+    assert events("".join(anyio.run(read))) == [("list", "one"), ("list", "two"), ("list", "3"), ("end", "")]
 
 
 def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,8 +163,7 @@ def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(streams, "HEARTBEAT_SECONDS", 0.0)
 
     async def read() -> list[str]:
-        streams = Streams(lambda job: Snapshot("1", "one", False))
-        stream = body(streams.open(of_client(), "job"))
+        stream = body(Streams(quiet).open(of_client(), "job"))
         return [await anext(stream) for _ in range(4)]
 
     assert anyio.run(read)[2:] == [": it goes on\n\n"] * 2
@@ -173,7 +171,7 @@ def test_stream_of_a_quiet_search_is_kept_awake(monkeypatch: pytest.MonkeyPatch)
 
 def test_streams_end_when_the_server_does() -> None:
     async def read() -> list[str]:
-        streams = Streams(lambda job: Snapshot("1", "one", False))
+        streams = Streams(quiet)
         stream = body(streams.open(of_client(), "job"))
         first = [await anext(stream), await anext(stream)]
         streams.leave()
@@ -184,7 +182,7 @@ def test_streams_end_when_the_server_does() -> None:
 
 def test_streams_are_so_many_and_of_a_client_so_many() -> None:
     async def read() -> None:
-        watched = Streams(lambda job: Snapshot("1", "one", False))
+        watched = Streams(quiet)
         for number in range(streams.MOST):
             watched.open(of_client(f"c{number // streams.MOST_OF_CLIENT}"), "job")
             if number + 1 == streams.MOST_OF_CLIENT:
@@ -229,7 +227,7 @@ def test_many_who_watch_cost_one_look() -> None:
 
     def look(job: str) -> Snapshot:
         looks.append(job)
-        return Snapshot("1", "one", False)
+        return quiet(job)
 
     async def read() -> None:
         streams = Streams(look)

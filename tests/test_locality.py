@@ -34,9 +34,7 @@ LINKS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, ma
 
 @settings(max_examples=examples(60), deadline=None)
 @given(LINKS, st.lists(st.booleans(), min_size=10, max_size=10))
-def test_distances_are_those_that_walking_backwards_finds(
-    links: list[tuple[int, int]], hot: list[bool]
-) -> None:
+def test_distances_are_those_of_walking_backwards(links: list[tuple[int, int]], hot: list[bool]) -> None:
     graph = Graph.of(*zip(*links, strict=True), 10)
 
     found = LOCALITY["distances"](graph, np.array(hot)).tolist()
