@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -100,12 +100,6 @@ def test_a_wrong_token_is_said(folder: Path, tmp_path: Path) -> None:
         send(folder, index)
 
 
-def answering(*answers: Answer) -> Callable[[Site], Answer]:
-    """One after the other."""
-    left = iter(answers)
-    return lambda site: next(left)
-
-
 @pytest.mark.parametrize(
     ("answer", "error", "line"),
     [
@@ -150,7 +144,8 @@ def test_the_proxy_of_the_environment_is_for_crawls(monkeypatch: pytest.MonkeyPa
 
 def test_an_index_that_is_busy_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     busy = Answer('{"error": "later"}', 503, {"Retry-After": "0"})
-    with sites(main={"*": answering(busy, Answer("", 429, {"Retry-After": "0"}), Answer(COUNTS))}) as web:
+    answers = iter([busy, Answer("", 429, {"Retry-After": "0"}), Answer(COUNTS)])
+    with sites(main={"*": lambda site: next(answers)}) as web:
         assert MainIndex(web["main"].url, TOKEN).take(b"")["taken"] == 0
         assert web["main"].times("/api/pages") == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,7 @@ from webcrawler.search.rankings import hitlists
 from webcrawler.search.rankings.hitlists import IMPORTANCE, KINDS, NEARNESS, TAPER, HitLists, count_weight
 
 FILLER = {"body": "x"}
+EDGES = (0, 1, 2, 3, 5, 8, 12, 20, 31)  # the last distance of each bin but the tenth
 PLACES: list[tuple[str, str]] = [
     *(("cited", "wing"), ("title", "wing"), ("words", "wing"), ("body", "*wing*")),
     *(("meta", "wing"), ("body", "Wing"), ("body", "wing")),
@@ -66,6 +68,11 @@ def occurrences(places: list[tuple[int, int]]) -> Occurrences:
     return Occurrences(rows, positions, np.zeros(len(places), np.int64))
 
 
+def between(one: int, other: int) -> int:
+    """How far the second is from where it would stand in a phrase."""
+    return other - one - 1 if other > one else one - other
+
+
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
@@ -95,13 +102,10 @@ _places = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 60)), unique=True
 def test_every_hit_of_the_rarer_word_meets_the_nearest_of_the_other_in_its_page(
     first: list[tuple[int, int]], second: list[tuple[int, int]]
 ) -> None:
-    def between(one: int, other: int) -> int:
-        return other - one - 1 if other > one else one - other
-
     swapped = len(first) > len(second)
     rarer, other = (second, first) if swapped else (first, second)
     expected = [
-        (row, int(np.searchsorted((0, 1, 2, 3, 5, 8, 12, 20, 31), min(near))))
+        (row, int(np.searchsorted(EDGES, min(near))))
         for row, position in rarer
         if (near := [between(p, position) if swapped else between(position, p) for r, p in other if r == row])
     ]
@@ -197,30 +201,21 @@ def test_pair_score_equals_counting_one_by_one(pages: list[dict[str, str]]) -> N
         rows = HitLists().explain(asked("delta wing"), found, place)
         pairs = sum(row.contribution for row in rows if "near" in row.what)
 
-        counts: dict[tuple[int, int], int] = {}
+        counts: Counter[tuple[int, int]] = Counter()
         for field, text in page.items():
             words = text.split()
             delta = [i for i, word in enumerate(words) if word == "delta"]
             wing = [i for i, word in enumerate(words) if word.lower() == "wing"]
-            rarer_is_delta = _rarer_is_delta(pages, field)
-            for one in delta if rarer_is_delta else wing:
-                others = wing if rarer_is_delta else delta
-                if not others:
-                    continue
-                steps = [(other - one) if rarer_is_delta else (one - other) for other in others]
-                apart = [step - 1 if step > 0 else -step for step in steps]
+            is_in_order = _rarer_is_delta(pages, field)
+            rarer, others = (delta, wing) if is_in_order else (wing, delta)
+            for one in rarer if others else ():
+                apart = [between(one, other) if is_in_order else between(other, one) for other in others]
                 nearest_other = others[apart.index(min(apart))]
-                kind = (
-                    hitlists.TITLE
-                    if field == "title"
-                    else min(_kind(words[one]), _kind(words[nearest_other]))
-                )
-                key = kind, int(np.searchsorted((0, 1, 2, 3, 5, 8, 12, 20, 31), min(apart)))
-                counts[key] = counts.get(key, 0) + 1
+                kind = min(_kind(words[one]), _kind(words[nearest_other]))
+                type_ = hitlists.TITLE if field == "title" else kind
+                counts[type_, int(np.searchsorted(EDGES, min(apart)))] += 1
         expected = sum(
-            float(count_weight(np.array(float(counts.get((kind, bin_), 0)))))
-            * KINDS[kind].weight
-            * NEARNESS[bin_]
+            float(count_weight(np.array(float(counts[kind, bin_])))) * KINDS[kind].weight * NEARNESS[bin_]
             for kind, bin_ in product(range(len(KINDS)), range(BINS))
         )
         assert pairs == pytest.approx(expected / 2)  # each word is half of the query, and so is their pair
