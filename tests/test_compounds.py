@@ -70,8 +70,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     german = "Hier steht die Konfigurationsdatei des Dateisystems."
     swedish = "Ett felmeddelande och en säkerhetskopia"
     write(
-        folder,
-        {"de": ("Handbuch", german), "nl": ("Gids", "Een netwerkverbinding"), "sv": ("Bok", swedish)},
+        folder, {"de": ("Handbuch", german), "nl": ("Gids", "Een netwerkverbinding"), "sv": ("Bok", swedish)}
     )
     return Searcher(folder, deadline_seconds=60)
 

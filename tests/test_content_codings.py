@@ -6,9 +6,8 @@ import asyncio
 import gzip
 import struct
 import zlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import brotli
 import pytest
@@ -43,10 +42,15 @@ CODED: dict[str, Callable[[bytes], bytes]] = {
 MAX_BYTES = 1_000_000
 
 
-def inflated(body: bytes, *codings: str, status: int = 200) -> Response:
+def middleware() -> CompressedMiddleware:
+    return CompressedMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": MAX_BYTES}))
+
+
+def inflated(
+    body: bytes, *codings: str, status: int = 200, by: CompressedMiddleware | None = None, **meta: float
+) -> Response:
     response = Response("http://a.test/", status, {"Content-Encoding": list(codings)}, body)
-    inflate = CompressedMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": MAX_BYTES}))
-    work: Coroutine[Any, Any, Response] = inflate.process_response(Request("http://a.test/"), response)
+    work = (by or middleware()).process_response(Request(response.url, meta=meta), response)
     return asyncio.run(work)
 
 
@@ -145,24 +149,12 @@ def test_members_one_behind_the_other_are_read_up_to_a_number(coding: str, membe
 # ---- room for large bodies
 
 
-def without_patience(
-    inflate: CompressedMiddleware, body: bytes, coding: str = "gzip"
-) -> Response | Exception:
+def without_patience(by: CompressedMiddleware, body: bytes, coding: str = "gzip") -> Response | Exception:
     """What inflating comes to where nothing waits for room."""
-
-    async def work() -> Response:
-        request = Request("http://a.test/", meta={"deadline": 0.0})
-        response = Response(request.url, 200, {"Content-Encoding": coding}, body)
-        return await inflate.process_response(request, response)
-
     try:
-        return asyncio.run(work())
+        return inflated(body, coding, by=by, deadline=0.0)
     except Exception as error:
         return error
-
-
-def middleware() -> CompressedMiddleware:
-    return CompressedMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": MAX_BYTES}))
 
 
 @pytest.mark.parametrize(
@@ -202,8 +194,7 @@ def test_bodies_that_somebody_works_on_leave_no_room_until_they_are_gone(
 
 
 def coded(coding: str, *links: str) -> Answer:
-    plain = page(*links).body
-    assert isinstance(plain, str)
+    plain = str(page(*links).body)
     return Answer(CODED[coding](plain.encode()), headers={"Content-Encoding": coding})
 
 

@@ -23,9 +23,8 @@ NONE = np.zeros(0, np.int32)
 
 def vocabulary(documents: dict[str, int]) -> Vocabulary:
     words = sorted(documents)
-    known = Words(
-        words, np.array([documents[word] for word in words], np.int32), np.zeros(len(words), np.bool_)
-    )
+    counts = np.array([documents[word] for word in words], np.int32)
+    known = Words(words, counts, np.zeros(len(words), np.bool_))
     empty = Thesaurus([], [], np.zeros(1, np.int32), NONE, NONE.astype(np.float32))
     return Vocabulary(Lists(known, empty, Phrases([], [], NONE.astype(np.float32), places_of([]))), 0)
 
@@ -54,9 +53,7 @@ CRAWL = vocabulary(
 
 
 def together(query: str) -> int:
-    words = set(terms(query))
-    known = {word for group in TOGETHER for word in group.split()}
-    wanted = words & known
+    wanted = {word for group in TOGETHER for word in group.split()} & set(terms(query))
     return max((n for group, n in TOGETHER.items() if wanted and wanted <= set(group.split())), default=0)
 
 

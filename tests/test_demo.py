@@ -43,6 +43,15 @@ def fetch(url: str, method: str = "GET", **headers: str) -> tuple[http.client.HT
     return response, body
 
 
+def links(web: DemoWeb) -> Iterator[tuple[str, html.HtmlElement]]:
+    """Each with the URL of its page."""
+    for url in truth(web).documents:
+        answer = web.answer(url)
+        assert answer is not None
+        for link in html.fromstring(answer.body).iter("a"):
+            yield url, link
+
+
 def origin(web: DemoWeb, slug: str) -> str:
     return f"http://127.0.0.1:{web.ports[1 + [topic.slug for topic in load()].index(slug)]}"
 
@@ -86,23 +95,14 @@ def test_every_document_is_well_formed_html_of_its_declared_encoding(web: DemoWe
 
 
 def test_every_link_has_an_anchor_text_or_a_picture_with_one(web: DemoWeb) -> None:
-    for url in truth(web).documents:
-        answer = web.answer(url)
-        assert answer is not None
-        for link in html.fromstring(answer.body).iter("a"):
-            assert any(map(str.strip, map(str, link.itertext()))) or link.find("img[@alt]") is not None, url
+    for url, link in links(web):
+        assert any(map(str.strip, map(str, link.itertext()))) or link.find("img[@alt]") is not None, url
 
 
 def test_pages_of_every_server_link_to_another_server(web: DemoWeb) -> None:
-    linked = set()
-    for url in truth(web).documents:
-        answer = web.answer(url)
-        assert answer is not None
-        for link in html.fromstring(answer.body).iter("a"):
-            linked.add((urlsplit(url).port, urlsplit(urljoin(url, link.get("href"))).port))
+    ports = [(urlsplit(url).port, urlsplit(urljoin(url, link.get("href"))).port) for url, link in links(web)]
 
-    for port in web.ports:
-        assert any(source == port != target for source, target in linked)
+    assert {source for source, target in ports if source != target} == set(web.ports)
 
 
 # Oddities
@@ -110,11 +110,7 @@ def test_pages_of_every_server_link_to_another_server(web: DemoWeb) -> None:
 
 @pytest.mark.parametrize(
     "slug, rule",
-    [
-        ("birds", b"Disallow: /calendar/"),
-        ("music", b"Disallow: /private/"),
-        ("sailing", b"Crawl-delay: 0.1"),
-    ],
+    [("birds", b"Disallow: /calendar/"), ("music", b"Disallow: /private/"), ("sailing", b"Crawl-delay: 0.1")],
 )
 def test_robots_txt_holds_rules(web: DemoWeb, slug: str, rule: bytes) -> None:
     response, body = fetch(origin(web, slug) + "/robots.txt")

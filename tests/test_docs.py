@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 STRATEGIES = [mode.name for mode in strategies()]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
+COMMANDS = [path for path in (ROOT / "webcrawler/commands").glob("[!_]*.py") if path.stem != "base"]
 SOURCES = [path for room in ("webcrawler", "spiders", "pipelines") for path in (ROOT / room).rglob("*.py")]
 
 
@@ -62,12 +64,8 @@ def test_no_heading_is_about_a_setting_that_is_gone() -> None:
     assert set(re.findall(r"(?m)^### (\w+)$", page("reference/settings.md"))) == set(SETTINGS)
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "webcrawler" / "commands").glob("[!_]*.py")), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
 def test_each_command_has_a_heading_and_its_options(path: Path) -> None:
-    if path.stem == "base":
-        return
     text = re.split(rf"(?m)^## {path.stem}\n", page("reference/commands.md"))
 
     assert len(text) == 2
@@ -111,16 +109,12 @@ def test_each_key_of_a_search_is_described(key: str) -> None:
 def test_each_dependency_has_a_row_with_its_bound_and_none_is_too_many() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     required = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
-    required += [
-        one
-        for extra in project["project"]["optional-dependencies"].values()
-        for one in extra
-        if not one.startswith("scrapy-webcrawler[")
-    ]
+    required += chain.from_iterable(project["project"]["optional-dependencies"].values())
 
     described = cells(page("explanation/dependencies.md"))
 
-    assert described == {requirement.partition(";")[0].strip() for requirement in required}
+    bounds = {one.partition(";")[0].strip() for one in required if not one.startswith("scrapy-webcrawler[")}
+    assert described == bounds
 
 
 # ---- states, reasons, refusals
@@ -163,18 +157,13 @@ def _words(node: ast.expr) -> Iterator[str]:
                 yield from _words(part)
 
 
-@pytest.mark.slow
-def test_the_reasons_are_found_in_the_code() -> None:
-    assert {"document", "duplicate", "server-error", "robots-unreachable", "unparsable"} <= reasons_in_code()
-    assert {"extension", "malformed", "domain", "nofollow", "too-many"} <= reasons_in_code()
+def test_each_state_and_each_reason_in_the_code_stands_in_the_table_of_states() -> None:
+    found = reasons_in_code()
 
-
-def test_each_reason_stands_in_the_table_of_states() -> None:
-    assert reasons_in_code() <= cells(page("reference/states.md"))
-
-
-def test_each_state_stands_in_the_table_of_states() -> None:
-    assert {"queued", "leased", "done", "failed", "quarantined"} <= cells(page("reference/states.md"))
+    assert {"document", "duplicate", "server-error", "robots-unreachable", "unparsable"} <= found
+    assert {"extension", "malformed", "domain", "nofollow", "too-many"} <= found
+    states = {"queued", "leased", "done", "failed", "quarantined"}
+    assert states | found <= cells(page("reference/states.md"))
 
 
 # ---- files, tables, keys
@@ -195,9 +184,8 @@ def test_each_operation_on_redis_is_described() -> None:
 
 
 def test_each_table_of_the_catalog_is_described() -> None:
-    sql = "".join(
-        path.read_text("utf-8") for path in (ROOT / "webcrawler/archive/catalog/sql").glob("migration-*.sql")
-    )
+    migrations = (ROOT / "webcrawler/archive/catalog/sql").glob("migration-*.sql")
+    sql = "".join(path.read_text("utf-8") for path in migrations)
 
     renamed = set(re.findall(r"ALTER TABLE (\w+) RENAME TO", sql))
     assert set(re.findall(r"CREATE TABLE (\w+)", sql)) - renamed <= cells(page("reference/files.md"))
@@ -265,10 +253,9 @@ def test_nobody_is_told_to_install_the_project_of_a_stranger() -> None:
 
 def test_the_changelog_names_our_commands_as_who_installs_them_types_them() -> None:
     """`scrapy` is ours in a clone alone, but for `frontier`, which every project has."""
-    ours = {path.stem for path in (ROOT / "webcrawler/commands").glob("[!_]*.py")} - {"base", "frontier"}
-
     named = re.findall(r"\bscrapy ([a-z]+)\b[^`\n]*`", (ROOT / "CHANGELOG.md").read_text("utf-8"))
-    assert not ours & set(named) - {"crawl"}
+
+    assert not {path.stem for path in COMMANDS} & set(named) - {"crawl", "frontier"}
 
 
 def messages(path: Path) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,22 +12,22 @@ import pytest
 from webcrawler.durable import replaced, sync_folder
 
 
-def test_file_is_replaced_when_the_block_ends(tmp_path: Path) -> None:
-    path = tmp_path / "file.txt"
-    path.write_text("old")
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "file.txt").write_text("old")
+    return tmp_path / "file.txt"
 
+
+def test_file_is_replaced_when_the_block_ends(path: Path) -> None:
     with replaced(path) as file:
         file.write(b"new")
         assert path.read_text() == "old"
 
     assert path.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
 
 
-def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
-    path = tmp_path / "file.txt"
-    path.write_text("old")
-
+def test_old_file_stays_when_writing_fails(path: Path) -> None:
     with pytest.raises(OSError, match="full"), replaced(path) as file:
         file.write(b"ne")
         raise OSError(errno.ENOSPC, "the disk is full")
@@ -43,8 +44,5 @@ def test_folder_that_cannot_be_synced_at_all_is_no_error(
 
     monkeypatch.setattr(os, "fsync", fail)
 
-    if raises:
-        with pytest.raises(OSError):
-            sync_folder(tmp_path)
-    else:
+    with pytest.raises(OSError) if raises else nullcontext():
         sync_folder(tmp_path)

@@ -53,16 +53,8 @@ def test_matches_are_counted_by_site_language_and_change(found: Searcher) -> Non
             Count("b.test", 1, "site:b.test"),
             Count("c.test", 1, "site:c.test"),
         ],
-        "language": [
-            Count("de", 2, "lang:de"),
-            Count("en", 1, "lang:en"),
-            Count("fr", 1, "lang:fr"),
-        ],
-        "changed": [
-            Count("7d", 2, "changed:7d"),
-            Count("30d", 3, "changed:30d"),
-            Count("365d", 4, "changed:365d"),
-        ],
+        "language": [Count("de", 2, "lang:de"), Count("en", 1, "lang:en"), Count("fr", 1, "lang:fr")],
+        "changed": [Count(value, n, f"changed:{value}") for value, n in (("7d", 2), ("30d", 3), ("365d", 4))],
     }
 
 
@@ -106,9 +98,7 @@ def test_of_many_servers_those_with_the_most_pages_are_counted(
 
 def test_a_commit_is_counted_with_the_next_search(tmp_path: Path, found: Searcher) -> None:
     found.search("yeast", facets=True)
-    crawled(tmp_path, page("http://d.test/6", 1, "nl"))
-    with Follower(tmp_path) as follower:
-        follower.catch_up()
+    searcher(tmp_path, page("http://d.test/6", 1, "nl"))
 
     counts = found.search("yeast", facets=True).counts
 
