@@ -56,11 +56,7 @@ def redis() -> Iterator[Connection]:
         ("gene-pool", "", True),  # which end at whatever is not a letter, digit or underscore
         ("", "gene gene", False),
         ("", "gene gene gene", True),
-        (
-            "",
-            "gene therapy and gene",
-            True,
-        ),  # terms are counted each for itself: gene twice, gene therapy once
+        ("", "gene therapy and gene", True),  # each term counts for itself: gene twice, gene therapy once
         ("", "therapy therapy therapy", False),
     ],
 )
@@ -99,6 +95,7 @@ def test_topics_are_read_from_a_file(tmp_path: Path) -> None:
         ('{"topics": [{"query": "a", "terms": ["b"], "min_body": 0}]}', "topic 1: expected"),
         ('{"topics": [{"query": "a", "terms": ["b"], "min_body": true}]}', "topic 1: expected"),
         ('{"topics": [{"query": " ", "terms": ["b"], "min_body": 1}]}', "topic 1: expected"),
+        (json.dumps({"topics": [{"query": "a", "terms": ["b"], "min_body": 1}] * 2}), "twice"),
     ],
 )
 def test_a_file_that_holds_no_topics_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
@@ -111,17 +108,14 @@ def test_a_file_that_holds_no_topics_is_refused_in_one_line(tmp_path: Path, text
     assert "\n" not in str(refused.value)
 
 
-def test_a_query_stands_once(tmp_path: Path) -> None:
-    file = tmp_path / "topics.json"
-    file.write_text(json.dumps({"topics": [{"query": "a", "terms": ["b"], "min_body": 1}] * 2}))
-
-    with pytest.raises(BadInput, match="twice"):
-        read_topics(file)
-
-
 # How many were found when?
 
 RUN = Run("shark", "gene", relevant=8, fetched=300, found=(2, 3, 50, 101))
+
+
+def finding(strategy: str, query: str, found: int) -> Run:
+    """A crawl whose first pages are relevant."""
+    return Run(strategy, query, 100, 100, tuple(range(1, found + 1)))
 
 
 def test_measures_by_hand() -> None:
@@ -131,21 +125,13 @@ def test_measures_by_hand() -> None:
     assert RUN.recall(100) == 3 / 8
     assert RUN.until(3) == 50
     assert RUN.until(10) == float("inf")
-
-
-def test_a_crawl_that_fetched_nothing_has_measures() -> None:
     nothing = Run("shark", "gene", relevant=0, fetched=0, found=())
-
     assert (nothing.harvest(100), nothing.recall(100)) == (0.0, 1.0)
 
 
 def test_crawls_are_measured_at_some_places_and_at_their_end() -> None:
-    assert [marks_of(pages) for pages in (50, 300, 1000, 5000)] == [
-        [50],
-        [100, 300],
-        [100, 300, 1000],
-        [100, 300, 1000, 5000],
-    ]
+    marks = [100, 300, 1000, 5000]
+    assert [marks_of(pages) for pages in (50, 300, 1000, 5000)] == [[50], marks[:2], marks[:3], marks]
 
 
 @given(st.lists(st.integers(1, 500), unique=True).map(sorted), st.integers(1, 600))
@@ -168,23 +154,17 @@ def test_programs_read_all_measures() -> None:
 
 
 def test_strategies_are_compared_with_breadth_on_the_same_topics() -> None:
-    def run(strategy: str, query: str, found: int) -> Run:
-        return Run(strategy, query, 100, 100, tuple(range(1, found + 1)))
+    one, hot = finding("breadth", "a", 2), finding("hot", "a", 6)
 
-    some = [run("breadth", "a", 2), run("breadth", "b", 4), run("hot", "a", 6), run("hot", "b", 12)]
-    one_topic = [run("breadth", "a", 2), run("hot", "a", 6), run("hot", "c", 50)]
-
-    assert times_baseline(some, 100) == {"breadth": 1.0, "hot": 3.0}
-    assert times_baseline(one_topic, 100) == {"breadth": 1.0, "hot": 3.0}
-    assert times_baseline([run("hot", "a", 6)], 100) == {}
-    assert times_baseline([run("breadth", "a", 0), run("hot", "a", 6)], 100) == {}
+    several = [one, hot, finding("breadth", "b", 4), finding("hot", "b", 12)]
+    assert times_baseline(several, 100) == {"breadth": 1.0, "hot": 3.0}
+    assert times_baseline([one, hot, finding("hot", "c", 50)], 100) == {"breadth": 1.0, "hot": 3.0}
+    assert times_baseline([hot], 100) == {}
+    assert times_baseline([finding("breadth", "a", 0), hot], 100) == {}
 
 
 def test_the_table_has_mean_and_median_and_topics_with_ten() -> None:
-    def run(query: str, found: int) -> Run:
-        return Run("hot", query, 100, 100, tuple(range(1, found + 1)))
-
-    text = tables([run("a", 0), run("b", 10), run("c", 50)], 100)
+    text = tables([finding("hot", query, found) for query, found in (("a", 0), ("b", 10), ("c", 50))], 100)
 
     assert "20.0 / 10.0" in text
     assert "0.20 / 0.10" in text
@@ -342,12 +322,6 @@ def test_without_an_archive_links_come_from_the_catalog(tmp_path: Path, redis: C
     ]  # fmt: skip
 
 
-def test_a_crawl_ends_at_its_pages(tmp_path: Path, redis: Connection) -> None:
-    recording = Recording(recorded(tmp_path, SMALL))
-
-    assert len(crawl(recording, "breadth", [HOME], redis, 2)[0]) == 2
-
-
 def test_what_was_not_recorded_is_no_recording(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="nothing was crawled into"):
         Recording(tmp_path)
@@ -393,14 +367,9 @@ def test_what_is_known_is_not_fetched_and_does_not_count(tmp_path: Path) -> None
 def test_the_best_of_what_is_known_come_with_relevance_and_links_that_lead_on(tmp_path: Path) -> None:
     recording = Recording(recorded(tmp_path, SMALL, indexed=True))
     number_of = {document.url: number for number, document in recording.documents.items()}
-    known = {number_of[HOME], number_of["http://a.example/1"], number_of["http://a.example/new"]}
-    ranked = [
-        (number_of["http://a.example/b"], 9.0),
-        (number_of["http://a.example/1"], 4.0),
-        (number_of[HOME], 2.0),
-    ]
+    home, one, bee, new = (number_of[HOME + path] for path in ("", "1", "b", "new"))
 
-    found = best(recording, ranked, known)
+    found = best(recording, [(bee, 9.0), (one, 4.0), (home, 2.0)], {home, one, new})
 
     assert [(seen.url, seen.relevance) for seen in found] == [("http://a.example/1", 1.0), (HOME, 0.5)]
     assert [(link.url, link.context) for link in found[1].links] == [
@@ -423,14 +392,12 @@ def test_focused_crawls_are_the_same_for_any_number_of_jobs(tmp_path: Path) -> N
     folder = recorded(tmp_path, web(1) | SMALL, indexed=True, archived=False)
     experiments = Experiments(topics, ["fifo", WATCHING], pages=10)
 
-    alone, three = Recording(folder), Recording(folder)
-    found = [dict(runs(recording, experiments, jobs=jobs)) for recording, jobs in ((alone, 1), (three, 3))]
+    def crawls(recording: Recording, jobs: int) -> dict[int, list[Run]]:
+        found = runs(recording, experiments, jobs=jobs)
+        return {number: [run._replace(seconds=0.0) for run in of_topic] for number, of_topic in found}
 
-    one, several = (
-        {number: [run._replace(seconds=0.0) for run in of_topic] for number, of_topic in crawls.items()}
-        for crawls in found
-    )
-    assert one == several
+    alone, three = Recording(folder), Recording(folder)
+    assert crawls(alone, 1) == crawls(three, 3)
     assert alone.not_archived == three.not_archived != set()
 
 
