@@ -12,16 +12,15 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import testdata
+from conftest import Run
 from crawled import crawled, fetched, link
 from localweb import PROJECT
-from scrapy.cmdline import execute
 from waiting import until
 
 import webcrawler
@@ -32,15 +31,6 @@ GRAPH = "6\n1 2 3\n4\n4 5\n0\n3\n0\n"
 SHA256 = "fe2f1ff695055852966a93a5738e63bf0607490ddd16cb72ed74c15d965d7a1a"  # of the links and URLs
 
 
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Answer]
-
-
 @pytest.fixture
 def graph(tmp_path: Path) -> Path:
     file = tmp_path / "small.graph-txt"
@@ -49,19 +39,9 @@ def graph(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command in this process, in the project folder unless told otherwise."""
-    monkeypatch.chdir(PROJECT)
-    monkeypatch.delenv("REDIS_URL", raising=False)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")
-
-    def act(*arguments: object) -> Answer:
-        command = ["scrapy", "evaluate", *map(str, arguments), "-s", f"CRAWL_DIR={tmp_path / 'crawl'}"]
-        with pytest.raises(SystemExit) as ended:
-            execute(command)
-        return Answer(int(ended.value.code or 0), *capsys.readouterr())
-
-    return act
+def run(run: Run) -> Run:
+    """The command in this process, in the project folder."""
+    return lambda *arguments: run("evaluate", *map(str, arguments))
 
 
 def test_a_table_has_a_row_for_each_ordering(run: Run, graph: Path) -> None:
@@ -92,21 +72,14 @@ def test_programs_read_the_figures(run: Run, graph: Path, tmp_path: Path) -> Non
     assert found["provenance"]["version"] == webcrawler.__version__
     assert found["provenance"]["graph"]["sha256"] == SHA256
     assert {"python", "system", "numpy"} <= set(found["provenance"]["environment"])
-    (blend,) = (
-        one
-        for one in found["compared"]
-        if (one["measure"], one["of"], one["ordering"], one["start"]) == ("auc", "ib:2", "blend", 0)
-    )
+    named = {(one["measure"], one["of"], one["ordering"], one["start"]): one for one in found["compared"]}
+    blend = named["auc", "ib:2", "blend", 0]
     assert blend["mean"]["trials"] == 2
     assert blend["difference"]["low"] <= blend["difference"]["value"] <= blend["difference"]["high"]
     assert [(one["ordering"], one["start"], one["seed"]) for one in found["runs"]] == [
-        ("fifo", 0, None),
-        ("blend", 0, 1),
-        ("blend", 0, 2),
-        ("fifo", 3, None),
-        ("blend", 3, 1),
-        ("blend", 3, 2),
-    ]
+        ("fifo", 0, None), ("blend", 0, 1), ("blend", 0, 2),
+        ("fifo", 3, None), ("blend", 3, 1), ("blend", 3, 2),
+    ]  # fmt: skip
     for one in found["runs"]:
         assert one["seconds"] > 0
         assert set(one["auc"]) == set(one["p_st"]) == {"ib:2", "ir:20%"}
@@ -130,11 +103,8 @@ def test_figures_are_written_as_tidy_rows(run: Run, graph: Path, tmp_path: Path)
         rows = list(csv.DictReader(file))
     assert [*rows[0]] == ["ordering", "start", "seed", "measure", "of", "percent", "value"]
     areas = [row for row in rows if row["measure"] == "auc"]
-    assert [(row["ordering"], row["seed"]) for row in areas] == [
-        ("fifo", ""),
-        ("random", "2"),
-        ("random", "5"),
-    ]
+    assert [row["ordering"] for row in areas] == ["fifo", "random", "random"]
+    assert [row["seed"] for row in areas] == ["", "2", "5"]
     assert float(areas[0]["value"]) == pytest.approx(100 * (1 + 1 + 1 + 2 + 3 + 3) / 18, abs=0.001)
     assert len([row for row in rows if row["measure"] == "p_st"]) == 3 * 101
 
@@ -232,9 +202,7 @@ def test_without_matplotlib_plots_are_refused_at_once(
 
     answer = run(graph, "--plots", tmp_path / "p")
 
-    assert answer == Answer(
-        2, "", 'error: --plots needs matplotlib: pip install "scrapy-webcrawler[plots]"\n'
-    )
+    assert answer == (2, "", 'error: --plots needs matplotlib: pip install "scrapy-webcrawler[plots]"\n')
 
 
 def test_an_old_file_of_figures_stays_until_there_are_new_ones(run: Run, graph: Path, tmp_path: Path) -> None:
@@ -274,7 +242,7 @@ def test_a_folder_without_rights_is_noticed_before_the_crawls(
 
     answer = run(graph, option, target)
 
-    assert answer == Answer(2, "", f"error: cannot write to {tmp_path / 'closed'}: Permission denied\n")
+    assert answer == (2, "", f"error: cannot write to {tmp_path / 'closed'}: Permission denied\n")
 
 
 BAD = [
@@ -296,6 +264,9 @@ BAD = [
     (("GRAPH", "--delay", "1", "--downloads", "0"), "--downloads must be a whole number from 1"),
     (("GRAPH", "--latency", "1"), "--latency and --downloads belong to --delay SECONDS"),
     (("synthetic", "--freshness", "--delay", "1"), "--delay is for orderings"),
+    (("GRAPH", "--known=5"), "--known belongs to --focused TOPICS.json"),
+    (("GRAPH", "--pages=5"), "--pages belongs to --focused TOPICS.json"),
+    (("GRAPH", "--strategies=fifo"), "--strategies belongs to --focused TOPICS.json"),
     (("GRAPH", "--tidy", "figures.xlsx"), "--tidy=figures.xlsx: the name ends in .csv or .parquet"),
     (("GRAPH", "--tidy", "/proc/figures.csv"), "cannot write to /proc"),
     (("GRAPH", "--hot", "xx:3"), "--hot=xx:3: write metric:threshold"),
@@ -318,6 +289,7 @@ BAD = [
     (("GRAPH", "--json", "/dev/null/figures.json"), "cannot write to /dev/null"),
     (("GRAPH", "--plots", "/dev/null/plots"), "cannot write to /dev/null/plots"),
     (("GRAPH", "--order", "fifo", "--bogus"), "unknown option --bogus"),
+    (("GRAPH", "--orderings", "hot:fifo", "--query", "gene"), "hot:fifo needs anchors, which this graph"),
 ]
 
 
@@ -331,55 +303,53 @@ def test_asked_wrongly(run: Run, graph: Path, arguments: tuple[str, ...], line: 
     assert line in answer.err
 
 
-def test_a_bad_graph(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "g.graph-txt").write_text("2\n1\n7\n")
+def on_a_terminal(folder: Path, number: int, *options: str) -> tuple[subprocess.Popen[str], int]:
+    """The command in a session of its own, and the other side of its terminal."""
+    (folder / "temporary").mkdir()
+    terminal, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "evaluate", str(testdata.data("webgraph-hollins")), *options],
+        cwd=PROJECT,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "TMPDIR": str(folder / "temporary")},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # whoever runs the tests may ignore it
+    )
+    os.close(theirs)
+    return process, terminal
 
-    answer = run(tmp_path / "g.graph-txt")
 
-    assert answer.status == 2
-    assert "g.graph-txt, line 3: there is no page 7" in answer.err
+def read_until(terminal: int, words: bytes) -> bytes:
+    bar = b""
+    while words not in bar:
+        bar += os.read(terminal, 4096)
+    return bar
+
+
+def read_rest(terminal: int) -> bytes:
+    found = b""
+    with suppress(OSError):  # it was closed on the other side
+        while chunk := os.read(terminal, 4096):
+            found += chunk
+    os.close(terminal)
+    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: signal.Signals) -> None:
-    """On a terminal, which has a bar for each crawl: when there is the second, the first is over.
-
-    The private Redis ends, too.
-    """
-    (tmp_path / "temporary").mkdir()
-    graph = testdata.data("webgraph-hollins")
-    terminal, theirs = pty.openpty()
-    command = [
-        sys.executable,
-        "-m",
-        "scrapy",
-        "evaluate",
-        str(graph),
-        "--orderings",
-        "fifo,backlink,pagerank",
-        "--jobs",
-        "1",
-    ]
-    with subprocess.Popen(
-        [*command, "--json", str(tmp_path / "f.json")],
-        cwd=PROJECT,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "TMPDIR": str(tmp_path / "temporary")},
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        text=True,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # whoever runs the tests may ignore it
-    ) as process:
-        os.close(theirs)
-        bar = b""
-        while b"backlink" not in bar:
-            bar += os.read(terminal, 4096)
+    """A terminal has a bar for each crawl: at the second, the first is over. The private Redis ends, too."""
+    options = ("--orderings", "fifo,backlink,pagerank", "--jobs", "1", "--json", str(tmp_path / "f.json"))
+    process, terminal = on_a_terminal(tmp_path, number, *options)
+    with process:
+        bar = read_until(terminal, b"backlink")
         (private,) = (tmp_path / "temporary").iterdir()
         server = int((private / "redis" / "server").read_text())
         with ThreadPoolExecutor(1) as beside:  # who does not read a terminal holds up its writer
-            rest = beside.submit(_rest, terminal)
+            rest = beside.submit(read_rest, terminal)
             process.send_signal(number)
-            assert process.stdout
-            out = process.stdout.read()
+            out, _ = process.communicate()
         bar += rest.result()
 
     assert process.returncode == 1
@@ -394,49 +364,22 @@ def test_what_is_over_is_shown_when_it_is_interrupted(tmp_path: Path, number: si
 
 def test_crawls_side_by_side_are_interrupted_together(tmp_path: Path) -> None:
     """Their processes and servers end, too."""
-    (tmp_path / "temporary").mkdir()
-    graph = testdata.data("webgraph-hollins")
-    terminal, theirs = pty.openpty()
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "scrapy",
-            "evaluate",
-            str(graph),
-            "--orderings",
-            "pagerank,blend",
-            "--jobs",
-            "3",
-        ],
-        cwd=PROJECT,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "TMPDIR": str(tmp_path / "temporary")},
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as process:
-        os.close(theirs)
-        bar = b""
-        while b"11 crawls, 3 at a time" not in bar:
-            bar += os.read(terminal, 4096)
+    process, terminal = on_a_terminal(tmp_path, signal.SIGINT, "--orderings", "pagerank,blend", "--jobs", "3")
+    with process:
+        bar = read_until(terminal, b"11 crawls, 3 at a time")
         servers = [int(file.read_text()) for file in (tmp_path / "temporary").glob("*/redis/server")]
         with ThreadPoolExecutor(1) as beside:
-            rest = beside.submit(_rest, terminal)
+            rest = beside.submit(read_rest, terminal)
             os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
-            process.wait()
+            process.communicate()
         bar += rest.result()
 
     assert process.returncode == 1
     assert b"interrupted: " in bar
     assert len(servers) == 3
     assert list((tmp_path / "temporary").iterdir()) == []
-    assert _of_group(process.pid) == []
-
-
-def _of_group(group: int) -> list[str]:
-    listed = subprocess.run(["ps", "-o", "args=", "-g", str(group)], capture_output=True, text=True)
-    return listed.stdout.splitlines()
+    left = subprocess.run(["ps", "-o", "args=", "-g", str(process.pid)], capture_output=True, text=True)
+    assert left.stdout == ""
 
 
 def test_private_redis_ends_with_a_laboratory_that_is_killed(tmp_path: Path) -> None:
@@ -482,24 +425,3 @@ def test_interrupt_while_the_graph_is_read_is_one_line(tmp_path: Path) -> None:
 
     assert said == "interrupted: no crawl was over\n"
     assert process.returncode == 1
-
-
-def _rest(terminal: int) -> bytes:
-    found = b""
-    try:
-        while chunk := os.read(terminal, 4096):
-            found += chunk
-    except OSError:  # it was closed on the other side
-        pass
-    os.close(terminal)
-    return found
-
-
-def test_orderings_by_words_are_refused_on_a_graph_without_anchors(run: Run, graph: Path) -> None:
-    answer = run(graph, "--orderings", "fifo,hot:fifo", "--query", "gene")
-
-    assert answer.status == 2
-    assert (
-        answer.err
-        == "error: hot:fifo needs anchors, which this graph lacks: name the data folder of a crawl\n"
-    )

@@ -6,14 +6,11 @@ import json
 import re
 import sys
 import xml.etree.ElementTree as xml
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from localweb import PROJECT
+from conftest import Answered, Run
 from recordedweb import page, recorded
-from scrapy.cmdline import execute
 
 pytestmark = pytest.mark.slow
 
@@ -26,15 +23,6 @@ PAGES = {
     "http://b.example/": page("Gene", "words"),
 }
 TOPICS = {"topics": [{"query": "gene", "terms": ["gene"], "min_body": 3}]}
-
-
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Answer]
 
 
 @pytest.fixture
@@ -50,43 +38,31 @@ def crawl_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command in this process, in the project folder."""
-    monkeypatch.chdir(PROJECT)
-    monkeypatch.delenv("REDIS_URL", raising=False)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "webcrawler.settings")
+def run(run: Run, topics: Path) -> Run:
+    """Of that data folder, with these strategies and options."""
 
-    def act(*arguments: object) -> Answer:
-        with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", "evaluate", *map(str, arguments)])
-        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+    def act(folder: Path, strategies: str, *options: object) -> Answered:
+        given = ("--strategies", strategies) if strategies else ()
+        return run("evaluate", "--focused", str(topics), str(folder), *given, *map(str, options))
 
     return act
 
 
-def test_people_see_a_row_for_each_strategy(run: Run, topics: Path, crawl_dir: Path) -> None:
-    answer = run("--focused", topics, crawl_dir, "--strategies", "fifo,best-first,breadth", "--pages", "20")
+def test_people_see_a_row_for_each_strategy(run: Run, crawl_dir: Path) -> None:
+    answer = run(crawl_dir, "fifo,best-first,breadth", "--pages", "20")
 
     assert answer.status == 0, answer.err
     assert "32 documents, up to 20 fetched in each crawl. Relevant: gene 16." in answer.out
     for table in ("relevant pages found", "mean / median", "retrieval system rank"):
         (shown,) = re.findall(rf"{table}.*?(?:\n\n|\Z)", answer.out, re.DOTALL)
-        assert [line.split()[0] for line in shown.strip().splitlines()[1:]] == [
-            "fifo",
-            "best-first",
-            "breadth",
-        ]
+        assert re.findall(r"(?m)^\S+", shown)[1:] == ["fifo", "best-first", "breadth"]
 
 
-def test_programs_read_the_figures_and_curves_are_drawn(
-    run: Run, topics: Path, crawl_dir: Path, tmp_path: Path
-) -> None:
+def test_programs_read_the_figures_and_curves_are_drawn(run: Run, crawl_dir: Path, tmp_path: Path) -> None:
     file, plots = tmp_path / "figures.json", tmp_path / "plots"
+    files = ("--json", file, "--plots", plots)
 
-    answer = run(
-        "--focused", topics, crawl_dir, "--strategies", "fifo,breadth", "--pages", "20",
-        "--start", "http://a.example/1", "--json", file, "--plots", plots,
-    )  # fmt: skip
+    answer = run(crawl_dir, "fifo,breadth", "--pages", "20", "--start", "http://a.example/1", *files)
 
     assert answer.status == 0, answer.err
     found = json.loads(file.read_text())
@@ -104,24 +80,10 @@ def test_programs_read_the_figures_and_curves_are_drawn(
     assert {"fifo", "breadth", "pages fetched"} <= set(texts)
 
 
-def test_some_documents_may_be_known_beforehand(
-    run: Run, topics: Path, crawl_dir: Path, tmp_path: Path
-) -> None:
+def test_some_documents_may_be_known_beforehand(run: Run, crawl_dir: Path, tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
 
-    answer = run(
-        "--focused",
-        topics,
-        crawl_dir,
-        "--strategies",
-        "fifo",
-        "--known",
-        "20",
-        "--seeds",
-        "1,2",
-        "--json",
-        file,
-    )
+    answer = run(crawl_dir, "fifo", "--known", "20", "--seeds", "1,2", "--json", file)
 
     assert answer.status == 0, answer.err
     assert "20 random documents are known beforehand" in answer.out
@@ -129,43 +91,35 @@ def test_some_documents_may_be_known_beforehand(
     assert [(run["seed"], run["fetched"] <= 12) for run in found["runs"]] == [(1, True), (2, True)]
 
 
-def test_without_an_index_there_is_no_rank(run: Run, topics: Path, tmp_path: Path) -> None:
-    answer = run("--focused", topics, recorded(tmp_path / "bare", PAGES), "--strategies", "fifo")
+def test_it_says_what_there_is_not_without_an_index_or_an_archive(run: Run, tmp_path: Path) -> None:
+    answer = run(recorded(tmp_path / "bare", PAGES, archived=False), "fifo")
 
     assert answer.status == 0, answer.err
     assert "No index, so no retrieval system rank" in answer.out
-
-
-def test_without_an_archive_it_says_so(run: Run, topics: Path, tmp_path: Path) -> None:
-    answer = run(
-        "--focused", topics, recorded(tmp_path / "bare", PAGES, archived=False), "--strategies", "fifo"
-    )
-
-    assert answer.status == 0, answer.err
     assert "32 pages are not in the archive: their links came without the words around." in answer.out
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("--strategies nobody", "unknown mode 'nobody'"),
-        ("--strategies blend", "blend follows ranks: compare it by --orderings"),
-        ("--strategies ,", "--strategies needs at least one item"),
-        ("--strategies shark?d=x", "d=x"),
-        ("--strategies fifo --pages 0", "--pages must be a whole number from 1"),
-        ("--strategies fifo --pages many", "--pages must be a whole number"),
-        ("--strategies fifo --known 32", "--known must be 1 to 31 of the 32 documents"),
-        ("--strategies fifo --known -1", "--known must be a whole number"),
-        ("--strategies fifo --seeds one", "--seeds must be a whole number"),
-        ("--strategies fifo --start http://c.example/", "--start: the crawl has no document"),
-        ("--strategies fifo --start nowhere", "--start=nowhere"),
-        ("--strategies fifo --json /proc/no/file", "there is no folder /proc/no"),
+        ("nobody", "unknown mode 'nobody'"),
+        ("blend", "blend follows ranks: compare it by --orderings"),
+        (",", "--strategies needs at least one item"),
+        ("shark?d=x", "d=x"),
+        ("fifo --pages 0", "--pages must be a whole number from 1"),
+        ("fifo --pages many", "--pages must be a whole number"),
+        ("fifo --known 32", "--known must be 1 to 31 of the 32 documents"),
+        ("fifo --known -1", "--known must be a whole number"),
+        ("fifo --seeds one", "--seeds must be a whole number"),
+        ("fifo --start http://c.example/", "--start: the crawl has no document"),
+        ("fifo --start nowhere", "--start=nowhere"),
+        ("fifo --json /proc/no/file", "there is no folder /proc/no"),
     ],
 )
 def test_what_is_asked_wrongly_is_refused_in_one_line(
-    run: Run, topics: Path, crawl_dir: Path, arguments: str, said: str
+    run: Run, crawl_dir: Path, arguments: str, said: str
 ) -> None:
-    answer = run("--focused", topics, crawl_dir, *arguments.split())
+    answer = run(crawl_dir, *arguments.split())
 
     assert (answer.status, answer.out) == (2, "")
     assert said in answer.err
@@ -173,71 +127,52 @@ def test_what_is_asked_wrongly_is_refused_in_one_line(
 
 
 def test_the_default_strategies_need_no_extra(
-    run: Run, topics: Path, crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, crawl_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
 
-    answer = run("--focused", topics, crawl_dir, "--pages", "5")
-    wanted = run("--focused", topics, crawl_dir, "--strategies", "classifier")
-    nowhere = run("--focused", topics, crawl_dir / "nowhere", "--strategies", "classifier")
+    answer = run(crawl_dir, "", "--pages", "5")
+    wanted = run(crawl_dir, "classifier")
+    nowhere = run(crawl_dir / "nowhere", "classifier")
 
     assert answer.status == 0, answer.err
     assert "seed-similarity" in answer.out
     assert "classifier needs sklearn" in wanted.err
+    assert (nowhere.status, nowhere.out) == (2, "")
     assert "nothing was crawled into" in nowhere.err
 
 
-def test_crawls_that_fetched_everything_are_told_of(run: Run, topics: Path, crawl_dir: Path) -> None:
-    some = run("--focused", topics, crawl_dir, "--strategies", "fifo", "--pages", "20")
-    all = run("--focused", topics, crawl_dir, "--strategies", "fifo")
+def test_crawls_that_fetched_everything_are_told_of(run: Run, crawl_dir: Path) -> None:
+    some, all = run(crawl_dir, "fifo", "--pages", "20"), run(crawl_dir, "fifo")
 
     assert "fetched everything they could reach" not in some.out
     assert "fetched everything they could reach" in all.out
 
 
-def test_a_query_of_stop_words_is_refused(run: Run, tmp_path: Path, crawl_dir: Path) -> None:
-    file = tmp_path / "topics.json"
-    file.write_text(json.dumps({"topics": [{"query": "of the", "terms": ["the"], "min_body": 1}]}))
+def test_a_query_of_stop_words_is_refused(run: Run, topics: Path, crawl_dir: Path) -> None:
+    topics.write_text(json.dumps({"topics": [{"query": "of the", "terms": ["the"], "min_body": 1}]}))
 
-    answer = run("--focused", file, crawl_dir, "--strategies", "best-first")
+    answer = run(crawl_dir, "best-first")
 
     assert answer.status == 2
     assert len(answer.err.splitlines()) == 1
 
 
-def test_topics_that_nothing_is_relevant_to_are_left_out(run: Run, tmp_path: Path, crawl_dir: Path) -> None:
-    file = tmp_path / "topics.json"
+def test_topics_that_nothing_is_relevant_to_are_left_out(run: Run, topics: Path, crawl_dir: Path) -> None:
     nothing = {"query": "quasar", "terms": ["quasar"], "min_body": 1}
-    file.write_text(json.dumps({"topics": [*TOPICS["topics"], nothing]}))
+    topics.write_text(json.dumps({"topics": [*TOPICS["topics"], nothing]}))
 
-    some = run("--focused", file, crawl_dir, "--strategies", "fifo")
-    file.write_text(json.dumps({"topics": [nothing]}))
-    none = run("--focused", file, crawl_dir, "--strategies", "fifo")
+    some = run(crawl_dir, "fifo")
+    topics.write_text(json.dumps({"topics": [nothing]}))
+    none = run(crawl_dir, "fifo")
 
     assert "Left out, as nothing new is relevant: quasar." in some.out
     assert none.status == 2
     assert "is relevant to a topic" in none.err
 
 
-def test_a_folder_that_nothing_was_crawled_into_is_refused(run: Run, topics: Path, tmp_path: Path) -> None:
-    answer = run("--focused", topics, tmp_path / "nowhere", "--strategies", "fifo")
-
-    assert answer.status == 2
-    assert "nothing was crawled into" in answer.err
-
-
-def test_options_of_focused_crawls_want_topics(run: Run, crawl_dir: Path) -> None:
-    for option in ("--strategies=fifo", "--known=5", "--pages=5"):
-        answer = run(crawl_dir, option)
-
-        assert answer.status == 2
-        assert "belongs to --focused TOPICS.json" in answer.err
-
-
-def test_known_documents_want_an_index(run: Run, topics: Path, tmp_path: Path) -> None:
-    bare = recorded(tmp_path / "bare", PAGES)
-
-    answer = run("--focused", topics, bare, "--strategies", "fifo", "--known", "5")
+def test_known_documents_want_an_index(run: Run, tmp_path: Path) -> None:
+    answer = run(recorded(tmp_path / "bare", PAGES), "fifo", "--known", "5")
 
     assert answer.status == 2
     assert "scrapy reindex" in answer.err
