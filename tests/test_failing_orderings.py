@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from failing_orderings import FailsLater
-from localweb import Answer, Site, crawl, sites
+from localweb import Answer, crawl, sites
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Ordering, Source
@@ -35,16 +35,17 @@ def children(number: int) -> Answer:
 def test_each_page_is_a_document_and_one_line_says_what_failed(
     tmp_path: Path, method: str, calls: int
 ) -> None:
-    with sites(a={"/": children(1), **{f"/{n}": children(n) for n in range(2, PAGES + 1)}}) as found:
-        site: Site = found["a"]
-        mode = f"failing_orderings.FailsLater?method={method}&calls={calls}"
+    routes = {"/": children(1), **{f"/{n}": children(n) for n in range(2, PAGES + 1)}}
+    mode = f"failing_orderings.FailsLater?method={method}&calls={calls}"
+    # All say nearly the same, and nothing more is to be asked for.
+    settings = {"BATCH_DOCUMENTS": 2, "BUDGET_REPEATS": 0}
 
-        # All say nearly the same, and nothing more is to be asked for.
-        settings = {"BATCH_DOCUMENTS": 2, "BUDGET_REPEATS": 0}
+    with sites(a=routes) as found:
+        site = found["a"]
         done = crawl(tmp_path, "index", "-a", f"mode={mode}", "-a", f"seeds={site.url}/", **settings)
 
-        assert done.documents() == {f"{site.url}/"} | {f"{site.url}/{n}" for n in range(2, PAGES + 1)}
-        assert sorted(site.pages) == sorted({"/"} | {f"/{n}" for n in range(2, PAGES + 1)})  # once each
+    assert done.documents() == {site.url + path for path in routes}
+    assert sorted(site.pages) == sorted(routes)  # once each
     states = done.frontier["states"]
     assert (states["done"], states["queued"], states["leased"], states["failed"]) == (PAGES, 0, 0, 0)
     assert done.status == 0

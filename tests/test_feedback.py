@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import stat
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def web(crawl_dir: Path) -> Iterator[TestClient]:
         yield web
 
 
-def forms(web: TestClient, query: str = QUERY) -> list[Any]:
+def forms(web: httpx.Client, query: str = QUERY) -> list[Any]:
     page = lxml_html.fromstring(web.get("/search", params={"q": query}).text)
     return [form for form in page.iter("form") if form.get("action") == "/judge"]
 
@@ -162,12 +162,6 @@ def test_only_our_own_page_may_send_the_form(
     assert len(qrels(crawl_dir)) == (status == 303)
 
 
-@pytest.mark.parametrize("token", ["", "0" * 64, "é", "x" * 5000])
-def test_token_must_be_good(web: TestClient, crawl_dir: Path, token: str) -> None:
-    assert judge(web, "good", token=token).status_code in (400, 403)
-    assert qrels(crawl_dir) == []
-
-
 def test_token_is_of_one_query_and_one_client(web: TestClient, crawl_dir: Path) -> None:
     assert judge(web, "good", q="another query").status_code == 403
     token = fields(forms(web)[0])["token"]
@@ -188,6 +182,7 @@ def test_token_is_of_one_query_and_one_client(web: TestClient, crawl_dir: Path) 
         {"page": "-1"},
         {"q": " "},
         {"ranking": "evil"},
+        *({"token": token} for token in ("", "0" * 64, "é", "x" * 5000)),  # none that we gave
     ],
 )
 def test_form_that_cannot_be_is_refused(web: TestClient, crawl_dir: Path, changes: dict[str, Any]) -> None:
@@ -259,11 +254,8 @@ def test_nobody_who_saves_at_the_same_time_is_lost(tmp_path: Path) -> None:
         for n in range(5):
             JudgmentFiles(tmp_path).save(f"query {name}", f"http://a.test/{n}", "good")
 
-    threads = [threading.Thread(target=save, args=(name,)) for name in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(save, range(6)))
 
     assert len((tmp_path / "qrels.txt").read_text().splitlines()) == 30
     assert len((tmp_path / "queries.tsv").read_text().splitlines()) == 6
@@ -290,9 +282,7 @@ def test_one_client_leaves_room_for_judgments_of_others(
 
     def judge(url: str, client: str, query: str, verdict: str = "good") -> int:
         with httpx.Client(base_url=url, transport=httpx.HTTPTransport(local_address=client)) as web:
-            page = lxml_html.fromstring(web.get("/search", params={"q": query}).text)
-            form = next(form for form in page.iter("form") if form.get("action") == "/judge")
-            data = {**fields(form), "verdict": verdict}
+            data = {**fields(forms(web, query)[0]), "verdict": verdict}
             return web.post("/judge", data=data, headers=OURS).status_code
 
     config = Config(crawl_dir, rate="", feedback=True, deadline_seconds=60)

@@ -26,10 +26,6 @@ def numbers(servers: str, start: int, limit: int) -> list[int]:
     return [hit.number for hit in result_page(hits(servers), start, limit, WEB)]
 
 
-def test_a_result_page_holds_two_hits_of_a_server() -> None:
-    assert shown("aaaabbc", 0, 4) == "aabb"
-
-
 @pytest.mark.parametrize(
     ("servers", "first"),
     [
@@ -46,7 +42,7 @@ def test_the_more_servers_a_collection_has_the_fewer_hits_of_one_stand_together(
     assert shown("aaaaaaaaaabcdefghi", 0, 10, servers) == first
 
 
-def test_the_third_hit_of_a_server_waits_for_the_next_result_page() -> None:
+def test_a_result_page_holds_two_hits_of_a_server_and_the_third_waits_for_the_next() -> None:
     assert numbers("aaabb", 0, 4) == [0, 1, 3, 4]
     assert numbers("aaabb", 4, 4) == [2]
 
@@ -59,19 +55,12 @@ def test_a_hit_far_more_relevant_than_those_of_other_servers_does_not_wait() -> 
     assert [hit.number for hit in result_page([*first, weak._replace(score=6.9)], 0, 3, WEB)] == [0, 1, 3]
 
 
-def test_where_there_are_no_other_servers_their_hits_fill_the_result_page() -> None:
-    assert shown("aaaaaab", 0, 5) == "aaaab"
-
-
-def test_a_result_page_is_in_the_order_of_relevance() -> None:
+def test_where_there_are_no_other_servers_their_hits_fill_the_result_page_in_the_order_of_relevance() -> None:
     assert numbers("aaaaaab", 0, 5) == [0, 1, 2, 3, 6]
 
 
-def test_the_last_hit_of_a_server_says_how_many_wait() -> None:
+def test_the_last_hit_of_a_server_says_how_many_wait_for_others() -> None:
     assert [hit.from_server for hit in result_page(hits("aaaabbc"), 0, 4, WEB)] == [0, 2, 0, 0]
-
-
-def test_of_one_server_alone_no_hit_waits_for_others() -> None:
     assert [hit.from_server for hit in result_page(hits("aaaaa"), 0, 2, WEB)] == [0, 0]
 
 

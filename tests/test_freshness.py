@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from webcrawler.refresh import Schedule, admission, collection, outlook, report
 from webcrawler.refresh.admission import Admission
 from webcrawler.refresh.collection import Collection
 
+Queued = Callable[..., list[tuple[str, str]]]
 NOW, DAY = 1_800_000_000.0, 86_400.0
 
 
@@ -78,11 +78,8 @@ def test_the_server_that_loses_most_is_named_first(catalog: Catalog, tmp_path: P
 
     servers = told(catalog, tmp_path)["servers"]
 
-    assert [(one["server"], one["documents"]) for one in servers] == [
-        ("http://b.test", 1),
-        ("https://c.test:8080", 1),
-        ("http://a.test", 2),
-    ]
+    assert [one["server"] for one in servers] == ["http://b.test", "https://c.test:8080", "http://a.test"]
+    assert [one["documents"] for one in servers] == [1, 1, 2]
     assert [one["share"] for one in servers] == pytest.approx([0.5, 0.75**0.5, 1.0], abs=1e-4)
     assert {one["last_modified"] for one in servers} == {"not known yet"}
     assert len(told(catalog, tmp_path, most=1)["servers"]) == 1
@@ -258,18 +255,21 @@ def test_what_is_learnt_of_a_server_counts_from_there_on_also_when_a_history_is_
 SITE = [f"http://site.test/{n}" for n in range(400)]
 
 
-def queued(catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, what: str) -> list[tuple[str, str]]:
+@pytest.fixture
+def queued(catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier) -> Queued:
     """What one step of the refresher queues, in the order in which it is fetched: URL, and what it sends."""
-    frontier = make_frontier()
-    frontier.discover(links(*SITE))
-    visit_all(frontier)
-    frontier.refresh = what
-    catalog._db.execute(
-        "UPDATE servers SET probed = 1"
-    )  # it has said what it answers for a path that cannot exist
-    Admission(Collection(catalog, tmp_path, Schedule()), catalog, frontier, 0.3, 0.0).step()
-    leases = [lease_one(frontier) for _ in range(frontier.checks())]
-    return [(lease.url, lease.request) for lease in leases]
+
+    def act(what: str, name: str = "index") -> list[tuple[str, str]]:
+        frontier = make_frontier(name=name)
+        frontier.discover(links(*SITE))
+        visit_all(frontier)
+        frontier.refresh = what
+        catalog._db.execute("UPDATE servers SET probed = 1")  # with what it answers for an impossible path
+        Admission(Collection(catalog, tmp_path, Schedule()), catalog, frontier, 0.3, 0.0).step()
+        leases = [lease_one(frontier) for _ in range(frontier.checks())]
+        return [(lease.url, lease.request) for lease in leases]
+
+    return act
 
 
 def drawn(requests: list[tuple[str, str]]) -> list[str]:
@@ -277,14 +277,14 @@ def drawn(requests: list[tuple[str, str]]) -> list[str]:
 
 
 def test_one_in_a_hundred_is_drawn_whatever_its_value_and_goes_first(
-    catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+    catalog: Catalog, queued: Queued, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(admission, "OF_A_SERVER", 50)
     write(catalog, *[page(url, ago(40 if n < 200 else 1), url) for n, url in enumerate(SITE)])
     since = int(ago(0))
     lots = np.random.default_rng(since).random(len(SITE)) < admission.AUDITS
 
-    found = queued(catalog, tmp_path, make_frontier, f"once {since}")
+    found = queued(f"once {since}")
 
     assert len(found) == 50
     assert drawn(found) == [url for url, _ in found[: lots.sum()]]
@@ -293,24 +293,17 @@ def test_one_in_a_hundred_is_drawn_whatever_its_value_and_goes_first(
 
 @pytest.mark.parametrize("part_of_second", [0.0, 0.3, 0.5, 0.55, 0.7, 0.98])
 def test_a_refresher_without_end_draws_too_also_what_was_just_checked(
-    catalog: Catalog,
-    tmp_path: Path,
-    make_frontier: MakeFrontier,
-    monkeypatch: pytest.MonkeyPatch,
-    clock: Clock,
-    part_of_second: float,
+    catalog: Catalog, queued: Queued, monkeypatch: pytest.MonkeyPatch, clock: Clock, part_of_second: float
 ) -> None:
     write(catalog, *[page(url, NOW + 1 + part_of_second, url) for url in SITE])
     monkeypatch.setattr(admission, "AUDITS", 1.0)
     clock.hold(NOW + 1 + part_of_second + 0.015)  # after 5 ms it is worth nothing yet
 
-    found = queued(catalog, tmp_path, make_frontier, "only")
-
-    assert len(set(drawn(found))) >= admission.LEAST
+    assert len(set(drawn(queued("only")))) >= admission.LEAST
 
 
 def test_the_seed_says_which_are_drawn(
-    catalog: Catalog, tmp_path: Path, make_frontier: MakeFrontier, monkeypatch: pytest.MonkeyPatch
+    catalog: Catalog, queued: Queued, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(catalog, *[page(url, ago(40), url) for url in SITE])
     monkeypatch.setattr(admission, "AUDITS", 0.5)
@@ -318,7 +311,7 @@ def test_the_seed_says_which_are_drawn(
     def drawn_by(seed: str, name: str) -> set[str]:
         monkeypatch.setenv("WEBCRAWLER_SEED", seed)
         chance.seed()
-        return set(drawn(queued(catalog, tmp_path, partial(make_frontier, name=name), "only")))
+        return set(drawn(queued("only", name)))
 
     assert drawn_by("1", "first") == drawn_by("1", "second") != drawn_by("2", "third")
 
@@ -355,27 +348,12 @@ def test_a_page_says_what_its_checks_found_and_how_often_it_changes(catalog: Cat
         (lambda: [not_modified(A, ago(0))], {}, 1 / 24, "it was checked not long ago (REFRESH_AT_MOST)"),
         (list, {"REFRESH_AT_LEAST": 9}, -10 + 1 / 24, "it was not checked for long (REFRESH_AT_LEAST)"),
         (lambda: [failure(A, ago(2), "not-found", status=404)], {}, -2 + 1 / 24, "nothing is there since"),
-        (
-            lambda: [failure(A, ago(5), "timeout"), failure(A, ago(1), "timeout")],
-            {},
-            0,
-            "it cannot be fetched since",
-        ),
-        (
-            lambda: [failure(A, ago(2), "not-found", status=410)],
-            {},
-            -1,
-            "its document is gone: asked for",
-        ),
+        (lambda: [failure(A, ago(days), "timeout") for days in (5, 1)], {}, 0, "it cannot be fetched since"),
+        (lambda: [failure(A, ago(2), "not-found", status=410)], {}, -1, "its document is gone: asked for"),
     ],
 )
 def test_a_page_says_when_it_comes_again_and_why_not_sooner(
-    catalog: Catalog,
-    tmp_path: Path,
-    checks: Callable[[], list[Entry]],
-    settings: dict[str, float],
-    not_before: float,
-    why: str,
+    catalog: Catalog, tmp_path: Path, checks: Any, settings: dict[str, float], not_before: float, why: str
 ) -> None:
     write(catalog, page(A, ago(10), "a"))
     for check in checks():
