@@ -31,13 +31,9 @@ def test_only_a_link_is_explored_and_names_its_target(tmp_path: Path, rel: str, 
 
 
 def test_orderings_are_compared_over_such_links_too(tmp_path: Path) -> None:
-    rows = [
-        fetched(HOME, link(BLANK, "all records", "form-and-link"), link(OTHER, "", "form")),
-        fetched(BLANK),
-        fetched(OTHER),
-    ]
+    home = fetched(HOME, link(BLANK, "all records", "form-and-link"), link(OTHER, "", "form"))
 
-    recorded = from_catalog(crawled(tmp_path, *rows) / "catalog.sqlite")
+    recorded = from_catalog(crawled(tmp_path, home, fetched(BLANK), fetched(OTHER)) / "catalog.sqlite")
 
     assert recorded.anchors == ["all records"]
 

@@ -23,10 +23,6 @@ pytestmark = pytest.mark.slow
 SMALL = "synthetic?pages=1000&servers=20&days=90"
 
 
-def quiet(step: str, done: int, total: int | None) -> None:
-    pass
-
-
 def world(*changes: tuple[float, int], pages: int = 2, days: float = 9, **more: object) -> World:
     """Pages of one server, equally important, that change when it is said."""
     times, changed = np.array(changes, float).reshape(-1, 2).T
@@ -46,7 +42,8 @@ def world(*changes: tuple[float, int], pages: int = 2, days: float = 9, **more: 
 
 
 def figures(source: str, policies: str, budget: float = 0.05, seed: int = 7) -> dict[str, Run]:
-    made = freshness.runs(freshness.worlds([source], [seed], ""), policies.split(","), [budget], quiet)
+    worlds = freshness.worlds([source], [seed], "")
+    made = freshness.runs(worlds, policies.split(","), [budget], lambda *progress: None)
     return {run.policy: run for run in made}
 
 
