@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from inprocess import command
-from localweb import Answer, redirect, sites
+from localweb import redirect, sites
 from test_removing import Collection, told
 
 from webcrawler.crawl.run import keep_scope
@@ -53,26 +53,17 @@ def test_a_new_scope_replaces_the_old_one_in_one_line_and_decides_what_waits(col
     assert "the scope of" not in collection.crawl(*first).log
 
     narrower = collection.crawl("-a", f"include={collection.url('/docs/1')}").log
+    states = collection.ask("frontier", "stats")
     collection.ask("frontier", "clear")
     wider = collection.crawl(*first, "-a", f"include={collection.url('/docs/*')}").log
 
     kept = f"include={collection.url('/docs/1')}; kept in scope.json, it holds for later crawls too"
     assert narrower.count("the scope of") == 1 and kept in narrower  # there was none
     told = [line for line in wider.splitlines() if line.startswith("the scope of")]
-    assert [line.partition(": ")[2] for line in told] == [
-        f"include={collection.url('/docs/*')}; it was: include={collection.url('/docs/1')}"
-    ]
-
-
-@pytest.mark.slow
-def test_what_waits_outside_a_new_scope_is_decided_and_the_states_add_up(collection: Collection) -> None:
-    collection.crawl("-a", f"seeds={collection.url('/docs/')}", "-a", "max_pages=1")
-
-    collection.crawl("-a", f"include={collection.url('/docs/*')}")
-
-    states = collection.ask("frontier", "stats")
+    was = f"include={collection.url('/docs/*')}; it was: include={collection.url('/docs/1')}"
+    assert [line.partition(": ")[2] for line in told] == [was]
     assert "/away" not in collection.site.pages
-    assert states["reasons"]["scope"] == 1
+    assert states["reasons"]["scope"] == 3  # /away, /docs/draft and /docs/moved
     assert states["seen"] == sum(states[s] for s in ("queued", "leased", "done", "failed", "quarantined"))
 
 
@@ -88,29 +79,20 @@ def test_documents_out_of_scope_are_removed_on_request(collection: Collection) -
     assert (answer["patterns"], answer["documents"]) == ([collection.url("/away")], 1)
     assert collection.found() == {"/docs/", "/docs/1", "/docs/draft"}
     status, _, told = collection.run("remove", "--out-of-scope")
-    assert (status, told) == (
-        2,
-        f"error: no document is outside the scope: include={collection.url('/docs/*')}\n",
-    )
+    assert status == 2
+    assert told == f"error: no document is outside the scope: include={collection.url('/docs/*')}\n"
 
 
 @pytest.mark.slow
-def test_a_search_of_the_web_finds_nothing_out_of_scope(tmp_path: Path) -> None:
-    routes = {
-        "/docs/": told("/docs/", "/docs/1", "/away"),
-        "/docs/1": told("/docs/1", "/away"),
-        "/away": told("/away"),
-        "/robots.txt": Answer("", 404),
-    }
-    with sites(site=routes) as opened:
-        made = Collection(tmp_path / "crawl", opened["site"])
-        change(made.folder, lambda scope: replace(scope, include=(made.url("/docs/*"),)))
+def test_a_search_of_the_web_finds_nothing_out_of_scope(collection: Collection) -> None:
+    change(collection.folder, lambda scope: replace(scope, include=(collection.url("/docs/*"),)))
+    seeds = f"{collection.url('/docs/')},{collection.url('/away')}"
+    settings = {"ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_DELAY": 0}
 
-        settings = [f"-s{name}" for name in ("ADDRESSES_ALLOWED=127.0.0.1/32", "FRONTIER_DELAY=0")]
-        arguments = ("-aquery=armadillo", f"-aseeds={made.url('/docs/')},{made.url('/away')}", "-aenough=0")
-        command("crawl", "realtime", *settings, *arguments, folder=made.folder)
+    arguments = ("-aquery=armadillo", f"-aseeds={seeds}", "-aenough=0")
+    command("crawl", "realtime", *arguments, folder=collection.folder, **settings)
 
-        assert sorted(made.site.pages) == ["/docs/", "/docs/1"]
+    assert sorted(collection.site.pages) == ["/docs/", "/docs/1", "/docs/draft", "/docs/moved"]
 
 
 def test_a_job_that_names_no_scope_has_that_of_the_folder(tmp_path: Path) -> None:
@@ -146,9 +128,8 @@ def test_a_scope_keeps_what_was_removed(tmp_path: Path) -> None:
 
 
 def test_a_seed_outside_is_one_clear_line_and_nothing_is_kept(tmp_path: Path) -> None:
-    with pytest.raises(
-        BadInput, match=r"the seed http://a\.test/2 is outside the scope \(include=http://a\.test/1\)"
-    ):
+    told = r"the seed http://a\.test/2 is outside the scope \(include=http://a\.test/1\)"
+    with pytest.raises(BadInput, match=told):
         keep_scope(tmp_path, Job.read(seeds=f"{A}/1,{A}/2", include=f"{A}/1"))
 
     assert read(tmp_path) == Scope()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
 
 import pytest
 from conftest import Run
@@ -63,23 +64,16 @@ def test_each_document_is_a_whole_record_that_other_readers_find_valid(folder: P
     pages = pages_in(file)
     assert set(pages) == {"/", "/a", "/umlaut", "/twin/1", "/twin/2"}
     assert pages["/twin/1"] == pages["/twin/2"] == TWIN.encode()
-    checker = Checker(_Asked(file))
+    checker = Checker(SimpleNamespace(inputs=[str(file)], verbose=False))  # as from its command line
     checker.process_all()
     assert checker.exit_value == 0
-
-
-class _Asked:
-    """What warcio's checker takes from its command line."""
-
-    def __init__(self, file: Path) -> None:
-        self.inputs, self.verbose = [str(file)], False
 
 
 @pytest.mark.slow
 def test_a_duplicate_whose_bytes_are_kept_nowhere_is_counted_as_missing(folder: Path, run: Run) -> None:
     with closing(sqlite3.connect(folder / "catalog.sqlite")) as db, db:
-        url = "SELECT number FROM urls WHERE path = '/twin/%d'"
-        db.execute(f"UPDATE documents SET digest = x'00' WHERE number = ({url % 1})")
+        url = "SELECT number FROM urls WHERE path = '/twin/1'"
+        db.execute(f"UPDATE documents SET digest = x'00' WHERE number = ({url})")
 
     told = json.loads(run("export", str(folder / "out.warc.gz"), "--json", folder=folder).out)
 
@@ -91,10 +85,8 @@ def test_another_folder_that_imports_it_has_the_same_documents(folder: Path, run
     run("export", str(folder / "out.warc.gz"), folder=folder)
     run("import", str(folder / "out.warc.gz"), folder=folder / "other")
 
-    before, after = (
-        {(row[0], row[4]) for row in dumped(one)["documents"]} for one in (folder, folder / "other")
-    )
-    assert before == after and before
+    before, after = (dumped(one)["documents"] for one in (folder, folder / "other"))
+    assert {(row[0], row[4]) for row in before} == {(row[0], row[4]) for row in after} != set()
 
 
 @pytest.mark.slow
@@ -104,9 +96,7 @@ def test_a_query_or_a_time_chooses_documents(folder: Path, run: Run) -> None:
         return set(pages_in(folder / "out.warc.gz"))
 
     assert chosen("--query", "wombat") in ({"/twin/1"}, {"/twin/2"})  # the other is its duplicate
-    assert chosen("--since", "2020-01-01", "--until", "2999-01-01T12:00") == set(
-        pages_in(folder / "out.warc.gz")
-    )
+    assert chosen("--since", "2020-01-01", "--until", "2999-01-01T12:00") == chosen()
     answered = run("export", str(folder / "none.warc.gz"), "--until", "2020-01-01", folder=folder)
     assert "no document is chosen" in answered.err and not (folder / "none.warc.gz").exists()
 
