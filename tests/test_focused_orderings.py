@@ -13,17 +13,19 @@ from conftest import MakeFrontier, examples
 from frontiers import links, visit_all
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from learning import lease_of, text
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Frontier, Politeness, Source, ordering
 from webcrawler.orderings.base import PRIORITY_MAX
 from webcrawler.orderings.words import COMMONEST
-from webcrawler.records import Lease, Link, Text
+from webcrawler.records import Link
 from webcrawler.text.analysis import terms
 
 URLS = [f"http://s{n % 4}.test/{n}" for n in range(12)]
 TEXTS = ["", "a tree in a wood", "gene", "the gene of a cell", "gene gene cell", "a cell in a wood " * 3]
 WORDS = ["", "more", "gene", "the gene and the cell", "cell wood"]
+LEASE = lease_of(URLS[0])
 FULL = 2**19 - 1  # the priority of a score of 1
 STEPS = 2**20 - 1  # of an inherited score
 
@@ -35,16 +37,8 @@ webs = st.fixed_dictionaries(dict.fromkeys(URLS, pages))
 of_small_webs = settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def text(body: str, title: str = "") -> Text:
-    return Text(title, "", "", "", body)
-
-
 def link(url: str, anchor: str = "", context: str = "", rel: str = "") -> Link:
     return links(url)[0]._replace(anchor=anchor, context=context, rel=rel)
-
-
-def lease(priority: int = 0, note: int = 0) -> Lease:
-    return Lease(1, URLS[0], URLS[0], "http://s0.test", 1, priority=priority, note=note)
 
 
 def crawl(client: redis.Redis, mode: str, web: Web) -> list[str]:
@@ -91,11 +85,10 @@ def best_score_first(web: Web, scores_of: Callable[[str], dict[str, float]]) -> 
 @given(webs)
 @of_small_webs
 def test_best_first_visits_the_links_of_the_page_most_like_the_query(client: redis.Redis, web: Web) -> None:
-    expected = best_score_first(
-        web, lambda url: {target: cosine("gene cell", web[url][0]) for target, _, _ in web[url][1]}
-    )
+    def scores_of(url: str) -> dict[str, float]:
+        return {target: cosine("gene cell", web[url][0]) for target, _, _ in web[url][1]}
 
-    assert crawl(client, "best-first?query=gene+cell", web) == expected
+    assert crawl(client, "best-first?query=gene+cell", web) == best_score_first(web, scores_of)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +103,7 @@ def test_best_first_visits_the_links_of_the_page_most_like_the_query(client: red
     ],
 )
 def test_a_page_is_as_good_as_the_cosine_of_its_term_frequencies(title: str, body: str, score: float) -> None:
-    assert ordering("best-first?query=gene+cell").page_note(text(body, title), lease()) == round(score * FULL)
+    assert ordering("best-first?query=gene+cell").page_note(text(body, title), LEASE) == round(score * FULL)
 
 
 # ---- shark: Mengozzi, SharkSearch(d, gamma, delta, beta)
@@ -153,7 +146,7 @@ def test_shark_visits_as_its_formulas_say(
 def test_shark_has_the_constants_of_the_literature() -> None:
     """Hersovici 1998: delta .5, beta .8, gamma .8. By hand, for a page that is the query and nothing else."""
     shark = ordering("shark?query=gene")
-    source = Source(note=shark.page_note(text("gene"), lease()))
+    source = Source(note=shark.page_note(text("gene"), LEASE))
 
     scores = [
         shark.first_priority(link(URLS[1], *words), source) / FULL
@@ -165,29 +158,16 @@ def test_shark_has_the_constants_of_the_literature() -> None:
     assert scores == pytest.approx(hand, abs=1e-5)
 
 
-def test_a_link_inherits_half_as_much_from_each_page_without_a_query_word() -> None:
-    shark = ordering("shark?query=gene&d=9")
-    notes = [shark.page_note(text("gene"), lease())]
-    for _ in range(4):
-        notes.append(shark.page_note(text("a tree"), lease(note=notes[-1])))
-
-    scores = [shark.first_priority(link(URLS[1]), Source(note=note)) / FULL for note in notes]
-
-    assert scores == pytest.approx([0.8 * 0.5**n for n in range(1, 6)], abs=1e-5)
-
-
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_the_links_of_the_last_of_d_pages_without_a_query_word_go_behind_all_others(
-    make_frontier: MakeFrontier, d: int
-) -> None:
+def test_the_links_of_the_last_of_d_pages_without_a_query_word_go_behind_all_others(d: int) -> None:
     shark = ordering(f"shark?query=gene&d={d}")
     note, priorities = 0, []
     for _ in range(d + 1):
-        note = shark.page_note(text("a tree"), lease(note=note))
+        note = shark.page_note(text("a tree"), LEASE._replace(note=note))
         priorities.append(shark.first_priority(link(URLS[1], "gene"), Source(note=note)))
 
     assert [priority >= 0 for priority in priorities] == [True] * (d - 1) + [False] * 2
-    assert shark.page_note(text("gene"), lease(note=note)) == shark.page_note(text("gene"), lease())
+    assert shark.page_note(text("gene"), LEASE._replace(note=note)) == shark.page_note(text("gene"), LEASE)
 
 
 # ---- both
@@ -216,7 +196,7 @@ def test_priorities_stay_within_their_bounds(
 ) -> None:
     by, note = ordering(mode), 0
     for body, anchor, context in path:
-        note = by.page_note(None if body is None else text(body), lease(priority, note))
+        note = by.page_note(None if body is None else text(body), lease_of(URLS[0], priority, note))
         source = Source(priority, note)
 
         assert abs(by.first_priority(link(URLS[1], anchor, context, rel), source)) <= PRIORITY_MAX
@@ -250,4 +230,4 @@ def test_wrong_arguments_get_one_clear_line(mode: str, message: str) -> None:
 
 def test_words_that_alone_ask_for_nothing_are_stop_words_of_the_index() -> None:
     assert terms(COMMONEST) == []
-    assert ordering("best-first?query=the+gene").page_note(text("gene"), lease()) > 0
+    assert ordering("best-first?query=the+gene").page_note(text("gene"), LEASE) > 0

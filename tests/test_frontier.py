@@ -72,7 +72,7 @@ def test_links_of_a_lost_server_are_taken_in_again(frontier: Frontier) -> None:
     assert visit_all(frontier) == [B]
 
 
-# ---- leases
+# ---- leases, and how they end
 
 
 def test_a_worker_that_leaves_gives_back_what_it_holds(make_frontier: MakeFrontier) -> None:
@@ -97,9 +97,6 @@ def test_reclaim_gives_back_what_this_worker_does_not_know_of(make_frontier: Mak
     assert lease_one(ann).url == B
     assert ann.complete([done(known)]) == [0]
     assert bob.complete([done(others)]) == [0]
-
-
-# ---- fencing, exactly once
 
 
 def test_links_of_a_refused_completion_are_not_held_for_known(frontier: Frontier) -> None:
@@ -128,9 +125,6 @@ def test_reports_count_before_the_lease_in_the_same_round_trip(make_frontier: Ma
     lease = lease_one(frontier)
 
     assert [found.url for found in frontier.lease(1, [Report(lease, 0.0)]).leases] == [A + "2"]
-
-
-# ---- tries
 
 
 def test_a_failed_url_is_tried_again_after_a_back_off_that_doubles(make_frontier: MakeFrontier) -> None:
