@@ -18,6 +18,9 @@ from webcrawler.records import Link
 COUNTED = ("taken", "turns", "domains", "others", "windows", "repeats")  # of servers and domains
 
 
+ROUNDS = 1_000  # a URL is decided in each
+
+
 class Pair(Ends):
     # ---- workers and time
 
@@ -121,12 +124,14 @@ class Pair(Ends):
             frontier.block(name, False)
         frontier.lease(0)
         foretold, visited = inspect.peek(frontier, 1000), list[str]()
-        while frontier.lease(0).queued:
+        for _ in range(ROUNDS):
             for lease in frontier.lease(1).leases:
                 visited.append(lease.url)
                 assert frontier.complete([Done(lease, "document", True)]) == [0]
-            if frontier.politeness.delay:
-                let_pass(frontier, frontier.politeness.delay)
+            if not frontier.lease(0).queued:
+                break
+            let_pass(frontier, frontier.politeness.delay)
+        assert not frontier.lease(0).queued
         is_sure = not any(model.repeats for model in self.models.values())  # that nothing goes behind
         if len(self.models) == 1 and not frontier.politeness.delay and is_sure:  # nothing but rank decides
             assert visited == foretold

@@ -1,4 +1,4 @@
-"""The frontier where `test_frontier_model.py` does not look: large numbers, several frontiers, questions.
+"""The frontier: every URL seen is in exactly one state, whoever dies when, and servers are treated politely.
 
 Against a real Redis; time goes by when a test says so (`let_pass`).
 """
@@ -10,11 +10,35 @@ from typing import Any
 import pytest
 import redis
 from conftest import MakeFrontier
-from frontiers import done, fail, fetch, lease_one, let_pass, links, next_due_ms, now_ms, prefix_of, visit_all
+from frontiers import (
+    done,
+    fail,
+    fetch,
+    lease_one,
+    let_pass,
+    links,
+    next_due_ms,
+    now_ms,
+    prefix_of,
+    rescore,
+    visit,
+    visit_all,
+)
 
+from webcrawler import chance
 from webcrawler.errors import BadInput
-from webcrawler.frontier import Again, Budgets, Frontier, Ordering, Report, inspect, maintenance
-from webcrawler.records import Link
+from webcrawler.frontier import (
+    Again,
+    Budgets,
+    Done,
+    Failed,
+    Frontier,
+    Ordering,
+    Report,
+    inspect,
+    maintenance,
+)
+from webcrawler.records import Lease, Link
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -27,6 +51,20 @@ def test_a_url_enters_once(frontier: Frontier) -> None:
     assert frontier.discover(links(B, C)) == 1
 
     assert visit_all(frontier) == [A, B, C]
+
+
+def test_a_url_enters_once_whatever_process_found_it(make_frontier: MakeFrontier) -> None:
+    make_frontier(worker="ann").discover(links(A))
+
+    assert make_frontier(worker="bob").discover(links(A, B)) == 1
+
+
+def test_a_decided_url_does_not_enter_again(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier()
+    frontier.discover(links(A))
+    visit(frontier)
+
+    assert make_frontier(worker="bob").discover(links(A)) == 0
 
 
 def test_the_spelling_first_seen_is_fetched_and_the_canonical_url_is_known(frontier: Frontier) -> None:
@@ -73,6 +111,163 @@ def test_links_of_a_lost_server_are_taken_in_again(frontier: Frontier) -> None:
 
 
 # ---- leases, and how they end
+
+
+def test_a_leased_url_is_handed_to_nobody_else(make_frontier: MakeFrontier) -> None:
+    make_frontier().discover(links(A))
+    lease_one(make_frontier(worker="ann"))
+
+    assert make_frontier(worker="bob").lease(1).leases == []
+
+
+def test_lease_says_what_is_queued_and_leased_and_when_to_come_again(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(delay=5.0, server_concurrency=1)
+    assert frontier.lease(1).wait is None  # nothing waits at all
+    frontier.discover(links(A, A + "2"))
+    fetch(frontier, lease_one(frontier))
+
+    found = frontier.lease(9)
+
+    assert (found.leases, found.queued, found.leased) == ([], 1, 1)
+    assert found.wait is not None and 4 < found.wait <= 5
+
+
+def test_every_lease_has_a_token_of_its_own(frontier: Frontier) -> None:
+    frontier.discover(links(A, B, C))
+
+    tokens = [lease.token for lease in frontier.lease(3).leases]
+
+    assert tokens == sorted(set(tokens))
+
+
+def test_a_lease_ends_and_its_url_goes_back_to_its_old_place(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(lease=60.0)
+    frontier.discover(links(A, B))
+    old = lease_one(frontier)
+    assert frontier.expire() == 0
+
+    let_pass(frontier, 61)
+
+    assert frontier.expire() == 1
+    new = lease_one(frontier)
+    assert new.url == old.url and new.token > old.token and new.tries == 0
+
+
+def test_leases_of_a_dead_worker_go_back_and_those_of_a_living_one_stay(make_frontier: MakeFrontier) -> None:
+    ann, bob = make_frontier(worker="ann"), make_frontier(worker="bob")
+    ann.discover(links(A, B))
+    ann.expire(alive_seconds=6)
+    bob.expire(alive_seconds=60)
+    dead, living = lease_one(ann), lease_one(bob)
+
+    let_pass(ann, 10)
+
+    assert bob.expire(alive_seconds=60) == 1
+    assert lease_one(bob).url == dead.url
+    assert bob.complete([done(living)]) == [0]
+
+
+def test_the_place_of_a_dead_worker_at_a_server_is_free_again(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(server_concurrency=1)
+    frontier.discover(links(A, A + "2"))
+    frontier.expire(alive_seconds=1)
+    lease_one(frontier)
+
+    let_pass(frontier, 2)
+    frontier.expire()
+
+    assert lease_one(frontier).url == A
+    assert frontier.lease(1).leases == []  # and there is but one
+
+
+def test_released_urls_go_back_and_count_nothing(frontier: Frontier) -> None:
+    frontier.discover(links(A, B))
+    leases = frontier.lease(2).leases
+
+    assert frontier.release(leases) == 2
+
+    assert visit_all(frontier) == [A, B]
+
+
+def outdate(frontier: Frontier) -> Lease:
+    """A lease that has ended, and whose URL somebody holds anew."""
+    frontier.discover(links(A))
+    old = lease_one(frontier)
+    let_pass(frontier, 10_000)
+    frontier.expire()
+    lease_one(frontier)
+    return old
+
+
+@pytest.mark.parametrize(
+    ("act", "answer"),
+    [
+        (lambda f, lease: f.complete([Done(lease, "document", True, links(B), {"scheme": 1})]), [-1]),
+        (lambda f, lease: f.fail([Failed(lease, "failed/timeout", True)]), [-1]),
+        (lambda f, lease: f.fail([Failed(lease, "quarantined", False)]), [-1]),
+        (lambda f, lease: f.release([lease]), 0),
+        (lambda f, lease: f.fetched([Report(lease, 1.0, True, 100.0)]), None),
+    ],
+    ids=["complete", "fail", "quarantine", "release", "fetched"],
+)
+def test_an_old_token_changes_nothing(frontier: Frontier, act: Any, answer: object) -> None:
+    old = outdate(frontier)
+    before = {key: frontier.client.dump(key) for key in frontier.client.scan_iter()}
+
+    assert act(frontier, old) == answer
+
+    assert {key: frontier.client.dump(key) for key in frontier.client.scan_iter()} == before
+
+
+def test_complete_twice_is_complete_once(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+    lease = lease_one(frontier)
+    twice = Done(lease, "document", True, links(B, C), {"scheme": 2})
+
+    assert frontier.complete([twice]) == [2]
+    once = inspect.stats(frontier)
+    frontier.intake.forget()
+    assert frontier.complete([twice]) == [-1]
+
+    assert inspect.stats(frontier) == once
+    assert (once["seen"], once["done"], once["queued"], once["refused"]) == (3, 1, 2, {"scheme": 2})
+
+
+def test_a_failure_that_no_retry_can_mend_is_decided_at_once(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+
+    assert fail(frontier, lease_one(frontier), "not-found", retry=False) == 0
+
+    assert inspect.stats(frontier)["reasons"] == {"not-found": 1}
+
+
+def test_a_quarantined_url_is_a_state_of_its_own(frontier: Frontier) -> None:
+    frontier.discover(links(A))
+    frontier.fail([Failed(lease_one(frontier), "quarantined", False)])
+
+    stats = inspect.stats(frontier)
+
+    assert (stats["quarantined"], stats["failed"], stats["seen"]) == (1, 0, 1)
+
+
+def test_an_expired_lease_counts_nothing_against_its_url(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(tries=2, backoff=1.0)
+    frontier.discover(links(A))
+    for _ in range(5):
+        lease_one(frontier)
+        let_pass(frontier, 10_000)
+        frontier.expire()
+
+    assert lease_one(frontier).tries == 0
+
+
+def test_a_url_that_is_tried_again_keeps_spelling_and_place(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(backoff=1.0)
+    frontier.discover(links("http://a.test/index.html", B))
+    fail(frontier, lease_one(frontier))
+    let_pass(frontier, 2)
+
+    assert lease_one(frontier).spelling == "http://a.test/index.html"
 
 
 def test_a_worker_that_leaves_gives_back_what_it_holds(make_frontier: MakeFrontier) -> None:
@@ -163,6 +358,55 @@ def test_many_tries_never_put_a_url_off_beyond_the_longest_back_off(make_frontie
 # ---- politeness
 
 
+def test_a_server_has_no_more_downloads_than_places(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(server_concurrency=2)
+    frontier.discover(links(*(f"{A}{n}" for n in range(5)), B))
+
+    assert [lease.url for lease in frontier.lease(9).leases] == [A + "0", A + "1", B]
+
+
+def test_a_place_is_free_after_the_download_not_after_the_decision(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(server_concurrency=1)
+    frontier.discover(links(A, A + "2"))
+
+    fetch(frontier, lease_one(frontier))
+
+    assert lease_one(frontier).url == A + "2"
+
+
+def test_a_postponed_server_is_not_asked_before(frontier: Frontier) -> None:
+    frontier.discover(links(A, B))
+    frontier.postpone("http://a.test", 30.0)
+    frontier.postpone("http://a.test", 3.0)  # a shorter one shortens nothing
+
+    assert [lease.url for lease in frontier.lease(9).leases] == [B]
+    let_pass(frontier, 29)
+    assert frontier.lease(9).leases == []
+    let_pass(frontier, 1)
+    assert lease_one(frontier).url == A
+
+
+def test_the_jitter_of_a_back_off_is_drawn_by_the_seed(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(backoff=1000.0, backoff_max=10_000.0)
+    frontier.discover(links(A))
+    pause_ms = 1000 * round(1000 * chance.draws.uniform(0.5, 1.5))
+    chance.seed()
+    before = now_ms(frontier)
+
+    fetch(frontier, lease_one(frontier), slow_down=True)
+
+    due = next_due_ms(frontier, "http://a.test"), next_due_ms(frontier, "http://a.test", before)
+    assert due[0] <= pause_ms <= due[1]
+
+
+def test_politeness_survives_a_restart_of_the_worker(make_frontier: MakeFrontier) -> None:
+    frontier = make_frontier(delay=60.0)
+    frontier.discover(links(A, A + "2"))
+    fetch(frontier, lease_one(frontier))
+
+    assert make_frontier(worker="bob", delay=60.0).lease(9).leases == []
+
+
 PAUSES = {  # politeness, download seconds, report, Crawl-delay, pause in seconds
     "FRONTIER_DELAY": ({"delay": 1.0}, 0.0, {}, 0.0, 1),
     "ten times the download (EW)": ({"delay": 1.0}, 0.5, {}, 0.0, 5),
@@ -234,6 +478,16 @@ def test_many_waiting_servers_are_all_found_when_they_are_due(make_frontier: Mak
 
 
 # ---- opening and clearing
+
+
+def test_rescore_refuses_while_a_worker_lives(make_frontier: MakeFrontier) -> None:
+    """What it has leased would come back with its old priority."""
+    frontier = make_frontier()
+    frontier.discover(links(A))
+    frontier.expire(alive_seconds=6)
+
+    with pytest.raises(BadInput, match="stop it"):
+        rescore(frontier, "random")
 
 
 def test_another_mode_on_a_frontier_that_is_not_empty_is_refused(make_frontier: MakeFrontier) -> None:
