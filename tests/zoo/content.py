@@ -18,29 +18,19 @@ async def tell(it: Exchange, title: str, *parts: str, kind: str = "text/html; ch
     await it.answer(START.format(title) + "".join(parts) + LAST, kind=kind)
 
 
-@hostile("C1", READ, finds=["/found"])
-async def three_hundred_levels(it: Exchange) -> None:
-    await tell(it, "Three hundred levels", "<div>" * 300, "deep", "</div>" * 300)
-
-
-@hostile("C1", READ, finds=["/found"])
-async def ten_thousand_levels(it: Exchange) -> None:
-    await tell(it, "Ten thousand levels", "<div>" * 10_000, "deep", "</div>" * 10_000)
-
-
-@hostile("C1", READ, finds=["/found"])
-async def a_million_levels_never_closed(it: Exchange) -> None:
-    await tell(it, "A million levels", "<b>" * 1_000_000, "deep")
-
-
-@hostile("C1", READ, finds=["/found"])
-async def levels_that_are_closed_in_the_wrong_order(it: Exchange) -> None:
-    await tell(it, "Wrong order", "<b><i><p><a href=/found?x>" * 40_000, "</b></p></i></a>" * 40_000)
-
-
-@hostile("C1", READ, finds=["/found"])
-async def a_million_end_tags_of_nothing(it: Exchange) -> None:
-    await tell(it, "End tags", "<div>" * 900, "</table></q></u>" * 300_000)
+hostile.each("C1", READ, finds=["/found"])(
+    three_hundred_levels=lambda it: tell(it, "Three hundred levels", "<div>" * 300, "deep", "</div>" * 300),
+    ten_thousand_levels=lambda it: tell(
+        it, "Ten thousand levels", "<div>" * 10_000, "deep", "</div>" * 10_000
+    ),
+    a_million_levels_never_closed=lambda it: tell(it, "A million levels", "<b>" * 1_000_000, "deep"),
+    levels_that_are_closed_in_the_wrong_order=lambda it: tell(
+        it, "Wrong order", "<b><i><p><a href=/found?x>" * 40_000, "</b></p></i></a>" * 40_000
+    ),
+    a_million_end_tags_of_nothing=lambda it: tell(
+        it, "End tags", "<div>" * 900, "</table></q></u>" * 300_000
+    ),
+)
 
 
 @hostile("C2", READ)
@@ -50,59 +40,23 @@ async def a_million_links(it: Exchange) -> None:
     await it.answer(START.format("A million links") + links[: 10 * MIB - 100])
 
 
-@hostile("C2", READ, finds=["/found"])
-async def a_million_links_to_one_page(it: Exchange) -> None:
-    await tell(it, "One page", '<a href="/found">x</a>' * 400_000)
-
-
-@hostile("C2", READ, finds=["/found"])
-async def a_million_attributes(it: Exchange) -> None:
-    await tell(it, "Attributes", "<p ", " ".join(f"a{number}=1" for number in range(800_000)), ">")
-
-
-@hostile("C2", READ, finds=["/found"])
-async def an_attribute_of_nine_megabytes(it: Exchange) -> None:
-    await tell(it, "An attribute", '<p title="', "a" * 9 * MIB, '">')
-
-
-@hostile("C2", READ, finds=["/found"])
-async def a_link_of_nine_megabytes(it: Exchange) -> None:
-    await tell(it, "A link", '<a href="/', "a" * 9 * MIB, '">long</a>')
-
-
-@hostile("C2", READ, finds=["/found"])
-async def a_text_of_nine_megabytes(it: Exchange) -> None:
-    await tell(it, "A text", "word " * (9 * MIB // 5))
-
-
-@hostile("C2", READ, finds=["/found"])
-async def a_title_of_nine_megabytes(it: Exchange) -> None:
-    await it.answer(f"<title>{'title ' * (9 * MIB // 6)}</title>{LAST}")
-
-
-@hostile("C3", READ)
-async def unterminated_comments(it: Exchange) -> None:
-    await tell(it, "Comments", "<!--" * 500_000)
-
-
-@hostile("C3", READ)
-async def unterminated_declarations(it: Exchange) -> None:
-    await tell(it, "Declarations", "<!DOCTYPE " * 300_000)
-
-
-@hostile("C3", READ)
-async def unterminated_character_data(it: Exchange) -> None:
-    await tell(it, "Character data", "<![CDATA[" * 300_000)
-
-
-@hostile("C3", READ)
-async def unterminated_scripts(it: Exchange) -> None:
-    await tell(it, "Scripts", "<script><!--<script>" * 200_000)
-
-
-@hostile("C3", READ)
-async def unterminated_tags(it: Exchange) -> None:
-    await tell(it, "Tags", "<a " * 1_000_000)
+hostile.each("C2", READ, finds=["/found"])(
+    a_million_links_to_one_page=lambda it: tell(it, "One page", '<a href="/found">x</a>' * 400_000),
+    a_million_attributes=lambda it: tell(
+        it, "Attributes", "<p ", " ".join(f"a{number}=1" for number in range(800_000)), ">"
+    ),
+    an_attribute_of_nine_megabytes=lambda it: tell(it, "An attribute", '<p title="', "a" * 9 * MIB, '">'),
+    a_link_of_nine_megabytes=lambda it: tell(it, "A link", '<a href="/', "a" * 9 * MIB, '">long</a>'),
+    a_text_of_nine_megabytes=lambda it: tell(it, "A text", "word " * (9 * MIB // 5)),
+    a_title_of_nine_megabytes=lambda it: it.answer(f"<title>{'title ' * (9 * MIB // 6)}</title>{LAST}"),
+)
+hostile.each("C3", READ)(
+    unterminated_comments=lambda it: tell(it, "Comments", "<!--" * 500_000),
+    unterminated_declarations=lambda it: tell(it, "Declarations", "<!DOCTYPE " * 300_000),
+    unterminated_character_data=lambda it: tell(it, "Character data", "<![CDATA[" * 300_000),
+    unterminated_scripts=lambda it: tell(it, "Scripts", "<script><!--<script>" * 200_000),
+    unterminated_tags=lambda it: tell(it, "Tags", "<a " * 1_000_000),
+)
 
 
 @hostile("C3", READ, finds=["/found"])
@@ -128,14 +82,14 @@ async def a_base_of_javascript(it: Exchange) -> None:
     await tell(it, "Base", '<base href="javascript:alert(1)">')
 
 
-@hostile("C8", READ, finds=["/found"])
-async def a_refresh_to_javascript(it: Exchange) -> None:
-    await tell(it, "Refresh", '<meta http-equiv=refresh content="0; url=javascript:alert(1)">')
-
-
-@hostile("C8", READ, finds=["/found"])
-async def a_refresh_to_itself(it: Exchange) -> None:
-    await tell(it, "Refresh", '<meta http-equiv=refresh content="0;/"><meta http-equiv=refresh content=0>')
+hostile.each("C8", READ, finds=["/found"])(
+    a_refresh_to_javascript=lambda it: tell(
+        it, "Refresh", '<meta http-equiv=refresh content="0; url=javascript:alert(1)">'
+    ),
+    a_refresh_to_itself=lambda it: tell(
+        it, "Refresh", '<meta http-equiv=refresh content="0;/"><meta http-equiv=refresh content=0>'
+    ),
+)
 
 
 @hostile("C9", READ, finds=["/found"])
@@ -145,36 +99,16 @@ async def links_that_are_no_urls(it: Exchange) -> None:
     await tell(it, "Bad links", *(f'<a href="{href}">bad</a>' for href in bad))
 
 
-@hostile("C10", READ, finds=["/found"])
-async def a_term_of_a_megabyte(it: Exchange) -> None:
-    await tell(it, "A term", "a" * MIB)
-
-
-@hostile("C10", READ, finds=["/found"])
-async def a_million_terms(it: Exchange) -> None:
-    await tell(it, "Terms", " ".join(f"t{number:x}" for number in range(1_000_000)))
-
-
-@hostile("C10", READ, finds=["/found"])
-async def one_term_two_million_times(it: Exchange) -> None:
-    await tell(it, "One term", "spam " * 2_000_000)
-
-
-@hostile("C11", "failed/not-indexable")
-async def a_pdf_called_html(it: Exchange) -> None:
-    await it.answer(b"%PDF-1.7\n" + random.Random(1).randbytes(50_000))
-
-
-@hostile("C11", "failed/not-indexable")
-async def a_zip_that_is_also_html(it: Exchange) -> None:
-    await it.answer(b"PK\x03\x04" + page("A polyglot").encode())
-
-
-@hostile("C2", READ, finds=["/found"])
-async def half_a_million_cells(it: Exchange) -> None:
-    await tell(it, "Cells", "<table>", "<tr><td>c" * 500_000)
-
-
-@hostile("C2", READ, finds=["/found"])
-async def emphasis_on_every_letter(it: Exchange) -> None:
-    await tell(it, "Emphasis", "<b>b</b><i>i</i><h1>h</h1>" * 200_000)
+hostile.each("C10", READ, finds=["/found"])(
+    a_term_of_a_megabyte=lambda it: tell(it, "A term", "a" * MIB),
+    a_million_terms=lambda it: tell(it, "Terms", " ".join(f"t{number:x}" for number in range(1_000_000))),
+    one_term_two_million_times=lambda it: tell(it, "One term", "spam " * 2_000_000),
+)
+hostile.each("C11", "failed/not-indexable")(
+    a_pdf_called_html=lambda it: it.answer(b"%PDF-1.7\n" + random.Random(1).randbytes(50_000)),
+    a_zip_that_is_also_html=lambda it: it.answer(b"PK\x03\x04" + page("A polyglot").encode()),
+)
+hostile.each("C2", READ, finds=["/found"])(
+    half_a_million_cells=lambda it: tell(it, "Cells", "<table>", "<tr><td>c" * 500_000),
+    emphasis_on_every_letter=lambda it: tell(it, "Emphasis", "<b>b</b><i>i</i><h1>h</h1>" * 200_000),
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from localweb import WITHOUT_INDEX, scrapy
 
 from zoo.exchange import Exchange, requests
 from zoo.mazes import Maze
+from zoo.server import Served
 
 ENOUGH = 0.95  # of its pages
 
@@ -24,29 +24,19 @@ class Figures(NamedTuple):
     by_then: float  # share of traps among these
 
 
-class Proxy:
-    """Answers for every host, by an event loop in a thread. `asked` is what was fetched, in order."""
+class Proxy(Served):
+    """Answers for every host. `asked` is what was fetched, in order."""
 
     def __init__(self, maze: Maze) -> None:
+        super().__init__()
         self._maze = maze
         self.asked: list[str] = []
         self.url = ""
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-
-    def __enter__(self) -> Proxy:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(30)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
     async def _listen(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._servers.append(server)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for url in requests(reader):

@@ -22,20 +22,7 @@ FACETS = {
     "sort": ("name", "date"),
     "view": ("grid", "list"),
 }
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+MONTHS = [*calendar.month_name][1:]
 DAYS = [*calendar.day_name]
 KINDS = ("host", "prefix", "session", "facet", "missing", "sentence", "calendar")
 

@@ -14,19 +14,18 @@ async def send_to(it: Exchange, location: str, *lines: str) -> None:
     await it.answer("", f"Location: {location}", *lines, status="302 Found")
 
 
-@hostile("N12", "failed/redirect-loop")
-async def a_redirect_to_itself(it: Exchange) -> None:
-    await send_to(it, "/")
-
-
-@hostile("N12", MOVED)
-async def a_redirect_there_and_back(it: Exchange) -> None:
-    await send_to(it, "/there" if it.path == "/" else "/")
-
-
-@hostile("N12", MOVED)
-async def a_redirect_there_and_back_with_a_cookie(it: Exchange) -> None:
-    await send_to(it, "/login" if it.path == "/" else "/", "Set-Cookie: visited=1")
+hostile.each("N12", "failed/redirect-loop")(
+    a_redirect_to_itself=lambda it: send_to(it, "/"),
+    an_empty_location=lambda it: send_to(it, ""),
+)
+hostile.each("N12", MOVED)(
+    a_redirect_there_and_back=lambda it: send_to(it, "/there" if it.path == "/" else "/"),
+    a_redirect_there_and_back_with_a_cookie=lambda it: send_to(
+        it, "/login" if it.path == "/" else "/", "Set-Cookie: visited=1"
+    ),
+    a_location_of_15_kilobytes=lambda it: send_to(it, "/" + "a" * 15_000),
+)
+hostile.each("N12", NOWHERE)(a_redirect_without_a_location=lambda it: it.answer("", status="302 Found"))
 
 
 @hostile("N12", MOVED, finds=["/found"])
@@ -40,44 +39,17 @@ async def a_location_of_64_kilobytes(it: Exchange) -> None:
     await send_to(it, "/" + "a" * 65_536)
 
 
-@hostile("N12", MOVED)
-async def a_location_of_15_kilobytes(it: Exchange) -> None:
-    await send_to(it, "/" + "a" * 15_000)
-
-
-@hostile("N12", NOWHERE)
-async def a_redirect_without_a_location(it: Exchange) -> None:
-    await it.answer("", status="302 Found")
-
-
-@hostile("N12", "failed/redirect-loop")
-async def an_empty_location(it: Exchange) -> None:
-    await send_to(it, "")
-
-
-@hostile("S6", NOWHERE)
-async def a_redirect_to_a_file(it: Exchange) -> None:
-    await send_to(it, "file:///etc/passwd")
-
-
-@hostile("S6", NOWHERE)
-async def a_redirect_to_javascript(it: Exchange) -> None:
-    await send_to(it, "javascript:alert(1)")
-
-
-@hostile("S3", MOVED)
-async def a_redirect_to_a_private_address(it: Exchange) -> None:
-    await send_to(it, "http://169.254.169.254/latest/meta-data/")
-
-
-@hostile("C9", NOWHERE)
-async def a_location_that_is_no_url(it: Exchange) -> None:
-    await send_to(it, "http://[bad:99999/")
-
-
-@hostile("C9", MOVED)
-async def a_location_of_binary_data(it: Exchange) -> None:
-    await send_to(it, "/\xff\xfe\x01 x", "Location: /second")
+hostile.each("S6", NOWHERE)(
+    a_redirect_to_a_file=lambda it: send_to(it, "file:///etc/passwd"),
+    a_redirect_to_javascript=lambda it: send_to(it, "javascript:alert(1)"),
+)
+hostile.each("S3", MOVED)(
+    a_redirect_to_a_private_address=lambda it: send_to(it, "http://169.254.169.254/latest/meta-data/")
+)
+hostile.each("C9", NOWHERE)(a_location_that_is_no_url=lambda it: send_to(it, "http://[bad:99999/"))
+hostile.each("C9", MOVED)(
+    a_location_of_binary_data=lambda it: send_to(it, "/\xff\xfe\x01 x", "Location: /second")
+)
 
 
 @hostile("N17", "done/document", finds=["/found"])

@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from zoo.exchange import Exchange, page, requests
 
@@ -25,52 +26,49 @@ class Behaviour:
     name: str
     serve: Serve
     outcomes: frozenset[str]  # that "/" may come to
-    finds: tuple[str, ...] = ()  # paths that must be documents in the end
+    scheme: str
+    finds: Sequence[str] = ()  # paths that must be documents in the end
     raw: bool = False  # misbehaves from the connection on, robots.txt or not
     robots: bool = False  # its robots.txt is where it misbehaves
     certificate: Callable[[], ssl.SSLContext] | None = None  # speaks TLS
     addresses: int = 1  # that it is served on
-    scheme: str = "http"
 
 
 class Kind(list[Behaviour]):
-    """The behaviours of one kind, in a file."""
+    """The behaviours of one kind, in a file. `given` is what else a behaviour has."""
 
-    def __call__(
-        self,
-        id: str,
-        *outcomes: str,
-        finds: Sequence[str] = (),
-        raw: bool = False,
-        robots: bool = False,
-        certificate: Callable[[], ssl.SSLContext] | None = None,
-        addresses: int = 1,
-        scheme: str = "",
-    ) -> Callable[[Serve], Serve]:
+    def __init__(self, scheme: str = "http") -> None:
+        super().__init__()
+        self._scheme = scheme
+
+    def __call__(self, id: str, *outcomes: str, **given: Any) -> Callable[[Serve], Serve]:
         """Registers a function that serves one behaviour, under its name."""
 
         def register(serve: Serve) -> Serve:
-            spoken = scheme or ("https" if certificate else "http")
-            tried = (serve, frozenset(outcomes), tuple(finds), raw, robots, certificate, addresses, spoken)
-            self.append(Behaviour(id, serve.__name__, *tried))
+            self.each(id, *outcomes, **given)(**{serve.__name__: serve})
             return serve
 
         return register
 
+    def each(self, id: str, *outcomes: str, **given: Any) -> Callable[..., None]:
+        """Registers functions under the names that they are given, which may all come to the same."""
 
-class Zoo:
-    """Served by an event loop in a thread, from `with` to its end."""
+        def register(**served: Serve) -> None:
+            for name, serve in served.items():
+                self.append(Behaviour(id, name, serve, frozenset(outcomes), self._scheme, **given))
 
-    def __init__(self, behaviours: Sequence[Behaviour], normal_pages: int, depth: int = 50) -> None:
-        """Have traps lead nowhere after `depth` pages."""
-        self.behaviours, self._pages, self._depth = tuple(behaviours), normal_pages, depth
-        self._asked: Counter[str] = Counter()
-        self.port = 0
+        return register
+
+
+class Served:
+    """Listens in an event loop of a thread, from `with` to its end."""
+
+    def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._servers: list[asyncio.Server] = []
 
-    def __enter__(self) -> Zoo:
+    def __enter__(self) -> Self:
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(30)
         return self
@@ -80,6 +78,28 @@ class Zoo:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    async def _listen(self) -> None:
+        raise NotImplementedError
+
+    async def _close(self) -> None:
+        for server in self._servers:
+            server.close()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Zoo(Served):
+    """The behaviours, and the control site."""
+
+    def __init__(self, behaviours: Sequence[Behaviour], normal_pages: int, depth: int = 50) -> None:
+        """Have traps lead nowhere after `depth` pages."""
+        super().__init__()
+        self.behaviours, self._pages, self._depth = tuple(behaviours), normal_pages, depth
+        self._asked: Counter[str] = Counter()
+        self.port = 0
 
     def home(self, behaviour: Behaviour) -> str:
         """The server of a behaviour, as the frontier names it."""
@@ -102,19 +122,9 @@ class Zoo:
         self._servers.append(control)
         for number, behaviour in enumerate(self.behaviours):
             tls = behaviour.certificate() if behaviour.certificate else None
-            self._servers.append(
-                await asyncio.start_server(
-                    self._connected(behaviour), hosts(behaviour, number), self.port, ssl=tls
-                )
-            )
-
-    async def _close(self) -> None:
-        for server in self._servers:
-            server.close()
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            serve = self._connected(behaviour)
+            server = await asyncio.start_server(serve, hosts(behaviour, number), self.port, ssl=tls)
+            self._servers.append(server)
 
     def _connected(self, behaviour: Behaviour) -> Callable[..., Awaitable[None]]:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -21,40 +21,23 @@ HOSTS = 12
 START = b"<!doctype html><title>A bomb</title><p>"
 
 
-@hostile("N3", LARGE)
-async def an_endless_body(it: Exchange) -> None:
-    await it.head()
-    await it.forever(b"<p>more</p>" * 5_000)
+async def endless(it: Exchange, body: bytes, *lines: str, **head: str) -> None:
+    await it.head(*lines, **head)
+    await it.forever(body)
 
 
-@hostile("N3", LARGE)
-async def an_endless_chunked_body(it: Exchange) -> None:
-    await it.head("Transfer-Encoding: chunked")
-    await it.forever(b"10000\r\n" + b"a" * 65_536 + b"\r\n")
-
-
-@hostile("N3", LARGE)
-async def a_declared_terabyte(it: Exchange) -> None:
-    await it.head("Content-Length: 1099511627776")
-    await it.forever(ZEROS)
-
-
-@hostile("N3", OTHER)
-async def an_endless_film(it: Exchange) -> None:
-    await it.head(kind="video/mp4")
-    await it.forever(ZEROS)
-
-
-@hostile("N3", LARGE, OTHER)
-async def an_endless_body_of_no_type(it: Exchange) -> None:
-    await it.head(kind="")
-    await it.forever(ZEROS)
-
-
-@hostile("N3", LARGE, "failed/not-found")
-async def an_endless_404(it: Exchange) -> None:
-    await it.head(status="404 Not Found")
-    await it.forever(b"not here " * 5_000)
+hostile.each("N3", LARGE)(
+    an_endless_body=lambda it: endless(it, b"<p>more</p>" * 5_000),
+    an_endless_chunked_body=lambda it: endless(
+        it, b"10000\r\n" + b"a" * 65_536 + b"\r\n", "Transfer-Encoding: chunked"
+    ),
+    a_declared_terabyte=lambda it: endless(it, ZEROS, "Content-Length: 1099511627776"),
+)
+hostile.each("N3", OTHER)(an_endless_film=lambda it: endless(it, ZEROS, kind="video/mp4"))
+hostile.each("N3", LARGE, OTHER)(an_endless_body_of_no_type=lambda it: endless(it, ZEROS, kind=""))
+hostile.each("N3", LARGE, "failed/not-found")(
+    an_endless_404=lambda it: endless(it, b"not here " * 5_000, status="404 Not Found")
+)
 
 
 @hostile("N3", "done/document")
@@ -62,24 +45,12 @@ async def just_below_the_limit(it: Exchange) -> None:
     await it.answer(START + b"word " * (10 * MIB // 5 - 20))
 
 
-@hostile("N9", LARGE)
-async def a_gzip_bomb(it: Exchange) -> None:
-    await it.answer(gzip_bomb(), "Content-Encoding: gzip")
-
-
-@hostile("N9", LARGE)
-async def a_deflate_bomb(it: Exchange) -> None:
-    await it.answer(deflated(-15), "Content-Encoding: deflate")
-
-
-@hostile("N9", LARGE)
-async def a_brotli_bomb(it: Exchange) -> None:
-    await it.answer(brotli_bomb(), "Content-Encoding: br")
-
-
-@hostile("N9", LARGE)
-async def a_zstd_bomb(it: Exchange) -> None:
-    await it.answer(zstd_bomb(), "Content-Encoding: zstd")
+hostile.each("N9", LARGE)(
+    a_gzip_bomb=lambda it: it.answer(gzip_bomb(), "Content-Encoding: gzip"),
+    a_deflate_bomb=lambda it: it.answer(deflated(-15), "Content-Encoding: deflate"),
+    a_brotli_bomb=lambda it: it.answer(brotli_bomb(), "Content-Encoding: br"),
+    a_zstd_bomb=lambda it: it.answer(zstd_bomb(), "Content-Encoding: zstd"),
+)
 
 
 @hostile("N9", OTHER)
@@ -100,11 +71,6 @@ async def a_hundred_gzips_that_do_not_shrink(it: Exchange) -> None:
 
 
 @hostile("N9", OTHER)
-async def half_a_million_gzip_members(it: Exchange) -> None:
-    await it.answer(gzip.compress(START) + gzip.compress(b"") * 500_000, "Content-Encoding: gzip")
-
-
-@hostile("N9", OTHER)
 async def a_million_empty_frames_in_twenty_kilobytes(it: Exchange) -> None:
     """Each frame costs 15 µs, and so small a body is inflated at once."""
     frames = zstd.compress(START) + zstd.compress(b"") * 1_000_000
@@ -113,13 +79,15 @@ async def a_million_empty_frames_in_twenty_kilobytes(it: Exchange) -> None:
 
 @hostile("N9", OTHER, LARGE)
 async def an_archive_that_is_also_encoded(it: Exchange) -> None:
-    body = gzip_bomb()
-    await it.answer(gzip.compress(body), "Content-Encoding: gzip", kind="application/gzip")
+    await it.answer(gzip.compress(gzip_bomb()), "Content-Encoding: gzip", kind="application/gzip")
 
 
-@hostile("N9", OTHER)
-async def an_archive_under_the_name_of_html(it: Exchange) -> None:
-    await it.answer(gzip_bomb())
+hostile.each("N9", OTHER)(
+    half_a_million_gzip_members=lambda it: it.answer(
+        gzip.compress(START) + gzip.compress(b"") * 500_000, "Content-Encoding: gzip"
+    ),
+    an_archive_under_the_name_of_html=lambda it: it.answer(gzip_bomb()),
+)
 
 
 @hostile("R4", "done/document", robots=True)
@@ -131,8 +99,7 @@ async def a_robots_txt_of_a_gigabyte(it: Exchange) -> None:
 
 @hostile("R4", "done/document", "failed/robots-unreachable", robots=True)
 async def a_robots_txt_that_is_a_bomb(it: Exchange) -> None:
-    body = gzip_bomb()
-    await it.answer(body, "Content-Encoding: gzip", kind="text/plain")
+    await it.answer(gzip_bomb(), "Content-Encoding: gzip", kind="text/plain")
 
 
 @hostile("R6", "done/document", robots=True)

@@ -12,44 +12,24 @@ LATE = "failed/timeout"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
-@hostile("N1", LATE)
-async def no_answer(it: Exchange) -> None:
-    await it.silence()
+hostile.each("N1", LATE)(no_answer=lambda it: it.silence())
+hostile.each("N1", "failed/robots-unreachable", raw=True)(
+    no_answer_not_even_for_robots=lambda it: it.silence()
+)
 
 
-@hostile("N1", "failed/robots-unreachable", raw=True)
-async def no_answer_not_even_for_robots(it: Exchange) -> None:
-    await it.silence()
+async def trickled(it: Exchange, start: bytes, more: bytes) -> None:
+    await it.send(start)
+    await it.trickle(more)
 
 
-@hostile("N2", LATE)
-async def a_trickled_status_line(it: Exchange) -> None:
-    await it.send(b"HTTP/1.1 200 ")
-    await it.trickle(b"O")
-
-
-@hostile("N2", LATE)
-async def trickled_headers(it: Exchange) -> None:
-    await it.send(HEAD)
-    await it.trickle(b"X-Slow: yes\r\n")
-
-
-@hostile("N2", LATE)
-async def a_trickled_body(it: Exchange) -> None:
-    await it.send(HEAD + b"Content-Length: 100000\r\n\r\n")
-    await it.trickle(b"<p>word</p>")
-
-
-@hostile("N2", LATE)
-async def a_trickled_body_without_an_end(it: Exchange) -> None:
-    await it.send(HEAD + b"\r\n")
-    await it.trickle(b"<p>word</p>")
-
-
-@hostile("N2", LATE)
-async def trickled_chunks(it: Exchange) -> None:
-    await it.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
-    await it.trickle(b"1\r\nx\r\n")
+hostile.each("N2", LATE)(
+    a_trickled_status_line=lambda it: trickled(it, b"HTTP/1.1 200 ", b"O"),
+    trickled_headers=lambda it: trickled(it, HEAD, b"X-Slow: yes\r\n"),
+    a_trickled_body=lambda it: trickled(it, HEAD + b"Content-Length: 100000\r\n\r\n", b"<p>word</p>"),
+    a_trickled_body_without_an_end=lambda it: trickled(it, HEAD + b"\r\n", b"<p>word</p>"),
+    trickled_chunks=lambda it: trickled(it, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+)
 
 
 @hostile("N2", LATE)
@@ -70,8 +50,7 @@ async def respellings_that_each_take_a_while(it: Exchange) -> None:
 
 @hostile("N2", "failed/robots-unreachable", robots=True)
 async def a_trickled_robots_txt(it: Exchange) -> None:
-    await it.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
-    await it.trickle(b"Disallow: /private\n")
+    await trickled(it, b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", b"Disallow: /private\n")
 
 
 @hostile("N2", "failed/robots-unreachable", robots=True)
@@ -80,24 +59,16 @@ async def a_robots_txt_behind_slow_redirects(it: Exchange) -> None:
     await it.answer("", "Location: /robots.txt", status="302 Found")
 
 
-@hostile("N14", "failed/server-error")
-async def retry_after_ten_to_the_twelve(it: Exchange) -> None:
-    await it.answer("later", "Retry-After: 1000000000000", status="503 Busy")
+async def refused(it: Exchange, status: int, retry_after: str) -> None:
+    await it.answer("later", f"Retry-After: {retry_after}", status=f"{status} Busy")
 
 
-@hostile("N14", "failed/server-error")
-async def retry_after_minus_one(it: Exchange) -> None:
-    await it.answer("later", "Retry-After: -1", status="429 Busy")
-
-
-@hostile("N14", "failed/server-error")
-async def retry_after_1970(it: Exchange) -> None:
-    await it.answer("later", "Retry-After: Thu, 01 Jan 1970 00:00:00 GMT", status="503 Busy")
-
-
-@hostile("N14", "failed/server-error")
-async def retry_after_garbage(it: Exchange) -> None:
-    await it.answer("later", "Retry-After: \xff\x00 soon 99999999999999999999999999", status="429 Busy")
+hostile.each("N14", "failed/server-error")(
+    retry_after_ten_to_the_twelve=lambda it: refused(it, 503, "1000000000000"),
+    retry_after_minus_one=lambda it: refused(it, 429, "-1"),
+    retry_after_1970=lambda it: refused(it, 503, "Thu, 01 Jan 1970 00:00:00 GMT"),
+    retry_after_garbage=lambda it: refused(it, 429, "\xff\x00 soon 99999999999999999999999999"),
+)
 
 
 @hostile("N2", "done/document")

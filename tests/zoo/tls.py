@@ -16,7 +16,8 @@ from cryptography.x509.oid import NameOID
 from zoo.exchange import Exchange, page
 from zoo.server import Kind
 
-hostile = Kind()
+hostile = Kind("https")
+READ = "done/document"
 BROKEN = "failed/robots-unreachable"  # there is no way to its robots.txt either
 
 
@@ -60,27 +61,23 @@ def behind(it: Exchange) -> str:
     return page(f"Behind TLS on {it.home}", "/found")
 
 
-@hostile("N19", "done/document", certificate=partial(context, "zoo.test", -30), finds=["/found"])
-async def an_expired_certificate(it: Exchange) -> None:
+async def welcome(it: Exchange) -> None:
     await it.answer(behind(it))
 
 
-@hostile("N19", "done/document", certificate=partial(context, "bank.test"), finds=["/found"])
-async def a_certificate_of_somebody_else(it: Exchange) -> None:
-    await it.answer(behind(it))
+hostile.each("N19", READ, certificate=partial(context, "zoo.test", -30), finds=["/found"])(
+    an_expired_certificate=welcome
+)
+hostile.each("N19", READ, certificate=partial(context, "bank.test"), finds=["/found"])(
+    a_certificate_of_somebody_else=welcome
+)
+hostile.each("N19", BROKEN, READ, certificate=partial(context, "zoo.test", old=True))(a_tls_of_1999=welcome)
+hostile.each("N19", BROKEN, certificate=partial(context, "zoo.test", 30, 14_000))(
+    a_certificate_of_a_megabyte=welcome
+)
 
 
-@hostile("N19", BROKEN, "done/document", certificate=partial(context, "zoo.test", old=True))
-async def a_tls_of_1999(it: Exchange) -> None:
-    await it.answer(behind(it))
-
-
-@hostile("N19", BROKEN, certificate=partial(context, "zoo.test", 30, 14_000))
-async def a_certificate_of_a_megabyte(it: Exchange) -> None:
-    await it.answer(behind(it))
-
-
-@hostile("N11", "done/document", certificate=partial(context, "zoo.test", 31))
+@hostile("N11", READ, certificate=partial(context, "zoo.test", 31))
 async def a_tls_that_ends_without_a_goodbye(it: Exchange) -> None:
     await it.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + behind(it).encode())
     it.reset()
@@ -91,18 +88,16 @@ async def a_tls_that_says_nothing(it: Exchange) -> None:
     await it.silence()
 
 
-@hostile("N19", BROKEN, scheme="https", raw=True)
-async def a_handshake_without_an_answer(it: Exchange) -> None:
-    await it.silence()
+hostile.each("N19", BROKEN, raw=True)(a_handshake_without_an_answer=lambda it: it.silence())
 
 
-@hostile("N19", BROKEN, scheme="https", raw=True)
+@hostile("N19", BROKEN, raw=True)
 async def an_endless_handshake(it: Exchange) -> None:
     """Handshake records with a server's hello of 16 MiB, a byte at a time."""
     await it.send(b"\x16\x03\x03\x40\x00\x02\xff\xff\xff")
     await it.trickle(b"\x00")
 
 
-@hostile("N18", BROKEN, scheme="https", raw=True)
+@hostile("N18", BROKEN, raw=True)
 async def http_on_the_port_of_tls(it: Exchange) -> None:
     await it.answer("You are speaking plain HTTP to an HTTPS port", status="400 Bad Request")
