@@ -14,15 +14,24 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
+LINES = {"tutorial.pipelines.LinesPipeline": 300}
 
-class QuotesSpider(scrapy.Spider):
+
+class SiteSpider(scrapy.Spider):
+    """Begins with these paths of a site."""
+
+    paths = ("/",)
+
+    def __init__(self, site: str, **arguments: str) -> None:  # Scrapyd names the job, too
+        super().__init__(**arguments)
+        self.start_urls = [site + path for path in self.paths]
+
+
+class QuotesSpider(SiteSpider):
     """intro/tutorial: "A shortcut for creating Requests"."""
 
     name = "quotes"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/page/1/"]
+    paths = ("/page/1/",)
 
     def parse(self, response):
         for quote in response.css("div.quote"):
@@ -37,14 +46,11 @@ class QuotesSpider(scrapy.Spider):
             yield response.follow(next_page, callback=self.parse)
 
 
-class AuthorSpider(scrapy.Spider):
+class AuthorSpider(SiteSpider):
     """intro/tutorial: "More examples and patterns"."""
 
     name = "author"
-
-    def __init__(self, site: str, **arguments: str) -> None:  # Scrapyd names the job, too
-        super().__init__(**arguments)
-        self.start_urls = [f"{site}/page/1/"]
+    paths = ("/page/1/",)
 
     def parse(self, response):
         yield from response.follow_all(response.css(".author + a"), self.parse_author)
@@ -54,14 +60,11 @@ class AuthorSpider(scrapy.Spider):
         yield {"name": response.css("h3::text").get(default="").strip()}
 
 
-class LoginSpider(scrapy.Spider):
+class LoginSpider(SiteSpider):
     """topics/request-response: FormRequest.from_response() to simulate a user login."""
 
     name = "login"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/login"]
+    paths = ("/login",)
 
     def parse(self, response):
         return scrapy.FormRequest.from_response(
@@ -179,16 +182,12 @@ class MapSpider(SitemapSpider):
         yield {"category": response.url}
 
 
-class TroubleSpider(scrapy.Spider):
+class TroubleSpider(SiteSpider):
     """Callbacks that raise, redirects, retries, what is filtered and what is not."""
 
     name = "trouble"
     allowed_domains = ["127.0.0.1"]
     custom_settings = {"RETRY_TIMES": 1, "FRONTIER_TRIES": 2}
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/"]
 
     def parse(self, response):
         for path in ("/moved", "/flaky", "/raises", "/item-fails", "/item-drops", "/offsite"):
@@ -205,14 +204,10 @@ class TroubleSpider(scrapy.Spider):
             raise RuntimeError("a bug in a spider")
 
 
-class RaisingSpider(scrapy.Spider):
+class RaisingSpider(SiteSpider):
     """Bugs: of a callback that has yielded something before it raises, of an errback, and of a pipeline."""
 
     name = "raising"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/"]
 
     def parse(self, response):
         for path in ("/fine", "/raises", "/item-fails", "/item-drops", "/gone"):
@@ -234,14 +229,11 @@ class RaisingSpider(scrapy.Spider):
         raise RuntimeError("a bug in an errback")
 
 
-class LambdaSpider(scrapy.Spider):
+class LambdaSpider(SiteSpider):
     """Requests that cannot be written down."""
 
     name = "lambdas"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/page/1/"]
+    paths = ("/page/1/",)
 
     def parse(self, response):
         yield {"page": response.url}
@@ -258,14 +250,10 @@ class WaitingSpider(scrapy.Spider):
         yield {"url": response.url, "method": response.request.method, "meta": response.meta.get("job", "")}
 
 
-class RedirectsSpider(scrapy.Spider):
+class RedirectsSpider(SiteSpider):
     """Links to pages, and to URLs that redirect to them, in either order."""
 
     name = "redirects"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/"]
 
     def parse(self, response):
         for path in ("/known", "/to-known", "/to-known-as-well", "/to-new", "/twice"):
@@ -277,96 +265,67 @@ class RedirectsSpider(scrapy.Spider):
         yield response.follow("/lambda", lambda response: self.parse_page(response))
 
 
-class SettingsSpider(scrapy.Spider):
+class SettingsSpider(SiteSpider):
     """What a spider reads of its settings."""
 
     name = "settings"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/"]
 
     def parse(self, response):
         yield {"concurrent": self.settings.getint("CONCURRENT_REQUESTS")}
 
 
-class SpellingsSpider(scrapy.Spider):
+class SpellingsSpider(SiteSpider):
     """URLs that Scrapy tells apart, or does not, where our canonical form sees it differently."""
 
     name = "spellings"
 
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/"]
-
     def parse(self, response):
         yield {"url": response.url}
-        for path in (
-            "/a/",
-            "/a/index.html",
-            "/a/?x=1&y=2",
-            "/a/?y=2&x=1",
-            "/a/?x=1&y=2#top",
-            "/a/?utm_source=x",
-        ):
+        asked = ("x=1&y=2", "y=2&x=1", "x=1&y=2#top", "utm_source=x")
+        for path in ("/a/", "/a/index.html", *(f"/a/?{query}" for query in asked)):
             yield response.follow(path, self.parse_page)
 
     def parse_page(self, response):
         yield {"url": response.url}
 
 
-class FilesSpider(scrapy.Spider):
+class FilesSpider(SiteSpider):
     """topics/media-pipeline: using the Files Pipeline."""
 
     name = "files"
+    paths = ("/page/1/", "/page/2/")
     custom_settings = {
-        "ITEM_PIPELINES": {
-            "scrapy.pipelines.files.FilesPipeline": 1,
-            "tutorial.pipelines.LinesPipeline": 300,
-        },
+        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1, **LINES},
         "FILES_STORE": f"{os.environ.get('CRAWL_DIR', '.')}/files",
     }
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/page/1/", f"{site}/page/2/"]
 
     def parse(self, response):
         files = [response.urljoin(f"/author/{name}") for name in ("shared", response.url.split("/")[-2])]
         yield {"page": response.url, "file_urls": files}
 
 
-class ImagesSpider(scrapy.Spider):
+class ImagesSpider(SiteSpider):
     """topics/media-pipeline: using the Images Pipeline, with thumbnails."""
 
     name = "images"
+    paths = ("/category/1", "/category/3")
     custom_settings = {
-        "ITEM_PIPELINES": {
-            "scrapy.pipelines.images.ImagesPipeline": 1,
-            "tutorial.pipelines.LinesPipeline": 300,
-        },
+        "ITEM_PIPELINES": {"scrapy.pipelines.images.ImagesPipeline": 1, **LINES},
         "IMAGES_STORE": f"{os.environ.get('CRAWL_DIR', '.')}/images",
         "IMAGES_THUMBS": {"small": (8, 8)},
         "IMAGES_MIN_WIDTH": 10,
     }
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/category/1", f"{site}/category/3"]
 
     def parse(self, response):
         images = response.css("img::attr(src)").getall()
         yield {"page": response.url, "image_urls": [response.urljoin(url) for url in images]}
 
 
-class AsyncSpider(scrapy.Spider):
+class AsyncSpider(SiteSpider):
     """topics/coroutines: inline requests, in an asynchronous callback."""
 
     name = "coroutines"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/page/1/"]
+    paths = ("/page/1/",)
 
     async def parse(self, response):
         for url in response.css(".author + a::attr(href)").getall():
@@ -399,14 +358,11 @@ class CookiesSpider(scrapy.Spider):
         yield {"sent": response.text, "jar": response.meta["cookiejar"]}
 
 
-class RepeatsSpider(scrapy.Spider):
+class RepeatsSpider(SiteSpider):
     """URLs that are requested again, with dont_filter and without, by pages and by redirects."""
 
     name = "repeats"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/", f"{site}/"]
+    paths = ("/", "/")
 
     def parse(self, response):
         yield {"url": response.url}
@@ -422,20 +378,12 @@ class RepeatsSpider(scrapy.Spider):
             yield response.follow("/b", self.parse_page, dont_filter=True)
 
 
-class MediaSpider(scrapy.Spider):
+class MediaSpider(SiteSpider):
     """topics/media-pipeline: extending the media pipelines."""
 
     name = "media"
-    custom_settings = {
-        "ITEM_PIPELINES": {
-            "tutorial.pipelines.TitlesPipeline": 1,
-            "tutorial.pipelines.LinesPipeline": 300,
-        }
-    }
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/page/1/", f"{site}/page/2/"]
+    paths = ("/page/1/", "/page/2/")
+    custom_settings = {"ITEM_PIPELINES": {"tutorial.pipelines.TitlesPipeline": 1, **LINES}}
 
     def parse(self, response):
         names = ("/author/shared", f"/author/{response.url.split('/')[-2]}", "/gone")
@@ -446,14 +394,11 @@ class MediaSpider(scrapy.Spider):
         yield {"page": response.url, "of": []}
 
 
-class ObedientSpider(scrapy.Spider):
+class ObedientSpider(SiteSpider):
     """Pages that robots.txt disallows, with an errback and without, and one that does not care."""
 
     name = "obedient"
-
-    def __init__(self, site: str) -> None:
-        super().__init__()
-        self.start_urls = [f"{site}/", f"{site}/no/start"]
+    paths = ("/", "/no/start")
 
     def parse(self, response):
         yield {"url": response.url}
