@@ -22,15 +22,15 @@ _ENCODED = ["%31%32%37.0.0.1", "127%2e0%2e0%2e1", "127.0.0.%31", "%30%78%37%66.1
 _SPLIT = ["127.0\n.0.1", "127.0\t.0.1", "127.\r\n0.0.1", "\t127.0.0.1"]
 _NAMES = [
     *["localhost", "LOCALHOST", "LocalHost", "localhost.", "a.localhost", "a.b.localhost.", "localhost4"],
+    *["localhost6", "localhost.localdomain", "ip6-localhost", "ip6-loopback"],
     *[
-        "localhost6",
-        "localhost.localdomain",
-        "ip6-localhost",
-        "ip6-loopback",
         "ｌｏｃａｌｈｏｓｔ",
         "ⓛocalhost",
+        "loc%61lhost",
+        "local\u00adhost",
+        "lo\ncalhost",
+        socket.gethostname(),
     ],
-    *["loc%61lhost", "local\u00adhost", "lo\ncalhost", socket.gethostname()],
 ]
 _IPV6 = [
     *["[::1]", "[0:0:0:0:0:0:0:1]", "[0000::0001]", "[::0:1]", "[::]", "[0::0]", "[::0.0.0.1]"],
@@ -47,15 +47,8 @@ _SPECIAL = [
     *["239.255.255.255", "240.0.0.1", "255.255.255.255", "4294967295", "0xffffffff"],
 ]
 HOSTS = [
-    *_NUMBERS,
-    *_OTHERS_OF_LOOPBACK,
-    *_NOWHERE,
-    *_UNICODE,
-    *_ENCODED,
-    *_SPLIT,
-    *_NAMES,
-    *_IPV6,
-    *_SPECIAL,
+    *[*_NUMBERS, *_OTHERS_OF_LOOPBACK, *_NOWHERE, *_UNICODE, *_ENCODED],
+    *[*_SPLIT, *_NAMES, *_IPV6, *_SPECIAL],
 ]
 # Before the host: a user name that looks like a server, and ways to say //.
 _BEFORE = ["http://user@", "http://public.example@", "http://public.example:80@", "http:\\\\"]

@@ -46,9 +46,7 @@ class Trap:
         self.malformed = [f"http://{host}:{self.port}/malformed/{n}" for n, host in enumerate(MALFORMED)]
         self.others = [self.fill(url) for url in (*TWO_READINGS, *OTHER_SCHEMES)]
         self.ports = [f"http://{HUB}:{port}/" for port in PORTS]
-        self.robots = [
-            self.web.add(partial(self.redirected, number), HUB) for number in range(len(SPELLINGS))
-        ]
+        self.robots = [self.web.add(partial(self.redirected, n), HUB) for n in range(len(SPELLINGS))]
 
     def url(self, number: int, way: str) -> str:
         return f"{SPELLINGS[number]}:{self.port}/{way}/{number}"
@@ -70,8 +68,7 @@ class Trap:
         match way:
             case "links":
                 links = [self.url(number, "link") for number in range(len(SPELLINGS))]
-                links += [f"/marked/{n}" for n in range(len(SPELLINGS))]
-                links += [f"/redirect/{n}" for n in range(len(SPELLINGS))]
+                links += [f"/{way}/{n}" for way in ("marked", "redirect") for n in range(len(SPELLINGS))]
                 links += [f"/strange/{n}" for n in range(len(strange))]
                 links += [f"{server.url}/page" for server in self.robots]
                 links += [*strange, *self.ports, *COMMANDS, f"//me:secret@{HUB}:{self.hub.port}/me"]
