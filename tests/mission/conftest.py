@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from live import served
-from localweb import crawl
+from localweb import Site, crawl, page
 from test_shared_finds import TOKEN, taking
 
 from webcrawler.realtime import journal
 from webcrawler.realtime.journal import Journal
 from webcrawler.web import make_app
 
-from .town import EVERYTHING, WITHIN, Town, opened_town
+from .town import EVERYTHING, WITHIN, Town, html, opened_town
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +30,16 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 def crawl_dir(town: Town, tmp_path: Path) -> Path:
     """A copy of what the crawl of the town has left, for one test."""
     return Path(shutil.copytree(town.folder, tmp_path / "town"))
+
+
+@pytest.fixture
+def endless() -> Iterator[Site]:
+    """Pages on molecular biology, each with a link to the next one."""
+    numbers = count()
+    about = lambda _: html(f"Molecular biology {next(numbers)}", "genes", (f"/{next(numbers)}", "genes"))  # noqa: E731
+    site = Site({"*": about, "/robots.txt": page()}).start()
+    yield site
+    site.stop()
 
 
 class Searched(NamedTuple):

@@ -144,19 +144,13 @@ def test_28_pages_are_judged_by_query_seeds_classifier_retrieval_and_links(run: 
         end: page("End", "nothing"),
     }
     folder = recorded(tmp_path / "crawl", web, indexed=True)
-    (tmp_path / "topics.json").write_text(json.dumps(TOPICS))
+    topics, figures = tmp_path / "topics.json", tmp_path / "found.json"
+    topics.write_text(json.dumps(TOPICS))
 
-    asked = (
-        str(tmp_path / "topics.json"),
-        str(folder),
-        "--strategies",
-        ",".join(STRATEGIES),
-        "--pages",
-        "12",
-    )
-    ended = run("evaluate", "--focused", *asked, "--json", str(tmp_path / "found.json"))
+    asked = ("--strategies", ",".join(STRATEGIES), "--pages", "12", "--json", str(figures))
+    ended = run("evaluate", "--focused", str(topics), str(folder), *asked)
     assert ended.status == 0, ended.err
-    runs = {one["strategy"]: one for one in json.loads((tmp_path / "found.json").read_text())["runs"]}
+    runs = {one["strategy"]: one for one in json.loads(figures.read_text())["runs"]}
     for strategy in STRATEGIES[:-1]:
         assert len(runs[strategy]["found"]) > len(runs["fifo"]["found"]), strategy
         assert runs[strategy]["pool"]["mean_place"] < runs["fifo"]["pool"]["mean_place"], strategy

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from contextlib import closing
-from itertools import count
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -116,16 +114,6 @@ def test_41_a_focused_crawl_learns_from_examples_and_tunnels(tmp_path: Path) -> 
 
 
 MARKS = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p><DT><A HREF='{0}/'>Home</A><DT><A HREF='{0}/dna'>DNA</A>"
-
-
-@pytest.fixture
-def endless() -> Iterator[Site]:
-    """Pages on molecular biology, each with a link to the next one."""
-    numbers = count()
-    about = lambda _: html(f"Molecular biology {next(numbers)}", GENES, (f"/{next(numbers)}", "genes"))  # noqa: E731
-    site = Site({"*": about, "/robots.txt": page()}).start()
-    yield site
-    site.stop()
 
 
 @pytest.mark.slow

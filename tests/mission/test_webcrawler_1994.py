@@ -29,6 +29,7 @@ from .conftest import Searched
 from .town import EVERYTHING, Town, figure, found, html
 
 QUERY = "molecular biology"
+OF_BREAD = "sourdough site:3.test"
 EIGHTH_OF_A_SECOND = 0.125
 OTHER_WORDS = (  # of the town
     *("genes", "genomes", "cell", "copy", "repair", "proteins", "dna", "double", "helix", "words"),
@@ -109,10 +110,8 @@ def test_10_http_ftp_and_gopher(tmp_path: Path) -> None:
     """WC, agents: "the ability to access several types of content with several different protocols, including
     HTTP, FTP and Gopher".
     """
-    for name, text in (
-        ("ftp/pub", "The snowy owl hunts by day."),
-        ("gopher", "The tawny owl calls at night."),
-    ):
+    owls = {"ftp/pub": "The snowy owl hunts by day.", "gopher": "The tawny owl calls at night."}
+    for name, text in owls.items():
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "owls.txt").write_text(text)
     (tmp_path / "gopher" / "gophermap").write_text("0Owls\t/owls.txt\n")
@@ -227,7 +226,7 @@ def test_14_robots_txt_is_read_first_and_obeyed(town: Town) -> None:
 
 @pytest.mark.slow
 def test_15_real_time_search_follows_what_is_near_the_top_until_it_has_found_enough(
-    town: Town, searched: Searched, tmp_path: Path
+    town: Town, searched: Searched, endless: Site, tmp_path: Path
 ) -> None:
     """WC, real-time search mode: "As new documents are retrieved, they are added to the index, and the query
     is re-run. The results of the query are sorted by relevance, and new documents near the top of the list
@@ -247,9 +246,6 @@ def test_15_real_time_search_follows_what_is_near_the_top_until_it_has_found_eno
     wait_until_caught_up(searched.folder)
     assert set(via) <= set(found(searched.folder, QUERY))
 
-    numbers = count()
-    another = lambda _: html(f"Molecular biology {next(numbers)}", QUERY, (f"/{next(numbers)}", QUERY))  # noqa: E731
-    endless = Site({"*": another, "/robots.txt": page()}).start()
     limits = ("-a", "enough=0", "-a", "max_time=2", "-a", "job=late")
     crawl(
         tmp_path,
@@ -257,7 +253,6 @@ def test_15_real_time_search_follows_what_is_near_the_top_until_it_has_found_eno
         ITEM_PIPELINES=EVERYTHING,
         FRONTIER_DELAY=0.2,
     )
-    endless.stop()
     late = journal.read(tmp_path, "late")
     assert late is not None and (late["state"], late["reason"]) == ("finished", "max_time")
 
@@ -277,15 +272,7 @@ def test_16_the_anchor_most_like_the_query_is_followed_first_by_a_thesaurus_too(
 
     crawl(
         tmp_path,
-        *(
-            "realtime",
-            "-a",
-            "query=sourdough site:3.test",
-            "-a",
-            "strategy=webcrawler",
-            "-a",
-            f"seeds={site.url}/",
-        ),
+        *("realtime", "-a", f"query={OF_BREAD}", "-a", "strategy=webcrawler", "-a", f"seeds={site.url}/"),
         CONCURRENT_REQUESTS=1,
         ITEM_PIPELINES=EVERYTHING,
     )
@@ -296,12 +283,9 @@ def test_16_the_anchor_most_like_the_query_is_followed_first_by_a_thesaurus_too(
 
 def bakery() -> list[tuple[str, str, str]]:
     """Documents in which sourdough and leaven go together, and others."""
-    recipes = [
-        (f"http://{n % 7}.test/{n}", f"Sourdough {n}", f"sourdough leaven oven crust bread{n}")
-        for n in range(40)
-    ]
-    stones = [(f"http://x{n % 7}.test/{n}", f"Stones {n}", f"granite basalt{n}") for n in range(40)]
-    return [*recipes, *stones]
+    bread, stones = "sourdough leaven oven crust bread", "granite basalt"
+    recipes = [(f"http://{n % 7}.test/{n}", f"Sourdough {n}", f"{bread}{n}") for n in range(40)]
+    return recipes + [(f"http://x{n % 7}.test/{n}", f"Stones {n}", f"{stones}{n}") for n in range(40)]
 
 
 def test_17_phrases_proximity_and_a_thesaurus(tmp_path: Path) -> None:
@@ -313,8 +297,8 @@ def test_17_phrases_proximity_and_a_thesaurus(tmp_path: Path) -> None:
     helix = [(phrase, "One", "a double helix"), (apart, "Two", "helix " + "x " * 20 + "double")]
     other_word = ("http://3.test/leaven", "Three", "leaven")
     publish(tmp_path, map(entry, [*bakery(), *helix, other_word]))
-    few = Searcher(tmp_path, deadline_seconds=60).search("sourdough site:3.test")
-    offered = Searcher(tmp_path, deadline_seconds=60).search("sourdough site:3.test", expand=False)
+    searcher = Searcher(tmp_path, deadline_seconds=60)
+    few, offered = searcher.search(OF_BREAD), searcher.search(OF_BREAD, expand=False)
 
     assert set(found(tmp_path, "double helix")) == {phrase, apart}
     assert found(tmp_path, '"double helix"') == found(tmp_path, '"helix double"~3') == [phrase]
@@ -322,9 +306,8 @@ def test_17_phrases_proximity_and_a_thesaurus(tmp_path: Path) -> None:
     assert other_word[0] in [hit.url for hit in few.hits]
     # the same word is offered to who wants to add it himself
     assert not offered.added and "leaven" in [word.spelled for word in offered.related]
-    query = "sourdough site:3.test"
-    assert other_word[0] not in found(tmp_path, query, expand=False)
-    assert other_word[0] in found(tmp_path, query, expand=False, add=["leaven"])
+    assert other_word[0] not in [hit.url for hit in offered.hits]
+    assert other_word[0] in found(tmp_path, OF_BREAD, expand=False, add=["leaven"])
 
 
 @pytest.mark.slow
