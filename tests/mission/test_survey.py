@@ -264,5 +264,5 @@ def test_46_processes_do_not_overlap_and_distant_crawls_become_one(
     together = Crawled(tmp_path / "all", 0, "")
     assert together.documents() == here.documents() | town.crawled.documents()
     assert together.edges() == here.edges() | town.crawled.edges()
-    searched = run("search", "fugue", "--json", folder=os.pathsep.join(crawls[1:]))  # where they are
+    searched = run("search", "fugue", "--json", folder=Path(os.pathsep.join(crawls[1:])))  # where they are
     assert [hit["url"] for hit in json.loads(searched.out)["hits"]] == found(town.folder, "fugue")
