@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from functools import cached_property
@@ -16,6 +16,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+from conftest import MakeFrontier
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
@@ -32,6 +34,7 @@ from webcrawler.archive.catalog import Catalog, PastFetch
 from webcrawler.archive.pages import PageStore, Record, records
 from webcrawler.crawl.middlewares.outcome import OutcomeMiddleware
 from webcrawler.crawl.resolver import GuardedResolver
+from webcrawler.crawl.robots import RobotsMiddleware
 from webcrawler.crawl.run import Crawl, Decided
 from webcrawler.crawl.run.checks import Waits
 from webcrawler.crawl.run.outcomes import Outcomes
@@ -40,6 +43,7 @@ from webcrawler.frontier import Frontier
 from webcrawler.job import seed_link
 from webcrawler.parsing import parse, parse_sitemap
 from webcrawler.records import Lease, Link, Page, Sitemap
+from webcrawler.scheduler import Scheduler
 from webcrawler.urls import AddressRules
 
 FOREVER = 3600.0  # seconds: a batch is written when a test says so
@@ -166,6 +170,18 @@ class Handmade:
             PageStore(self.folder / "pages"), self.catalog, self.frontier, self._written.put, seconds=FOREVER
         )
 
+    @cached_property
+    def robots(self) -> RobotsMiddleware:
+        return RobotsMiddleware(self.crawl)
+
+    @cached_property
+    def scheduler(self) -> Scheduler:
+        return Scheduler(self.crawler, self.crawl)
+
+    def refill(self) -> float:
+        """One round trip of the scheduler; returns seconds until the next."""
+        return asyncio.run(self.scheduler._refill())
+
     def close(self) -> None:
         if "batch" in vars(self):
             self.batch.close()
@@ -213,6 +229,11 @@ class Handmade:
         except Decided:
             return None
 
+    def answer(self, *links: str | Link, **answer: Any) -> Response | Request | None:
+        """What Scrapy goes on with when the best of these, or what is next, is answered so."""
+        request = self.request(*links)
+        return self.download(request, answered(request, **answer))
+
     def page(self, *links: str | Link, body: bytes = b"<title>A page</title>", **headers: str) -> Response:
         """A document that was downloaded, on its way to the spider."""
         request = self.request(*links)
@@ -248,3 +269,31 @@ def answered(request: Request, status: int = 200, body: bytes = b"", **headers: 
     """What the server answers to that request: HTML unless told otherwise."""
     named = {"Content-Type": "text/html"} | {name.replace("_", "-"): value for name, value in headers.items()}
     return Response(request.url, status, named, body, request=request)
+
+
+Make = Callable[..., Handmade]
+
+
+@pytest.fixture
+def make(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Make]:
+    """Makes crawls of one folder in which these URLs wait; what they are given in capitals are settings."""
+    made: list[Handmade] = []
+
+    def one(*urls: str, answers: Answer | None = None, backoff: float = 0.0, **given: object) -> Handmade:
+        arguments = {name: str(value) for name, value in given.items() if name.islower()}
+        settings = {name: value for name, value in given.items() if name.isupper()}
+        frontier = make_frontier(arguments.get("mode", "fifo"), tries=2, backoff=backoff)
+        made.append(Handmade(tmp_path, frontier, {"seeds": "http://127.0.0.1/"} | arguments, **settings))
+        frontier.discover([seed_link(url) for url in urls])
+        if answers:
+            made[-1].engine.answers = answers
+        return made[-1]
+
+    yield one
+    for crawl in made:
+        crawl.close()
+
+
+@pytest.fixture
+def made(make: Make) -> Handmade:
+    return make()

@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import MakeFrontier
 from frontiers import links
-from handmade import Handmade, answered
+from handmade import Handmade, Make, answered, made, make
 from scrapy import FormRequest, Request
 
 from webcrawler.frontier import Again, inspect
 from webcrawler.job import Job, seed_link
 
+__all__ = ["made", "make"]  # fixtures
+
 A, B = "http://127.0.0.1/a", "http://127.0.0.1/b"
-
-
-@pytest.fixture
-def make(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Any]:
-    made: list[Handmade] = []
-
-    def one(mode: str = "fifo", arguments: dict[str, str] | None = None, **settings: object) -> Handmade:
-        made.append(Handmade(tmp_path, make_frontier(mode), {"mode": mode, **(arguments or {})}, **settings))
-        return made[-1]
-
-    yield one
-    for crawl in made:
-        crawl.close()
-
-
-@pytest.fixture
-def made(make: Any) -> Handmade:
-    crawl: Handmade = make()
-    return crawl
 
 
 # ---- the request of a lease
@@ -81,12 +60,10 @@ def test_a_request_of_an_open_lease_goes_on_at_once(made: Handmade) -> None:
     assert made.crawl.new_links == []
 
 
-@pytest.mark.parametrize("case", ["another URL", "a lease that is decided"])
-def test_any_other_request_is_a_url_to_take_in(made: Handmade, case: str) -> None:
-    request = made.request(A)
-    if case == "another URL":
-        request = request.replace(url=B)
-    else:
+@pytest.mark.parametrize("url", [A, B], ids=["of a lease that is decided", "of another URL"])
+def test_any_other_request_is_a_url_to_take_in(made: Handmade, url: str) -> None:
+    request = made.request(A).replace(url=url)
+    if url == A:
         made.download(request, answered(request, 404))
         made.settle()
 
@@ -96,23 +73,22 @@ def test_any_other_request_is_a_url_to_take_in(made: Handmade, case: str) -> Non
     assert [link.url for link in made.crawl.new_links] == [request.url]
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        Request("data:,text"),
-        FormRequest(A, formdata={"a": "b"}),
-        Request(A, method="HEAD"),
-        Request(A, callback=lambda response: None),
-        Request(A, cb_kwargs={"a": 1}),
-    ],
-    ids=["no URL of ours", "a form", "a method", "a callback", "arguments"],
-)
-def test_what_a_url_does_not_say_is_not_taken_in(made: Handmade, request_: Request) -> None:
-    assert not made.crawl.enqueue(request_)
+OTHERS = {
+    "no URL of ours": Request("data:,text"),
+    "a form": FormRequest(A, formdata={"a": "b"}),
+    "a method": Request(A, method="HEAD"),
+    "a callback": Request(A, callback=lambda response: None),
+    "arguments": Request(A, cb_kwargs={"a": 1}),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_a_url_does_not_say_is_not_taken_in(made: Handmade, other: str) -> None:
+    assert not made.crawl.enqueue(OTHERS[other])
     assert made.crawl.new_links == []
 
 
-def test_a_request_to_a_mirror_is_one_to_its_original(make: Any) -> None:
+def test_a_request_to_a_mirror_is_one_to_its_original(make: Make) -> None:
     made = make(MIRRORS={"http://mirror.test/": "http://original.test/"})
 
     made.crawl.enqueue(Request("http://mirror.test/1"))
@@ -130,7 +106,7 @@ def test_the_scheduler_looks_at_once_at_what_was_handed_in(made: Handmade) -> No
     assert made.crawl.leases.changed.is_set()
 
 
-def test_sitemaps_that_robots_txt_names_are_taken_in_where_they_are_read(make: Any) -> None:
+def test_sitemaps_that_robots_txt_names_are_taken_in_where_they_are_read(make: Make) -> None:
     for setting, found in (("all", ["http://127.0.0.1/map.xml"]), ("off", [])):
         made = make(SITEMAPS=setting)
         made.crawl.take_sitemaps("http://127.0.0.1", ["/map.xml"])
@@ -140,9 +116,8 @@ def test_sitemaps_that_robots_txt_names_are_taken_in_where_they_are_read(make: A
 # ---- an ordering that learns
 
 
-def test_an_ordering_that_learns_leases_little_that_nobody_has_read(make: Any) -> None:
-    made = make("adaptive?query=gene")
-    made.frontier.discover(links(*(f"http://127.0.0.{n}/" for n in range(1, 9))))
+def test_an_ordering_that_learns_leases_little_that_nobody_has_read(make: Make) -> None:
+    made = make(*(f"http://127.0.0.{n}/" for n in range(1, 9)), mode="adaptive?query=gene")
     made.crawl.lease(3, [], 9)
 
     assert made.crawl.allowance(32) == 8 - 3
@@ -153,6 +128,10 @@ def test_an_ordering_that_learns_leases_little_that_nobody_has_read(make: Any) -
 # ---- checks
 
 
+def leased(made: Handmade) -> list[str]:
+    return [lease.url for lease in made.crawl.lease(9, [], 9).leases]
+
+
 def waiting(made: Handmade) -> None:
     """A new URL and a check wait."""
     made.scrape(made.page(A))
@@ -161,53 +140,46 @@ def waiting(made: Handmade) -> None:
 
 
 @pytest.mark.parametrize(
-    ("refresh", "also_new"), [("no", True), ("yes", True), ("once", False), ("only", False)]
+    ("refresh", "found"), [("no", [A, B]), ("yes", [A, B]), ("once", [A]), ("only", [A])]
 )
 def test_new_urls_wait_until_a_pass_is_over_and_for_ever_where_only_checks_are_made(
-    make: Any, refresh: str, also_new: bool
+    make: Make, refresh: str, found: list[str]
 ) -> None:
-    made = make(arguments={"refresh": refresh})
-    waiting(made) if also_new else waiting_beside(make)
+    waiting(make())
+    made = make(refresh=refresh)
     if refresh == "once":
         made.frontier.refresh = "once 1.0"
 
-    found = made.crawl.lease(9, [], 9)
-
-    assert [lease.url for lease in found.leases] == ([A, B] if also_new else [A])
+    assert leased(made) == found
 
 
-def waiting_beside(make: Any) -> None:
-    """The same, by a crawl without checks."""
+def test_a_pass_that_is_over_lets_new_urls_out(make: Make) -> None:
     waiting(make())
-
-
-def test_a_pass_that_is_over_lets_new_urls_out(make: Any) -> None:
-    waiting(make())
-    made = make(arguments={"refresh": "once"})
+    made = make(refresh="once")
     made.frontier.refresh = "once 1.0"
-    assert [lease.url for lease in made.crawl.lease(9, [], 9).leases] == [A]
+    assert leased(made) == [A]
     assert made.crawl.is_expecting
 
     made.frontier.refresh = ""  # as the refresher says it
-    assert made.crawl.lease(9, [], 9).leases == []
+    assert leased(made) == []
     assert not made.crawl.is_expecting
-    assert [lease.url for lease in made.crawl.lease(9, [], 9).leases] == [B]
+    assert leased(made) == [B]
 
 
 @pytest.mark.parametrize(
     ("refresh", "expects"), [("no", False), ("yes", True), ("only", True), ("once", True)]
 )
-def test_more_is_expected_while_checks_are_made(make: Any, refresh: str, expects: bool) -> None:
-    assert make(arguments={"refresh": refresh}).crawl.is_expecting == expects
+def test_more_is_expected_while_checks_are_made(make: Make, refresh: str, expects: bool) -> None:
+    assert make(refresh=refresh).crawl.is_expecting == expects
 
 
-def test_a_crawl_whose_collection_is_full_ends_when_no_check_is_left(make: Any) -> None:
+def test_a_crawl_whose_collection_is_full_ends_when_no_check_is_left(make: Make) -> None:
     made = make(COLLECTION_MAX=1)
     waiting(made)
 
     async def lease() -> list[str]:
         made.crawl._loop = asyncio.get_running_loop()
-        found = [one.url for one in made.crawl.lease(9, [], 9).leases]
+        found = leased(made)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         return found
@@ -226,7 +198,5 @@ def test_a_crawl_whose_collection_is_full_ends_when_no_check_is_left(make: Any) 
 # ---- agents
 
 
-def test_a_crawl_that_no_command_of_ours_has_started_has_one_agent(make: Any) -> None:
-    made = make(arguments={"agents": "3"})
-
-    assert made.crawl.job == Job("fifo")
+def test_a_crawl_that_no_command_of_ours_has_started_has_one_agent(make: Make) -> None:
+    assert make(agents=3, seeds="").crawl.job == Job("fifo")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import MakeFrontier
-from handmade import Handmade
+from handmade import HANGS_SECONDS, Handmade, Make, made, make
 from scrapy.http import Response
 
 from pipelines.fulltext import FullTextPipeline
@@ -20,15 +17,9 @@ from webcrawler.frontier import Again, inspect
 from webcrawler.job import probe_link, seed_link, sitemap_link
 from webcrawler.records import FORM, Entry, Link
 
+__all__ = ["made", "make"]  # fixtures
+
 A, B = "http://127.0.0.1/", "http://127.0.0.1/b"
-HANGS_SECONDS = 30  # only so that what hangs ends
-
-
-@pytest.fixture
-def made(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Handmade]:
-    crawl = Handmade(tmp_path, make_frontier(tries=2, backoff=0.0), {"seeds": A}, FORMS=A + "*")
-    yield crawl
-    crawl.close()
 
 
 async def items(made: Handmade, response: Response) -> list[CrawledPage]:
@@ -49,9 +40,7 @@ def test_a_document_that_nobody_can_read_is_not_tried_again(made: Handmade) -> N
     assert made.scrape(made.page(A)) == {A: "failed/not-indexable"}
 
 
-def test_a_page_whose_parser_was_stopped_from_outside_goes_back_and_nothing_is_held_against_it(
-    made: Handmade,
-) -> None:
+def test_a_page_whose_parser_was_stopped_from_outside_goes_back_and_no_try_is_counted(made: Handmade) -> None:
     made.parsers.error = Unavailable("stopped")
 
     asyncio.run(items(made, made.page(A)))
@@ -108,24 +97,20 @@ def test_what_a_server_says_of_a_path_that_cannot_exist_is_known_as_not_found(ma
     assert made.scrape(made.page(body=missing)) == {B: "checked/missing"}
 
 
-SEARCH = b"<title>Library</title><form action=/find><input name=q></form>"
+def test_search_forms_are_read_on_the_pages_that_were_chosen_for_it(make: Make) -> None:
+    made, form = make(FORMS=A + "*"), b"<title>Library</title><form action=/find><input name=q></form>"
 
-
-def test_search_forms_are_read_on_the_pages_that_were_chosen_for_it(made: Handmade) -> None:
-    (chosen,) = asyncio.run(items(made, made.page(A, body=SEARCH)))
-    (other,) = asyncio.run(items(made, made.page("http://127.0.0.2/", body=SEARCH)))
+    (chosen,) = asyncio.run(items(made, made.page(A, body=form)))
+    (other,) = asyncio.run(items(made, made.page("http://127.0.0.2/", body=form)))
 
     assert [link.rel for link in chosen.page.links] == [FORM]
     assert other.page.links == ()
 
 
-def test_a_seed_on_a_mirror_is_one_on_its_original(tmp_path: Path, make_frontier: MakeFrontier) -> None:
-    mirrors = {"http://mirror.test/": "http://original.test/"}
+def test_a_seed_on_a_mirror_is_one_on_its_original(make: Make) -> None:
+    made = make(seeds="http://mirror.test/1", MIRRORS={"http://mirror.test/": "http://original.test/"})
 
-    crawl = Handmade(tmp_path, make_frontier(), {"seeds": "http://mirror.test/1"}, MIRRORS=mirrors)
-
-    assert crawl.spider.job.seeds == ("http://original.test/1",)
-    crawl.close()
+    assert made.spider.job.seeds == ("http://original.test/1",)
 
 
 @pytest.mark.parametrize(("headers", "is_indexed"), [({}, True), ({"X_Robots_Tag": "noindex"}, False)])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import MakeFrontier
 from frontiers import fetch, lease_one, links, visit
-from handmade import Handmade, answered
+from handmade import Handmade, Make, made, make
 from redis.exceptions import ConnectionError as Away
 from scrapy import Request
 from scrapy.core.scheduler import Scheduler as ScrapyScheduler
@@ -20,22 +18,9 @@ from webcrawler.crawl import open_leases
 from webcrawler.frontier import Frontier, inspect
 from webcrawler.scheduler import Scheduler
 
+__all__ = ["made", "make"]  # fixtures
+
 A, B, C = (f"http://127.0.0.{n}/" for n in (1, 2, 3))
-
-
-@pytest.fixture
-def make(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Any]:
-    made: list[Handmade] = []
-
-    def one(concurrency: int = 8, mode: str = "fifo", **arguments: str) -> tuple[Handmade, Scheduler]:
-        given = {"mode": mode, **arguments}
-        crawl = Handmade(tmp_path, make_frontier(mode), given, CONCURRENT_REQUESTS=concurrency)
-        made.append(crawl)
-        return crawl, Scheduler(crawl.crawler, crawl.crawl)
-
-    yield one
-    for crawl in made:
-        crawl.close()
 
 
 def leased(made: Handmade) -> int:
@@ -43,61 +28,53 @@ def leased(made: Handmade) -> int:
     return found
 
 
-def requests(scheduler: Scheduler) -> list[str]:
+def requests(made: Handmade) -> list[str]:
     """What Scrapy is given now."""
-    return [request.url for request in iter(scheduler.next_request, None)]
+    return [request.url for request in iter(made.scheduler.next_request, None)]
 
 
 # ---- how many are leased ahead
 
 
-def test_half_as_many_are_leased_ahead_as_there_are_downloads(make: Any) -> None:
-    made, scheduler = make(concurrency=8)
-    made.frontier.discover(links(*(f"http://127.0.0.{n}/" for n in range(1, 20))))
+def test_half_as_many_are_leased_ahead_as_there_are_downloads(make: Make) -> None:
+    made = make(*(f"http://127.0.0.{n}/" for n in range(1, 20)), CONCURRENT_REQUESTS=8)
 
-    asyncio.run(scheduler._refill())
+    made.refill()
 
     assert leased(made) == 4
 
 
-def test_with_one_download_at_a_time_nothing_is_leased_before_it_is_decided(make: Any) -> None:
-    made, scheduler = make(concurrency=1)
-    made.frontier.discover(links(A, B))
+def test_with_one_download_at_a_time_nothing_is_leased_before_it_is_decided(make: Make) -> None:
+    made = make(A, B, CONCURRENT_REQUESTS=1)
 
-    async def work() -> list[list[str]]:
-        rounds = []
-        for _ in range(2):
-            await scheduler._refill()
-            rounds.append(requests(scheduler))
-        return rounds
+    made.refill()
+    assert requests(made) == [A]
 
-    assert asyncio.run(work()) == [[A], []]
+    made.refill()
+    assert requests(made) == []
     assert leased(made) == 1
 
 
-def test_no_more_is_leased_than_the_crawl_may_fetch(make: Any) -> None:
-    made, scheduler = make(max_pages="2")
-    made.frontier.discover(links(A, B, C))
+def test_no_more_is_leased_than_the_crawl_may_fetch(make: Make) -> None:
+    made = make(A, B, C, max_pages=2)
 
-    asyncio.run(scheduler._refill())
+    made.refill()
 
     assert leased(made) == 2
 
 
-def test_a_crawl_that_is_closing_leases_nothing(make: Any) -> None:
-    made, scheduler = make()
-    made.frontier.discover(links(A))
+def test_a_crawl_that_is_closing_leases_nothing(make: Make) -> None:
+    made = make(A)
     made.engine.closing = True
 
-    asyncio.run(scheduler._refill())
+    made.refill()
 
     assert leased(made) == 0
 
 
-def test_servers_that_may_not_answer_leave_places_to_those_that_do(make: Any) -> None:
+def test_servers_that_may_not_answer_leave_places_to_those_that_do(make: Make) -> None:
     """Six of eight; a server is doubtful until it has answered in time."""
-    made, scheduler = make(concurrency=8)
-    made.frontier.discover(links(A))
+    made = make(A, CONCURRENT_REQUESTS=8)
     fetch(made.frontier, lease_one(made.frontier))
     doubtful = [f"http://127.0.1.{n}/" for n in range(1, 20)]
     made.frontier.discover(links(*doubtful, A + "late"))
@@ -105,10 +82,10 @@ def test_servers_that_may_not_answer_leave_places_to_those_that_do(make: Any) ->
     async def work() -> list[str]:
         found = []
         for _ in range(9):
-            await scheduler._refill()
-            for request in iter(scheduler.next_request, None):
+            await made.scheduler._refill()
+            for request in iter(made.scheduler.next_request, None):
                 found.append(request.url)
-                await scheduler._refill()  # as in a crawl, in which others are in the buffer then
+                await made.scheduler._refill()  # as in a crawl, in which others are in the buffer then
         return found
 
     assert sorted(asyncio.run(work())) == sorted([A + "late", *doubtful[:6]])
@@ -118,32 +95,29 @@ def test_servers_that_may_not_answer_leave_places_to_those_that_do(make: Any) ->
 # ---- what Scrapy is given
 
 
-def test_what_goes_on_within_its_lease_comes_first(make: Any) -> None:
-    made, scheduler = make()
-    made.frontier.discover(links(A, B))
-    asyncio.run(scheduler._refill())
+def test_what_goes_on_within_its_lease_comes_first(make: Make) -> None:
+    made = make(A, B)
+    made.refill()
     going_on = Request(C)
     made.crawl.resumed.append(going_on)
 
-    assert scheduler.next_request() is going_on
-    assert requests(scheduler) == [A, B]
+    assert made.scheduler.next_request() is going_on
+    assert requests(made) == [A, B]
 
 
 def test_a_lease_of_which_no_request_can_be_made_does_not_hold_up_the_next(
-    make: Any, monkeypatch: pytest.MonkeyPatch
+    make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, scheduler = make()
-    made.frontier.discover(links(A, B))
-    asyncio.run(scheduler._refill())
+    made = make(A, B)
+    made.refill()
     request = made.crawl.request
     monkeypatch.setattr(made.crawl, "request", lambda lease: request(lease) if lease.url == B else None)
 
-    assert requests(scheduler) == [B]
+    assert requests(made) == [B]
 
 
-def test_scrapy_gets_nothing_while_all_places_are_taken_and_is_woken_when_one_is_old(make: Any) -> None:
-    made, scheduler = make(concurrency=2)
-    made.frontier.discover(links(A))
+def test_scrapy_gets_nothing_while_all_places_are_taken_and_is_woken_if_one_is_old(make: Make) -> None:
+    made = make(A, CONCURRENT_REQUESTS=2)
     visit(made.frontier)  # it answers in time
     paths = [f"{A}{n}" for n in range(8)]
     made.frontier.discover(links(*paths))
@@ -152,84 +126,78 @@ def test_scrapy_gets_nothing_while_all_places_are_taken_and_is_woken_when_one_is
 
     async def work() -> None:
         for turn in range(3):
-            await scheduler._refill()
-            assert requests(scheduler) == paths[2 * turn : 2 * turn + 2]
-            await scheduler._refill()  # more are there
+            await made.scheduler._refill()
+            assert requests(made) == paths[2 * turn : 2 * turn + 2]
+            await made.scheduler._refill()  # more are there
             now[0] += open_leases.PATIENCE_SECONDS - 0.01
             woken = made.engine.woken
-            assert requests(scheduler) == []
+            assert requests(made) == []
             await made.engine.wakes(woken)
             now[0] += 0.01
 
     asyncio.run(work())
 
 
-def test_more_are_leased_when_half_of_the_buffer_is_gone(make: Any) -> None:
-    made, scheduler = make(concurrency=8)
-    made.frontier.discover(links(*(f"http://127.0.0.{n}/" for n in range(1, 9))))
-    asyncio.run(scheduler._refill())
+def test_more_are_leased_when_half_of_the_buffer_is_gone(make: Make) -> None:
+    made = make(*(f"http://127.0.0.{n}/" for n in range(1, 9)), CONCURRENT_REQUESTS=8)
+    made.refill()
     made.crawl.leases.changed.clear()
 
     asks = []
     for _ in range(4):
-        scheduler.next_request()
+        made.scheduler.next_request()
         asks.append(made.crawl.leases.changed.is_set())
     assert asks == [False, False, True, True]
 
     made.crawl.leases.changed.clear()
-    assert scheduler.next_request() is None
+    assert made.scheduler.next_request() is None
     assert made.crawl.leases.changed.is_set()
 
 
 # ---- one round trip
 
 
-def test_links_are_taken_in_once_and_the_engine_is_woken(make: Any) -> None:
-    made, scheduler = make()
+def test_links_are_taken_in_once_and_the_engine_is_woken(made: Handmade) -> None:
     counted: list[tuple[int, int]] = []
     made.crawl.count_links = lambda *counts: counted.append(counts)
-    assert scheduler.enqueue_request(Request(A)) and scheduler.enqueue_request(Request(A))
+    assert made.scheduler.enqueue_request(Request(A)) and made.scheduler.enqueue_request(Request(A))
 
-    asyncio.run(scheduler._refill())
-    asyncio.run(scheduler._refill())
+    made.refill()
+    made.refill()
 
     assert (counted, made.crawl.new_links) == ([(1, 1)], [])
-    assert requests(scheduler) == [A]
+    assert requests(made) == [A]
     assert made.engine.woken
 
 
 def test_reports_that_did_not_reach_the_frontier_are_sent_again(
-    make: Any, monkeypatch: pytest.MonkeyPatch
+    made: Handmade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, scheduler = make()
-    request = made.request(A)
-    made.download(request, answered(request))
+    made.answer(A)
 
     def away(*_: object) -> None:
         raise Away
 
-    with monkeypatch.context() as patched, pytest.raises(Away):
-        patched.setattr(made.frontier, "lease", away)
-        asyncio.run(scheduler._refill())
+    monkeypatch.setattr(made.frontier, "lease", away)
+    with pytest.raises(Away):
+        made.refill()
 
     assert [report.lease.url for report in made.crawl.take_reports()] == [A]
 
 
-def test_the_next_round_trip_is_made_when_a_server_is_due(make: Any, make_frontier: MakeFrontier) -> None:
-    made, scheduler = make()
-    made.frontier.discover(links(A))
+def test_the_next_round_trip_is_made_when_a_server_is_due(make: Make) -> None:
+    made = make(A)
     made.frontier.postpone(A.rstrip("/"), 0.3)
-    assert 0 < asyncio.run(scheduler._refill()) <= 0.3
+    assert 0 < made.refill() <= 0.3
 
     made.frontier.postpone(A.rstrip("/"), 300)
-    assert asyncio.run(scheduler._refill()) == pace.SCHEDULER_POLL_SECONDS
+    assert made.refill() == pace.SCHEDULER_POLL_SECONDS
 
 
-def test_what_was_fetched_is_decided_when_nothing_is_left_to_download(make: Any) -> None:
-    made, scheduler = make()
+def test_what_was_fetched_is_decided_when_nothing_is_left_to_download(made: Handmade) -> None:
     made.crawl.outcomes.finish(made.page(A))
 
-    asyncio.run(scheduler._refill())
+    made.refill()
 
     assert made.written() == {A: "done/document"}  # nobody has asked for it
 
@@ -237,21 +205,19 @@ def test_what_was_fetched_is_decided_when_nothing_is_left_to_download(make: Any)
 # ---- the end
 
 
-def ends(scheduler: Scheduler) -> bool:
-    asyncio.run(scheduler._refill())
-    return not scheduler.has_pending_requests()
+def ends(made: Handmade) -> bool:
+    made.refill()
+    return not made.scheduler.has_pending_requests()
 
 
-def test_all_is_over_when_nothing_is_left_and_the_engine_is_told(make: Any) -> None:
-    made, scheduler = make()
-
-    assert scheduler.has_pending_requests()
-    assert ends(scheduler)
+def test_all_is_over_when_nothing_is_left_and_the_engine_is_told(made: Handmade) -> None:
+    assert made.scheduler.has_pending_requests()
+    assert ends(made)
     assert made.engine.woken == 1
 
-    scheduler.enqueue_request(Request(A))
-    assert scheduler.has_pending_requests()
-    assert not ends(scheduler)
+    made.scheduler.enqueue_request(Request(A))
+    assert made.scheduler.has_pending_requests()
+    assert not ends(made)
 
 
 def waits(made: Handmade) -> None:
@@ -269,15 +235,13 @@ def is_expected(made: Handmade) -> None:
 
 
 @pytest.mark.parametrize("why", [waits, is_leased_elsewhere, is_expected])
-def test_it_is_not_over_while_there_may_be_more(make: Any, why: Callable[[Handmade], None]) -> None:
-    made, scheduler = make()
+def test_it_is_not_over_while_there_may_be_more(made: Handmade, why: Callable[[Handmade], None]) -> None:
     why(made)
 
-    assert not ends(scheduler)
+    assert not ends(made)
 
 
-def test_it_is_not_over_while_links_are_on_their_way(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, scheduler = make()
+def test_it_is_not_over_while_links_are_on_their_way(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
     lease = Frontier.lease
 
     def slow(frontier: Frontier, *arguments: Any) -> object:
@@ -286,14 +250,13 @@ def test_it_is_not_over_while_links_are_on_their_way(make: Any, monkeypatch: pyt
 
     monkeypatch.setattr(Frontier, "lease", slow)
 
-    assert not ends(scheduler)
+    assert not ends(made)
 
 
 # ---- which scheduler
 
 
-def test_scrapy_s_own_scheduler_fetches_a_page_for_a_shell(make: Any) -> None:
-    made, _ = make()
+def test_scrapy_s_own_scheduler_fetches_a_page_for_a_shell(made: Handmade) -> None:
     made.crawler.crawling = False
     assert isinstance(Scheduler.from_crawler(made.crawler), ScrapyScheduler)
 

@@ -59,15 +59,15 @@ def test_a_link_has_the_reason_for_which_it_is_not_followed(tmp_path: Path, url:
     assert [link.refused for link in found.apply_to_all((seed_link(url),))] == [why]
 
 
-ONE_BOUND: list[tuple[str, dict[str, Any], str]] = [
-    ("http://b.test/", {"job": BOUNDED}, "domain"),
-    (A + "calendar/1", {}, "location"),
-    (A + "drafts/1", {"scope": SCOPE, "TRAP_PATHS": ""}, "scope"),
-    (A + "file.docx", {"TRAP_PATHS": ""}, "extension"),
-]
-
-
-@pytest.mark.parametrize(("url", "given", "why"), ONE_BOUND)
+@pytest.mark.parametrize(
+    ("url", "given", "why"),
+    [
+        ("http://b.test/", {"job": BOUNDED}, "domain"),
+        (A + "calendar/1", {}, "location"),
+        (A + "drafts/1", {"scope": SCOPE, "TRAP_PATHS": ""}, "scope"),
+        (A + "file.docx", {"TRAP_PATHS": ""}, "extension"),
+    ],
+)
 def test_one_bound_is_enough(tmp_path: Path, url: str, given: dict[str, Any], why: str) -> None:
     (link,) = rules(tmp_path, **given).apply_to_all((seed_link(url),))
 
@@ -145,18 +145,16 @@ def test_what_is_removed_meanwhile_is_refused_from_then_on(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("scope", "job", "is_bounded"),
+    ("given", "is_bounded"),
     [
-        (Scope(), Job("fifo"), False),
-        (Scope(exclude=(A + "*",)), Job("fifo"), False),
-        (Scope(include=(A + "*",)), Job("fifo"), True),
-        (Scope(), BOUNDED, True),
+        ({}, False),
+        ({"scope": Scope(exclude=(A + "*",))}, False),
+        ({"scope": Scope(include=(A + "*",))}, True),
+        ({"job": BOUNDED}, True),
     ],
 )
-def test_a_crawl_of_certain_sites_is_bounded(
-    tmp_path: Path, scope: Scope, job: Job, is_bounded: bool
-) -> None:
-    assert rules(tmp_path, scope, job).is_bounded == is_bounded
+def test_a_crawl_of_certain_sites_is_bounded(tmp_path: Path, given: dict[str, Any], is_bounded: bool) -> None:
+    assert rules(tmp_path, **given).is_bounded == is_bounded
 
 
 def test_a_search_fills_in_no_forms(tmp_path: Path) -> None:

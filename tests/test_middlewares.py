@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import MakeFrontier
-from handmade import Handmade, answered
+from handmade import Handmade, Make, answered, made, make
 from scrapy import Request
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers
@@ -28,15 +28,10 @@ from webcrawler.crawl.responses import Refused
 from webcrawler.job import sitemap_link
 from webcrawler.parsing import PRIVATE
 
+__all__ = ["made", "make"]  # fixtures
+
 A = "http://127.0.0.1/"
 LARGE = SMALL_BODY_BYTES + 1
-
-
-@pytest.fixture
-def made(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Handmade]:
-    crawl = Handmade(tmp_path, make_frontier(tries=2), {"seeds": A})
-    yield crawl
-    crawl.close()
 
 
 @pytest.fixture
@@ -92,9 +87,7 @@ def test_a_document_goes_on_and_its_download_is_over(made: Handmade) -> None:
 
 
 def test_anything_else_is_decided_with_its_headers_and_kept(made: Handmade) -> None:
-    request = made.request(A)
-
-    assert made.download(request, answered(request, 404, b"no", X_Why="none")) is None
+    assert made.answer(A, status=404, body=b"no", X_Why="none") is None
     assert made.settle() == {A: "failed/not-found"}
     (kept,) = made.kept()
     assert (kept.status, kept.response.body) == (404, b"no")
@@ -102,9 +95,7 @@ def test_anything_else_is_decided_with_its_headers_and_kept(made: Handmade) -> N
 
 
 def test_a_sitemap_that_has_not_changed_is_decided_without_being_read(made: Handmade) -> None:
-    request = made.request(sitemap_link(A + "map.xml"))
-
-    assert made.download(request, answered(request, 304)) is None
+    assert made.answer(sitemap_link(A + "map.xml"), status=304) is None
     assert made.settle() == {A + "map.xml": "done/sitemap"}
 
 
@@ -125,10 +116,9 @@ def test_a_redirect_to_another_spelling_goes_on_within_its_lease_a_few_times(mad
 
 
 def test_what_was_wrong_with_a_certificate_stands_beside_what_came(made: Handmade) -> None:
-    request = made.request("https://127.0.0.1/")
     made.crawl.certificates.note("127.0.0.1", 443, "certificate-expired")
 
-    made.download(request, answered(request, 404))
+    made.answer("https://127.0.0.1/", status=404)
     made.settle()
 
     assert made.last("https://127.0.0.1/").error == "certificate-expired"
@@ -156,19 +146,13 @@ def test_what_is_large_and_not_read_is_stopped_at_its_headers(
     made: Handmade, outcome: OutcomeMiddleware, kind: str, length: object, is_sitemap: bool, is_stopped: bool
 ) -> None:
     request = made.request(sitemap_link(A + "x") if is_sitemap else A + "x")
-    headers = Headers({"Content-Type": kind})
 
-    if is_stopped:
-        with pytest.raises(StopDownload):
-            outcome.stop_what_is_no_document(headers, length, request)
-    else:
-        outcome.stop_what_is_no_document(headers, length, request)
+    with pytest.raises(StopDownload) if is_stopped else nullcontext():
+        outcome.stop_what_is_no_document(Headers({"Content-Type": kind}), length, request)
 
 
 def test_what_has_no_lease_is_never_stopped(outcome: OutcomeMiddleware) -> None:
-    outcome.stop_what_is_no_document(
-        Headers({"Content-Type": "text/plain"}), LARGE, Request(A + "robots.txt")
-    )
+    outcome.stop_what_is_no_document(Headers({"Content-Type": FILM}), LARGE, Request(A + "robots.txt"))
 
 
 # ---- pages of which a callback yields nothing
@@ -203,13 +187,10 @@ def test_a_page_is_decided_here_unless_an_item_of_it_goes_on(
 
 
 @pytest.fixture
-def with_login(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Handmade]:
+def with_login(tmp_path: Path, make: Make) -> Handmade:
     """Sends a header to one server; what it answers below /open/ may be found by all."""
     (tmp_path / "headers.json").write_text(json.dumps({"http://127.0.0.1": {"Authorization": "Bearer key"}}))
-    settings = {"LOGIN_HEADERS": tmp_path / "headers.json", "LOGIN_INDEXED": A + "open/*"}
-    crawl = Handmade(tmp_path, make_frontier(), {"seeds": A}, **settings)
-    yield crawl
-    crawl.close()
+    return make(LOGIN_HEADERS=tmp_path / "headers.json", LOGIN_INDEXED=A + "open/*")
 
 
 def test_a_login_is_sent_with_pages_of_its_server_and_with_nothing_else(with_login: Handmade) -> None:
@@ -234,15 +215,10 @@ def test_a_redirect_out_of_its_server_takes_no_login_along(with_login: Handmade)
     assert "Authorization" not in moved.headers
 
 
-ANSWERED = [
-    # (URL, is its answer marked as private, are its cookies kept)
-    (A + "mine", True, False),
-    (A + "open/1", False, False),
-    ("http://127.0.0.2/", False, True),
-]
-
-
-@pytest.mark.parametrize(("url", "is_private", "has_cookies"), ANSWERED)
+@pytest.mark.parametrize(
+    ("url", "is_private", "has_cookies"),
+    [(A + "mine", True, False), (A + "open/1", False, False), ("http://127.0.0.2/", False, True)],
+)
 def test_an_answer_to_a_login_is_private_and_leaves_no_cookie(
     with_login: Handmade, url: str, is_private: bool, has_cookies: bool
 ) -> None:

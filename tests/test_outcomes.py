@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from conftest import MakeFrontier
 from frontiers import links
-from handmade import Handmade, answered
+from handmade import Handmade, Make, answered, made, make
 from scrapy import Request, signals
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
 from twisted.python.failure import Failure
@@ -19,31 +16,16 @@ from webcrawler.crawl.run import Decided
 from webcrawler.frontier import Again
 from webcrawler.records import Original
 
-A, B, C = (f"http://127.0.0.1/{name}" for name in "abc")
-Make = Callable[..., Handmade]
+__all__ = ["made", "make"]  # fixtures
+
+A, B, C = (f"http://127.0.0.1/{name}" for name in ("", "b", "c"))
 
 
-@pytest.fixture
-def make(tmp_path: Path, make_frontier: MakeFrontier) -> Iterator[Make]:
-    made: list[Handmade] = []
-
-    def one(**given: object) -> Handmade:
-        """A crawl of A; its arguments and settings are told apart by their case."""
-        arguments = {name: str(value) for name, value in given.items() if name.islower()}
-        settings = {name: value for name, value in given.items() if name.isupper()}
-        frontier = make_frontier(tries=2, backoff=0.0)
-        made.append(Handmade(tmp_path, frontier, {"seeds": A, **arguments}, **settings))
-        return made[-1]
-
-    yield one
-    for crawl in made:
-        crawl.close()
-
-
-def failing(request: Request, error: BaseException) -> Failure:
+def fail(made: Handmade, request: Request, error: BaseException) -> None:
+    """Its download has ended without an answer."""
     failure = Failure(error)
     failure.request = request  # type: ignore[attr-defined]  # as Scrapy does it
-    return failure
+    made.crawl.outcomes.failed(failure)
 
 
 # ---- downloads without an answer
@@ -60,12 +42,11 @@ def failing(request: Request, error: BaseException) -> Failure:
     ],
 )
 def test_a_download_without_an_answer_is_reported_and_decided(
-    make: Make, error: Exception, was_begun: bool, outcome: str, slows: bool
+    made: Handmade, error: Exception, was_begun: bool, outcome: str, slows: bool
 ) -> None:
-    made = make()
     request = made.request(A, **{"started": 1.0} if was_begun else {})
 
-    made.crawl.outcomes.failed(failing(request, error))
+    fail(made, request, error)
 
     (report,) = made.crawl.take_reports()
     assert (report.downloaded, report.slow_down) == (was_begun, slows)
@@ -74,31 +55,27 @@ def test_a_download_without_an_answer_is_reported_and_decided(
     assert made.crawl.leases.open == {}
 
 
-def test_what_was_decided_already_is_not_decided_again(make: Make) -> None:
-    made = make()
+def test_what_was_decided_already_is_not_decided_again(made: Handmade) -> None:
     request = made.request(A)
     made.download(request, answered(request, 404))
 
-    made.crawl.outcomes.failed(failing(request, Decided()))
+    fail(made, request, Decided())
 
     assert made.settle() == {A: "failed/not-found"}
     assert len(made.kept()) == 1
 
 
-def test_a_long_error_is_cut(make: Make) -> None:
-    made = make()
-
-    made.crawl.outcomes.failed(failing(made.request(A), DownloadFailedError("x" * 10_000)))
+def test_a_long_error_is_cut(made: Handmade) -> None:
+    fail(made, made.request(A), DownloadFailedError("x" * 10_000))
     made.settle()
 
     assert len(made.last(A).error) == 500
 
 
-def test_a_connection_that_was_refused_here_says_why_and_is_not_tried_again(make: Make) -> None:
-    made = make()
+def test_a_connection_that_was_refused_here_says_why_and_is_not_tried_again(made: Handmade) -> None:
     made.crawl.stores.resolver.refuse("inside.test")
 
-    made.crawl.outcomes.failed(failing(made.request("http://inside.test/"), DownloadFailedError("none")))
+    fail(made, made.request("http://inside.test/"), DownloadFailedError("none"))
 
     assert made.settle() == {"http://inside.test/": "failed/address-refused"}
 
@@ -112,17 +89,15 @@ def test_a_bad_certificate_is_the_reason_where_it_has_ended_the_connection(
     made, url = make(DOWNLOAD_VERIFY_CERTIFICATES=verifies), "https://127.0.0.1/"
     made.crawl.certificates.note("127.0.0.1", 443, "certificate-expired")
 
-    made.crawl.outcomes.failed(failing(made.request(url), DownloadFailedError("reset")))
+    fail(made, made.request(url), DownloadFailedError("reset"))
 
     assert made.settle() == {url: outcome}
 
 
 @pytest.mark.parametrize("tries", [0, 1])
-def test_the_history_says_whether_another_try_follows(make: Make, tries: int) -> None:
-    made = make()
+def test_the_history_says_whether_another_try_follows(made: Handmade, tries: int) -> None:
     for _ in range(tries + 1):
-        request = made.request(A)
-        made.download(request, answered(request, 500))
+        made.answer(A, status=500)
         made.settle()
 
     fetch = made.last(A)
@@ -132,20 +107,19 @@ def test_the_history_says_whether_another_try_follows(make: Make, tries: int) ->
 def test_documents_of_kinds_that_are_not_read_are_counted_by_kind(make: Make) -> None:
     made = make(DOCUMENT_TYPES="")
     for url, kind in ((A, "application/pdf"), (B, "image/png")):
-        request = made.request(url)
-        made.download(request, answered(request, 200, b"%PDF", Content_Type=kind))
+        made.answer(url, body=b"%PDF", Content_Type=kind)
         made.settle()
 
-    assert {name: value for name, value in made.stats.items() if "unread" in name} == {
-        "webcrawler/unread/pdf": 1
-    }
+    counted = {name: value for name, value in made.stats.items() if "unread" in name}
+    assert counted == {"webcrawler/unread/pdf": 1}
 
 
 # ---- documents
 
 
-def test_a_page_of_which_nothing_can_be_made_is_tried_again_and_nothing_is_its_duplicate(make: Make) -> None:
-    made = make()
+def test_a_page_of_which_nothing_can_be_made_is_tried_again_and_nothing_is_its_duplicate(
+    made: Handmade,
+) -> None:
     page = made.page(A)
     lease, digest = page.request.meta["lease"], b"1" * 20  # type: ignore[union-attr]
     made.crawl.outcomes.first_with(digest, Original(A, 1.0))
@@ -158,8 +132,7 @@ def test_a_page_of_which_nothing_can_be_made_is_tried_again_and_nothing_is_its_d
     assert made.crawl.outcomes.first_with(digest, Original(B, 2.0)).url == B
 
 
-def test_what_comes_late_is_not_added_to_what_was_decided(make: Make) -> None:
-    made = make()
+def test_what_comes_late_is_not_added_to_what_was_decided(made: Handmade) -> None:
     page = made.page(A)
     made.crawl.outcomes.finish(page)
 
@@ -169,25 +142,21 @@ def test_what_comes_late_is_not_added_to_what_was_decided(make: Make) -> None:
     assert made.settle() == {A: "done/document"}
 
 
-ENDS = [
-    # (signal, what else it tells, what comes of the page)
-    (signals.item_scraped, {"item": {}}, "done/document"),
-    (signals.item_dropped, {"item": {}, "exception": None}, "done/document"),  # it was fetched all the same
-    (signals.item_error, {"item": {}, "failure": None}, "retry/unparsable"),
-    (signals.spider_error, {"failure": None}, "retry/unparsable"),
-]
+ENDS = {
+    # signal: (what else it tells, what comes of the page)
+    "item_scraped": ({"item": {}}, "done/document"),
+    "item_dropped": ({"item": {}, "exception": None}, "done/document"),  # it was fetched all the same
+    "item_error": ({"item": {}, "failure": None}, "retry/unparsable"),
+    "spider_error": ({"failure": None}, "retry/unparsable"),
+}
 
 
-@pytest.mark.parametrize(
-    ("signal", "told", "outcome"), ENDS, ids=["scraped", "dropped", "pipeline", "spider"]
-)
-def test_whatever_becomes_of_an_item_decides_its_page(
-    make: Make, signal: object, told: dict[str, object], outcome: str
-) -> None:
-    made = make()
-    told = {"spider": made.spider, "response": made.page(A), **told}
+@pytest.mark.parametrize("signal", ENDS)
+def test_whatever_becomes_of_an_item_decides_its_page(made: Handmade, signal: str) -> None:
+    also, outcome = ENDS[signal]
+    told = {"signal": getattr(signals, signal), "spider": made.spider, "response": made.page(A), **also}
 
-    asyncio.run(made.crawler.signals.send_catch_log_async(signal=signal, **told))
+    asyncio.run(made.crawler.signals.send_catch_log_async(**told))
 
     assert made.settle() == {A: outcome}
 
@@ -274,8 +243,7 @@ def test_a_full_collection_takes_nothing_new_and_a_page_that_is_gone_makes_room(
     assert allowed(made) == 1
 
 
-def test_nothing_is_leased_while_the_disk_is_behind(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = make()
+def test_nothing_is_leased_while_the_disk_is_behind(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
     assert allowed(made) == 9
 
     monkeypatch.setattr(type(made.batch), "full", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from crawled import crawled, fetched
@@ -15,13 +16,10 @@ from webcrawler.records import Fetch, Lease, Link
 A, B = "http://a.test/", "http://b.test/"
 
 
-def fetch(
-    url: str, status: int = 0, error: str = "", target: str = "", tries: int = 0, was: str = ""
-) -> Fetch:
+def fetch(url: str, status: int = 0, error: str = "", to: Link | None = None, **lease: Any) -> Fetch:
     link = seed_link(url)
-    lease = Lease(link.id, link.url, link.spelling, url.rstrip("/"), 1, tries, was=was)
-    to: Link | None = seed_link(target) if target else None
-    return Fetch(lease, "failed", "", 1.0, status=status, error=error, target=to)
+    of = Lease(link.id, link.url, link.spelling, url.rstrip("/"), 1, **lease)
+    return Fetch(of, "failed", "", 1.0, status=status, error=error, target=to)
 
 
 def told(caplog: pytest.LogCaptureFixture, outcome: str, *fetches: Fetch) -> list[str]:
@@ -59,7 +57,7 @@ def test_of_several_tries_the_first_is_told(caplog: pytest.LogCaptureFixture, tr
 
 
 def test_a_seed_that_leads_elsewhere_is_told_with_where(caplog: pytest.LogCaptureFixture) -> None:
-    assert told(caplog, "failed/not-found", fetch(A, 301, target=B), fetch(B, 404)) == [
+    assert told(caplog, "failed/not-found", fetch(A, 301, to=seed_link(B)), fetch(B, 404)) == [
         f"the seed {A}, which leads to {B}, failed: not-found (status 404); check the address"
     ]
 
