@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def priorities_by_hand(outlinks: dict[str, list[str]]) -> dict[str, int]:
 class World:
     """A crawl that is alive, as far as anybody can see: its locks, its Redis, its catalog."""
 
-    def __init__(self, folder: Path, mode: str = "pagerank") -> None:
+    def __init__(self, folder: Path, mode: str) -> None:
         self.folder = folder
         self.lock = hold_crawl(folder)
         self.connection: Connection = connect(None, folder)
@@ -84,28 +84,36 @@ class World:
         """Does all that waits have the priority that it should have?"""
         wanted = priorities_by_hand(self.outlinks)
         try:
-            return all(
-                abs(self.priority(name) - wanted[name]) <= NEAR
-                for name in wanted
-                if name not in self.outlinks
-            )
+            waiting = wanted.keys() - self.outlinks.keys()
+            return all(abs(self.priority(name) - wanted[name]) <= NEAR for name in waiting)
         except redis.ConnectionError:
             return False
 
     def server_id(self) -> int:
         return int(self.connection.client.info("server")["process_id"])
 
-    def end(self) -> None:
+    def close(self) -> None:
         self.catalog.close()
         self.connection.close()
         self.lock.close()
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World(tmp_path)
-    yield world
-    world.end()
+def mode() -> str:
+    return "pagerank"
+
+
+@pytest.fixture
+def world(tmp_path: Path, mode: str) -> Iterator[World]:
+    with closing(World(tmp_path, mode)) as world:
+        yield world
+
+
+@pytest.fixture
+def updates(world: World) -> Iterator[FrontierUpdates]:
+    made = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder)})
+    yield made
+    made.disconnect()
 
 
 @pytest.fixture
@@ -130,9 +138,11 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def ranks_of(folder: Path) -> Ranks | None:
+def ranks_of(folder: Path) -> Ranks:
     with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        return load(folder / "ranks", catalog.identity)
+        ranks = load(folder / "ranks", catalog.identity)
+    assert ranks is not None
+    return ranks
 
 
 # What waits
@@ -151,18 +161,16 @@ def test_what_waits_has_the_priority_of_its_rank(world: World, start: Start) -> 
     assert world.priority("d") > world.priority("e")
 
 
-def test_a_mode_of_two_classes_keeps_them(tmp_path: Path, start: Start) -> None:
-    with ExitStack() as ended:
-        world = World(tmp_path, "hot?query=gene&then=pagerank")
-        ended.callback(world.end)
-        world.fetch("seed", "gene", "other", "third")
-        world.fetch("one", "other", "third")
-        start()
-        wanted = priorities_by_hand(world.outlinks)
+@pytest.mark.parametrize("mode", ["hot?query=gene&then=pagerank"])
+def test_a_mode_of_two_classes_keeps_them(world: World, start: Start) -> None:
+    world.fetch("seed", "gene", "other", "third")
+    world.fetch("one", "other", "third")
+    start()
+    wanted = priorities_by_hand(world.outlinks)
 
-        until(lambda: abs(world.priority("other") - wanted["other"]) <= NEAR, "its priority")
+    until(lambda: abs(world.priority("other") - wanted["other"]) <= NEAR, "its priority")
 
-        assert world.priority("gene") == pytest.approx(2**19 + wanted["gene"], abs=NEAR)
+    assert world.priority("gene") == pytest.approx(2**19 + wanted["gene"], abs=NEAR)
 
 
 def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: Start) -> None:
@@ -216,33 +224,30 @@ def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, start: Start
     assert not ranking.done()
 
 
-def test_an_ordering_that_follows_no_ranks_costs_no_connection(tmp_path: Path) -> None:
-    with ExitStack() as ended:
-        world = World(tmp_path, "fifo")
-        ended.callback(world.end)
-        world.fetch("seed", "a", "b")
-        before = len(world.connection.client.client_list())
-        reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(tmp_path)})
+@pytest.mark.parametrize("mode", ["fifo"])
+def test_an_ordering_that_follows_no_ranks_costs_no_connection(
+    world: World, updates: FrontierUpdates
+) -> None:
+    world.fetch("seed", "a", "b")
+    before = len(world.connection.client.client_list())
 
-        reordering.step(lambda: True)
+    updates.step(lambda: True)
 
-        assert len(world.connection.client.client_list()) == before
-        assert world.priority("a") == 0
+    assert len(world.connection.client.client_list()) == before
+    assert world.priority("a") == 0
 
 
-def test_where_nothing_is_fetched_yet_there_is_nothing_to_tell(world: World) -> None:
+def test_where_nothing_is_fetched_yet_there_is_nothing_to_tell(
+    world: World, updates: FrontierUpdates
+) -> None:
     world.frontier.discover(links(url("seed")))
-    reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder)})
 
-    reordering.step(lambda: True)
+    updates.step(lambda: True)
 
-    reordering.disconnect()
     assert world.priority("seed") == 0
 
 
-def test_links_are_taken_in_a_look_later_as_the_frontier_hears_of_them_last(
-    world: World,
-) -> None:
+def test_links_are_taken_in_a_look_later_as_the_frontier_hears_of_them_last(world: World) -> None:
     follower = LinkFollower(world.catalog)
     world.fetch("seed", "a")
 
@@ -269,95 +274,41 @@ def test_links_that_were_replaced_again_and_again_are_worn(
     assert not LinkFollower(world.catalog).is_outdated()
 
 
-def test_a_crawl_that_ends_meanwhile_is_told_no_more(world: World) -> None:
+def test_a_crawl_that_ends_meanwhile_is_told_no_more(world: World, updates: FrontierUpdates) -> None:
     world.fetch("seed", *(f"p{n}" for n in range(1500)))
-    reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder)})
     answers = iter([True, False])
 
-    reordering.step(lambda: next(answers))
+    updates.step(lambda: next(answers))
 
-    told_of = sum(world.priority(f"p{n}") > 0 for n in range(1500))
-    reordering.disconnect()
-    assert told_of == CHUNK
+    assert sum(world.priority(f"p{n}") > 0 for n in range(1500)) == CHUNK
 
 
-def step_until(reordering: FrontierUpdates, condition: Callable[[], object]) -> None:
+def step_until(updates: FrontierUpdates, condition: Callable[[], object]) -> None:
     def is_so() -> object:
-        reordering.step(lambda: True)
+        updates.step(lambda: True)
         return condition()
 
     until(is_so, "what these steps should come to")
 
 
-def test_a_url_that_was_leased_meanwhile_has_its_priority_when_it_comes_back(world: World) -> None:
+def test_a_url_that_was_leased_meanwhile_has_its_priority_when_it_comes_back(
+    world: World, updates: FrontierUpdates
+) -> None:
     world.fetch("seed", "a", "b")
-    reordering = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder)})
     leased = world.frontier.lease(1).leases
     assert [lease.url for lease in leased] == [url("a")]
-    step_until(reordering, lambda: world.priority("b") > 0)
+    step_until(updates, lambda: world.priority("b") > 0)
     world.frontier.release(leased)
     assert world.priority("a") == 0
 
     for news in ("one", "two"):  # within two looks
         world.fetch(f"other-{news}", news)
-        step_until(reordering, partial(world.priority, news))
+        step_until(updates, partial(world.priority, news))
 
-    reordering.disconnect()
     assert world.priority("a") == world.priority("b")
 
 
 # What modes are there
-
-
-def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-
-
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes back at once, wherever it was not welcome."""
-    monkeypatch.setattr(pace, "RANKS_IDLE_SECONDS", 0.0)
-    monkeypatch.setattr(pace, "RANKS_RETRY_SECONDS", 0.0)
-
-
-@pytest.mark.parametrize(
-    "mode",
-    [
-        b"this.x",
-        b"hot?query=gene&then=this.x",
-        b"nonsense",
-        b"\xff",
-        b"pagerank?\n\x1b[2J=1",
-        b"broken_ordering.Failing",
-        b"broken_ordering.Short",
-        b"broken_ordering.Unmade",
-    ],
-)
-def test_a_mode_that_cannot_be_followed_is_one_warning_and_nothing_else(
-    world: World,
-    hurried: None,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    tmp_path: Path,
-    mode: bytes,
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "broken_ordering.py").write_text(BROKEN)
-    monkeypatch.delitem(sys.modules, "this", raising=False)
-    world.fetch("seed", "a", "b")
-    own = mode.decode(errors="replace") if b"broken" in mode else ""
-    told_off = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder), "FRONTIER_MODE": own})
-    world.connection.client.hset("{crawl:0}:index:meta", "mode", mode)
-
-    for _ in range(3):
-        told_off.step(lambda: True)
-
-    assert "this" not in sys.modules
-    (said,) = warnings(caplog)
-    assert said.isprintable()
-    world.frontier.set_mode("pagerank")
-    step_until(told_off, world.is_reordered)
-    told_off.disconnect()
 
 
 BROKEN = """
@@ -375,37 +326,61 @@ class Unmade(Ordering):
 """
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        b"this.x",
+        b"hot?query=gene&then=this.x",
+        b"nonsense",
+        b"\xff",
+        b"pagerank?\n\x1b[2J=1",
+        b"broken_ordering.Failing",
+        b"broken_ordering.Short",
+        b"broken_ordering.Unmade",
+    ],
+)
+def test_a_mode_that_cannot_be_followed_is_one_warning_and_nothing_else(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, told: bytes
+) -> None:
+    monkeypatch.setattr(pace, "RANKS_IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "RANKS_RETRY_SECONDS", 0.0)
+    monkeypatch.syspath_prepend(world.folder)
+    (world.folder / "broken_ordering.py").write_text(BROKEN)
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    world.fetch("seed", "a", "b")
+    own = told.decode(errors="replace") if b"broken" in told else ""
+    told_off = FrontierUpdates(world.catalog, {"CRAWL_DIR": str(world.folder), "FRONTIER_MODE": own})
+    world.connection.client.hset("{crawl:0}:index:meta", "mode", told)
+
+    for _ in range(3):
+        told_off.step(lambda: True)
+
+    assert "this" not in sys.modules
+    (said,) = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert said.getMessage().isprintable()
+    world.frontier.set_mode("pagerank")
+    step_until(told_off, world.is_reordered)
+    told_off.disconnect()
+
+
+OWN = "from webcrawler.orderings.links import PageRank\nclass Mine(PageRank): pass\n"
+
+
 @pytest.mark.slow
 def test_an_ordering_of_somebodys_own_is_followed_where_the_crawl_says_that_it_is_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     modules = tmp_path / "modules"
     modules.mkdir()
-    (modules / "own_ordering.py").write_text(
-        "from webcrawler.orderings.links import PageRank\nclass Mine(PageRank): pass\n"
-    )
+    (modules / "own_ordering.py").write_text(OWN)
     monkeypatch.syspath_prepend(modules)
-    with ExitStack() as ended:
-        world = World(tmp_path, "own_ordering.Mine")
-        ended.callback(world.end)
+    with closing(World(tmp_path, "own_ordering.Mine")) as world:
         world.fetch("seed", "a", "b")
 
         RANKER.ensure_started(tmp_path, serialized({}, "own_ordering.Mine"))
 
         until(world.is_reordered, "priorities by rank")
     at_rest(tmp_path)
-
-
-def test_a_ranker_in_a_mode_of_somebody_elses_stores_ranks_all_the_same(world: World, start: Start) -> None:
-    world.fetch("seed", "a", "b")
-    world.connection.client.hset("{crawl:0}:index:meta", "mode", "this.x")
-    ranking = start()
-    until(lambda: holder(world.folder, RANKER), "the ranker")
-
-    world.lock.close()
-
-    assert ranking.result(240)
-    assert ranks_of(world.folder) is not None
 
 
 # What dies
@@ -477,7 +452,9 @@ def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -
 # What is stored
 
 
-def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start) -> None:
+@pytest.mark.parametrize("told", ["pagerank", "this.x"], ids=["a mode", "somebody else's mode"])
+def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start, told: str) -> None:
+    world.connection.client.hset("{crawl:0}:index:meta", "mode", told)
     ranking = start()
     world.fetch("seed", "a", "b")
     until(lambda: holder(world.folder, RANKER), "the ranker")
@@ -485,9 +462,7 @@ def test_it_ends_after_the_crawl_and_leaves_ranks(world: World, start: Start) ->
     world.lock.close()
 
     assert ranking.result(240)
-    ranks = ranks_of(world.folder)
-    assert ranks is not None
-    assert ranks.seq == world.catalog.last_seq()
+    assert ranks_of(world.folder).seq == world.catalog.last_seq()
 
 
 def test_stored_ranks_are_those_of_networkx(world: World) -> None:
@@ -501,14 +476,11 @@ def test_stored_ranks_are_those_of_networkx(world: World) -> None:
     assert ranker.rank(world.folder, {})
 
     graph = world.catalog.links.to_networkx()
-    graph.remove_edges_from(
-        [edge for edge, rel in networkx.get_edge_attributes(graph, "rel").items() if rel == "nofollow"]
-    )
+    rels = networkx.get_edge_attributes(graph, "rel")
+    graph.remove_edges_from([edge for edge, rel in rels.items() if rel == "nofollow"])
     graph.remove_edges_from(list(networkx.selfloop_edges(graph)))
     wanted = networkx.pagerank(graph, alpha=0.85, tol=1e-12)
-    ranks = ranks_of(world.folder)
-    assert ranks is not None
-    found = ranks.of(list(wanted))
+    found = ranks_of(world.folder).of(list(wanted))
     assert found == pytest.approx(len(wanted) * np.array(list(wanted.values())), abs=1e-6)
     assert found.mean() == pytest.approx(1)
 
@@ -525,8 +497,7 @@ def test_a_catalog_restored_from_a_backup_is_ranked_anew(world: World) -> None:
     assert restored.is_behind()
     restored.renew()
     assert not restored.is_behind()
-    ranks = ranks_of(world.folder)
-    assert ranks is not None and len(ranks.values) == 3
+    assert len(ranks_of(world.folder).values) == 3
 
 
 def test_ranks_that_are_there_are_not_computed_again(world: World) -> None:
@@ -552,27 +523,16 @@ def test_a_crawl_by_pagerank_is_reordered_while_it_goes_on(tmp_path: Path) -> No
     def after_the_ranker(site: Site) -> object:
         """Answers when the page that most link to waits before the one found first."""
         with closing(visit({"CRAWL_DIR": str(tmp_path)})) as visitor:
-            key = f"{{crawl:0}}:index:queue:{site.url}"
-            until(
-                lambda: visitor.client.zscore(key, "/high") < visitor.client.zscore(key, "/low"),
-                "the ranker to reorder",
-            )
+            key, score = f"{{crawl:0}}:index:queue:{site.url}", visitor.client.zscore
+            until(lambda: score(key, "/high") < score(key, "/low"), "the ranker to reorder")
         return page("/end")
 
     routes = {"/": page("/one", "/two", "/low", "/high"), "*": page()}
     routes |= {"/one": page("/high"), "/two": after_the_ranker}
     with sites(web=routes) as web:  # type: ignore[arg-type]
         site = web["web"]
-        crawled = crawl(
-            tmp_path,
-            "index",
-            "-a",
-            "mode=pagerank",
-            "-a",
-            f"seeds={site.url}/",
-            CONCURRENT_REQUESTS=1,
-            RANKER_ENABLED="yes",
-        )
+        words = ("index", "-a", "mode=pagerank", "-a", f"seeds={site.url}/")
+        crawled = crawl(tmp_path, *words, CONCURRENT_REQUESTS=1, RANKER_ENABLED="yes")
 
     assert crawled.status == 0
     assert site.pages[:4] == ["/", "/one", "/two", "/high"]

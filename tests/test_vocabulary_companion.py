@@ -30,19 +30,20 @@ def small_crawl(folder: Path, *titles: str) -> Path:
     return crawled(folder, *(fetched(f"http://a.test/{title}", title=title) for title in titles))
 
 
-def seq_of(folder: Path) -> int:
-    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        return catalog.last_seq()
+def catalog_of(folder: Path) -> closing[Catalog]:
+    return closing(Catalog(folder / "catalog.sqlite", readonly=True))
 
 
-def vocabulary_of(folder: Path) -> Vocabulary | None:
-    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        return load(folder / FOLDER, catalog.identity)
+def vocabulary_of(folder: Path) -> Vocabulary:
+    with catalog_of(folder) as catalog:
+        vocabulary = load(folder / FOLDER, catalog.identity)
+    assert vocabulary is not None
+    return vocabulary
 
 
 def is_complete(folder: Path) -> bool:
-    vocabulary = vocabulary_of(folder)
-    return vocabulary is not None and vocabulary.seq == seq_of(folder)
+    with catalog_of(folder) as catalog:
+        return vocabulary_of(folder).seq == catalog.last_seq()
 
 
 Start = Callable[[], subprocess.Popen[bytes]]
@@ -73,8 +74,7 @@ def test_it_ends_after_the_crawl_and_leaves_a_vocabulary(tmp_path: Path) -> None
 
     assert building.result()
     vocabulary = vocabulary_of(tmp_path)
-    assert vocabulary is not None and vocabulary.seq == 2
-    assert vocabulary.frequency("bread") == 1
+    assert (vocabulary.seq, vocabulary.frequency("bread")) == (2, 1)
 
 
 def test_there_is_one_of_them(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
     process.wait()
 
     old = vocabulary_of(tmp_path)
-    assert old is not None and old.seq == 1 and old.frequency("bread") == 1
+    assert (old.seq, old.frequency("bread")) == (1, 1)
     assert start().wait(240) == 0
     assert is_complete(tmp_path)
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["vocabulary.npz"]
@@ -147,7 +147,7 @@ def test_it_is_due_when_a_crawl_has_grown_by_a_fifth(tmp_path: Path, monkeypatch
     monkeypatch.setattr(background, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(background, "REST", 0)
     small_crawl(tmp_path, *map(str, range(10)))
-    with closing(Catalog(tmp_path / "catalog.sqlite", readonly=True)) as catalog:
+    with catalog_of(tmp_path) as catalog:
         renewing = VocabularyRenewal(catalog, tmp_path / FOLDER)
         assert renewing.is_due()
         renewing.renew()
@@ -193,20 +193,13 @@ def test_remaking_takes_over_from_the_one_at_work_and_starts_the_next(tmp_path: 
 def test_after_a_crawl_and_its_report_there_are_suggestions(tmp_path: Path) -> None:
     pipelines = json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400})
     with sites(web={"/": page("/a", "/b"), "*": page()}) as web:
-        crawl(
-            tmp_path,
-            "index",
-            "-a",
-            f"seeds={web['web'].url}/",
-            process="its builder outlives it",
-            ITEM_PIPELINES=pipelines,
-        )
+        words, why = ("index", "-a", f"seeds={web['web'].url}/"), "its builder outlives it"
+        crawl(tmp_path, *words, process=why, ITEM_PIPELINES=pipelines)
     process = scrapy("report", folder=tmp_path)
     process.communicate(timeout=240)
 
-    vocabulary = vocabulary_of(tmp_path)
     assert process.returncode == 0
     assert is_complete(tmp_path)
-    assert vocabulary is not None and vocabulary.frequency("page") > 0
+    assert vocabulary_of(tmp_path).frequency("page") > 0
     assert (tmp_path / "vocabulary.log").exists()  # the crawl has started one
     at_rest(tmp_path)
