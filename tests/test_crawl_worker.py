@@ -119,8 +119,12 @@ def test_sitemaps_that_robots_txt_names_are_taken_in_where_they_are_read(make: M
 def test_an_ordering_that_learns_leases_little_that_nobody_has_read(make: Make) -> None:
     made = make(*(f"http://127.0.0.{n}/" for n in range(1, 9)), mode="adaptive?query=gene")
     made.crawl.lease(3, [], 9)
-
     assert made.crawl.allowance(32) == 8 - 3
+
+    for n in range(17):
+        made.scrape(made.page(f"http://127.0.1.{n}/"))
+    assert made.crawl.allowance(32) == 8 - 3 + 2  # one more for every eight
+
     made.crawl.leases.downloads.limit = 1  # then the order is exact anyway
     assert made.crawl.allowance(32) == 32
 

@@ -22,12 +22,7 @@ from twisted.web.client import HTTPConnectionPool
 
 from webcrawler.crawl.handlers import http
 from webcrawler.crawl.handlers.http import HEADER_LINES_MAX, INTERIM_MAX, LINE_BYTES_MAX, BoundedParser
-from webcrawler.crawl.room import (
-    HELD_BYTES_MAX,
-    LARGE_BYTES,
-    PLACES,
-    Room,
-)
+from webcrawler.crawl.room import HELD_BYTES_MAX, LARGE_BYTES, PLACES, Room
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
@@ -56,19 +51,13 @@ class Answer(Protocol):
 
 
 def test_scrapy_and_twisted_still_have_what_the_handler_overrides() -> None:
+    protocol, parser = http11._LenientHTTP11ClientProtocol, http11._LenientHTTPClientParser
+
     assert http11.HTTP11DownloadHandler.download_request
-    assert http11._LenientHTTP11ClientProtocol.request
-    assert HTTPConnectionPool._factory
-    assert HTTPConnectionPool.getConnection
-    assert http11._LenientHTTP11ClientProtocol._finishResponse
-    for name in (
-        "lineReceived",
-        "headerReceived",
-        "allHeadersReceived",
-        "switchToBodyMode",
-        "rawDataReceived",
-    ):
-        assert hasattr(http11._LenientHTTPClientParser, name)
+    assert protocol.request and protocol._finishResponse
+    assert HTTPConnectionPool._factory and HTTPConnectionPool.getConnection
+    assert parser.lineReceived and parser.headerReceived and parser.allHeadersReceived
+    assert parser.switchToBodyMode and parser.rawDataReceived
 
 
 def test_as_many_headers_as_are_allowed_are_read_and_one_more_is_an_error() -> None:
@@ -126,7 +115,7 @@ def test_a_body_in_pieces_of_a_byte_ends_when_the_framing_is_a_megabyte() -> Non
 # ---- room
 
 
-def large(number_of_bytes: int = LARGE_BYTES + 1) -> Response:
+def response_of(number_of_bytes: int) -> Response:
     return Response("http://a.test/", body=bytes(number_of_bytes))
 
 
@@ -139,7 +128,7 @@ def test_a_few_large_bodies_are_received_at_a_time() -> None:
 
 
 def test_large_bodies_that_somebody_works_on_leave_no_room_until_they_are_gone() -> None:
-    room, waiting = Room(), large(HELD_BYTES_MAX)
+    room, waiting = Room(), response_of(HELD_BYTES_MAX)
     room.hold(waiting)
 
     assert not room.take()
@@ -148,7 +137,7 @@ def test_large_bodies_that_somebody_works_on_leave_no_room_until_they_are_gone()
 
 
 def test_small_bodies_need_no_room() -> None:
-    room, small = Room(), [Response("http://a.test/", body=bytes(LARGE_BYTES)) for _ in range(60)]
+    room, small = Room(), [response_of(LARGE_BYTES) for _ in range(60)]
     for response in small:
         room.hold(response)
 
@@ -168,8 +157,7 @@ def download(room: Room, received: int = LARGE_BYTES + 1) -> Answer:
 
 
 def is_reading(answer: Answer) -> bool:
-    transport: Any = answer.parser.transport
-    return bool(transport.producerState != "paused")
+    return bool(answer.parser.transport.producerState != "paused")
 
 
 def free(room: Room) -> int:
@@ -212,12 +200,11 @@ def test_a_large_body_takes_one_place_and_a_small_one_none() -> None:
     assert free(room) == PLACES - 1
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def looking_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "POLL_SECONDS", 0.0)
 
 
-@pytest.mark.usefixtures("looking_at_once")
 def test_a_large_body_for_which_there_is_no_room_is_read_on_when_there_is() -> None:
     async def waits() -> None:
         room = Room()
@@ -234,7 +221,6 @@ def test_a_large_body_for_which_there_is_no_room_is_read_on_when_there_is() -> N
     asyncio.run(waits())
 
 
-@pytest.mark.usefixtures("looking_at_once")
 def test_a_download_that_ends_while_it_waits_takes_no_place_later() -> None:
     async def ends() -> None:
         room = Room()

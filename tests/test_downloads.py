@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
-from localweb import PROJECT, Answer, Site, environment, page, scrapy, sites
+from localweb import Answer, page, scrapy, sites
 from waiting import until
 
-from webcrawler import metrics
 from webcrawler.connection import connect
 from webcrawler.crawl.open_leases import Downloads, OpenLeases
-from webcrawler.crawl.run.crawl import UNREAD
 from webcrawler.records import Lease
 
 
@@ -108,59 +102,6 @@ def test_a_lease_is_unread_until_it_is_decided_or_its_download_is_exempt(clock: 
     assert leases.unread() == 2
 
 
-class Unread:
-    """Pages that are not answered before the crawl could have asked for more than eight of them.
-
-    `excess`: how many more it has asked for than it may leave unread.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._mutex, self._go_on = folder, threading.Lock(), threading.Event()
-        self._asked = self._answered = self.excess = 0
-
-    def __call__(self, site: Site) -> Answer:
-        with self._mutex:
-            self._asked += 1
-            may = UNREAD + self._answered // UNREAD
-            self.excess = max(self.excess, self._asked - self._answered - may)
-        if self._asked == UNREAD:
-            trips = self._trips()
-            until(lambda: self._trips() >= trips + 10, "ten more chances to lease URLs")
-            self._go_on.set()
-        self._go_on.wait()
-        with self._mutex:
-            self._answered += 1
-        return page()
-
-    def _trips(self) -> int:
-        return sum(metrics.read(self._folder).timed["lease_seconds"].bins)
-
-
-PATIENT = (
-    "from webcrawler.crawl import open_leases; open_leases.PATIENCE_SECONDS = 1e9; "
-    "from scrapy.cmdline import execute; execute()"
-)
-
-
-@pytest.mark.slow
-def test_an_ordering_that_learns_chooses_few_pages_before_it_has_read_others(tmp_path: Path) -> None:
-    unread = Unread(tmp_path)
-    with sites(site={"/robots.txt": Answer("", 404), "*": unread}) as opened:
-        seeds = ",".join(f"{opened['site'].url}/{n}" for n in range(64))
-        options = ["CONCURRENT_REQUESTS=32", "FRONTIER_DELAY=0", "FRONTIER_SERVER_CONCURRENCY=32"]
-        done = subprocess.run(
-            [sys.executable, "-c", PATIENT]  # a download that takes long would not count
-            + ["crawl", "index", "-a", f"seeds={seeds}", "-a", "mode=adaptive?query=gene"]
-            + [part for one in (*options, "ADDRESSES_ALLOWED=127.0.0.1/32") for part in ("-s", one)],
-            cwd=PROJECT,
-            env=environment(tmp_path),
-            capture_output=True,
-        )
-
-    assert done.returncode == 0, done.stderr
-    assert unread.excess == 0
-
-
 @pytest.mark.slow
 def test_servers_that_hang_do_not_hold_up_one_that_answers(tmp_path: Path) -> None:
     """They are more than there are downloads at a time, and they come first."""
@@ -169,17 +110,13 @@ def test_servers_that_hang_do_not_hold_up_one_that_answers(tmp_path: Path) -> No
         fast = opened["answers"]
         fast.routes = {"/robots.txt": Answer("", 404), **{f"/{n}": page(f"/{n + 1}") for n in range(30)}}
         seeds = ",".join([*(f"{opened[name].url}/" for name in names), f"{fast.url}/0"])
-        options = ["CONCURRENT_REQUESTS=4", "FRONTIER_DELAY=0", "ADDRESSES_ALLOWED=127.0.0.1/32"]
-        process = scrapy(
-            *("crawl", "index", "-a", f"seeds={seeds}", "-a", "mode=fifo"),
-            *(part for option in options for part in ("-s", option)),
-            folder=tmp_path,
-        )
+        options = ("-sCONCURRENT_REQUESTS=4", "-sFRONTIER_DELAY=0", "-sADDRESSES_ALLOWED=127.0.0.1/32")
+        words = ("crawl", "index", "-a", f"seeds={seeds}", "-a", "mode=fifo")
+        process = scrapy(*words, *options, folder=tmp_path)
         try:
             until(lambda: len(fast.pages) == 31, "all pages", process)
         finally:
             process.kill()
             process.communicate()
-            with contextlib.closing(connect(None, tmp_path)):  # the last user stops the server
-                pass
+            connect(None, tmp_path).close()  # the last user stops the server
         assert all(len(opened[name].asked) <= 1 for name in names)

@@ -46,27 +46,16 @@ ANSWERS = [
     (200, "text/plain", HTML, "failed", "not-indexable", False),
     (200, "application/pdf", b"%PDF-1.4", "failed", "not-indexable", False),
     (200, "", b"no tags at all", "failed", "not-indexable", False),
+    (200, "application/xml", b"<urlset>", "failed", "not-indexable", False),  # a sitemap nobody asked for
     (204, "", b"", "failed", "not-indexable", False),
     (206, "text/html", HTML, "failed", "not-indexable", False),  # nobody asked for a part
     (304, "", b"", "done", "not-modified", False),
-    (300, "text/html", HTML, "failed", "server-error", False),
-    (302, "text/html", HTML, "failed", "server-error", False),  # to nowhere
-    (400, "text/html", HTML, "failed", "not-found", False),
-    (401, "text/html", HTML, "failed", "not-found", False),
-    (403, "text/html", HTML, "failed", "not-found", False),
-    (404, "text/html", HTML, "failed", "not-found", False),
-    (410, "text/html", HTML, "failed", "not-found", False),
-    (451, "text/html", HTML, "failed", "not-found", False),
-    (408, "text/html", HTML, "failed", "server-error", True),
-    (429, "text/html", HTML, "failed", "server-error", True),
-    (500, "text/html", HTML, "failed", "server-error", True),
-    (502, "text/html", HTML, "failed", "server-error", True),
-    (503, "text/html", HTML, "failed", "server-error", True),
-    (504, "text/html", HTML, "failed", "server-error", True),
-    (522, "text/html", HTML, "failed", "server-error", True),  # a CDN's "no connection to the server"
-    (501, "text/html", HTML, "failed", "server-error", False),
-    (505, "text/html", HTML, "failed", "server-error", False),
-    (999, "text/html", HTML, "failed", "server-error", False),  # no status of any standard, and seen
+    *((status, "text/html", HTML, "failed", "not-found", False) for status in (400, 401, 403, 404, 410, 451)),
+    # 522 is a CDN's "no connection to the server"
+    *((status, "text/html", HTML, "failed", "server-error", True) for status in (500, 502, 503, 504, 522)),
+    *((status, "text/html", HTML, "failed", "server-error", True) for status in (408, 429)),
+    # 302 to nowhere; 999 is no status of any standard, and seen
+    *((status, "text/html", HTML, "failed", "server-error", False) for status in (300, 302, 501, 505, 999)),
 ]
 
 
@@ -122,36 +111,15 @@ NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [
-        (None, 0),
-        (b"", 0),
-        (b"   ", 0),
-        (b"120", 120),
-        (b" 120 ", 120),
-        (b"0", 0),
-        (b"0000120", 120),
-        (b"-5", 0),
-        (b"-1", 0),
-        (b"+5", 0),
-        (b"120s", 0),
-        (b"120 60", 0),
+        *((value, 0) for value in (None, b"", b"   ", b"0", b"-5", b"-1", b"+5", b"120s", b"120 60")),
+        *((value, 120) for value in (b"120", b" 120 ", b"0000120")),
         (b"120, 60", 0),  # two headers in one; the back-off holds all the same
-        (b"1_000", 0),  # Python would take it
-        (b"0x10", 0),
-        (b"nan", 0),
-        (b"inf", 0),
-        (b"-inf", 0),
+        *((value, 0) for value in (b"1_000", b"nan", b"inf", b"-inf", b"1e9")),  # Python would take them
+        *((value, 0) for value in (b"0x10", b"soon", b"\x00", b"12\x000", b"\xff" * 100)),
         (b"1.5", 0),  # no delay-seconds by the grammar, and no date
-        (b"soon", 0),
-        (b"1e9", 0),
         (b"\xb2", 0),  # a digit of Latin-1 that is none
         ("١٢٠".encode(), 0),  # digits of Arabic
-        (b"\x00", 0),
-        (b"12\x000", 0),
-        (b"\xff" * 100, 0),
-        (b"86400", RETRY_AFTER_MAX_SECONDS),
-        (b"86401", RETRY_AFTER_MAX_SECONDS),
-        (b"999999999", RETRY_AFTER_MAX_SECONDS),
-        (b"1000000000000", RETRY_AFTER_MAX_SECONDS),
+        *((value, RETRY_AFTER_MAX_SECONDS) for value in (b"86400", b"86401", b"999999999", b"1" + b"0" * 12)),
         (b"9" * 1_000_000, RETRY_AFTER_MAX_SECONDS),  # no float holds it
         (b"(" * 1_000_000, 0),  # comments within comments, to a parser of dates
         (b"," * 1_000_000, 0),
@@ -204,11 +172,8 @@ DOCUMENTS = [
     ("text/html", b"BMW dealers in Berlin"),  # begins as a bitmap does, and is none
     ("text/html", b"Rar books"),
     # by looks, where there is no name
-    ("", HTML),
-    ("", b"\n\t <HTML>"),
-    ("", b"\xef\xbb\xbf<html lang=en>"),
-    ("", b"<p>x"),
-    ("", b"<!--comment--><p>x"),
+    *(("", body) for body in (HTML, b"\n\t <HTML>", b"\xef\xbb\xbf<html lang=en>")),
+    *(("", body) for body in (b"<p>x", b"<!--comment--><p>x")),
     ("*/*", b"<h1 class=x>x"),
     ("application/unknown", b"<body>"),
 ]
@@ -219,21 +184,14 @@ OTHERS = [
     ("image/svg+xml", b"<svg>"),
     ("nonsense", HTML),
     # no name, no looks
-    ("", b""),
-    ("", b"words"),
-    ("", b"<b2>"),
-    ("", b"<pre>x"),
+    *(("", body) for body in (b"", b"words", b"<b2>", b"<pre>x")),
     ("", b" " * 2000 + b"<html>"),  # beyond the resource header
     # binary data under the name of HTML
-    ("text/html", b"\x89PNG\r\n\x1a\n"),
-    ("text/html", b"GIF89a..."),
-    ("text/html", b"\xff\xd8\xff\xe0"),
-    ("text/html", b"%PDF-1.7"),
-    ("text/html", b"PK\x03\x04\x14"),
-    ("text/html", b"\x1f\x8b\x08\x00"),
-    ("text/html", b"BM\x36\x00\x0c\x00\x00\x00\x00\x00"),
-    ("text/html", b"Rar!\x1a\x07\x00"),
+    *(("text/html", image) for image in (b"\x89PNG\r\n\x1a\n", b"GIF89a...", b"\xff\xd8\xff\xe0")),
     ("text/html", b"RIFF\x0a\x0a\x0a\x0aWEBPVP8 "),
+    ("text/html", b"BM\x36\x00\x0c\x00\x00\x00\x00\x00"),
+    *(("text/html", packed) for packed in (b"PK\x03\x04\x14", b"\x1f\x8b\x08\x00", b"Rar!\x1a\x07\x00")),
+    ("text/html", b"%PDF-1.7"),
     ("text/html", bytes(range(256)) * 4),  # noise
 ]
 
@@ -253,9 +211,9 @@ def test_what_is_called_another_type_is_not_html_whatever_it_holds(kind: str, bo
     assert declared_kind(kind, A.url) == HTML_KIND or kind_of(kind, body, A.url) != HTML_KIND
 
 
-XML, URLSET = "application/xml", b"<?xml version='1.0'?><urlset>"
+URLSET = b"<?xml version='1.0'?><urlset>"
 OF_SITEMAPS = [
-    (200, XML, URLSET, "done", "sitemap"),
+    (200, "application/xml", URLSET, "done", "sitemap"),
     (200, "text/plain", b"http://a.test/1", "done", "sitemap"),  # what is in it, its parser says
     (200, "text/html", HTML, "done", "document"),
     (200, "text/html", URLSET, "done", "sitemap"),
@@ -272,9 +230,3 @@ def test_what_is_fetched_as_a_sitemap_is_one_unless_it_is_html(
     lease = LEASE._replace(request=sitemap_link("http://a.test/map").request)
 
     assert reason_of(response, None, lease) == (state, reason, False)
-
-
-def test_a_sitemap_that_nobody_asked_for_is_no_document() -> None:
-    response = Response("http://a.test/map", 200, {"Content-Type": XML}, URLSET)
-
-    assert reason_of(response, None, LEASE) == ("failed", "not-indexable", False)
