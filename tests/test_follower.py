@@ -413,18 +413,6 @@ def test_reindex_takes_over_from_a_follower_and_starts_the_next(tmp_path: Path, 
     at_rest(tmp_path)
 
 
-@pytest.mark.slow
-def test_sigterm_ends_a_follower_while_a_crawl_is_alive(tmp_path: Path, catalog: Catalog) -> None:
-    write(catalog, page("page", "word"))
-    with hold_crawl(tmp_path):
-        child = follower_process(tmp_path)
-        until(lambda: holder(tmp_path, FOLLOWER), "the follower")
-
-        os.kill(child.pid, signal.SIGTERM)
-
-        assert child.wait(240) == 0
-
-
 def test_anchors_that_know_more_than_a_restored_catalog_are_made_anew(
     tmp_path: Path, catalog: Catalog
 ) -> None:

@@ -125,6 +125,15 @@ def start(tmp_path: Path) -> Iterator[Start]:
         ended.set()
 
 
+@pytest.fixture
+def ranking(world: World, start: Start) -> Future[bool]:
+    """A ranker at work, which has told the priorities of what a first page links to."""
+    ranking = start()
+    world.fetch("seed", "a", "b")
+    until(world.is_reordered, "priorities by rank")
+    return ranking
+
+
 def process(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "webcrawler.linkgraph.ranker", str(folder)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL)
@@ -187,9 +196,8 @@ def test_the_edge_of_a_redirect_counts_and_its_absence_too(world: World, start: 
     assert world.priority("a") == world.priority("b")
 
 
-def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: World, start: Start) -> None:
-    start()
-    world.fetch("seed", "a", "b")
+@pytest.mark.usefixtures("ranking")
+def test_the_links_of_a_page_that_is_fetched_again_replace_the_old_ones(world: World) -> None:
     world.fetch("more", "a", "c")
     until(world.is_reordered, "priorities by rank")
 
@@ -211,11 +219,7 @@ def test_nofollow_links_do_not_count(world: World, start: Start) -> None:
     assert world.priority("a") == world.priority("b") > 0
 
 
-def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, start: Start) -> None:
-    ranking = start()
-    world.fetch("seed", "a", "b")
-    until(world.is_reordered, "priorities by rank")
-
+def test_a_ranker_is_no_worker_and_keeps_no_server_up(world: World, ranking: Future[bool]) -> None:
     assert world.frontier.workers() == []
     server = world.server_id()
     world.connection.close()
@@ -334,9 +338,7 @@ class Unmade(Ordering):
         b"nonsense",
         b"\xff",
         b"pagerank?\n\x1b[2J=1",
-        b"broken_ordering.Failing",
-        b"broken_ordering.Short",
-        b"broken_ordering.Unmade",
+        *(b"broken_ordering." + name for name in (b"Failing", b"Short", b"Unmade")),
     ],
 )
 def test_a_mode_that_cannot_be_followed_is_one_warning_and_nothing_else(
@@ -411,11 +413,7 @@ def test_a_second_ranker_ends_at_once_with_success(world: World, start: Start) -
     assert not first.done()
 
 
-def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Start) -> None:
-    ranking = start()
-    world.fetch("seed", "a", "b")
-    until(world.is_reordered, "priorities by rank")
-
+def test_redis_is_killed_and_started_again_by_the_crawl(world: World, ranking: Future[bool]) -> None:
     os.kill(world.server_id(), signal.SIGKILL)
     world.connection.revive()
     world.fetch("a", "b", "c")
@@ -424,29 +422,13 @@ def test_redis_is_killed_and_started_again_by_the_crawl(world: World, start: Sta
     assert not ranking.done()
 
 
-def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World, start: Start) -> None:
-    start()
-    world.fetch("seed", "a", "b")
-    until(world.is_reordered, "priorities by rank")
-
+@pytest.mark.usefixtures("ranking")
+def test_what_a_redis_that_came_back_has_forgotten_is_told_again(world: World) -> None:
     world.frontier.rescore(links(url("a")), [0])
     for line in world.connection.client.client_list():
         world.connection.client.client_kill_filter(_id=line["id"], skipme=True)
 
     until(world.is_reordered, "priorities by rank")
-
-
-@pytest.mark.slow
-def test_ensure_started_starts_one_in_the_place_of_one_that_died(world: World) -> None:
-    RANKER.ensure_started(world.folder, serialized({}))
-    pid = until(lambda: holder(world.folder, RANKER), "the ranker")
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-
-    RANKER.ensure_started(world.folder, serialized({}))
-
-    until(lambda: holder(world.folder, RANKER) not in (0, pid), "another ranker")
-    os.kill(holder(world.folder, RANKER), signal.SIGTERM)
 
 
 # What is stored

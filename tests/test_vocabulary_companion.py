@@ -87,18 +87,6 @@ def test_there_is_one_of_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_sigterm_ends_it(tmp_path: Path, start: Start) -> None:
-    small_crawl(tmp_path, "Bread")
-    with hold_crawl(tmp_path):
-        process = start()
-        until(lambda: holder(tmp_path, VOCABULARY), "the builder")
-
-        process.terminate()
-
-        assert process.wait(240) == 0
-
-
-@pytest.mark.slow
 def test_killed_in_the_middle_it_leaves_the_old_one_and_the_next_makes_the_new(
     tmp_path: Path, start: Start
 ) -> None:
