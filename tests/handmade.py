@@ -182,6 +182,10 @@ class Handmade:
         """One round trip of the scheduler; returns seconds until the next."""
         return asyncio.run(self.scheduler._refill())
 
+    @cached_property
+    def outcome(self) -> OutcomeMiddleware:
+        return OutcomeMiddleware(self.crawl)
+
     def close(self) -> None:
         if "batch" in vars(self):
             self.batch.close()
@@ -222,10 +226,9 @@ class Handmade:
 
     def download(self, request: Request, response: Response) -> Response | Request | None:
         """What Scrapy goes on with when that is the answer; None: it is decided."""
-        outcome = OutcomeMiddleware(self.crawl)
-        outcome.process_request(request)
+        self.outcome.process_request(request)
         try:
-            return outcome.process_response(request, response)
+            return self.outcome.process_response(request, response)
         except Decided:
             return None
 

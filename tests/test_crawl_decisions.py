@@ -141,9 +141,8 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
             FEEDS=json.dumps({str(exported): {"format": "jsonlines"}}),
             ITEM_PIPELINES=json.dumps({**json.loads(WITHOUT_INDEX), "keeping.Texts": 400}),
         )
-        lines = exported.read_text().splitlines() if exported.exists() else []
-        found = map(json.loads, lines)
-        yield Web(site, crawled, {one["url"].removeprefix(site.url): one for one in found})
+        items = map(json.loads, exported.read_text().splitlines() if exported.exists() else [])
+        yield Web(site, crawled, {item["url"].removeprefix(site.url): item for item in items})
 
 
 ENDS = {
@@ -198,17 +197,12 @@ def test_half_a_page_comes_to_nothing_while_tries_are_left_and_then_to_what_was_
 # ---- who may index, and who may follow
 
 
-@pytest.mark.parametrize("path", ["/noindex", "/header-noindex"])
-def test_a_page_that_is_not_to_be_indexed_has_no_text_and_says_so(web: Web, path: str) -> None:
-    assert (web.document(path).noindex, web.text(path)) == (True, None)
-
-
-@pytest.mark.parametrize("path", ["/", "/nofollow", "/header-nofollow"])
-def test_any_other_page_has_a_text(web: Web, path: str) -> None:
+@pytest.mark.parametrize("path", ["/noindex", "/header-noindex", "/", "/nofollow", "/header-nofollow"])
+def test_a_page_has_a_text_unless_it_is_not_to_be_indexed_and_says_so(web: Web, path: str) -> None:
     text = web.text(path)
 
-    assert text and text.title
-    assert not web.document(path).noindex
+    assert web.document(path).noindex == ("noindex" in path) == (text is None)
+    assert text is None or text.title
 
 
 @pytest.mark.parametrize("path", ["/nofollow", "/header-nofollow"])
@@ -257,12 +251,10 @@ def test_the_twin_that_both_name_is_the_original(web: Web) -> None:
 
 def test_the_bytes_of_a_twin_are_kept_once(web: Web) -> None:
     kept = web.kept()
+    second = kept["/named-by-its-twin"]
 
     assert kept["/twin"].response.body
-    assert (kept["/named-by-its-twin"].kind, kept["/named-by-its-twin"].refers_to) == (
-        "revisit",
-        web.url("/twin"),
-    )
+    assert (second.kind, second.refers_to) == ("revisit", web.url("/twin"))
 
 
 def test_nearly_the_same_text_is_known_as_such(web: Web) -> None:

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from crawled import fetched, link
 from frontiers import links
-from test_link_rules import rules
+from test_link_rules import BOUNDED, rules
 
 from webcrawler.archive.catalog import Catalog
 from webcrawler.crawl.run.forms import Asker
 from webcrawler.frontier import Frontier, inspect
-from webcrawler.job import Job
 from webcrawler.records import FORM, Entry, Link, Text
 
 A = "http://a.test/"
@@ -26,10 +25,6 @@ WORDS = "wombats burrow while echidnas and platypuses forage beside creeks"
 
 def page(url: str, *found: Link, words: str = WORDS) -> Entry:
     return replace(fetched(url, *found), text=Text("", "", "", "", words))
-
-
-def form(blank: str) -> Link:
-    return link(blank, rel=FORM)
 
 
 class Library:
@@ -42,10 +37,12 @@ class Library:
     def write(self, *entries: Entry) -> None:
         self.catalog.write([(entry, None) for entry in entries])
 
-    def asker(self, most: int = 9, site_most: int = 9, forms: str = A + "*", job: Job | None = None) -> Asker:
-        """One that knows the forms of the catalog."""
-        given: Any = rules(self.folder, job=job, FORMS=forms)
-        made = Asker(self.catalog, self.frontier, given, most, site_most)
+    def asker(self, *blanks: str, most: int = 9, site_most: int = 9, **given: Any) -> Asker:
+        """One that knows the forms of the catalog, and these of its first page."""
+        if blanks:
+            self.write(page(A, *(link(blank, rel=FORM) for blank in blanks)))
+        found = rules(self.folder, **{"FORMS": A + "*", **given})
+        made = Asker(self.catalog, self.frontier, found, most, site_most)
         made.ask()
         return made
 
@@ -64,8 +61,7 @@ def library(tmp_path: Path, frontier: Frontier) -> Iterator[Library]:
 
 
 def test_a_word_of_the_site_is_asked_at_a_time(library: Library) -> None:
-    library.write(page(A, form(FIND)))
-    asker = library.asker()
+    asker = library.asker(FIND)
 
     assert asker.ask()
     (query,) = library.waiting()
@@ -79,8 +75,7 @@ def test_a_word_of_the_site_is_asked_at_a_time(library: Library) -> None:
 
 
 def test_nothing_is_asked_while_something_of_its_server_waits(library: Library) -> None:
-    library.write(page(A, form(FIND)))
-    asker = library.asker()
+    asker = library.asker(FIND)
     asker.ask()
     library.waiting()
     library.frontier.discover(links(A + "page"))
@@ -95,8 +90,7 @@ def test_nothing_is_asked_while_something_of_its_server_waits(library: Library) 
 
 
 def test_the_forms_of_a_server_are_asked_one_after_the_other(library: Library) -> None:
-    library.write(page(A, form(FIND), form(SEEK)))
-    asker = library.asker()
+    asker = library.asker(FIND, SEEK)
 
     asker.ask()
 
@@ -104,8 +98,7 @@ def test_the_forms_of_a_server_are_asked_one_after_the_other(library: Library) -
 
 
 def test_a_form_whose_hidden_fields_differ_is_one(library: Library) -> None:
-    library.write(page(A, form(A + "find?from=top&q="), form(A + "find?from=foot&q=")))
-    asker = library.asker(most=1)
+    asker = library.asker(A + "find?from=top&q=", A + "find?from=foot&q=", most=1)
     asker.ask()
     (query,) = library.waiting()
     library.write(page(query, link(A + "record")))
@@ -118,24 +111,18 @@ def test_a_form_whose_hidden_fields_differ_is_one(library: Library) -> None:
 @pytest.mark.parametrize("forms", ["http://b.test/*", "http://a.test/find*"])
 def test_forms_of_pages_that_were_not_chosen_are_not_asked(library: Library, forms: str) -> None:
     """Both the page with the form and what it asks for have to be."""
-    library.write(page(A, form(FIND)))
-
-    assert not library.asker(forms=forms).ask()
+    assert not library.asker(FIND, FORMS=forms).ask()
     assert library.waiting() == []
 
 
 def test_what_is_out_of_the_bounds_of_the_crawl_is_not_asked(library: Library) -> None:
-    library.write(page(A, form("http://b.test/find?q=")))
-    asker = library.asker(forms="*.test", job=Job("fifo", domains=("a.test",)))
-
-    assert not asker.ask()
+    assert not library.asker("http://b.test/find?q=", FORMS="*.test", job=BOUNDED).ask()
     assert library.waiting() == []
 
 
 @pytest.mark.parametrize("limits", [{"most": 2}, {"site_most": 2}])
 def test_so_many_words_are_asked_of_a_form_and_of_a_site(library: Library, limits: dict[str, int]) -> None:
-    library.write(page(A, form(FIND)))
-    asker = library.asker(**limits)
+    asker = library.asker(FIND, **limits)
 
     while asker.ask():
         for query in library.waiting():
@@ -145,9 +132,8 @@ def test_so_many_words_are_asked_of_a_form_and_of_a_site(library: Library, limit
 
 
 def test_what_an_earlier_crawl_has_asked_is_not_asked_again(library: Library) -> None:
-    library.write(page(A, form(FIND), words="wombats"))
-    asker = library.asker()
-    asker.ask()
+    library.write(page(A, link(FIND, rel=FORM), words="wombats"))
+    library.asker().ask()
     (query,) = library.waiting()
     library.write(fetched(query, reason="not-found"))
 

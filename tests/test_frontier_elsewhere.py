@@ -23,7 +23,7 @@ from webcrawler.records import Link
 __all__ = ["ended", "project", "site"]  # fixtures
 
 URL = "http://a.example/"
-LISTED = "from scrapy.cmdline import execute; execute(['scrapy', {!r}])"
+LISTED = "from scrapy.cmdline import execute; execute(['scrapy', 'list'])"
 NEW = """
 import sys
 from importlib.metadata import entry_points
@@ -37,6 +37,12 @@ print(*sorted(set(sys.modules) - before))
 
 def scrapy(*arguments: str, project: Path, folder: Path) -> Answered:
     return command(*arguments, folder=folder, project=project, module="tutorial.settings")
+
+
+def python(*arguments: str, cwd: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A process of its own, which finds us as it would any other package."""
+    given = environment(folder) | {"PYTHONPATH": ""}
+    return subprocess.run([sys.executable, *arguments], cwd=cwd, env=given, capture_output=True, text=True)
 
 
 def test_no_other_command_is_published() -> None:
@@ -56,13 +62,7 @@ def test_loading_it_imports_nothing_but_itself() -> None:
 def test_other_commands_go_on_where_what_it_needs_is_missing(project: Path) -> None:
     without = "import sys; sys.modules.update(redis=None, msgpack=None, ada_url=None); "
 
-    done = subprocess.run(
-        [sys.executable, "-c", without + LISTED.format("list")],
-        cwd=project,
-        env=environment(project) | {"PYTHONPATH": ""},
-        capture_output=True,
-        text=True,
-    )
+    done = python("-c", without + LISTED, cwd=project, folder=project)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "quotes\n" in done.stdout
@@ -108,18 +108,15 @@ def test_a_url_means_its_get_by_the_fingerprinter_of_the_project(
     project: Path, ended: Start, site: Site
 ) -> None:
     site.routes = {"*": Answer("page")}
-    own = {
-        "REQUEST_FINGERPRINTER_CLASS": "tutorial.fingerprints.WithoutParameters",
-        "IGNORED_PARAMETERS": "x,y",
-    }
+    fingerprinter = "tutorial.fingerprints.WithoutParameters"
+    own = {"REQUEST_FINGERPRINTER_CLASS": fingerprinter, "IGNORED_PARAMETERS": "x,y"}
     run = ended("spellings", "-a", f"site={site.url}", **own)
     page = f"{site.url}/a/"
 
     def frontier(*words: str, **settings: str) -> Answered:
-        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-        return scrapy(
-            "frontier", *words, "--name", "spellings", "--json", *options, project=project, folder=run.folder
-        )
+        options = [f"-s{name}={value}" for name, value in settings.items()]
+        words = ("frontier", *words, "--name", "spellings", "--json", *options)
+        return scrapy(*words, project=project, folder=run.folder)
 
     def state(url: str) -> str:
         done = frontier("explain", url, **own)
@@ -133,10 +130,10 @@ def test_a_url_means_its_get_by_the_fingerprinter_of_the_project(
 
     for verb in ("explain", "block"):
         refused = frontier(verb, page)
-        assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters" in refused.err
+        assert f"REQUEST_FINGERPRINTER_CLASS={fingerprinter}" in refused.err
         assert (refused.status, refused.out) == (2, "")
     again = scrapy("crawl", "spellings", "-a", f"site={site.url}", project=project, folder=run.folder)
-    assert "REQUEST_FINGERPRINTER_CLASS=tutorial.fingerprints.WithoutParameters: set it so" in again.err
+    assert f"REQUEST_FINGERPRINTER_CLASS={fingerprinter}: set it so" in again.err
 
 
 @pytest.mark.parametrize(
@@ -185,13 +182,7 @@ def test_what_is_wrong_is_one_line(project: Path, tmp_path: Path, words: list[st
 
 
 def test_outside_a_project_it_says_where_to_go(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "frontier", "stats"],
-        cwd=tmp_path,
-        env=environment(tmp_path / "crawl") | {"PYTHONPATH": ""},
-        capture_output=True,
-        text=True,
-    )
+    done = python("-m", "scrapy", "frontier", "stats", cwd=tmp_path, folder=tmp_path / "crawl")
 
     assert done.returncode == 2
     assert "go to the folder of its scrapy.cfg; `webcrawler frontier` is for" in done.stderr

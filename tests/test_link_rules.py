@@ -25,6 +25,10 @@ GIVEN = {
 }
 
 
+class Search(Job):
+    is_search = True
+
+
 def rules(folder: Path, scope: Scope | None = None, job: Job | None = None, **settings: Any) -> LinkRules:
     if scope:
         change(folder, lambda before: scope)
@@ -158,8 +162,5 @@ def test_a_crawl_of_certain_sites_is_bounded(tmp_path: Path, given: dict[str, An
 
 
 def test_a_search_fills_in_no_forms(tmp_path: Path) -> None:
-    class Search(Job):
-        is_search = True
-
     assert rules(tmp_path, FORMS=A + "*").forms.match(A)
     assert not rules(tmp_path, job=Search("fifo"), FORMS=A + "*").forms.match(A)

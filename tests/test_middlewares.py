@@ -21,7 +21,6 @@ from webcrawler.crawl.middlewares.outcome import (
     RESPELLINGS,
     SMALL_BODY_BYTES,
     AddressMiddleware,
-    OutcomeMiddleware,
     PagesWithoutItemsMiddleware,
 )
 from webcrawler.crawl.responses import Refused
@@ -32,11 +31,6 @@ __all__ = ["made", "make"]  # fixtures
 
 A = "http://127.0.0.1/"
 LARGE = SMALL_BODY_BYTES + 1
-
-
-@pytest.fixture
-def outcome(made: Handmade) -> OutcomeMiddleware:
-    return OutcomeMiddleware(made.crawl)
 
 
 def test_a_private_address_is_refused_before_it_is_asked(made: Handmade) -> None:
@@ -50,26 +44,26 @@ def test_a_private_address_is_refused_before_it_is_asked(made: Handmade) -> None
 # ---- the time of a lease
 
 
-def test_all_downloads_of_a_lease_have_the_time_of_one(made: Handmade, outcome: OutcomeMiddleware) -> None:
+def test_all_downloads_of_a_lease_have_the_time_of_one(made: Handmade) -> None:
     request = made.request(A)
-    outcome.process_request(request)
+    made.outcome.process_request(request)
     assert request.meta["download_timeout"] == pytest.approx(made.crawl.settings.getfloat("DOWNLOAD_TIMEOUT"))
 
     started = request.meta["started"] = request.meta["started"] - 50
     request.meta["deadline"] = started + 40
-    outcome.process_request(request)
+    made.outcome.process_request(request)
 
     assert (request.meta["started"], request.meta["deadline"]) == (started, started + 40)
     assert request.meta["download_timeout"] == 0.1  # it is over, and 0 would mean that there is no limit
 
 
-def test_a_download_without_a_lease_has_times_of_its_own(made: Handmade, outcome: OutcomeMiddleware) -> None:
+def test_a_download_without_a_lease_has_times_of_its_own(made: Handmade) -> None:
     request = Request(A + "robots.txt", meta={"robots": 0})
 
-    outcome.process_request(request)
+    made.outcome.process_request(request)
     response = answered(request)
 
-    assert outcome.process_response(request, response) is response
+    assert made.outcome.process_response(request, response) is response
     assert request.meta == {"robots": 0}
 
 
@@ -143,16 +137,16 @@ STOPPED = [
 
 @pytest.mark.parametrize(("kind", "length", "is_sitemap", "is_stopped"), STOPPED)
 def test_what_is_large_and_not_read_is_stopped_at_its_headers(
-    made: Handmade, outcome: OutcomeMiddleware, kind: str, length: object, is_sitemap: bool, is_stopped: bool
+    made: Handmade, kind: str, length: object, is_sitemap: bool, is_stopped: bool
 ) -> None:
     request = made.request(sitemap_link(A + "x") if is_sitemap else A + "x")
 
     with pytest.raises(StopDownload) if is_stopped else nullcontext():
-        outcome.stop_what_is_no_document(Headers({"Content-Type": kind}), length, request)
+        made.outcome.stop_what_is_no_document(Headers({"Content-Type": kind}), length, request)
 
 
-def test_what_has_no_lease_is_never_stopped(outcome: OutcomeMiddleware) -> None:
-    outcome.stop_what_is_no_document(Headers({"Content-Type": FILM}), LARGE, Request(A + "robots.txt"))
+def test_what_has_no_lease_is_never_stopped(made: Handmade) -> None:
+    made.outcome.stop_what_is_no_document(Headers({"Content-Type": FILM}), LARGE, Request(A + "robots.txt"))
 
 
 # ---- pages of which a callback yields nothing
