@@ -6,19 +6,17 @@ import json
 import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import failpoints
 import pytest
 from hiddenweb import Catalogue, Record, catalogue, library, oracle
-from localweb import Answer, Crawled, Site, crawl, page, robots, scrapy, sites
+from localweb import Answer, Crawled, Site, crawl, page, robots, sites
 from waiting import until
 
-from webcrawler.archive.catalog import Catalog
-from webcrawler.connection import connect
 from webcrawler.crawl import wiring
 from webcrawler.frontier import Again, Done, Failed, Frontier, inspect
 from webcrawler.job import seed_link
@@ -39,68 +37,61 @@ def records(number: int) -> list[Record]:
 
 
 @pytest.fixture(scope="module")
-def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawled, Catalogue]]:
+def papers() -> Iterator[Catalogue]:
     with catalogue(records(150), pages=3) as opened:
-        yield asking(tmp_path_factory.mktemp("crawl"), opened.url), opened
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def crawled(papers: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    return asking(tmp_path_factory.mktemp("crawl"), papers.url)
 
 
 @pytest.mark.slow
-def test_records_that_only_the_form_finds_are_fetched(crawled: tuple[Crawled, Catalogue]) -> None:
-    found, site = crawled
-
-    assert found.status == 0, found.log
-    assert len(site.fetched) >= 140
+def test_records_that_only_the_form_finds_are_fetched(crawled: Crawled, papers: Catalogue) -> None:
+    assert crawled.status == 0, crawled.log
+    assert len(papers.fetched) >= 140
 
 
 @pytest.mark.slow
 def test_nine_records_of_ten_take_at_most_twice_the_queries_of_an_oracle(
-    crawled: tuple[Crawled, Catalogue],
+    crawled: Crawled, papers: Catalogue
 ) -> None:
-    _, site = crawled
-    wanted = 0.9 * len(site.index.records)
+    wanted = 0.9 * len(papers.index.records)
 
-    assert (site.queries_for(wanted) or 150) <= 2 * len(oracle(site.index.answers(), wanted))
-
-
-@pytest.mark.slow
-def test_each_word_is_asked_once(crawled: tuple[Crawled, Catalogue]) -> None:
-    _, site = crawled
-
-    assert set(first_pages(site.paths).values()) == {1}
+    assert (papers.queries_for(wanted) or 150) <= 2 * len(oracle(papers.index.answers(), wanted))
 
 
 @pytest.mark.slow
-def test_further_pages_of_results_are_followed(crawled: tuple[Crawled, Catalogue]) -> None:
-    _, site = crawled
-
-    assert any("page=3" in path for path in site.paths)
+def test_each_word_is_asked_once(crawled: Crawled, papers: Catalogue) -> None:
+    assert set(first_pages(papers.paths).values()) == {1}
 
 
 @pytest.mark.slow
-def test_form_is_in_the_catalog_and_was_not_asked_for_nothing(crawled: tuple[Crawled, Catalogue]) -> None:
-    found, site = crawled
-
-    assert (f"{site.url}/", f"{site.url}/search?q=", "form") in found.edges()
-    assert "" not in site.asked
+def test_further_pages_of_results_are_followed(crawled: Crawled, papers: Catalogue) -> None:
+    assert any("page=3" in path for path in papers.paths)
 
 
 @pytest.mark.slow
-def test_queries_are_counted(crawled: tuple[Crawled, Catalogue]) -> None:
-    found, site = crawled
-
-    assert f"'webcrawler/forms/queries': {len(site.asked)}" in found.log
-    assert f"asked {site.url}/search for {len(site.asked)} words" in found.log
+def test_form_is_in_the_catalog_and_was_not_asked_for_nothing(crawled: Crawled, papers: Catalogue) -> None:
+    assert (f"{papers.url}/", f"{papers.url}/search?q=", "form") in crawled.edges()
+    assert "" not in papers.asked
 
 
 @pytest.mark.slow
-def test_next_crawl_asks_nothing_again(crawled: tuple[Crawled, Catalogue]) -> None:
-    found, site = crawled
-    before = len(site.paths)
+def test_queries_are_counted(crawled: Crawled, papers: Catalogue) -> None:
+    assert f"'webcrawler/forms/queries': {len(papers.asked)}" in crawled.log
+    assert f"asked {papers.url}/search for {len(papers.asked)} words" in crawled.log
 
-    again = asking(found.folder, site.url)
+
+@pytest.mark.slow
+def test_next_crawl_asks_nothing_again(crawled: Crawled, papers: Catalogue) -> None:
+    before = len(papers.paths)
+
+    again = asking(crawled.folder, papers.url)
 
     assert again.status == 0, again.log
-    assert [path for path in site.paths[before:] if path != "/robots.txt"] == []
+    assert set(papers.paths[before:]) <= {"/robots.txt"}
 
 
 def first_pages(paths: Sequence[str]) -> Counter[str]:
@@ -112,21 +103,11 @@ def first_pages(paths: Sequence[str]) -> Counter[str]:
 @pytest.mark.slow
 def test_crawl_that_was_killed_goes_on_with_other_words(tmp_path: Path) -> None:
     with catalogue(records(60), pages=2) as site:
-        settings = {
-            "ADDRESSES_ALLOWED": "127.0.0.1/32",
-            "FRONTIER_DELAY": 0.02,
-            "ITEM_PIPELINES": WITH_TEXTS,
-            "BATCH_SECONDS": 0.1,
-            "RANKER_ENABLED": "no",
-            "FORMS": site.url,
-        }
-        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-        process = scrapy("crawl", *options, "index", "-a", f"seeds={site.url}/", folder=tmp_path)
-        until(lambda: len(site.asked) >= 4, "questions")
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        connect(None, tmp_path).close()
-        known = queries_in(tmp_path)
+        amid = {"process": "is killed", "variables": failpoints.environment("download.after:kill:45")}
+        killed = asking(tmp_path, site.url, FRONTIER_DELAY=0.02, **amid)
+        assert killed.status == -signal.SIGKILL, killed.log
+        documents = Crawled(tmp_path, 0, "").documents()
+        known = first_pages([url.removeprefix(site.url) for url in documents])
         before = len(site.asked)
 
         found = asking(tmp_path, site.url)
@@ -139,19 +120,15 @@ def test_crawl_that_was_killed_goes_on_with_other_words(tmp_path: Path) -> None:
         assert sum(asked.values()) <= len(asked) + 1  # of the rest, the one that was on its way
 
 
-def queries_in(folder: Path) -> set[str]:
-    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        urls = [url for number, url in catalog.urls.all() if number in catalog.documents([number])]
-    return set(first_pages([urlsplit(url)._replace(scheme="", netloc="").geturl() for url in urls]))
-
-
-def answer(_: Site) -> Answer:
-    return page("/found")
-
-
 def hidden(**routes: Any) -> dict[str, Any]:
     home = Answer(f"<title>A library of apples and pears</title><p>Apples, pears and trees</p>{FORM}")
-    return {"/": home, "*": answer, **routes}
+    return {"/": home, "*": lambda _: page("/found"), **routes}
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with sites(a=hidden()) as opened:
+        yield opened["a"]
 
 
 def queries(site: Site) -> list[str]:
@@ -159,30 +136,28 @@ def queries(site: Site) -> list[str]:
 
 
 @pytest.mark.slow
-def test_no_form_is_filled_in_unless_its_site_is_named(tmp_path: Path) -> None:
-    with sites(a=hidden()) as opened:
-        crawl(tmp_path, "index", "-a", f"seeds={opened['a'].url}/", ITEM_PIPELINES=WITH_TEXTS)
+def test_no_form_is_filled_in_unless_its_site_is_named(site: Site, tmp_path: Path) -> None:
+    crawl(tmp_path, "index", "-a", f"seeds={site.url}/", ITEM_PIPELINES=WITH_TEXTS)
 
-        assert opened["a"].pages == ["/"]
-
-
-@pytest.mark.slow
-def test_site_without_a_form_is_crawled_as_ever(tmp_path: Path) -> None:
-    with sites(a={"/": page("/one"), "*": page()}) as opened:
-        found = asking(tmp_path, opened["a"].url)
-
-        assert found.status == 0, found.log
-        assert opened["a"].pages == ["/", "/one"]
+    assert site.pages == ["/"]
 
 
 @pytest.mark.slow
-def test_several_agents_ask_each_word_once(tmp_path: Path) -> None:
-    with sites(a=hidden()) as opened:
-        found = asking(tmp_path, opened["a"].url, "-a", "agents=2")
+def test_site_without_a_form_is_crawled_as_ever(site: Site, tmp_path: Path) -> None:
+    site.routes = {"/": page("/one"), "*": page()}
 
-        assert found.status == 0, found.log
-        assert queries(opened["a"])
-        assert set(Counter(queries(opened["a"])).values()) == {1}
+    found = asking(tmp_path, site.url)
+
+    assert found.status == 0, found.log
+    assert site.pages == ["/", "/one"]
+
+
+@pytest.mark.slow
+def test_several_agents_ask_each_word_once(site: Site, tmp_path: Path) -> None:
+    found = asking(tmp_path, site.url, "-a", "agents=2")
+
+    assert found.status == 0, found.log
+    assert set(Counter(queries(site)).values()) == {1}
 
 
 @pytest.mark.slow
@@ -206,50 +181,49 @@ def test_form_on_the_last_page_is_asked_also_where_another_agent_has_fetched_it(
 
 
 @pytest.mark.slow
-def test_form_that_asks_another_site_is_left_alone(tmp_path: Path) -> None:
-    with sites(a=hidden(), b={"*": page()}) as opened:
-        foreign = FORM.replace("/search", f"{opened['b'].url}/search")
-        opened["a"].routes["/"] = Answer(f"<title>Apples</title>{foreign}")
-        asking(tmp_path, opened["a"].url)
+def test_form_that_asks_another_site_is_left_alone(site: Site, tmp_path: Path) -> None:
+    with sites(other={"*": page()}) as opened:
+        foreign = FORM.replace("/search", f"{opened['other'].url}/search")
+        site.routes["/"] = Answer(f"<title>Apples</title>{foreign}")
 
-        assert opened["b"].asked == []
+        asking(tmp_path, site.url)
 
-
-@pytest.mark.slow
-def test_robots_txt_holds_for_queries(tmp_path: Path) -> None:
-    refusing = robots("User-agent: *", "Disallow: /search")
-    with sites(a=hidden(**{"/robots.txt": refusing})) as opened:
-        found = asking(tmp_path, opened["a"].url)
-
-        assert queries(opened["a"]) == []
-        assert "'webcrawler/failed/robots-disallowed'" in found.log
+        assert opened["other"].asked == []
 
 
 @pytest.mark.slow
-def test_scope_holds_for_queries(tmp_path: Path) -> None:
-    with sites(a=hidden()) as opened:
-        asking(tmp_path, opened["a"].url, "-a", f"exclude={opened['a'].url}/search*")
+def test_robots_txt_holds_for_queries(site: Site, tmp_path: Path) -> None:
+    site.routes["/robots.txt"] = robots("User-agent: *", "Disallow: /search")
 
-        assert queries(opened["a"]) == []
+    found = asking(tmp_path, site.url)
 
-
-@pytest.mark.slow
-def test_no_more_words_are_asked_than_permitted(tmp_path: Path) -> None:
-    with sites(a=hidden()) as opened:
-        asking(tmp_path, opened["a"].url, FORMS_MAX=2)
-        asking(tmp_path, opened["a"].url, FORMS_MAX=2)
-
-        assert len(queries(opened["a"])) == 2
+    assert queries(site) == []
+    assert "'webcrawler/failed/robots-disallowed'" in found.log
 
 
 @pytest.mark.slow
-def test_forms_of_a_site_share_its_bound(tmp_path: Path) -> None:
-    with sites(a=hidden()) as opened:
-        both = FORM + FORM.replace("/search", "/search2")
-        opened["a"].routes["/"] = Answer(f"<title>Apples, pears, trees and plums</title>{both}")
-        asking(tmp_path, opened["a"].url, FORMS_SITE_MAX=3)
+def test_scope_holds_for_queries(site: Site, tmp_path: Path) -> None:
+    asking(tmp_path, site.url, "-a", f"exclude={site.url}/search*")
 
-        assert len(queries(opened["a"])) == 3
+    assert queries(site) == []
+
+
+@pytest.mark.slow
+def test_no_more_words_are_asked_than_permitted(site: Site, tmp_path: Path) -> None:
+    for _ in range(2):
+        asking(tmp_path, site.url, FORMS_MAX=2)
+
+    assert len(queries(site)) == 2
+
+
+@pytest.mark.slow
+def test_forms_of_a_site_share_its_bound(site: Site, tmp_path: Path) -> None:
+    both = FORM + FORM.replace("/search", "/search2")
+    site.routes["/"] = Answer(f"<title>Apples, pears, trees and plums</title>{both}")
+
+    asking(tmp_path, site.url, FORMS_SITE_MAX=3)
+
+    assert len(queries(site)) == 3
 
 
 def test_pattern_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
