@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,9 +18,10 @@ from webcrawler.connection import connect
 from webcrawler.frontier import Again, Frontier, ordering
 from webcrawler.job import sitemap_link
 
-XML = "application/xml"
+pytestmark = pytest.mark.slow
 
-ELSE = "test_batch.py kills at the same steps"
+XML = "application/xml"
+ELSE = pytest.mark.deep("test_batch.py kills at the same steps")
 
 
 def urlset(*locs: str, lastmod: str = "") -> Answer:
@@ -38,9 +40,8 @@ def announcing(*sitemaps: str) -> Answer:
 
 
 def bounded(folder: Path, site: Site, *arguments: str, **settings: object) -> Crawled:
-    return crawl(
-        folder, "index", "-a", f"seeds={site.url}/", "-a", "domains=127.0.0.1", *arguments, **settings
-    )
+    seeds = ("-a", f"seeds={site.url}/", "-a", "domains=127.0.0.1")
+    return crawl(folder, "index", *seeds, *arguments, **settings)
 
 
 def signs(crawled: Crawled) -> dict[str, set[tuple[str, float]]]:
@@ -54,36 +55,42 @@ def signs(crawled: Crawled) -> dict[str, set[tuple[str, float]]]:
     return found
 
 
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """Each of its pages is there, and is no other's duplicate."""
+    with sites(a={"*": lambda _: page()}) as opened:
+        yield opened["a"]
+
+
 @pytest.fixture(scope="module")
-def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, Site]:
-    routes: dict[str, Route] = {"/": page("/linked", "/named-too"), "*": page()}
-    with sites(a=routes, b={"*": page()}) as opened:
-        a, other = opened["a"], opened["b"]
+def known() -> Iterator[Site]:
+    """Announces sitemaps of each kind."""
+    with sites(a={"/": page("/linked", "/named-too"), "*": page()}, b={"*": page()}) as opened:
+        a, other = opened.values()
         elsewhere = f"http://localhost:{other.server.server_port}/x"
-        routes["/robots.txt"] = announcing(
-            "/index.xml",
-            f"{a.url}/feed",
-            "/moved.xml",
-            "/gone.xml",
-            "/soft.xml",
-            "/no.xml",
-            "/liar.xml",
-            elsewhere,
-        )
-        routes["/index.xml"] = index("/pages.xml.gz", "/list.txt", f"{a.url}/index.xml")
         pages = urlset("/only-here", "/named-too", "/private/x", elsewhere, "/a.zip", lastmod="2026-11-03")
-        assert isinstance(pages.body, str)
-        routes["/pages.xml.gz"] = Answer(gzip.compress(pages.body.encode()), kind="application/gzip")
-        routes["/list.txt"] = Answer(f"{a.url}/in-text\n", kind="text/plain")
         item = "<item><link>/news</link><pubDate>Tue, 03 Nov 2026 00:00:00 GMT</pubDate></item>"
-        routes["/feed"] = Answer(f"<rss><channel>{item}</channel></rss>", kind="application/rss+xml")
-        routes["/moved.xml"] = redirect("/new-place.xml")
-        routes["/new-place.xml"] = urlset(" " * 100_000, "/from-new-place")  # too long for what is no page
-        routes["/gone.xml"] = Answer("gone", 404)
-        routes["/soft.xml"] = page("/from-soft")
-        routes["/no.xml"] = Answer("nothing of the kind", kind="text/plain")
-        routes["/liar.xml"] = urlset("/from-liar")._replace(kind="text/html")
-        return bounded(tmp_path_factory.mktemp("crawl"), a), a
+        sitemaps = {
+            "/index.xml": index("/pages.xml.gz", "/list.txt", f"{a.url}/index.xml"),
+            "/feed": Answer(f"<rss><channel>{item}</channel></rss>", kind="application/rss+xml"),
+            "/moved.xml": redirect("/new-place.xml"),
+            "/gone.xml": Answer("gone", 404),
+            "/soft.xml": page("/from-soft"),
+            "/no.xml": Answer("nothing of the kind", kind="text/plain"),
+            "/liar.xml": urlset("/from-liar")._replace(kind="text/html"),
+        }
+        a.routes |= sitemaps | {
+            "/robots.txt": announcing(*(a.url + path for path in sitemaps), elsewhere),
+            "/pages.xml.gz": Answer(gzip.compress(str(pages.body).encode()), kind="application/gzip"),
+            "/list.txt": Answer(f"{a.url}/in-text\n", kind="text/plain"),
+            "/new-place.xml": urlset(" " * 100_000, "/from-new-place"),  # too long for what is no page
+        }
+        yield a
+
+
+@pytest.fixture(scope="module")
+def crawled(known: Site, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    return bounded(tmp_path_factory.mktemp("crawl"), known)
 
 
 FOUND = {
@@ -96,13 +103,10 @@ FOUND = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", FOUND, ids=FOUND.values())
-def test_page_that_only_a_sitemap_names_is_found(crawled: tuple[Crawled, Site], path: str) -> None:
-    found, site = crawled
-
-    assert site.url + path in found.documents()
-    assert site.times(path) == 1
+def test_page_that_only_a_sitemap_names_is_found(crawled: Crawled, known: Site, path: str) -> None:
+    assert known.url + path in crawled.documents()
+    assert known.times(path) == 1
 
 
 OUTCOMES = {
@@ -120,51 +124,40 @@ OUTCOMES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("path", "wanted"), OUTCOMES.items())
-def test_sitemaps_have_a_reason_of_their_own(crawled: tuple[Crawled, Site], path: str, wanted: str) -> None:
-    found, site = crawled
-
-    assert found.reason(site.url + path) == wanted
+def test_sitemaps_have_a_reason_of_their_own(crawled: Crawled, known: Site, path: str, wanted: str) -> None:
+    assert crawled.reason(known.url + path) == wanted
 
 
-@pytest.mark.slow
-def test_every_url_is_in_one_state(crawled: tuple[Crawled, Site]) -> None:
-    states = crawled[0].frontier["states"]
+def test_every_url_is_in_one_state(crawled: Crawled) -> None:
+    states = crawled.frontier["states"]
 
     assert states["seen"] == states["done"] + states["failed"] > 0
     assert states["reasons"]["sitemap"] == list(OUTCOMES.values()).count("done/sitemap")
     assert states["refused"] == {"extension": 1, "foreign": 1}
 
 
-@pytest.mark.slow
-def test_nothing_outside_the_domains_is_asked(crawled: tuple[Crawled, Site]) -> None:
+def test_nothing_outside_the_domains_is_asked(crawled: Crawled, known: Site) -> None:
     """Neither a sitemap there, which robots.txt names, nor a page, which a sitemap names."""
-    found, site = crawled
-
-    assert set(found.frontier["servers"]) == {site.url}
+    assert set(crawled.frontier["servers"]) == {known.url}
 
 
-@pytest.mark.slow
-def test_entries_of_sitemaps_are_no_edges(crawled: tuple[Crawled, Site]) -> None:
-    found, site = crawled
-    ends = {
-        (source.removeprefix(site.url), target.removeprefix(site.url)) for source, target, _ in found.edges()
-    }
-
-    assert ends == {
-        ("/", "/linked"),
-        ("/", "/named-too"),
-        ("/moved.xml", "/new-place.xml"),
-        ("/soft.xml", "/from-soft"),
+def test_entries_of_sitemaps_are_no_edges(crawled: Crawled, known: Site) -> None:
+    assert {edge[:2] for edge in crawled.edges()} == {
+        (known.url + source, known.url + target)
+        for source, target in [
+            ("/", "/linked"),
+            ("/", "/named-too"),
+            ("/moved.xml", "/new-place.xml"),
+            ("/soft.xml", "/from-soft"),
+        ]
     }
 
 
-@pytest.mark.slow
-def test_catalog_keeps_what_sitemaps_say_of_pages(crawled: tuple[Crawled, Site]) -> None:
+def test_catalog_keeps_what_sitemaps_say_of_pages(crawled: Crawled) -> None:
     third = 1793664000.0  # 3 November 2026
 
-    assert signs(crawled[0]) == {
+    assert signs(crawled) == {
         "/only-here": {("/pages.xml.gz", third)},
         "/named-too": {("/pages.xml.gz", third)},
         "/private/x": {("/pages.xml.gz", third)},
@@ -189,19 +182,17 @@ WANTED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "settings", "is_read"), WANTED)
 def test_announced_sitemaps_are_read_where_the_crawl_is_bounded_or_the_setting_says_all(
-    tmp_path: Path, arguments: list[str], settings: dict[str, object], is_read: bool
+    site: Site, tmp_path: Path, arguments: list[str], settings: dict[str, object], is_read: bool
 ) -> None:
-    routes = {"/robots.txt": announcing("/map.xml"), "/": page(), "/map.xml": urlset("/new"), "/new": page()}
-    with sites(a=routes) as opened:
-        crawl(tmp_path, "index", "-a", f"seeds={opened['a'].url}/", *arguments, **settings)
+    site.routes |= {"/robots.txt": announcing("/map.xml"), "/map.xml": urlset("/new")}
 
-        assert opened["a"].pages == (["/", "/map.xml", "/new"] if is_read else ["/"])
+    crawl(tmp_path, "index", "-a", f"seeds={site.url}/", *arguments, **settings)
+
+    assert site.pages == (["/", "/map.xml", "/new"] if is_read else ["/"])
 
 
-@pytest.mark.slow
 def test_sitemap_that_a_person_names_is_read_and_may_name_other_sites_within_the_domains(
     tmp_path: Path,
 ) -> None:
@@ -215,18 +206,15 @@ def test_sitemap_that_a_person_names_is_read_and_may_name_other_sites_within_the
         assert found.frontier["states"]["refused"] == {"domain": 1}
 
 
-@pytest.mark.slow
-def test_a_scope_is_for_pages_and_not_for_the_sitemaps_that_name_them(tmp_path: Path) -> None:
-    routes = {"/robots.txt": announcing("/map.xml"), "/map.xml": urlset("/docs/1", "/blog/2"), "*": page()}
-    with sites(a=routes) as opened:
-        a = opened["a"]
-        found = crawl(tmp_path, "index", "-a", f"seeds={a.url}/docs/", "-a", f"include={a.url}/docs/*")
+def test_a_scope_is_for_pages_and_not_for_the_sitemaps_that_name_them(site: Site, tmp_path: Path) -> None:
+    site.routes |= {"/robots.txt": announcing("/map.xml"), "/map.xml": urlset("/docs/1", "/blog/2")}
 
-        assert found.documents() == {f"{a.url}/docs/", f"{a.url}/docs/1"}
-        assert found.frontier["states"]["refused"] == {"scope": 1}
+    found = crawl(tmp_path, "index", "-a", f"seeds={site.url}/docs/", "-a", f"include={site.url}/docs/*")
+
+    assert found.documents() == {f"{site.url}/docs/", f"{site.url}/docs/1"}
+    assert found.frontier["states"]["refused"] == {"scope": 1}
 
 
-@pytest.mark.slow
 def test_sitemap_on_another_host_may_name_the_pages_of_the_host_that_announced_it(tmp_path: Path) -> None:
     with sites(a={"*": page()}, b={}) as opened:
         a, b = opened.values()
@@ -234,18 +222,13 @@ def test_sitemap_on_another_host_may_name_the_pages_of_the_host_that_announced_i
         a.routes["/robots.txt"] = announcing(f"{host}/map.xml")
         b.routes["/map.xml"] = urlset(f"{a.url}/1", f"{host}/2", "http://127.0.0.2/3")
         b.routes["/2"] = page()
-        found = crawl(
-            tmp_path,
-            *("index", "-a", f"seeds={a.url}/"),
-            SITEMAPS="all",
-            ADDRESSES_ALLOWED="127.0.0.1/32,::1/128",
-        )
+        both = {"ADDRESSES_ALLOWED": "127.0.0.1/32,::1/128"}
+        found = crawl(tmp_path, "index", "-a", f"seeds={a.url}/", SITEMAPS="all", **both)
 
         assert found.documents() == {f"{a.url}/", f"{a.url}/1", f"{host}/2"}
         assert found.frontier["states"]["refused"] == {"foreign": 1}
 
 
-@pytest.mark.slow
 def test_of_each_server_so_many_sitemaps_are_read_of_an_endless_index_and_of_a_long_robots_txt(
     tmp_path: Path,
 ) -> None:
@@ -264,86 +247,85 @@ def test_of_each_server_so_many_sitemaps_are_read_of_an_endless_index_and_of_a_l
         assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 40}
 
 
-@pytest.mark.slow
-def test_bomb_ends_its_parser_and_nothing_else(tmp_path: Path) -> None:
+def test_bomb_ends_its_parser_and_nothing_else(site: Site, tmp_path: Path) -> None:
     """It is tried as often as any page that kills its parser, and then set aside."""
     bomb = gzip.compress(b"<rss>" + b"<item><link>x</link></item>" * 2_000_000)
-    routes = {"/robots.txt": announcing("/bomb.gz"), "/": page("/1"), "/1": page()}
-    with sites(a={**routes, "/bomb.gz": Answer(bomb, kind="application/gzip")}) as opened:
-        found = bounded(tmp_path, opened["a"], PARSER_TIMEOUT=2, FRONTIER_TRIES=2)
+    site.routes |= {"/robots.txt": announcing("/bomb.gz"), "/": page("/1")}
+    site.routes["/bomb.gz"] = Answer(bomb, kind="application/gzip")
 
-        assert found.documents() == {f"{opened['a'].url}/", f"{opened['a'].url}/1"}
-        assert found.frontier["states"]["quarantined"] == 1
+    found = bounded(tmp_path, site, PARSER_TIMEOUT=2, FRONTIER_TRIES=2)
+
+    assert found.documents() == {f"{site.url}/", f"{site.url}/1"}
+    assert found.frontier["states"]["quarantined"] == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "failpoint",
     [
         "catalog.sitemap",
-        *(
-            pytest.param(name, marks=pytest.mark.deep(ELSE))
-            for name in ("batch.catalogued", "complete.after")
-        ),
+        pytest.param("batch.catalogued", marks=ELSE),
+        pytest.param("complete.after", marks=ELSE),
     ],
 )
-def test_a_sitemap_counts_once_although_its_worker_is_killed(tmp_path: Path, failpoint: str) -> None:
-    routes = {"/": page(), "/map.xml": urlset("/1", "/2", lastmod="2026-11-03"), "/1": page(), "/2": page()}
-    with sites(a={"/robots.txt": announcing("/map.xml"), **routes}) as opened:
-        armed = failpoints.environment(f"{failpoint}:kill", once=tmp_path / "once")
-        (tmp_path / "once").mkdir()
-        killed = bounded(tmp_path / "crawl", opened["a"], process="is killed", variables=armed)
-        found = bounded(tmp_path / "crawl", opened["a"], process="is killed", variables=armed)
+def test_a_sitemap_counts_once_although_its_worker_is_killed(
+    site: Site, tmp_path: Path, failpoint: str
+) -> None:
+    sitemap = urlset("/1", "/2", lastmod="2026-11-03")
+    site.routes |= {"/robots.txt": announcing("/map.xml"), "/map.xml": sitemap}
+    armed = failpoints.environment(f"{failpoint}:kill")
 
-        assert killed.status == -9
-        assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
-        assert [opened["a"].times(path) for path in ("/1", "/2")] == [1, 1]
-        assert set(signs(found)) == {"/1", "/2"}
+    killed = bounded(tmp_path, site, process="is killed", variables=armed)
+    found = bounded(tmp_path, site)
+
+    assert killed.status == -9
+    assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
+    assert [site.times(path) for path in ("/1", "/2")] == [1, 1]
+    assert set(signs(found)) == {"/1", "/2"}
 
 
 # ---- read again
 
 
-@pytest.mark.slow
-def test_a_sitemap_that_was_fetched_as_a_page_is_read_once_a_person_says_what_it_is(tmp_path: Path) -> None:
-    with sites(a={"/": page("/map.xml"), "/map.xml": urlset("/1"), "/1": page()}) as opened:
-        a = opened["a"]
-        first = crawl(tmp_path, "index", "-a", f"seeds={a.url}/")
-        assert first.reason(f"{a.url}/map.xml") == "failed/not-indexable"
+def test_a_sitemap_that_was_fetched_as_a_page_is_read_once_a_person_says_what_it_is(
+    site: Site, tmp_path: Path
+) -> None:
+    site.routes |= {"/": page("/map.xml"), "/map.xml": urlset("/1")}
+    first = crawl(tmp_path, "index", "-a", f"seeds={site.url}/")
+    assert first.reason(f"{site.url}/map.xml") == "failed/not-indexable"
 
-        for _ in range(2):
-            found = crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
+    for _ in range(2):
+        found = crawl(tmp_path, "index", "-a", f"sitemaps={site.url}/map.xml")
 
-        assert a.pages == ["/", "/map.xml", "/map.xml", "/1"]
-        assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 1}
-
-
-@pytest.mark.slow
-def test_a_sitemap_that_is_due_again_brings_what_is_new_in_it_and_nothing_else(tmp_path: Path) -> None:
-    with sites(a={f"/{n}": page() for n in (1, 2, 3)}) as opened:
-        a = opened["a"]
-        a.routes["/map.xml"] = urlset("/1", "/2", lastmod="2026-11-03")
-        crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
-        a.routes["/map.xml"] = urlset("/1", "/2", "/3", lastmod="2026-11-03")
-        again(tmp_path)
-        found = crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
-
-        assert a.pages == ["/map.xml", "/1", "/2", "/map.xml", "/3"]
-        assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
-        assert "'webcrawler/done/sitemap': 1" in found.log  # and no check of a document
+    assert site.pages == ["/", "/map.xml", "/map.xml", "/1"]
+    assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 1}
 
 
-@pytest.mark.slow
-def test_sitemaps_of_a_frontier_that_was_cleared_are_read_anew_as_sitemaps(tmp_path: Path) -> None:
-    with sites(a={"/1": page(), "/home": page()}) as opened:
-        a = opened["a"]
-        a.routes["/map.xml"] = urlset("/1")
-        crawl(tmp_path, "index", "-a", f"sitemaps={a.url}/map.xml")
-        assert command("frontier", "clear", folder=tmp_path).status == 0
-        again(tmp_path)
-        found = crawl(tmp_path, "index", "-a", f"seeds={a.url}/home")
+def test_a_sitemap_that_is_due_again_brings_what_is_new_in_it_and_nothing_else(
+    site: Site, tmp_path: Path
+) -> None:
+    site.routes["/map.xml"] = urlset("/1", "/2", lastmod="2026-11-03")
+    crawl(tmp_path, "index", "-a", f"sitemaps={site.url}/map.xml")
+    site.routes["/map.xml"] = urlset("/1", "/2", "/3", lastmod="2026-11-03")
+    again(tmp_path)
 
-        assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 1}
+    found = crawl(tmp_path, "index", "-a", f"sitemaps={site.url}/map.xml")
+
+    assert site.pages == ["/map.xml", "/1", "/2", "/map.xml", "/3"]
+    assert found.frontier["states"]["reasons"] == {"document": 3, "sitemap": 1}
+    assert "'webcrawler/done/sitemap': 1" in found.log  # and no check of a document
+
+
+def test_sitemaps_of_a_frontier_that_was_cleared_are_read_anew_as_sitemaps(
+    site: Site, tmp_path: Path
+) -> None:
+    site.routes["/map.xml"] = urlset("/1")
+    crawl(tmp_path, "index", "-a", f"sitemaps={site.url}/map.xml")
+    assert command("frontier", "clear", folder=tmp_path).status == 0
+    again(tmp_path)
+
+    found = crawl(tmp_path, "index", "-a", f"seeds={site.url}/home")
+
+    assert found.frontier["states"]["reasons"] == {"document": 2, "sitemap": 1}
 
 
 def again(folder: Path) -> None:
