@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from inprocess import command
-from localweb import PROJECT, Answer, Crawled, Site, copy_at_rest, crawl
+from localweb import PROJECT, Answer, Crawled, Site, copy_at_rest, crawl, robots, sites
 from test_catalog import number_of
 
 from webcrawler.archive.catalog import Catalog
@@ -30,6 +30,9 @@ from webcrawler.refresh.refresher import schedule_of
 from webcrawler.search import Searcher
 from webcrawler.settings import SETTINGS
 
+pytestmark = pytest.mark.slow
+
+ALL = ["", "a", "b", "c", "d"]
 HOW_TO = PROJECT / "docs" / "how-to" / "search-engine-for-my-sites.md"
 INDEXED = json.dumps(wiring.SETTINGS["ITEM_PIPELINES"])
 FAST = {"REFRESH_GONE": 0, "FRONTIER_DELAY": 0, "ADDRESSES_ALLOWED": "127.0.0.1/32", "FRONTIER_BACKOFF": 0.05}
@@ -87,9 +90,8 @@ class LivingSite:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Site]:
-    site = Site().start()
-    yield site
-    site.stop()
+    with sites(site={}) as opened:
+        yield opened["site"]
 
 
 @pytest.fixture
@@ -120,21 +122,13 @@ def checked(first_check: Path, living: LivingSite, tmp_path: Path) -> Path:
     return copy_at_rest(first_check, tmp_path / "crawl")
 
 
-def nightly_command() -> list[str]:
-    """The command of the timer that the how-to describes."""
+def night(tmp_path: Path, living: LivingSite) -> Crawled:
+    """Run the command of the timer that the how-to describes, as the owner of this site would write it."""
     line = re.search(r"^ExecStart=\S+/webcrawler (crawl .*)$", HOW_TO.read_text("utf-8"), re.MULTILINE)
     assert line
-    return shlex.split(line[1])
-
-
-def night(tmp_path: Path, living: LivingSite) -> Crawled:
-    """Run it for this site, as its owner would have written it."""
-    words = [
-        part.replace("@seeds.txt", living.site.url).replace("example.org,example.com", "127.0.0.1")
-        for part in nightly_command()
-    ]
+    told = line[1].replace("@seeds.txt", living.site.url).replace("example.org,example.com", "127.0.0.1")
     living.site.asked.clear()
-    ended = command(*words, folder=tmp_path, **FAST)
+    ended = command(*shlex.split(told), folder=tmp_path, **FAST)
     return Crawled(tmp_path, ended.status, ended.err)
 
 
@@ -142,19 +136,15 @@ def found(tmp_path: Path, words: str) -> set[str]:
     return {hit.url.rpartition("/")[2] for hit in Searcher(tmp_path, deadline_seconds=60).search(words).hits}
 
 
-@pytest.mark.slow
 def test_the_story_of_a_site_that_changes_and_is_crawled_every_night(
     tmp_path: Path, living: LivingSite
 ) -> None:
     night(tmp_path, living)
     assert found(tmp_path, "wordav1") == {"a"}
 
-    living.pages["a"].version = 2
+    living.pages |= {"": Page([*"abcd", "new"], version=2), "a": Page([], version=2), "new": Page([])}
     del living.pages["b"]
     living.status["c"] = 410
-    living.pages["new"] = Page([])
-    living.pages[""].links.append("new")
-    living.pages[""].version = 2
     second = night(tmp_path, living)
 
     assert second.status == 0
@@ -172,14 +162,13 @@ def test_the_story_of_a_site_that_changes_and_is_crawled_every_night(
     assert states["seen"] == states["done"] + states["failed"] == 7  # with the path that cannot exist
 
 
-@pytest.mark.slow
 def test_a_night_in_which_nothing_changed_indexes_nothing(tmp_path: Path, living: LivingSite) -> None:
     night(tmp_path, living)
     changes = last_change(tmp_path)
 
     second = night(tmp_path, living)
 
-    assert sorted(living.asked) == ["", "a", "b", "c", "d"]
+    assert sorted(living.asked) == ALL
     assert last_change(tmp_path) == changes
     assert second.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
 
@@ -193,7 +182,6 @@ def once(tmp_path: Path, living: LivingSite, *arguments: str, **settings: Any) -
     return crawl(tmp_path, "index", "-a", f"seeds={living.site.url}", *arguments, **{**FAST, **settings})
 
 
-@pytest.mark.slow
 def test_without_refresh_nothing_is_fetched_again_and_the_crawl_says_what_can_be_checked(
     crawled: Path, living: LivingSite
 ) -> None:
@@ -203,24 +191,20 @@ def test_without_refresh_nothing_is_fetched_again_and_the_crawl_says_what_can_be
     assert "nothing new to fetch; 5 documents can be checked: -a refresh=once" in after.log
 
 
-@pytest.mark.slow
 def test_max_pages_counts_checks_and_new_documents_alike_and_the_pass_goes_on_next_time(
     crawled: Path, living: LivingSite
 ) -> None:
-    arguments = ("-a", "refresh=once", "-a", "max_pages=3")
-
-    first = once(crawled, living, *arguments)
+    first = once(crawled, living, "-a", "refresh=once", "-a", "max_pages=3")
     asked = list(living.asked)
-    second = once(crawled, living, *arguments)
+    second = once(crawled, living, "-a", "refresh=once", "-a", "max_pages=3")
 
     assert "going on with the checks of" not in first.log
     assert re.search(r"going on with the checks of \d\d \w+ \d\d:\d\d UTC: 2 left", second.log)
     assert (len(asked), len(living.asked)) == (3, 2)
-    assert sorted(asked + living.asked) == ["", "a", "b", "c", "d"]
+    assert sorted(asked + living.asked) == ALL
     assert first.frontier["states"]["seen"] == 6
 
 
-@pytest.mark.slow
 def test_checks_come_before_what_is_new(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living, "-a", "max_pages=3")
     before = set(living.asked)
@@ -230,18 +214,21 @@ def test_checks_come_before_what_is_new(tmp_path: Path, living: LivingSite) -> N
     assert set(living.asked) == before
 
 
-@pytest.mark.slow
-def test_an_outage_removes_nothing_and_counts_as_before(crawled: Path, living: LivingSite) -> None:
-    living.status = dict.fromkeys(["", "a", "b", "c"], 500) | {"d": 403}
+def test_pages_that_fail_on_their_last_try_stay_and_are_known_to_fail(
+    crawled: Path, living: LivingSite
+) -> None:
+    living.status = {"": 500, "a": 503, "b": 500, "c": 403}
 
     after = once(crawled, living, "-a", "refresh=once", FRONTIER_TRIES=2)
 
     assert len(after.documents()) == 5
     assert after.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
-    assert "'webcrawler/checked/failed': 5" in after.log
+    assert "'webcrawler/checked/failed': 4" in after.log
+    catalog = Catalog(crawled / "catalog.sqlite", readonly=True)
+    failing = {number_of(catalog, f"{living.site.url}/{path}") for path in living.status}
+    assert {number for number, _ in catalog.checks.at_risk()} == failing
 
 
-@pytest.mark.slow
 def test_a_page_without_validators_is_fetched_whole_and_still_changes_nothing(
     tmp_path: Path, living: LivingSite
 ) -> None:
@@ -255,7 +242,6 @@ def test_a_page_without_validators_is_fetched_whole_and_still_changes_nothing(
     assert last_change(tmp_path) == changes
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["breadth", "backlink", "fifo"])
 def test_links_that_a_check_finds_are_followed_in_the_same_run(
     tmp_path: Path, living: LivingSite, mode: str
@@ -271,21 +257,17 @@ def test_links_that_a_check_finds_are_followed_in_the_same_run(
     assert len(after.documents()) == 7
 
 
-@pytest.mark.slow
 def test_only_checks_are_made_with_refresh_only(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living, "-a", "max_pages=3")
     before = set(living.asked)
 
-    after = once(
-        tmp_path, living, "-a", "refresh=only", "-a", "max_pages=2", REFRESH_AT_MOST=0, FRONTIER_DELAY=0
-    )
+    after = once(tmp_path, living, "-a", "refresh=only", "-a", "max_pages=2", REFRESH_AT_MOST=0)
 
     assert len(living.asked) >= 2
     assert set(living.asked) <= before
     assert len(after.documents()) == 3
 
 
-@pytest.mark.slow
 def test_with_refresh_yes_both_go_on_until_a_bound_is_reached(tmp_path: Path, living: LivingSite) -> None:
     once(tmp_path, living, "-a", "max_pages=2")
 
@@ -295,7 +277,6 @@ def test_with_refresh_yes_both_go_on_until_a_bound_is_reached(tmp_path: Path, li
     assert len(living.asked) == 12
 
 
-@pytest.mark.slow
 def test_a_wrong_word_is_one_line(tmp_path: Path) -> None:
     after = crawl(tmp_path, "index", "-a", "refresh=daily")
 
@@ -303,19 +284,13 @@ def test_a_wrong_word_is_one_line(tmp_path: Path) -> None:
     assert after.log.strip() == "error: refresh='daily' is not valid: choose one of no, once, yes, only"
 
 
-@pytest.mark.slow
 def test_what_only_the_sitemap_names_is_found_by_a_later_pass(tmp_path: Path, living: LivingSite) -> None:
-    sitemap = {"Content-Type": "application/xml"}
-
-    def urls(_: Site) -> Answer:
-        names = [f"{living.site.url}/{name}" for name in living.pages]
-        return Answer(
-            "<urlset>" + "".join(f"<url><loc>{name}</loc></url>" for name in names) + "</urlset>",
-            headers=sitemap,
-        )
+    def urls(site: Site) -> Answer:
+        entries = "".join(f"<url><loc>{site.url}/{name}</loc></url>" for name in living.pages)
+        return Answer(f"<urlset>{entries}</urlset>", kind="application/xml")
 
     living.site.routes["/sitemap.xml"] = urls
-    living.site.routes["/robots.txt"] = Answer(f"Sitemap: {living.site.url}/sitemap.xml", kind="text/plain")
+    living.site.routes["/robots.txt"] = robots(f"Sitemap: {living.site.url}/sitemap.xml")
     bounded = ("-a", "domains=127.0.0.1")
     once(tmp_path, living, *bounded)
     living.pages["unlinked"] = Page([])
@@ -327,26 +302,13 @@ def test_what_only_the_sitemap_names_is_found_by_a_later_pass(tmp_path: Path, li
     assert after.frontier["states"]["reasons"] == {"document": 6, "sitemap": 1, "not-found": 1}
 
 
-ALL = ["", "a", "b", "c", "d"]
-
-
 def again(tmp_path: Path, what: str) -> str:
     answered = command("frontier", "again", what, folder=tmp_path)
     assert answered.status == 0, answered.err
     return answered.out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("what", "asked"),
-    [
-        ("/a", ["a"]),
-        ("", ["", "a", "b", "c", "d"]),
-        ("/", [""]),
-        ("/*", ["", "a", "b", "c", "d"]),
-        ("/x*", []),
-    ],
-)
+@pytest.mark.parametrize(("what", "asked"), [("/a", ["a"]), ("", ALL), ("/", [""]), ("/*", ALL), ("/x*", [])])
 def test_pages_are_queued_again_by_url_server_or_pattern(
     crawled: Path, living: LivingSite, what: str, asked: list[str]
 ) -> None:
@@ -358,7 +320,6 @@ def test_pages_are_queued_again_by_url_server_or_pattern(
     assert after.frontier["states"]["reasons"] == {"document": 5}
 
 
-@pytest.mark.slow
 def test_a_pass_lasts_until_its_last_check_is_made(checked: Path, living: LivingSite) -> None:
     """Else a crawl that is killed before would begin another one."""
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
@@ -375,14 +336,12 @@ def test_a_pass_lasts_until_its_last_check_is_made(checked: Path, living: Living
         assert frontier.refresh.startswith("once ")
 
 
-@pytest.mark.slow
 def test_a_page_that_becomes_a_soft_404_leaves_the_second_time(tmp_path: Path, living: LivingSite) -> None:
     living.missing = 200
     once(tmp_path, living, ITEM_PIPELINES=INDEXED)
     del living.pages["b"]
 
-    first = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
-    second = once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED)
+    first, second = [once(tmp_path, living, "-a", "refresh=once", ITEM_PIPELINES=INDEXED) for _ in range(2)]
 
     assert "'webcrawler/checked/missing': 1" in first.log
     assert "'webcrawler/checked/gone': 1" in second.log
@@ -390,7 +349,6 @@ def test_a_page_that_becomes_a_soft_404_leaves_the_second_time(tmp_path: Path, l
     assert second.frontier["states"]["reasons"] == {"document": 4, "probe": 1, "not-found": 1}
 
 
-@pytest.mark.slow
 def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path, living: LivingSite) -> None:
     """As pages do that a program in the browser would fill."""
     living.missing = 200
@@ -403,17 +361,6 @@ def test_a_page_that_always_said_what_stands_for_not_found_stays(tmp_path: Path,
     assert f"{living.site.url}/shell" in after.documents()
 
 
-@pytest.mark.slow
-def test_a_page_that_fails_on_its_last_try_is_known_to_fail(crawled: Path, living: LivingSite) -> None:
-    living.status = {"a": 503}
-
-    once(crawled, living, "-a", "refresh=once", FRONTIER_TRIES=2)
-
-    catalog = Catalog(crawled / "catalog.sqlite", readonly=True)
-    assert [number for number, _ in catalog.checks.at_risk()] == [number_of(catalog, f"{living.site.url}/a")]
-
-
-@pytest.mark.slow
 def test_a_page_that_was_checked_and_removed_and_let_in_again_is_counted_once(
     checked: Path, living: LivingSite
 ) -> None:
@@ -425,7 +372,6 @@ def test_a_page_that_was_checked_and_removed_and_let_in_again_is_counted_once(
     assert after.frontier["states"]["reasons"] == {"document": 5, "not-found": 1}
 
 
-@pytest.mark.slow
 def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(crawled: Path, living: LivingSite) -> None:
     living.status = {"a": 410}
     once(crawled, living, "-a", "refresh=once")
@@ -438,7 +384,6 @@ def test_a_gone_page_that_was_removed_does_not_keep_a_pass_going(crawled: Path, 
     assert after.status == 0
 
 
-@pytest.mark.slow
 def test_the_home_page_is_no_soft_404_where_it_stands_for_all_that_is_missing(
     tmp_path: Path, living: LivingSite
 ) -> None:
@@ -452,27 +397,17 @@ def test_the_home_page_is_no_soft_404_where_it_stands_for_all_that_is_missing(
     assert f"{living.site.url}/" in after.documents()
 
 
-@pytest.mark.slow
 def test_a_pass_whose_refresher_cannot_work_ends_and_the_next_goes_on(
-    tmp_path: Path, living: LivingSite
+    crawled: Path, living: LivingSite, tmp_path: Path
 ) -> None:
-    once(tmp_path, living)
-    broken = tmp_path / "broken"
-    broken.mkdir()
     fails = "import sys\nif 'refresher' in ' '.join(sys.orig_argv): raise SystemExit('it fails')\n"
-    (broken / "sitecustomize.py").write_text(fails)
+    (tmp_path / "sitecustomize.py").write_text(fails)
+    broken = {"process": "its refresher fails at its start", "variables": {"PYTHONPATH": tmp_path}}
 
-    failed = once(
-        tmp_path,
-        living,
-        "-a",
-        "refresh=once",
-        process="its refresher fails at its start",
-        variables={"PYTHONPATH": broken},
-    )
-    checked = once(tmp_path, living, "-a", "refresh=once")
+    failed = once(crawled, living, "-a", "refresh=once", **broken)
+    checked = once(crawled, living, "-a", "refresh=once")
 
     assert failed.status == 1
     assert "the process refresh fails again and again" in failed.log
-    assert sorted(living.asked) == ["", "a", "b", "c", "d"]
+    assert sorted(living.asked) == ALL
     assert "checked 5 documents: 5 unchanged" in checked.log
