@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 from inprocess import command
-from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, scrapy, sites
+from localweb import PROJECT, Answer, Route, Site, environment, redirect, robots, sites
 from PIL import Image
 from ports import dead_server
 from scrapy import Spider
@@ -34,7 +34,6 @@ from webcrawler.connection import connect
 from webcrawler.crawl.dropin.seeds import request_of
 from webcrawler.frontier import Frontier, inspect, ordering
 
-HERE = Path(__file__).parent
 ADDON = 'ADDONS = {"webcrawler.addon.WebCrawlerAddon": 500}'
 PAGES = 8
 
@@ -43,16 +42,11 @@ PAGES = 8
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new project, the spiders, and the one line."""
     folder = tmp_path_factory.mktemp("foreign")
-    subprocess.run(
-        [sys.executable, "-m", "scrapy", "startproject", "tutorial", folder],
-        env=environment(folder),
-        cwd=folder,
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-    shutil.copy(HERE / "foreign/spiders.py", folder / "tutorial/spiders/copied.py")
+    assert command("startproject", "tutorial", str(folder), folder=folder).status == 0
+    foreign = Path(__file__).parent / "foreign"
+    shutil.copy(foreign / "spiders.py", folder / "tutorial/spiders/copied.py")
     for name in ("pipelines.py", "fingerprints.py"):
-        shutil.copy(HERE / "foreign" / name, folder / "tutorial" / name)
+        shutil.copy(foreign / name, folder / "tutorial" / name)
     settings = folder / "tutorial/settings.py"
     text = settings.read_text("utf-8")
     assert "ADDONS = {}" in text
@@ -133,7 +127,7 @@ def start(project: Path, tmp_path: Path) -> Iterator[Start]:
 def ended(project: Path, tmp_path: Path) -> Start:
     """Runs a spider to its end, in this process."""
 
-    def run(spider: str, *arguments: str, plainly: bool = False, **settings: object) -> Run:
+    def run(spider: str, *arguments: str, plainly: bool = False, status: int = 0, **settings: object) -> Run:
         folder = tmp_path / ("plain" if plainly else "ours")
         folder.mkdir(exist_ok=True)
         given = {"ADDONS": "{}"} if plainly else {"FRONTIER_BACKOFF": 0.05}
@@ -145,7 +139,7 @@ def ended(project: Path, tmp_path: Path) -> Start:
             module="tutorial.settings",
             **{**given, **settings},
         )
-        assert done.status == 0, done.err
+        assert done.status == status, done.err
         return Run(folder, log=done.err)
 
     return run
@@ -170,10 +164,8 @@ def quotes(site: Site) -> Answer:
         f"<a href=/author/{number}{n}>about</a></div>"
         for n in range(3)
     )
-    following = (
-        f'<li class=next><a href="/page/{int(number) + 1}/">next</a></li>' if int(number) < PAGES else ""
-    )
-    return Answer(f"<html>{rows}{following}")
+    following = f'<li class=next><a href="/page/{int(number) + 1}/">next</a></li>'
+    return Answer(f"<html>{rows}{following if int(number) < PAGES else ''}")
 
 
 def login(site: Site) -> Answer:
@@ -182,9 +174,8 @@ def login(site: Site) -> Answer:
         form = "<input name=csrf value=x1 type=hidden><input name=username><input name=password>"
         return Answer(f"<form method=post>{form}", headers={"Set-Cookie": "session=new; Path=/"})
     good = asked.body == "csrf=x1&username=john&password=secret" and "session=new" in asked.headers["Cookie"]
-    return Answer(
-        "welcome" if good else "no", headers={"Set-Cookie": f"session={'in' if good else 'out'}; Path=/"}
-    )
+    text, session = ("welcome", "in") if good else ("no", "out")
+    return Answer(text, headers={"Set-Cookie": f"session={session}; Path=/"})
 
 
 def members(site: Site) -> Answer:
@@ -283,7 +274,8 @@ OF_A_DEAD_SERVER = {
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    with sites(site={}) as opened:
+    """Pages of quotes, unless a test says otherwise."""
+    with sites(site={"*": quotes}) as opened:
         yield opened["site"]
 
 
@@ -296,12 +288,11 @@ def test_a_spider_yields_what_it_yields_with_plain_scrapy(
     site.routes = dict(WEBS[spider])
     if spider == "sitemap":
         urls = [f"{site.url}/{kind}/{n}" for kind in ("product", "category", "other") for n in range(3)]
+        entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
         site.routes = {
             "/robots.txt": robots(f"Sitemap: {site.url}/map.xml"),
-            "/map.xml": Answer(
-                SITEMAP.format("".join(f"<url><loc>{url}</loc></url>" for url in urls)), kind="text/xml"
-            ),
-            **{f"/{url.split('/', 3)[3]}": Answer("page") for url in urls},
+            "/map.xml": Answer(SITEMAP.format(entries), kind="text/xml"),
+            **{url.removeprefix(site.url): Answer("page") for url in urls},
         }
     arguments = ["-a", f"site={site.url}"]
     if spider == "errback":
@@ -321,8 +312,7 @@ def test_a_spider_yields_what_it_yields_with_plain_scrapy(
     assert {name: ours.stat(name) for name in names} == {name: plain.stat(name) for name in names}
     failures = [set(re.findall("robotstxt/exception_count/[^:]+", run.log)) for run in (ours, plain)]
     assert failures[0] == failures[1]
-    asked = Counter((r.method, r.path, r.body) for r in site.received)
-    assert asked == asked_plainly
+    assert Counter((r.method, r.path, r.body) for r in site.received) == asked_plainly
     states = ours.states(spider)
     assert states["seen"] == states["done"] + states["failed"]
 
@@ -341,10 +331,9 @@ def trouble(ended: Start, site: Site) -> Run:
         "/moved": redirect("/new"),
         "/offsite": redirect("http://offsite.example/x"),
         "/flaky": flaky,
-        **{
-            path: Answer("x")
-            for path in ("/new", "/raises", "/item-fails", "/item-drops", "/counted", "/always")
-        },
+        **dict.fromkeys(
+            ("/new", "/raises", "/item-fails", "/item-drops", "/counted", "/always"), Answer("x")
+        ),
     }
     return ended("trouble", "-a", f"site={site.url}")
 
@@ -373,8 +362,6 @@ def test_redirects_retries_filters_and_failures(trouble: Run, site: Site) -> Non
 
 @pytest.mark.slow
 def test_what_cannot_be_written_down_is_said_once_and_fetched(ended: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
-
     run = ended("lambdas", "-a", f"site={site.url}")
 
     assert len(run.items) == len(set(in_any_order(run.items))) == 4 * PAGES
@@ -387,7 +374,6 @@ def test_what_cannot_be_written_down_is_said_once_and_fetched(ended: Start, site
 
 @pytest.mark.slow
 def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, ended: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
     until(lambda: len(site.pages) >= 8, "pages", first.process)
     first.kill()
@@ -404,8 +390,6 @@ def test_a_killed_spider_goes_on_and_nothing_is_lost(start: Start, ended: Start,
 
 @pytest.mark.deep("the test above kills one, test_workers.py has two")
 def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
-
     def worker() -> Run:
         return start("author", "-a", f"site={site.url}", CONCURRENT_REQUESTS=2, DOWNLOAD_DELAY=0.3)
 
@@ -429,7 +413,6 @@ def test_two_workers_that_are_killed_three_times_lose_nothing(start: Start, site
 def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(
     start: Start, ended: Start, site: Site
 ) -> None:
-    site.routes = {"*": quotes}
     first = start("lambdas", "-a", f"site={site.url}")
     until(lambda: len(site.pages) >= 5, "pages", first.process)
     first.kill()
@@ -441,7 +424,6 @@ def test_a_page_whose_requests_are_in_memory_is_repeated_after_a_kill(
 
 @pytest.mark.slow
 def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, ended: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
     first = start("author", "-a", f"site={site.url}")
     until(lambda: len(site.pages) >= 8, "pages", first.process)
     first.process.send_signal(signal.SIGINT)
@@ -455,7 +437,6 @@ def test_ctrl_c_ends_in_good_order_and_the_next_run_goes_on(start: Start, ended:
 
 @pytest.mark.slow
 def test_a_frontier_is_forgotten_on_request(ended: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
     ended("quotes", "-a", f"site={site.url}")
     again = ended("quotes", "-a", f"site={site.url}")
     assert len(again.items) == 3 * PAGES
@@ -470,7 +451,6 @@ def test_a_frontier_is_forgotten_on_request(ended: Start, site: Site) -> None:
 
 @pytest.mark.slow
 def test_two_processes_share_the_work(start: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
     runs = [start("author", "-a", f"site={site.url}") for _ in range(2)]
 
     for run in runs:
@@ -512,9 +492,8 @@ def test_seeds_are_taken_from_a_redis_key(ended: Start, site: Site, tmp_path: Pa
 def test_a_waiting_spider_takes_seeds_that_come_later(start: Start, site: Site, tmp_path: Path) -> None:
     site.routes = {"/late": Answer("late")}
     with connect(None, tmp_path / "ours") as connection:
-        run = start(
-            "waiting", FRONTIER_IDLE=60, REDIS_START_URLS_KEY="seeds:of:%(name)s", CLOSESPIDER_ITEMCOUNT=1
-        )
+        key = {"REDIS_START_URLS_KEY": "seeds:of:%(name)s"}
+        run = start("waiting", FRONTIER_IDLE=60, CLOSESPIDER_ITEMCOUNT=1, **key)
         frontier = Frontier(connection.client, ordering("priority"), "waiting")
         until(frontier.stored_mode, "it to begin", run.process)
         connection.client.rpush("seeds:of:waiting", f"{site.url}/late")
@@ -555,8 +534,6 @@ def test_budgets_and_robots_txt_go_by_our_urls(
 
 
 def test_the_scheduler_alone_is_enough(ended: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
-
     run = ended("quotes", "-a", f"site={site.url}", ADDONS="{}", SCHEDULER="webcrawler.scheduler.Scheduler")
 
     assert len(run.items) == 3 * PAGES
@@ -640,19 +617,17 @@ def test_a_seed_becomes_the_request_that_scrapy_redis_makes_of_it(seed: dict[str
 
 @pytest.mark.slow
 def test_by_default_urls_are_told_apart_as_in_scrapy_and_another_identity_is_refused(
-    start: Start, ended: Start, site: Site
+    ended: Start, site: Site
 ) -> None:
     site.routes = {"*": Answer("page")}
 
     run = ended("spellings", "-a", f"site={site.url}")
 
     assert len(run.items) == 5  # the start, and four of the six spellings
-    refused = start("spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical")
-    log = refused.process.communicate(timeout=240)[1]
-    assert "was made with FRONTIER_IDENTITY=scrapy: set it so" in log
-    anew = ended(
-        "spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical", SCHEDULER_FLUSH_ON_START=1
-    )
+    refused = ended("spellings", "-a", f"site={site.url}", FRONTIER_IDENTITY="canonical", status=1)
+    assert "was made with FRONTIER_IDENTITY=scrapy: set it so" in refused.log
+    canonical = {"FRONTIER_IDENTITY": "canonical", "SCHEDULER_FLUSH_ON_START": 1}
+    anew = ended("spellings", "-a", f"site={site.url}", **canonical)
     assert len(anew.items) == 5 + 4
 
 
@@ -662,9 +637,8 @@ def test_explain_and_again_take_a_url_and_mean_its_get(ended: Start, site: Site)
     run = ended("spellings", "-a", f"site={site.url}")
 
     def told(verb: str, path: str) -> dict[str, Any]:
-        url, name = f"{site.url}{path}", ("--name", "spellings", "--json")
-        out, log = scrapy("frontier", verb, url, *name, folder=run.folder).communicate(timeout=240)
-        return json.loads(out or log)  # type: ignore[no-any-return]
+        words = (verb, f"{site.url}{path}", "--name", "spellings", "--json")
+        return json.loads(command("frontier", *words, folder=run.folder).out)  # type: ignore[no-any-return]
 
     assert told("explain", "/a/?y=2&x=1")["state"] == "decided"
     assert told("explain", "/a/?y=2&x=1&utm_source=x")["state"] == "unseen"
@@ -673,8 +647,6 @@ def test_explain_and_again_take_a_url_and_mean_its_get(ended: Start, site: Site)
 
 
 def test_the_add_on_says_so_where_another_scheduler_is_still_set(ended: Start, site: Site) -> None:
-    site.routes = {"*": quotes}
-
     run = ended("quotes", "-a", f"site={site.url}", SCHEDULER="scrapy.core.scheduler.Scheduler")
 
     assert "SCHEDULER=scrapy.core.scheduler.Scheduler is still set, so the add-on does nothing" in run.log
