@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from failpoints import HOOK
-from localweb import Answer, copy_at_rest, scrapy, sites
+from localweb import Answer, copy_at_rest, page, scrapy, sites
 from test_removing import Collection
 
 from webcrawler.archive.catalog import Catalog
@@ -22,13 +22,12 @@ SECRET, ANCHOR = "xyzzyword", "plughanchor"  # what a private page says, and how
 SAME = Answer("<title>Twins</title><p>The armadillo says the same here as there.")
 ROUTES = {
     "/secret": SAME,
-    "/": Answer(
-        '<title>Home</title><a href="/private">in</a> <a href="/copy">copy</a> <a href="/more">more</a>'
-    ),
+    "/": page("/private", "/copy", "/more"),
     "/private": Answer(f'<title>Private</title><p>{SECRET} <a href="/more">{ANCHOR}</a>'),
     "/copy": SAME,
     "/more": Answer("<title>More</title><p>The armadillo stays."),
 }
+LATER_FILE = pytest.mark.deep("the first file has the same steps as the next ones")
 STEPS = ("before-write", "written", "moved", "swapped")
 WHERE = {"catalog.sqlite", "MAIN", "vocabulary.npz"}  # MAIN: segments of the indexes
 PURGED, STAYING = ("/private", "/secret"), {"/", "/copy", "/more"}
@@ -57,9 +56,7 @@ def purge(collection: Collection) -> dict[str, int]:
 
 def holds(folder: Path, *words: str) -> list[str]:
     """The files whose bytes hold one of the words."""
-    found = [
-        path for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(folder / "redis")
-    ]
+    found = [path for path in folder.rglob("*") if path.is_file() and folder / "redis" not in path.parents]
     return [path.name for path in found if any(word.encode() in path.read_bytes() for word in words)]
 
 
@@ -74,7 +71,6 @@ def archived(collection: Collection) -> dict[str, list[bytes]]:
 
 def check(collection: Collection) -> None:
     """All that stays is where the catalog says; nothing is left of what was purged."""
-    assert set(archived(collection)) == STAYING
     assert {path: len(bodies) for path, bodies in archived(collection).items()} == dict.fromkeys(STAYING, 1)
     with closing(Catalog(collection.folder / "catalog.sqlite", readonly=True)) as catalog:
         documents = catalog.documents([number for number, _ in catalog.urls.all()]).values()
@@ -137,14 +133,7 @@ def test_purging_twice_changes_nothing_more(collection: Collection) -> None:
     "failpoint",
     [
         *(f"purge.{step}:kill:1" for step in STEPS),
-        *(
-            pytest.param(
-                f"purge.{step}:kill:{n}",
-                marks=pytest.mark.deep("the first file has the same steps as the next ones"),
-            )
-            for n in (2, 3)
-            for step in STEPS
-        ),
+        *(pytest.param(f"purge.{step}:kill:{n}", marks=LATER_FILE) for n in (2, 3) for step in STEPS),
         "purge.forgotten:kill",
         "purge.compacted:kill",
         "catalog.statement:kill:3",  # amid the removal
@@ -166,10 +155,8 @@ def test_a_running_crawl_is_not_disturbed(collection: Collection) -> None:
     with hold_crawl(collection.folder):
         status, _, told = collection.run("remove", collection.url("/private"), "--purge")
 
-    assert (status, told) == (
-        2,
-        "error: a crawl or a search of the web is running on this data folder: end it before --purge\n",
-    )
+    line = "error: a crawl or a search of the web is running on this data folder: end it before --purge\n"
+    assert (status, told) == (2, line)
     assert not (collection.folder / "scope.json").exists()
 
 
