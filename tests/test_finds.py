@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from localweb import WITHOUT_INDEX, Answer, Site, copy_at_rest, crawl, scrapy
+from localweb import Answer, Crawled, Site, copy_at_rest, crawl, scrapy
+from test_realtime import WITH_INDEX
 from waiting import PATIENCE_SECONDS, until
 
 from webcrawler.archive.catalog import Catalog
@@ -25,10 +25,7 @@ from webcrawler.web.judge import JudgmentFiles
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = {
-    "ITEM_PIPELINES": json.dumps(json.loads(WITHOUT_INDEX) | {"pipelines.fulltext.FullTextPipeline": 400}),
-    "ADDRESSES_ALLOWED": "127.0.0.0/8",
-}
+SETTINGS = {"ITEM_PIPELINES": WITH_INDEX, "ADDRESSES_ALLOWED": "127.0.0.0/8"}
 
 
 def page(title: str, *links: str) -> Answer:
@@ -86,7 +83,7 @@ def sites(servers: Sites) -> Sites:
 def crawled(servers: Sites, tmp_path_factory: pytest.TempPathFactory) -> Path:
     set_up(servers)
     folder = tmp_path_factory.mktemp("crawled") / "crawl"
-    index(folder, f"seeds={servers.ours.url}/", "domains=127.0.0.1")
+    run(folder, "index", f"seeds={servers.ours.url}/", "domains=127.0.0.1")
     assert seen_by_all(folder) == {servers.ours.url + "/more"}
     return folder
 
@@ -96,18 +93,16 @@ def folder(crawled: Path, sites: Sites, tmp_path: Path) -> Path:
     return copy_at_rest(crawled, tmp_path / "crawl")
 
 
-def index(folder: Path, *arguments: str, process: bool = False) -> None:
+def run(folder: Path, spider: str, *arguments: str, process: str = "") -> Crawled:
     words = (part for one in arguments for part in ("-a", one))
-    done = crawl(folder, "index", *words, process=process, **SETTINGS)
+    done = crawl(folder, spider, *words, process=process, **SETTINGS)
     assert done.status == 0, done.log
     follower.wait_until_caught_up(folder)
+    return done
 
 
 def search(folder: Path, *arguments: str, query: str = "query=quokka") -> Journal:
-    words = (query, "strategy=breadth", "job=test", *arguments)
-    done = crawl(folder, "realtime", *(part for one in words for part in ("-a", one)), **SETTINGS)
-    assert done.status == 0, done.log
-    follower.wait_until_caught_up(folder)
+    run(folder, "realtime", query, "strategy=breadth", "job=test", *arguments)
     found = journal.read(folder, "test")
     assert found is not None
     return found
@@ -119,9 +114,7 @@ def seen_by_all(folder: Path, query: str = "quokka", job: str = "") -> set[str]:
 
 
 def documents(folder: Path) -> set[str]:
-    with closing(Catalog(folder / "catalog.sqlite", readonly=True)) as catalog:
-        urls = dict(catalog.urls.all())
-        return {urls[number] for number in catalog.documents(list(urls))}
+    return Crawled(folder, 0, "").documents()
 
 
 def counts(folder: Path) -> dict[str, int]:
@@ -232,8 +225,8 @@ def test_what_was_judged_good_stays(sites: Sites, folder: Path) -> None:
 
 def test_what_an_index_crawl_reaches_stays(sites: Sites, folder: Path) -> None:
     before, reached = documents(folder), sites.near.url + "/quokka"
-    job = (f"seeds={reached}", "domains=127.0.0.2", "max_pages=1")
-    in_its_midst(sites, folder, lambda: index(folder, *job, process="while another one runs"))
+    job = ("index", f"seeds={reached}", "domains=127.0.0.2", "max_pages=1")
+    in_its_midst(sites, folder, lambda: run(folder, *job, process="while another one runs"))
 
     search(folder, "keep=no")
 
@@ -263,7 +256,7 @@ def test_the_finds_of_a_search_that_was_killed_leave_with_the_next_when_it_was_n
     os.utime(lock, (long_ago, long_ago))
 
     if next_one == "crawl":
-        index(folder)
+        run(folder, "index")
     else:
         search(folder, "keep=no", "max_pages=1", query="query=zither")
 
@@ -283,13 +276,11 @@ def test_a_search_that_was_killed_goes_on_by_its_name_and_loses_nothing(
     sites.far.routes["/last"] = page("The end")
     asked = {site: site.times("/") for site in sites}
     if between == "crawl":
-        index(folder)
+        run(folder, "index")
 
-    words = ("-a", "job=test", "-s", "FRONTIER_DELAY=0")
-    done = crawl(folder, "realtime", *words, **SETTINGS)
+    done = run(folder, "realtime", "job=test")
 
-    assert done.status == 0 and "going on with the search test: 3 pages are there" in done.log
-    follower.wait_until_caught_up(folder)
+    assert "going on with the search test: 3 pages are there" in done.log
     found = journal.read(folder, "test")
     assert found and (found["query"], found["reason"]) == ("quokka", "nothing_left")
     assert (found["fetched"], found["similar"], found["kept"]) == (4, 2, 2)
