@@ -12,17 +12,15 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from math import inf
 from pathlib import Path
 
 import failpoints
 import pytest
-from localweb import WITHOUT_INDEX, Answer, Site, page, scrapy, sites
+from localweb import WITHOUT_INDEX, Answer, Crawled, Site, page, scrapy, sites
 from waiting import until
 
 from webcrawler import metrics
-from webcrawler.archive.catalog import Catalog
 from webcrawler.connection import connect
 from webcrawler.frontier import Frontier, inspect, ordering
 
@@ -31,6 +29,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/locks").exists(), reason="who holds a lock is asked of /proc"),
 ]
 
+SAME = pytest.mark.deep("the other ending waits for the same")
 PAGES = 80
 BATCH_DOCUMENTS = 5
 OPTIONS = {
@@ -80,10 +79,8 @@ class World:
         path = self._logs / name
         return path.read_text() if path.exists() else ""
 
-    def states(self) -> dict[str, int]:
-        with connect(None, self.folder) as connection:
-            found: dict[str, int] = inspect.stats(Frontier(connection.client, ordering("fifo")))
-            return found
+    def found(self) -> Crawled:
+        return Crawled(self.folder, 0, "")
 
     def leased(self) -> set[str]:
         paths = ["/", *(f"/{number}" for number in range(PAGES))]
@@ -106,13 +103,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         connect(None, world.folder).close()  # the last user stops the server that a kill leaves
 
 
-@pytest.mark.parametrize(
-    "ending",
-    [
-        signal.SIGKILL,
-        pytest.param(signal.SIGCONT, marks=pytest.mark.deep("the other ending waits for the same")),
-    ],
-)
+@pytest.mark.parametrize("ending", [signal.SIGKILL, pytest.param(signal.SIGCONT, marks=SAME)])
 def test_others_wait_for_a_worker_stopped_in_a_transaction_and_go_on_by_themselves(
     world: World, ending: signal.Signals
 ) -> None:
@@ -133,20 +124,17 @@ def test_others_wait_for_a_worker_stopped_in_a_transaction_and_go_on_by_themselv
     until(lambda: world.log("other.log").count(says) >= 4, "the other to say so twice more")
     assert by_other() < PAGES - len(in_its_hands)  # only what it had leased by then
     assert other.poll() is None
-    assert world.states()["leased"] >= by_other()  # it keeps what it has fetched: its heart beats
+    states = world.found().frontier["states"]
+    assert states["leased"] >= by_other()  # it keeps what it has fetched: its heart beats
 
     stopped.send_signal(ending)
     assert other.wait(240) == 0
     if ending is signal.SIGCONT:
         assert stopped.wait(240) == 0
 
-    states = world.states()
-    assert (states["seen"], states["done"], states["reasons"]) == (
-        PAGES + 1,
-        PAGES + 1,
-        {"document": PAGES + 1},
-    )
-    with closing(Catalog(world.folder / "catalog.sqlite", readonly=True)) as catalog:
-        assert catalog.stats()["documents"] == PAGES + 1
+    found = world.found()
+    states, pages = found.frontier["states"], PAGES + 1
+    assert (states["seen"], states["done"], states["reasons"]) == (pages, pages, {"document": pages})
+    assert len(found.documents()) == pages
     again = {path for path, times in Counter(world.site.pages).items() if times > 1}
     assert again <= in_its_hands  # leases of the one that was stopped went on to the other
