@@ -13,28 +13,11 @@ from webcrawler.frontier.slots import Client, Partition
 from webcrawler.urls import registrable_domain, split
 
 HOUR = 3600  # seconds; the times of the tests are further apart
-HASHES = (
-    "meta",
-    "counts",
-    "site",
-    "taken",
-    "turns",
-    "domains",
-    "others",
-    "windows",
-    "repeats",
-    "leases",
-    "alone",
-    "quarantined",
-)
-BESIDE = ("tries", "deaths", "spelling", "request", "note")
+COUNTED = ("taken", "turns", "domains", "others", "windows", "repeats")  # of servers and domains
+BESIDE = ("tries", "deaths", "spelling", "request", "note")  # URLs
+HASHES = ("meta", "counts", "site", "leases", "alone", "quarantined", *COUNTED, *BESIDE)
 SORTED_SETS = ("queue", "retry", "ready", "doubtful", "wait", "ends", "workers")
 SETS = ("seen", "downloading", "held", "raised")
-READ = {
-    **dict.fromkeys((*HASHES, *BESIDE), "HGETALL"),
-    **dict.fromkeys(SORTED_SETS, "ZRANGE"),
-    **dict.fromkeys(SETS, "SMEMBERS"),
-}
 
 
 class Keys:
@@ -48,12 +31,13 @@ class Keys:
         pipe.time()
         for name in names:
             kind = name.removeprefix(partition.prefix).partition(":")[0]
-            if name.startswith(partition.base + "server:"):
+            if kind in HASHES or name.startswith(partition.base + "server:"):
                 pipe.hgetall(name)
-            elif READ[kind] == "ZRANGE":
+            elif kind in SORTED_SETS:
                 pipe.zrange(name, 0, -1, withscores=True)
             else:
-                pipe.execute_command(READ[kind], name)
+                assert kind in SETS, name
+                pipe.smembers(name)
         (seconds, micros), *values = pipe.execute()
         self.now = seconds + micros / 1e6
         for name, value in zip(names, values, strict=True):

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from frontier_keys import Keys
+from frontier_keys import COUNTED, Keys
 from frontier_pair_ends import Ends
 from frontiers import let_pass
 
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Known, inspect, maintenance, ordering
 from webcrawler.records import Link
-
-COUNTED = ("taken", "turns", "domains", "others", "windows", "repeats")  # of servers and domains
 
 
 ROUNDS = 1_000  # a URL is decided in each

@@ -30,14 +30,12 @@ class Crawl:
         partitions: int,
         workers: Sequence[str],
     ) -> None:
-        self.client = client
+        self.client, self.frontiers = client, dict[str, Frontier]()
         client.flushdb()
-        self.frontiers = {
-            name: Frontier(client, ordering(mode), "index", polite, name, budgets, partitions)
-            for name in workers
-        }
-        for frontier in self.frontiers.values():
+        for name in workers:
+            frontier = Frontier(client, ordering(mode), "index", polite, name, budgets, partitions)
             frontier.open(mode)
+            self.frontiers[name] = frontier
         self.frontier = frontier  # any will do where it does not matter which
         self.partitions = self.frontier.partitions
         self.models = {
@@ -107,19 +105,9 @@ class Crawl:
         link, partition = url.link, self.partitions.of_server(lease.server)
         assert lease.token > self.newest[partition]
         self.newest[partition] = url.token = lease.token
+        named = (link.id, link.url, link.spelling, url.server.name)
         doubtful = not url.server.in_time
-        assert lease == Lease(
-            link.id,
-            link.url,
-            link.spelling,
-            url.server.name,
-            lease.token,
-            url.tries,
-            link.request,
-            doubtful,
-            url.told,
-            url.note,
-        )
+        assert lease == Lease(*named, lease.token, url.tries, link.request, doubtful, url.told, url.note)
 
     def _compare_rest(self, found: Leased, doubtful: int) -> None:
         states = self.states()

@@ -110,11 +110,10 @@ def places(frontier: Frontier) -> dict[str, list[str]]:
     """Every URL that waits or is out, with each place it stands at; decided ones stand nowhere."""
     client, prefix = frontier.client, prefix_of(frontier)
     found: dict[str, list[str]] = {}
-    for key in client.scan_iter(match="*"):
+    for key in client.scan_iter(match=f"{prefix}queue:*"):
         server = key.decode().removeprefix(prefix + "queue:")
-        if server != key.decode():
-            for path in client.zrange(key, 0, -1):
-                found.setdefault(server + path.decode(), []).append("queue")
+        for path in client.zrange(key, 0, -1):
+            found.setdefault(server + path.decode(), []).append("queue")
     for member in client.zrange(prefix + "retry", 0, -1):
         found.setdefault(member.decode().replace(" ", ""), []).append("retry")
     for url in client.hkeys(prefix + "leases"):
@@ -124,9 +123,7 @@ def places(frontier: Frontier) -> dict[str, list[str]]:
 
 def seen(client: redis.Redis, prefix: str) -> int:
     """How many ids the sets of seen URLs hold."""
-    return sum(
-        client.scard(key) for key in client.scan_iter(match="*:seen:*") if key.startswith(prefix.encode())
-    )
+    return sum(client.scard(key) for key in client.scan_iter(match=f"{prefix}seen:*"))
 
 
 def breadth_first(web: dict[str, tuple[str, Sequence[str]]], seeds: Sequence[str]) -> list[str]:

@@ -9,10 +9,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote_plus, urlsplit
 
+from localweb import Answer, Site, sites
 from testdata import archive
 
 PER_PAGE = 10
@@ -106,68 +106,39 @@ class Catalogue:
     `curve` has a pair for each new record: how many words were asked before, how many records were fetched.
     """
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
+    def __init__(self, index: Index, site: Site) -> None:
+        self.index, self.url, self.paths = index, site.url, site.asked
         self.asked: list[str] = []
-        self.paths: list[str] = []
         self.fetched: set[int] = set()
         self.curve: list[tuple[int, int]] = []
-        catalogue = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                status, html = catalogue.answer(self.path)
-                body = html.encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: object) -> None:
-                pass  # a crawler that was killed
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def answer(self, path: str) -> tuple[int, str]:
-        self.paths.append(path)
-        parts = urlsplit(path)
+    def answer(self, site: Site) -> Answer:
+        parts = urlsplit(site.request.path)
         query = dict(parse_qsl(parts.query))
         if parts.path == "/":
             newest = range(len(self.index.records) - 1, -1, -1)[:NEWEST]
-            return 200, _page("Catalogue of papers", f"<p>Newest papers</p>{self._listed(newest)}")
+            return _page("Catalogue of papers", f"<p>Newest papers</p>{self._listed(newest)}")
         if parts.path == "/search":
-            return 200, self._results(query.get("q", ""), int(query.get("page", "1")))
+            return self._results(query.get("q", ""), int(query.get("page", "1")))
         if parts.path.startswith("/record/") and (number := int(parts.path[8:])) < len(self.index.records):
-            return 200, self._record(number)
-        return 404, _page("Not found", "<p>There is nothing here.</p>")
+            return self._record(number)
+        return _page("Not found", "<p>There is nothing here.</p>", 404)
 
-    def _results(self, words: str, page: int) -> str:
+    def _results(self, words: str, page: int) -> Answer:
         if words not in self.asked:
             self.asked.append(words)
         found = self.index.search(words)
-        shown = found[(page - 1) * PER_PAGE : page * PER_PAGE]
+        shown = self._listed(found[(page - 1) * PER_PAGE : page * PER_PAGE])
         more = f"/search?q={quote_plus(words)}&page={page + 1}"
         after = f'<p><a href="{escape(more)}">More</a></p>' if len(found) > page * PER_PAGE else ""
-        return _page(f"Results for {escape(words)}, page {page}", self._listed(shown) + after)
+        return _page(f"Results for {escape(words)}, page {page}", shown + after)
 
-    def _record(self, number: int) -> str:
+    def _record(self, number: int) -> Answer:
         if number not in self.fetched:
             self.fetched.add(number)
             self.curve.append((len(self.asked), len(self.fetched)))
-        record = self.index.records[number]
-        return _page(
-            escape(record.title), f"<h2>Abstract</h2><p>{escape(record.text)}</p><p>Record {number}.</p>"
-        )
+        title, text = map(escape, self.index.records[number])
+        return _page(title, f"<h2>Abstract</h2><p>{text}</p><p>Record {number}.</p>")
 
     def _listed(self, numbers: Sequence[int]) -> str:
         items = (f'<li><a href="/record/{n}">{escape(self.index.records[n].title)}</a>' for n in numbers)
@@ -178,21 +149,20 @@ class Catalogue:
         return next((asked for asked, fetched in self.curve if fetched >= wanted), None)
 
 
-def _page(title: str, body: str) -> str:
+def _page(title: str, body: str, status: int = 200) -> Answer:
     """With the search form on every page, as sites have it."""
     field = '<label>Search <input type="search" name="q"></label> <button>Go</button>'
     form = f'<form action="/search">{field}</form>'
     menu = '<nav><a href="/">Home</a> <a href="/about">About this catalogue</a></nav>'
     foot = "<footer>Papers of a library</footer>"
-    return f"<!doctype html><title>{title}</title>{menu}{form}<main><h1>{title}</h1>{body}</main>{foot}"
+    whole = f"<!doctype html><title>{title}</title>{menu}{form}<main><h1>{title}</h1>{body}</main>{foot}"
+    return Answer(whole, status, kind="text/html; charset=utf-8")
 
 
 @contextmanager
 def catalogue(records: Sequence[Record], pages: int) -> Iterator[Catalogue]:
-    opened = Catalogue(Index(records, pages))
-    threading.Thread(target=opened.server.serve_forever, args=(0.05,), daemon=True).start()
-    try:
-        yield opened
-    finally:
-        opened.server.shutdown()
-        opened.server.server_close()
+    with sites(catalogue={}) as opened:
+        site = opened["catalogue"]
+        made = Catalogue(Index(records, pages), site)
+        site.routes["*"] = made.answer
+        yield made

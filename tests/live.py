@@ -157,10 +157,13 @@ def served(app: Starlette) -> Iterator[tuple[str, int]]:
         thread.join()
 
 
+def web_searches(web: TestClient) -> Any:
+    assert isinstance(web.app, Starlette)
+    return web.app.state.live.searches
+
+
 def runner(web: TestClient) -> StandIn:
-    app = web.app
-    assert isinstance(app, Starlette)
-    launcher = app.state.live.searches.launcher
+    launcher = web_searches(web).launcher
     assert isinstance(launcher, StandIn)
     return launcher
 
@@ -200,9 +203,3 @@ def until_there(web: TestClient, condition: Callable[[], bool], what: str) -> No
     """As `until`, asked on the server's own event loop, where searches are watched."""
     assert web.portal is not None
     until(partial(web.portal.call, condition), what)
-
-
-def web_searches(web: TestClient) -> Any:
-    app = web.app
-    assert isinstance(app, Starlette)
-    return app.state.live.searches

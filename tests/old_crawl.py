@@ -6,13 +6,14 @@ The pages never change, and are served through a proxy: so the same URLs can be 
 
 from __future__ import annotations
 
+import itertools
 import random
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from localweb import Answer, Site, sites
+from localweb import Answer, Route, Site, sites
 
 from webcrawler.archive.catalog import Catalog
 
@@ -25,39 +26,11 @@ QUOTE_PAGES = 8
 AUTHORS = {
     f"{QUOTES}/author/{page}{n}": f"Author {page}{n}" for page in range(1, QUOTE_PAGES + 1) for n in range(3)
 }
-WORDS = [
-    "amber",
-    "badger",
-    "cedar",
-    "dune",
-    "ember",
-    "fern",
-    "granite",
-    "heron",
-    "island",
-    "juniper",
-    "kelp",
-    "lichen",
-    "marsh",
-    "needle",
-    "otter",
-    "pebble",
-    "quartz",
-    "river",
-    "sedge",
-    "thistle",
-    "upland",
-    "valley",
-    "willow",
-    "yarrow",
-    "zephyr",
-]
+_TEXT = "amber badger cedar dune ember fern granite heron island juniper kelp lichen marsh "
+_TEXT += "needle otter pebble quartz river sedge thistle upland valley willow yarrow zephyr"
+WORDS = _TEXT.split()
 JUDGED = "badger river"
-SETTINGS = {
-    "PROTOCOLS": "http",
-    "FRONTIER_BACKOFF": 0.05,
-    "PARSER_WORKERS": 1,
-}
+SETTINGS = {"PROTOCOLS": "http", "FRONTIER_BACKOFF": 0.05, "PARSER_WORKERS": 1}
 DOCUMENTS = {f"{server}/{path}" for server in SERVERS for path in ("", *map(str, range(1, PAGES)))}
 
 
@@ -81,16 +54,11 @@ def _quotes(page: int) -> Answer:
 @contextmanager
 def served() -> Iterator[Site]:
     """The proxy; it was asked for whole URLs."""
-    routes = {
-        **{
-            f"{SERVERS[server]}/{page or ''}": _document(server, page)
-            for server in range(len(SERVERS))
-            for page in range(PAGES)
-        },
-        **{f"{QUOTES}/page/{page}/": _quotes(page) for page in range(1, QUOTE_PAGES + 1)},
-        **{url: Answer(f"<h3>{name}</h3>") for url, name in AUTHORS.items()},
-    }
-    with sites(proxy=routes) as opened:  # type: ignore[arg-type]
+    numbers = itertools.product(range(len(SERVERS)), range(PAGES))
+    routes: dict[str, Route] = {f"{SERVERS[n]}/{page or ''}": _document(n, page) for n, page in numbers}
+    routes |= {f"{QUOTES}/page/{page}/": _quotes(page) for page in range(1, QUOTE_PAGES + 1)}
+    routes |= {url: Answer(f"<h3>{name}</h3>") for url, name in AUTHORS.items()}
+    with sites(proxy=routes) as opened:
         yield opened["proxy"]
 
 

@@ -102,9 +102,7 @@ def test_pipeline_costs_no_more_calls_than_it_has(three_nodes: Cluster, connecti
     assert calls(three_nodes, "command|getkeys") == 0
 
 
-def test_keys_of_two_partitions_in_one_command_are_a_bug_of_ours(
-    connection: Connection,
-) -> None:
+def test_keys_of_two_partitions_in_one_command_are_a_bug_of_ours(connection: Connection) -> None:
     with pytest.raises(ValueError, match="same key slot"):
         connection.client.evalsha(COUNT_SHA, 2, "{crawl:0}:", "{crawl:1}:")
 

@@ -71,11 +71,7 @@ def typed(name: str) -> list[str]:
 
 DOCUMENTED = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 PAGES = [name for path in DOCUMENTED if typed(name := str(path.relative_to(PROJECT)))]
-IN_CI = (
-    "README.md",
-    "docs/tutorial/first-crawl.md",
-    "docs/how-to/use-the-frontier-in-your-own-spider.md",
-)
+IN_CI = ("README.md", "docs/tutorial/first-crawl.md", "docs/how-to/use-the-frontier-in-your-own-spider.md")
 
 
 @pytest.fixture(scope="module")

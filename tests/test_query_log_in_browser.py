@@ -75,10 +75,7 @@ def test_what_was_typed_is_one_query_and_half_words_are_none(
 
 
 def test_nothing_is_sent_by_default(crawl_dir: Path, site: Site, chromium: Browser) -> None:
-    with (
-        served(crawl_dir, SERVE_RATE="") as address,
-        opened(chromium, address, site.url) as shown,
-    ):
+    with served(crawl_dir, SERVE_RATE="") as address, opened(chromium, address, site.url) as shown:
         sent = list[str]()
         shown.on("request", lambda request: sent.append(request.url))
         shown.goto("/search?q=harbour")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,35 +13,24 @@ from pathlib import Path
 import httpx
 import pytest
 from conftest import Run
+from localweb import scrapy
 from searched import entry, publish
 
 from webcrawler.web.guard.protocol import TimeoutProtocol
 
-ROOT = Path(__file__).parent.parent
 SECONDS = 60  # that nothing here takes
-
-
-def start(crawl_dir: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "serve", *options],
-        cwd=ROOT,
-        env=os.environ | {"CRAWL_DIR": str(crawl_dir)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def refused(crawl_dir: Path, *options: str) -> tuple[int, str]:
     """Exit status and what it says."""
-    process = start(crawl_dir, *options)
+    process = scrapy("serve", *options, folder=crawl_dir)
     _, said = process.communicate(timeout=SECONDS)
     return process.returncode, said
 
 
 @contextmanager
 def serving(crawl_dir: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    process = start(crawl_dir, "--port", "0", *options)
+    process = scrapy("serve", "--port", "0", *options, folder=crawl_dir)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -112,8 +99,7 @@ def test_port_in_use_is_one_line_and_exit_status_1(crawl_dir: Path) -> None:
 
         status, said = refused(crawl_dir, "--port", str(port))
 
-    assert status == 1
-    assert said.count("\n") == 1 and str(port) in said and "--port" in said
+    assert status == 1 and said.count("\n") == 1 and str(port) in said and "--port" in said
 
 
 @pytest.mark.parametrize(
