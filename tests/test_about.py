@@ -127,12 +127,9 @@ def test_user_agent_names_the_contact_once() -> None:
 
 
 def test_own_template_takes_its_place(tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "about.html").write_text(
-        '{% extends "webcrawler/about.html" %}{% block title %}Ours, {{ crawler.name }}{% endblock %}'
-    )
-    with web(tmp_path, templates=own) as page:
+    title = "{% block title %}Ours, {{ crawler.name }}{% endblock %}"
+    (tmp_path / "about.html").write_text('{% extends "webcrawler/about.html" %}' + title)
+    with web(tmp_path, templates=tmp_path) as page:
         assert "<title>Ours, webcrawler</title>" in page.get("/about").text
 
 
@@ -141,11 +138,7 @@ def test_own_template_takes_its_place(tmp_path: Path) -> None:
 def test_it_shuts_nobody_out_and_fits_the_screen(
     chromium: Browser, tmp_path: Path, scheme: str, width: int
 ) -> None:
-    options = {
-        "viewport": {"width": width, "height": 800},
-        "color_scheme": scheme,
-        "java_script_enabled": True,
-    }
+    options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
     with served(tmp_path) as address, opened(chromium, address, **options) as page:
         page.goto("/about")
 

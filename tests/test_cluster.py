@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import interruptedclient
 import pytest
 import redis
 from cluster import Cluster, cluster, holds
+from conftest import MakeFrontier
 from frontiers import done, links
 from localweb import Answer, Route, Site, crawl, page
 from waiting import until
@@ -21,7 +23,6 @@ from waiting import until
 from webcrawler.connection import Connection, connect
 from webcrawler.errors import BadInput, Unavailable
 from webcrawler.frontier import Frontier, Politeness, Report, inspect, maintenance, ordering
-from webcrawler.records import Lease
 
 pytestmark = [
     pytest.mark.cluster,
@@ -37,8 +38,7 @@ COUNT_SHA = hashlib.sha1(COUNT.encode()).hexdigest()
 def three_nodes() -> Iterator[Cluster]:
     with tempfile.TemporaryDirectory(prefix="wc-") as folder:
         try:
-            forming = cluster(Path(folder))
-            with forming as formed:
+            with cluster(Path(folder)) as formed:
                 yield formed
         except BadInput as error:
             if os.environ.get("CI"):
@@ -62,6 +62,10 @@ def count_everywhere(client: Any) -> list[Any]:
         base = f"{{crawl:{partition}}}:"
         pipe.execute_command("EVALSHA", COUNT_SHA, 2, base, f"{base}index:")
     return list(pipe.execute(raise_on_error=False))
+
+
+def comes_back(connection: Connection) -> None:
+    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
 
 
 def calls(nodes: Cluster, command: str) -> int:
@@ -135,28 +139,10 @@ def test_node_that_goes_away_is_waited_for_and_has_lost_nothing(
         connection.revive()
 
     three_nodes.nodes[1].start()
-    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
+    comes_back(connection)
     client.script_load(COUNT)
     numbers = count_everywhere(client)
     assert all(number in (2, 3) for number in numbers), "those whose node was there may have counted"
-
-
-@pytest.mark.deep("test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost")
-def test_cluster_that_knows_itself_down_is_waited_for(three_nodes: Cluster, connection: Connection) -> None:
-    connection.client.script_load(COUNT)
-    three_nodes.nodes[2].kill()
-    until(lambda: three_nodes.nodes[0].state["cluster_state"] == "fail", "the others to miss it")
-
-    with pytest.raises(redis.RedisError):
-        answers = count_everywhere(connection.client)
-        raise next(answer for answer in answers if isinstance(answer, redis.RedisError))
-    with pytest.raises(Unavailable):
-        connection.revive()
-
-    three_nodes.nodes[2].start()
-    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
-    connection.client.script_load(COUNT)
-    assert len(count_everywhere(connection.client)) == PARTITIONS
 
 
 def test_cluster_without_any_node_is_no_more_than_away(three_nodes: Cluster, connection: Connection) -> None:
@@ -174,33 +160,25 @@ def test_cluster_without_any_node_is_no_more_than_away(three_nodes: Cluster, con
 
     for node in three_nodes.nodes:
         node.start()
-    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
+    comes_back(connection)
     assert connection.client.get("{crawl:0}:word") is None
 
 
 # The frontier, in eight partitions
 
 
-Web = dict[str, list[str]]  # URL -> outlinks
-
-
-def wide_web(servers: int, pages: int) -> Web:
-    """Each page links to the next of its server, and to two of the next server."""
-    fronts = [f"http://www.site{n}.example" for n in range(servers)]
-
-    def outlinks(n: int, page: int) -> list[str]:
-        other = fronts[(n + 1) % servers]
-        return [f"{fronts[n]}/{(page + 1) % pages}", f"{other}/0", f"{other}/{(page * 7) % pages}"]
-
-    return {f"{fronts[n]}/{page}": outlinks(n, page) for n in range(servers) for page in range(pages)}
-
-
-WEB = wide_web(servers=40, pages=5)
-SEED = next(iter(WEB))
+SERVERS, PAGES = 40, 5
+FRONTS = [f"http://www.site{n % SERVERS}.example" for n in range(SERVERS + 1)]
+WEB = {  # each page links to the next of its server, and to two of the next server
+    f"{front}/{n}": [f"{front}/{(n + 1) % PAGES}", f"{other}/0", f"{other}/{(n * 7) % PAGES}"]
+    for front, other in pairwise(FRONTS)
+    for n in range(PAGES)
+}
+SEED = f"{FRONTS[0]}/0"
 
 
 @pytest.fixture
-def make_frontier(connection: Connection) -> Iterator[Callable[[str], Frontier]]:
+def make_frontier(connection: Connection) -> Iterator[MakeFrontier]:
     with ExitStack() as opened:
 
         def make(worker: str) -> Frontier:
@@ -222,16 +200,11 @@ def crawl_some(frontier: Frontier, log: list[str]) -> bool:
     return bool(found.leases or found.queued or found.leased)
 
 
-def iter_leases(frontier: Frontier) -> Iterator[Lease]:
-    while leases := frontier.lease(50).leases:
-        yield from leases
-
-
 def slots_in_use(frontier: Frontier) -> int:
     return sum(frontier.client.exists(slot.prefix + "counts") for slot in frontier.partitions)
 
 
-def test_every_url_is_leased_once_and_states_add_up(make_frontier: Callable[[str], Frontier]) -> None:
+def test_every_url_is_leased_once_and_states_add_up(make_frontier: MakeFrontier) -> None:
     frontier, log = make_frontier("ann"), []
     assert frontier.discover(links(SEED)) == 1
 
@@ -246,7 +219,7 @@ def test_every_url_is_leased_once_and_states_add_up(make_frontier: Callable[[str
 
 
 def test_what_a_dead_worker_held_comes_back_from_all_partitions(
-    make_frontier: Callable[[str], Frontier],
+    make_frontier: MakeFrontier,
 ) -> None:
     ann, bob = make_frontier("ann"), make_frontier("bob")
     ann.discover(links(*WEB))
@@ -258,11 +231,13 @@ def test_what_a_dead_worker_held_comes_back_from_all_partitions(
 
     assert inspect.stats(bob)["leased"] == 0
     assert bob.discover(links(*WEB)) == 0
-    again = [lease.url for lease in iter_leases(bob)]
+    again = list[str]()
+    while leases := bob.lease(50).leases:
+        again += [lease.url for lease in leases]
     assert sorted(again) == sorted(WEB)
 
 
-def test_clearing_forgets_all_partitions(make_frontier: Callable[[str], Frontier]) -> None:
+def test_clearing_forgets_all_partitions(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier("ann")
     frontier.discover(links(*WEB))
 
@@ -272,7 +247,7 @@ def test_clearing_forgets_all_partitions(make_frontier: Callable[[str], Frontier
 
 
 def test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost(
-    three_nodes: Cluster, connection: Connection, make_frontier: Callable[[str], Frontier]
+    three_nodes: Cluster, connection: Connection, make_frontier: MakeFrontier
 ) -> None:
     frontier, log, faults = make_frontier("ann"), [], 0
     frontier.discover(links(SEED))
@@ -286,7 +261,7 @@ def test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost(
             faults += 1
             if faults == 3:
                 three_nodes.nodes[1].start()
-                until(lambda: holds(lambda: connection.revive() is None), "the cluster")
+                comes_back(connection)
             if faults >= 3:
                 frontier.reclaim(())
 
@@ -299,7 +274,7 @@ def test_node_that_dies_in_mid_crawl_is_waited_for_and_nothing_is_lost(
 
 
 def test_links_are_sent_again_to_a_node_that_came_back(
-    three_nodes: Cluster, connection: Connection, make_frontier: Callable[[str], Frontier]
+    three_nodes: Cluster, connection: Connection, make_frontier: MakeFrontier
 ) -> None:
     """It may have lost its last writes: what this process knows of it counts no more."""
     frontier = make_frontier("ann")
@@ -307,7 +282,7 @@ def test_links_are_sent_again_to_a_node_that_came_back(
     node = three_nodes.nodes[0]
     node.kill()
     node.start()
-    until(lambda: holds(lambda: connection.revive() is None), "the cluster")
+    comes_back(connection)
     node.client.flushall()
 
     until(lambda: holds(lambda: frontier.expire() == 0), "the node")
@@ -333,15 +308,9 @@ def test_crawl_outlives_the_death_of_a_node(
         site.routes |= {"/": page(*fronts, "/0"), "/7": page("/8", "/9")}
     webs[0].routes["/7"] = break_a_node
 
-    crawled = crawl(
-        tmp_path / "crawl",
-        "index",
-        "-a",
-        f"seeds={fronts[0]}",
-        REDIS_URL=three_nodes.url,
-        FRONTIER_PARTITIONS=PARTITIONS,
-        ADDRESSES_ALLOWED="127.0.0.0/8",
-    )
+    shared = {"REDIS_URL": three_nodes.url, "FRONTIER_PARTITIONS": PARTITIONS}
+    seeds = f"seeds={fronts[0]}"
+    crawled = crawl(tmp_path, "index", "-a", seeds, ADDRESSES_ALLOWED="127.0.0.0/8", **shared)
     for site in webs:
         site.stop()
 

@@ -37,8 +37,17 @@ from webcrawler.urls import server, url_id
 WORD = "wombat"
 
 
+def named(*folders: Path) -> Path:
+    """As CRAWL_DIR names them."""
+    return Path(os.pathsep.join(map(str, folders)))
+
+
+def view_in(cache: Path, *folders: Path) -> MergedView:
+    return MergedView.find(list(map(str, folders)), str(cache))
+
+
 def view_of(cache: Path, *folders: Path) -> MergedView:
-    view = MergedView.find([str(folder) for folder in folders], str(cache))
+    view = view_in(cache, *folders)
     assert view.bring_up_to_date(lambda step, done, total: None)
     return view
 
@@ -148,7 +157,7 @@ def test_whenever_it_is_brought_up_to_date_it_has_what_one_folder_would_have(
 
 def test_the_next_search_sees_what_has_changed(two: tuple[Path, Path], tmp_path: Path, run: Run) -> None:
     def search() -> str:
-        return run("search", WORD, "-s", f"MERGED_DIR={tmp_path}", folder=Path(f"{two[0]}:{two[1]}")).out
+        return run("search", WORD, "-s", f"MERGED_DIR={tmp_path}", folder=named(*two)).out
 
     first = search()
     write(two[1], fetched("http://new.test/", 9, f"a new {WORD}"), fetched("http://b.test/", 9, None))
@@ -243,7 +252,7 @@ def test_nothing_is_done_where_nothing_has_changed(two: tuple[Path, Path], tmp_p
     steps: list[str] = []
     view = view_of(tmp_path, *two)
 
-    again = MergedView.find([str(two[1]), str(two[0])], str(tmp_path))
+    again = view_in(tmp_path, two[1], two[0])
     again.bring_up_to_date(lambda step, done, total: steps.append(step))
 
     assert steps == [] and again.folder == view.folder and not again.behind()
@@ -253,7 +262,7 @@ def test_several_may_ask_at_the_same_time_for_what_nobody_has_made(
     two: tuple[Path, Path], tmp_path: Path
 ) -> None:
     def ask(_: int) -> set[str]:
-        view = MergedView.find([str(folder) for folder in two], str(tmp_path))
+        view = view_in(tmp_path, *two)
         view.bring_up_to_date(lambda step, done, total: None)
         return found(view)
 
@@ -272,6 +281,14 @@ def test_while_another_process_is_at_it_the_old_view_is_read(two: tuple[Path, Pa
     assert "http://new.test/" not in found(view) and view.behind()
 
 
+def searched_until(failpoint: str, folders: tuple[Path, Path], cache: Path) -> int:
+    """The exit status of a search that is killed there."""
+    armed = {"FAILPOINTS": failpoint, "PYTHONPATH": HOOK, "MERGED_DIR": cache}
+    killed = scrapy("search", WORD, folder=named(*folders), **armed)
+    killed.communicate()
+    return killed.returncode
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize(
@@ -284,13 +301,10 @@ def test_killed_at_any_step_it_leaves_a_whole_view_or_none_and_may_be_repeated(
     if not is_first:
         view_of(tmp_path / "cache", *two)
         write(two[1], fetched("http://new.test/", 9, WORD), fetched("http://both.test/", 9, WORD))
-    named = Path(os.pathsep.join(map(str, two)))
-    armed = {"FAILPOINTS": failpoint, "PYTHONPATH": HOOK, "MERGED_DIR": tmp_path / "cache"}
-    killed = scrapy("search", WORD, folder=named, **armed)
-    killed.communicate()
 
-    view = MergedView.find(list(map(str, two)), str(tmp_path / "cache"))
-    assert killed.returncode == -9
+    assert searched_until(failpoint, two, tmp_path / "cache") == -9
+
+    view = view_in(tmp_path / "cache", *two)
     assert view.folder.exists() != is_first
     again, fresh = view_of(tmp_path / "cache", *two), view_of(tmp_path / "other", *two)
     assert told(again.folder) == told(fresh.folder)
@@ -304,9 +318,7 @@ def test_killed_while_it_takes_a_removed_page_out_the_next_one_does_the_rest(
 ) -> None:
     view_of(tmp_path / "cache", *two)
     change(two[0], lambda _: Scope(removed=("http://both.test/*",)))
-    named = Path(os.pathsep.join(map(str, two)))
-    armed = {"FAILPOINTS": "index.read:kill", "PYTHONPATH": HOOK, "MERGED_DIR": tmp_path / "cache"}
-    scrapy("search", WORD, folder=named, **armed).communicate()
+    searched_until("index.read:kill", two, tmp_path / "cache")
 
     view = view_of(tmp_path / "cache", *two)
 
@@ -319,26 +331,18 @@ def test_killed_while_it_takes_a_removed_page_out_the_next_one_does_the_rest(
 @pytest.mark.parametrize(
     "command",
     [
-        *(["crawl", "index", "-a", "seeds=http://a.test/"], ["reindex"], ["rank"], ["rebuild"], ["report"]),
-        *(
-            ["remove", "http://a.test/"],
-            ["frontier", "clear"],
-            ["frontier", "rebuild"],
-            ["merge", "a", "b", "c"],
-        ),
-        *(["import", "x.warc.gz"], ["export", "x.warc.gz"], ["freshness"]),
+        *("crawl index -a seeds=http://a.test/", "reindex", "rank", "rebuild", "report", "freshness"),
+        *("remove http://a.test/", "frontier clear", "frontier rebuild", "merge a b c"),
+        *("import x.warc.gz", "export x.warc.gz"),
     ],
-    ids=" ".join,
 )
 def test_what_does_not_search_refuses_several_folders_in_one_line(
-    two: tuple[Path, Path], run: Run, command: list[str]
+    two: tuple[Path, Path], run: Run, command: str
 ) -> None:
-    answer = run(*command, folder=Path(f"{two[0]}:{two[1]}"))
+    answer = run(*command.split(), folder=named(*two))
 
-    assert answer.status == 2 and not answer.out
-    assert answer.err == (
-        "error: CRAWL_DIR names 2 folders, for search and serve only: name one, or merge them\n"
-    )
+    line = "error: CRAWL_DIR names 2 folders, for search and serve only: name one, or merge them\n"
+    assert answer == (2, "", line)
 
 
 def test_a_folder_that_is_there_may_have_the_separator_in_its_name(tmp_path: Path, run: Run) -> None:
@@ -351,7 +355,7 @@ def test_a_folder_that_is_there_may_have_the_separator_in_its_name(tmp_path: Pat
 def test_a_folder_without_a_catalog_is_named(two: tuple[Path, Path], tmp_path: Path, run: Run) -> None:
     none = tmp_path / "none"
 
-    answer = run("search", WORD, "-s", f"MERGED_DIR={tmp_path}", folder=Path(f"{two[0]}:{none}"))
+    answer = run("search", WORD, "-s", f"MERGED_DIR={tmp_path}", folder=named(two[0], none))
 
     assert answer.status == 2
     assert answer.err.startswith(f"error: there is no catalog in {none}") and answer.err.count("\n") == 1
@@ -362,7 +366,7 @@ def test_the_server_answers_from_all_folders_and_follows_them(
     two: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MERGED_DIR", str(tmp_path / "cache"))
-    with serving(Path(f"{two[0]}:{two[1]}")) as (_, address):
+    with serving(named(*two)) as (_, address):
 
         def hits() -> set[str]:
             found = httpx.get(f"{address}/api/search?q={WORD}", timeout=60).json()
@@ -391,7 +395,7 @@ def test_a_server_of_several_folders_takes_nothing_in(
 ) -> None:
     monkeypatch.setenv(setting, value)
 
-    status, said = refused(Path(f"{two[0]}:{two[1]}"), "--port", "0")
+    status, said = refused(named(*two), "--port", "0")
 
     assert status == 2 and said.count("\n") == 1
     assert said.startswith(f"error: {setting} writes what comes in: CRAWL_DIR names 2 folders")

@@ -57,7 +57,8 @@ def address(crawl_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture
-def page(chromium: Browser, address: str) -> Iterator[Page]:
+def page(chromium: Browser, address: str, crawl_dir: Path) -> Iterator[Page]:
+    settled(crawl_dir)
     with opened(chromium, address) as page:
         yield page
 
@@ -112,8 +113,7 @@ def test_click_streams_results_until_stopped(page: Page, crawl_dir: Path) -> Non
     assert page.locator("#live-list .hit").count() == min(len(told["hits"]), 100)
 
 
-def test_focus_and_place_stay_while_the_list_changes(page: Page, crawl_dir: Path) -> None:
-    settled(crawl_dir)
+def test_focus_and_place_stay_while_the_list_changes(page: Page) -> None:
     search(page, "telescopes galaxies")
     expect(page.locator("#live-list .hit").nth(2)).to_be_visible()
     page.locator("#live-list .hit h2 a").first.focus()
@@ -128,8 +128,7 @@ def test_focus_and_place_stay_while_the_list_changes(page: Page, crawl_dir: Path
     ended(page)
 
 
-def test_who_listens_is_told_the_end(page: Page, crawl_dir: Path) -> None:
-    settled(crawl_dir)
+def test_who_listens_is_told_the_end(page: Page) -> None:
     search(page, "comets", **{"Pages to fetch at most": "3"})
     ended(page)
 
@@ -219,9 +218,8 @@ def test_nothing_that_streams_in_is_active(page: Page, crawl_dir: Path) -> None:
 
 @pytest.mark.parametrize(("keep", "told"), [("no", 1), ("yes", 0)])
 def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
-    page: Page, crawl_dir: Path, keep: str, told: int
+    page: Page, keep: str, told: int
 ) -> None:
-    settled(crawl_dir)
     # As the searches of the tests above, on which depends where this one begins.
     search(page, "astronomy", keep=keep, **{"Pages to fetch at most": "40"})
     ended(page)
@@ -234,8 +232,7 @@ def test_what_is_not_kept_says_so_and_what_is_is_among_the_ordinary_results(
         until(lambda: page.reload() and page.locator(".hit").count(), "it to be in the index")
 
 
-def test_bookmarks_are_enough_to_start_from(page: Page, crawl_dir: Path, tmp_path: Path) -> None:
-    settled(crawl_dir)
+def test_bookmarks_are_enough_to_start_from(page: Page, tmp_path: Path) -> None:
     home = Answer("<title>Zithers</title><p>Zithers and lutes. <a href='/more'>More on zithers</a>")
     more = Answer("<title>Zithers and lutes</title><p>A zither has more strings than a lute.")
     bookmarks = tmp_path / "bookmarks.html"

@@ -31,6 +31,13 @@ def crawl_dir(tmp_path: Path, site: Site) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def logging_address(crawl_dir: Path) -> Iterator[str]:
+    """The address of a server that keeps a log of queries."""
+    with served(crawl_dir, QUERY_LOG_DAYS="7", SERVE_RATE="") as address:
+        yield address
+
+
 def open_second(shown: Page, site: Site) -> None:
     shown.locator(".hit h2 a").nth(1).click()
     shown.wait_for_url(f"{site.url}/*")
@@ -40,12 +47,11 @@ def open_second(shown: Page, site: Site) -> None:
     "arguments, scripts", [([], False), (["--no-pings"], True), ([], True)], ids=["ping", "beacon", "both"]
 )
 def test_an_opened_result_is_reported_once_with_and_without_scripts(
-    crawl_dir: Path, site: Site, arguments: list[str], scripts: bool
+    crawl_dir: Path, logging_address: str, site: Site, arguments: list[str], scripts: bool
 ) -> None:
     with (
         chromium_browser(*arguments) as browser,
-        served(crawl_dir, QUERY_LOG_DAYS="7", SERVE_RATE="") as address,
-        opened(browser, address, site.url, java_script_enabled=scripts) as shown,
+        opened(browser, logging_address, site.url, java_script_enabled=scripts) as shown,
     ):
         shown.goto("/search?q=harbour")
         open_second(shown, site)
@@ -57,12 +63,9 @@ def test_an_opened_result_is_reported_once_with_and_without_scripts(
 
 
 def test_what_was_typed_is_one_query_and_half_words_are_none(
-    crawl_dir: Path, site: Site, chromium: Browser
+    crawl_dir: Path, logging_address: str, site: Site, chromium: Browser
 ) -> None:
-    with (
-        served(crawl_dir, QUERY_LOG_DAYS="7", SERVE_RATE="") as address,
-        opened(chromium, address, site.url) as shown,
-    ):
+    with opened(chromium, logging_address, site.url) as shown:
         shown.goto("/")
         for typed in ("har", "harb", "harbour"):
             with shown.expect_response(lambda response: "/search?" in response.url):

@@ -45,8 +45,9 @@ def search(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
     folder = tmp_path_factory.mktemp("crawl")
     publish(folder, map(entry, ROWS))
     with served(folder, SERVE_RATE="", SERVE_ORIGINS=site.url) as address:
-        markup = MARKUP.replace("https://search.example.org", address)
-        markup = markup.replace("docs.example.org", "docs.test")
+        markup = MARKUP.replace("https://search.example.org", address).replace(
+            "docs.example.org", "docs.test"
+        )
         site.routes["/"] = page_with(markup, {"Content-Security-Policy": POLICY.format(address)})
         site.routes["/alone"] = page_with(f'<script src="{address}/static/box.js"></script>')
         site.routes["/favicon.ico"] = Answer()
@@ -88,13 +89,6 @@ def test_styles_of_the_page_do_not_reach_into_the_box_but_its_properties_do(page
     assert barriers(page, ANY) == []
 
 
-def test_what_finds_nothing_says_so(page: Page) -> None:
-    page.goto("/")
-    page.get_by_role("searchbox").fill("xyzzyplugh")
-
-    expect(page.get_by_role("status")).to_have_text("No page was found.")
-
-
 def test_script_alone_makes_a_box_where_it_stands(page: Page) -> None:
     page.goto("/alone")
     page.get_by_role("searchbox", name="Search").fill("harbour")
@@ -102,9 +96,11 @@ def test_script_alone_makes_a_box_where_it_stands(page: Page) -> None:
     expect(page.locator("main > site-search ol > li")).to_have_count(3)
 
 
-def test_search_that_cannot_be_reached_or_refuses_says_so(page: Page, search: str) -> None:
+def test_search_that_finds_nothing_or_cannot_be_reached_or_refuses_says_so(page: Page, search: str) -> None:
     page.goto("/")
     box, said = page.get_by_role("searchbox"), page.get_by_role("status")
+    box.fill("xyzzyplugh")
+    expect(said).to_have_text("No page was found.")
     page.route(f"{search}/api/**", lambda route: route.abort("aborted"))
     box.fill("harbour")
     expect(said).to_have_text("The search cannot be reached now.")

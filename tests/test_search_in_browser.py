@@ -22,9 +22,8 @@ DESK = {"width": 1280, "height": 800}
 LOOKS = [(PHONE, "light"), (DESK, "dark")]
 BELOW_BOX = 200  # pixels in which the first hit begins
 PARTS = ("Anchors", "Moorings", "Ropes")  # of a guide, each with a fragment of that name
-GUIDE = "All about boats. " * 20 + "".join(
-    f"{name} Hold the dinghy by its {name} at low tide. " * 9 for name in PARTS
-)
+HOLD = "".join(f"{name} Hold the dinghy by its {name} at low tide. " * 9 for name in PARTS)
+GUIDE = "All about boats. " * 20 + HOLD
 PROSE = "harbour pilots steer ships past the lighthouse into the harbour " * 3
 # What people may see, by what they asked.
 STATES = {
@@ -56,14 +55,8 @@ def crawl_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     guide = entry(("http://guide.test/", "Guide", GUIDE))
     assert guide.text
     text = guide.text._replace(sections=tuple(Section(GUIDE.index(name), name, name) for name in PARTS))
-    publish(
-        folder,
-        [
-            replace(guide, text=text),
-            entry(("http://music.test/", "Quartet", "The violin"), never),
-            *map(entry, rows),
-        ],
-    )
+    music = entry(("http://music.test/", "Quartet", "The violin"), never)
+    publish(folder, [replace(guide, text=text), music, *map(entry, rows)])
     return folder
 
 

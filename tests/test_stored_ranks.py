@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -59,28 +60,27 @@ def test_new_ones_take_the_place_of_old_ones_which_their_readers_keep(tmp_path: 
     assert len(list(tmp_path.glob("*"))) == 2
 
 
-@pytest.mark.parametrize("damage", ["array gone", "array cut", "head cut", "head of another form"])
-def test_what_is_damaged_is_none_until_it_is_stored_again(tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda array, head: array.unlink(),
+        lambda array, head: os.truncate(array, 100),
+        lambda array, head: np.save(array, np.array([print] * 1000, dtype=object), allow_pickle=True),
+        lambda array, head: os.truncate(head, 10),
+        lambda array, head: head.write_text("[]"),
+    ],
+    ids=["array gone", "array cut", "a pickle in its place", "head cut", "head of another form"],
+)
+def test_what_is_damaged_is_none_until_it_is_stored_again(
+    tmp_path: Path, damage: Callable[[Path, Path], None]
+) -> None:
     some(tmp_path, *np.ones(1000))
-    (array,), head = tmp_path.glob("*.npy"), tmp_path / "ranks.json"
-    if damage == "array gone":
-        array.unlink()
-    elif damage == "array cut":
-        os.truncate(array, 100)
-    else:
-        head.write_text(head.read_text()[:10] if damage == "head cut" else "[]")
+    (array,) = tmp_path.glob("*.npy")
+    damage(array, tmp_path / "ranks.json")
 
     assert load(tmp_path, "abc") is None
     some(tmp_path, 1.0)
     assert load(tmp_path, "abc") is not None
-
-
-def test_a_pickle_in_its_place_is_not_read(tmp_path: Path) -> None:
-    some(tmp_path, 1.0)
-    (array,) = tmp_path.glob("*.npy")
-    np.save(array, np.array([print], dtype=object), allow_pickle=True)
-
-    assert load(tmp_path, "abc") is None
 
 
 WRITER = """
