@@ -59,6 +59,7 @@ PARTS = {  # pages whose Python is part of a project, and what runs it
     "docs/how-to/come-from-scrapy-redis.md": "test_takeover.py has this setting",
     "docs/how-to/add-an-ordering.md": "test_each_ordering_of_the_documentation_crawls",
 }
+NUCLEIC = "http://127.0.0.1:18088/nucleic-acids/"  # of the demo web
 BEFORE = {"docs/reference/search-api.md": ["webcrawler serve\n"]}
 
 
@@ -69,8 +70,9 @@ def typed(name: str) -> list[str]:
     return [one for one in commands(name) if not any(re.match(pattern, one) for pattern in ELSEWHERE)]
 
 
-DOCUMENTED = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
-PAGES = [name for path in DOCUMENTED if typed(name := str(path.relative_to(PROJECT)))]
+DOCUMENTED = ["README.md", *sorted(str(path.relative_to(PROJECT)) for path in PROJECT.glob("docs/**/*.md"))]
+PAGES = [name for name in DOCUMENTED if typed(name)]
+DEEP = pytest.mark.deep("commands have their tests")
 IN_CI = ("README.md", "docs/tutorial/first-crawl.md", "docs/how-to/use-the-frontier-in-your-own-spider.md")
 
 
@@ -134,12 +136,10 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
         case "judge-rankings":
             (folder / "crawl/feedback").mkdir()
             (folder / "crawl/feedback/queries.tsv").write_text("1\tdna\n")
-            (folder / "crawl/feedback/qrels.txt").write_text(
-                reader.here("1 0 http://127.0.0.1:18088/nucleic-acids/ 1\n")
-            )
+            (folder / "crawl/feedback/qrels.txt").write_text(f"1 0 {reader.here(NUCLEIC)} 1\n")
         case "learn-from-what-is-asked":
             with closing(QueryLog(folder / "crawl" / LOG, 30)) as log:
-                urls = (reader.here("http://127.0.0.1:18088/nucleic-acids/"),)
+                urls = (reader.here(NUCLEIC),)
                 shown = [Shown(number, today(), "dna", 1, 0, True, urls) for number in range(10)]
                 log.write(shown, [(number, 1) for number in range(10)], today())
         case "search-engine-for-my-sites":
@@ -157,10 +157,7 @@ def prepare(name: str, reader: Reader, demo: Path) -> None:
 @pytest.mark.timeout(2400)
 @pytest.mark.parametrize(
     "name",
-    [
-        name if name in IN_CI else pytest.param(name, marks=pytest.mark.deep("commands have their tests"))
-        for name in PAGES
-    ],
+    [*IN_CI, *(pytest.param(name, marks=DEEP) for name in PAGES if name not in IN_CI)],
 )
 def test_the_commands_of_a_page_work(name: str, reader: Reader, demo: Path) -> None:
     prepare(name, reader, demo)
@@ -244,14 +241,12 @@ def test_each_ordering_of_the_documentation_crawls(reader: Reader) -> None:
 
 
 def test_what_is_run_elsewhere_is_still_documented() -> None:
-    names = [str(path.relative_to(PROJECT)) for path in DOCUMENTED]
-    written = [*names, *(command for name in names for command in commands(name))]
+    written = [*DOCUMENTED, *(command for name in DOCUMENTED for command in commands(name))]
 
-    unused = [pattern for pattern in ELSEWHERE if not any(re.match(pattern, one) for one in written)]
-    assert not unused
+    assert not [pattern for pattern in ELSEWHERE if not any(re.match(pattern, one) for one in written)]
 
 
-@pytest.mark.parametrize("name", [str(path.relative_to(PROJECT)) for path in DOCUMENTED])
+@pytest.mark.parametrize("name", DOCUMENTED)
 def test_what_looks_like_a_command_is_labelled_as_one(name: str) -> None:
     pattern, _why = NOT_TYPED.get(name, (r"(?!)", ""))
 
@@ -264,6 +259,4 @@ def test_what_is_not_typed_is_still_documented(name: str) -> None:
 
 
 def test_all_python_is_run_here_or_known_to_be_run_elsewhere() -> None:
-    names = {str(path.relative_to(PROJECT)) for path in DOCUMENTED}
-
-    assert {name for name in names if python_of(name)} == {*SHOWS, *PARTS}
+    assert {name for name in DOCUMENTED if python_of(name)} == {*SHOWS, *PARTS}

@@ -57,19 +57,14 @@ def birds() -> Iterator[Site]:
 
 
 def run(program: Path, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    variables = {**environment(folder), "PYTHONPATH": ""}
-    return subprocess.run(
-        [program, *arguments], cwd=folder, env=variables, capture_output=True, text=True, timeout=240
-    )
+    command, variables = [program, *arguments], {**environment(folder), "PYTHONPATH": ""}
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=240)
 
 
-@pytest.mark.parametrize(
-    "extra",
-    [
-        extra if extra == "search" else pytest.param(extra, marks=pytest.mark.deep("test_light.py"))
-        for extra in WORKS
-    ],
-)
+DEEP = [pytest.param(extra, marks=pytest.mark.deep("test_light.py")) for extra in WORKS if extra != "search"]
+
+
+@pytest.mark.parametrize("extra", ["search", *DEEP])
 def test_what_an_extra_is_for_works_with_it_alone(
     installed: Installed, birds: Site, extra: str, tmp_path: Path
 ) -> None:
@@ -78,20 +73,6 @@ def test_what_an_extra_is_for_works_with_it_alone(
     done = Reader(tmp_path, installed(extra), birds.url).types([script])
 
     assert printed in done.stdout, done.stderr
-
-
-@pytest.mark.parametrize("extra", ["", "search", SERVE])
-def test_a_spider_crawls_with_the_add_on(installed: Installed, extra: str, tmp_path: Path) -> None:
-    (tmp_path / "topics.py").write_text(SPIDER)
-    with sites(web={"/": Answer("<a href=/a>a</a>"), "/a": Answer("a")}) as made:
-        site = f"{made['web'].url}/"
-        done = run(
-            installed(extra) / "scrapy", "runspider", "topics.py", "-a", f"site={site}", "-O", "items.json",
-            folder=tmp_path,
-        )  # fmt: skip
-
-    items = json.loads((tmp_path / "items.json").read_text())
-    assert sorted(item["url"] for item in items) == [site, f"{site}a"], done.stderr
 
 
 @pytest.mark.parametrize("extra", ["", "search", SERVE])
@@ -121,23 +102,19 @@ def test_help_lists_every_command_and_what_it_needs(installed: Installed, extra:
 
 
 @pytest.mark.parametrize("extra", ["", "search", SERVE])
-def test_no_command_of_another_project_breaks(installed: Installed, extra: str, tmp_path: Path) -> None:
-    done = run(installed(extra) / "scrapy", "version", folder=tmp_path)
-
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Scrapy ")
-
-
-@pytest.mark.parametrize("extra", ["", "search", SERVE])
-def test_the_frontier_of_a_spider_of_another_project_is_shown(
+def test_a_spider_of_another_project_crawls_with_the_add_on_and_its_frontier_is_shown(
     installed: Installed, extra: str, tmp_path: Path
 ) -> None:
     scrapy = installed(extra) / "scrapy"
     assert run(scrapy, "startproject", "theirs", ".", folder=tmp_path).returncode == 0
     (tmp_path / "theirs/spiders/topics.py").write_text(SPIDER)
     with sites(web={"/": Answer("<a href=/a>a</a>"), "/a": Answer("a")}) as made:
-        crawled = run(scrapy, "crawl", "topics", "-a", f"site={made['web'].url}/", folder=tmp_path)
+        site = f"{made['web'].url}/"
+        options = ("-a", f"site={site}", "-O", "items.json")
+        crawled = run(scrapy, "crawl", "topics", *options, folder=tmp_path)
     assert crawled.returncode == 0, crawled.stderr
+    items = json.loads((tmp_path / "items.json").read_text())
+    assert sorted(item["url"] for item in items) == [site, f"{site}a"], crawled.stderr
 
     done = run(scrapy, "frontier", "stats", "--json", folder=tmp_path)
 

@@ -22,6 +22,7 @@ from urllib.request import ProxyHandler, build_opener
 
 import httpx
 import pytest
+from environments import copy_what_git_tracks as copied
 from live import served
 from localweb import Answer, sites
 from ports import free_port
@@ -134,9 +135,13 @@ class Scrapyd:
         [egg] = (self.folder / "eggs").rglob("*.egg")
         return egg
 
+    def run(self, **order: str) -> None:
+        """A job, to its end."""
+        self.ask("schedule", [("project", "webcrawler"), *order.items()])
+        until(lambda: self.finished(order["jobid"]), "the job")
+
     def finished(self, job: str) -> bool:
-        jobs = self.ask("listjobs", project="webcrawler")["finished"]
-        return job in [finished["id"] for finished in jobs]
+        return job in [one["id"] for one in self.ask("listjobs", project="webcrawler")["finished"]]
 
     def log(self, job: str, spider: str = "index") -> str:
         return (self.folder / "logs" / "webcrawler" / spider / f"{job}.log").read_text("utf-8")
@@ -161,9 +166,7 @@ def egg(scrapyd: Scrapyd, clone: Path) -> Path:
 def crawl_dir(scrapyd: Scrapyd, egg: Path) -> Path:
     """The data folder of the job "demo", which has ended, as have its companions."""
     folder = scrapyd.crawl_dir
-    order = {"project": "webcrawler", "spider": "index", "jobid": "demo", "setting": f"CRAWL_DIR={folder}"}
-    scrapyd.ask("schedule", [*order.items()])
-    until(lambda: scrapyd.finished("demo"), "the job")
+    scrapyd.run(spider="index", jobid="demo", setting=f"CRAWL_DIR={folder}")
     return at_rest(folder)
 
 
@@ -175,10 +178,8 @@ def truth(crawl_dir: Path) -> Truth:
 @pytest.fixture(scope="module")
 def searched(scrapyd: Scrapyd, egg: Path) -> Journal:
     """What the job "live", a real-time search of the demo web that has ended, left in its journal."""
-    order = {"project": "webcrawler", "spider": "realtime", "jobid": "live", "query": "molecular biology"}
-    order |= {"keep": "yes", "enough": "5", "setting": f"CRAWL_DIR={scrapyd.search_dir}"}
-    scrapyd.ask("schedule", [*order.items()])
-    until(lambda: scrapyd.finished("live"), "the search")
+    asked = {"query": "molecular biology", "keep": "yes", "enough": "5"}
+    scrapyd.run(spider="realtime", jobid="live", setting=f"CRAWL_DIR={scrapyd.search_dir}", **asked)
     found = journal.read(scrapyd.search_dir, "live")
     assert found is not None, scrapyd.log("live", "realtime")
     return found
@@ -200,7 +201,10 @@ def scrapy(scrapyd: Scrapyd, egg: Path, crawl_dir: Path, tmp_path: Path) -> Call
 
 
 def test_the_egg_holds_all_files_of_the_three_folders_in_one_package_and_no_others(egg: Path) -> None:
-    assert packaged(egg, "EGG-INFO/") == within(tracked())
+    files = packaged(egg, "EGG-INFO/")
+
+    assert files == within(tracked())
+    assert {Path(name).suffix for name in files} >= {".py", ".lua", ".sql", ".txt", ".html", ".css", ".js"}
 
 
 def test_the_wheel_holds_them_too(python: Path, tmp_path: Path) -> None:
@@ -210,12 +214,6 @@ def test_the_wheel_holds_them_too(python: Path, tmp_path: Path) -> None:
 
     (wheel,) = wheels.glob("*.whl")
     assert packaged(wheel, "scrapy_webcrawler-") == within(tracked())
-
-
-def test_what_is_packaged_is_more_than_code() -> None:
-    suffixes = {Path(name).suffix for name in tracked() if name.startswith(PACKAGES)}
-
-    assert suffixes >= {".py", ".lua", ".sql", ".txt", ".html", ".css", ".js"}
 
 
 def test_deploying_adds_only_build_and_egg_info_to_the_clone(egg: Path, clone: Path) -> None:
@@ -247,10 +245,15 @@ def test_a_job_crawls_the_demo_web_to_its_end(scrapy: Callable[..., Any], truth:
     assert (frontier["queued"], frontier["leased"], frontier["quarantined"]) == (0, 0, 0)
 
 
-def test_a_job_logs_no_errors(scrapyd: Scrapyd, crawl_dir: Path) -> None:
-    log = scrapyd.log("demo")
+@pytest.mark.parametrize(
+    ("job", "spider", "reason"), [("demo", "index", "finished"), ("live", "realtime", "enough")]
+)
+def test_a_job_logs_no_errors(
+    scrapyd: Scrapyd, crawl_dir: Path, searched: Journal, job: str, spider: str, reason: str
+) -> None:
+    log = scrapyd.log(job, spider)
 
-    assert "Spider closed (finished)" in log
+    assert f"Spider closed ({reason})" in log
     assert "ERROR" not in log
     assert "Traceback" not in log
 
@@ -279,11 +282,9 @@ def test_a_vocabulary_was_left(crawl_dir: Path) -> None:
 
 
 def test_after_a_job_nothing_of_it_runs(crawl_dir: Path) -> None:
-    assert is_free(crawl_dir / "crawls.lock")
-    assert is_free(crawl_dir / "index.lock")
-    assert is_free(crawl_dir / "ranks.lock")
-    assert is_free(crawl_dir / "vocabulary.lock")
-    assert is_free(crawl_dir / "redis" / "server")
+    locks = ("crawls.lock", "index.lock", "ranks.lock", "vocabulary.lock", "redis/server")
+
+    assert [lock for lock in locks if not is_free(crawl_dir / lock)] == []
 
 
 def test_the_egg_is_never_unpacked(scrapyd: Scrapyd, egg: Path, crawl_dir: Path) -> None:
@@ -300,14 +301,6 @@ def test_a_search_runs_as_a_job_until_it_has_found_enough(searched: Journal) -> 
     assert searched["similar"] >= 5
     assert "Molecular Biology" in searched["hits"][0]["title"]
     assert searched["hits"][0]["source"] == "web"
-
-
-def test_a_search_logs_no_errors(scrapyd: Scrapyd, searched: Journal) -> None:
-    log = scrapyd.log("live", "realtime")
-
-    assert "Spider closed (enough)" in log
-    assert "ERROR" not in log
-    assert "Traceback" not in log
 
 
 def test_what_a_search_found_is_searched_by_others(
@@ -373,13 +366,6 @@ def test_search_on_another_machine_is_started_resumed_and_stopped_by_the_page(
 
 
 # Helpers
-
-
-def copied(clone: Path) -> Path:
-    for name in tracked():
-        (clone / name).parent.mkdir(parents=True, exist_ok=True)
-        (clone / name).write_bytes((PROJECT / name).read_bytes())
-    return clone
 
 
 def within(names: list[str]) -> set[str]:

@@ -64,11 +64,10 @@ def hostile(number: int, payload: str) -> Entry:
     """A document with the payload everywhere, and a link to a page that nobody has fetched."""
     url = canonical(f"http://hostile{number}.test/{payload}")
     never = canonical(f"http://never{number}.test/{payload}")
-    text = Text(
-        f"{payload} {NEEDLE}", payload, f"{payload} {NEEDLE}", payload, f"w{number} {payload} {NEEDLE}"
-    )
-    made = entry((url, "", ""), link(never, f"{payload} {NEEDLE}"))
-    body = f"<title>{payload} {NEEDLE}</title><meta name=description content='{payload}'><p>{payload}</p>"
+    words = f"{payload} {NEEDLE}"
+    text = Text(words, payload, words, payload, f"w{number} {words}")
+    made = entry((url, "", ""), link(never, words))
+    body = f"<title>{words}</title><meta name=description content='{payload}'><p>{payload}</p>"
     fetch = replace(made.fetch, body=body.encode("utf-8", "surrogatepass"))
     return replace(made, fetch=fetch, text=text, digest=sha1(url.encode()).digest())
 
@@ -195,10 +194,8 @@ def test_nothing_that_a_visitor_sends_is_active(page: Page, ours: set[str]) -> N
 def test_nothing_of_a_refusal_is_active(page: Page, ours: set[str], name: str) -> None:
     page.goto("/")
     paths = ["/explain?q=x&number=1&", "/cached?"] if name == "number" else ["/search?"]
-    found = page.evaluate(
-        SCAN_ALL, [path + urlencode({name: sent}) for path in paths for sent in PAYLOADS[:: len(paths)]]
-    )
-    for one in found:
+    asked = [path + urlencode({name: sent}) for path in paths for sent in PAYLOADS[:: len(paths)]]
+    for one in page.evaluate(SCAN_ALL, asked):
         assert_inert(one, ours)
 
 
