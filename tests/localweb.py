@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -120,6 +121,7 @@ class Site:
 
         class Server(ThreadingHTTPServer):
             daemon_threads = True
+            address_family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
 
             def handle_error(self, *_: object) -> None:
                 pass  # a crawler that hangs up, on purpose
