@@ -21,6 +21,7 @@ from webcrawler.connection.retry import retry
 from webcrawler.errors import BadInput, Unavailable
 
 LOADING_SECONDS = 300.0  # a log of tens of millions of URLs takes minutes
+STARTING_SECONDS = 60.0  # until it listens, which it does before it loads its log
 STOPPING_SECONDS = 30.0
 ANSWER_SECONDS = 10.0  # a server that waits for a slow disk is alive
 POLL_SECONDS = 0.005
@@ -30,7 +31,7 @@ LOG = "server.log"
 # may do everything: it and its folder are the owner's alone.
 CONFIGURATION = """\
 port 0
-unixsocket "{socket}"
+unixsocket {socket}
 unixsocketperm 700
 appendonly yes
 appendfsync {fsync}
@@ -61,7 +62,7 @@ class Server:
 
         Raises:
             BadInput: there is no server program.
-            Unavailable: it stopped at once; the message ends with its last words.
+            Unavailable: it stopped at once, and the message ends with its last words, or it does not listen.
         """
         sys.audit("webcrawler.redis.starting")
         binary = first_that_runs(self.binaries())
@@ -77,7 +78,11 @@ class Server:
             os.close(lock)  # the flock stays with the descriptor that the server inherited
         # Reaps the server when it dies before us, so that its process id is free.
         threading.Thread(target=process.wait, daemon=True, name="embedded-redis").start()
+        deadline = time.monotonic() + STARTING_SECONDS
         while not self.answers():
+            if time.monotonic() > deadline:
+                process.kill()
+                raise Unavailable(f"the embedded server of {self.folder} does not listen at {self.socket}")
             if process.poll() is not None:
                 log = self.folder / LOG
                 words = log.read_text(errors="replace").split("\n")[-2:]
@@ -141,19 +146,25 @@ class Server:
         )
 
     def _launch(self, binary: Path, lock: int) -> subprocess.Popen[bytes]:
-        configuration = self.folder / "redis.conf"
-        socket = str(self.socket).replace("\\", "\\\\").replace('"', '\\"')
-        configuration.write_text(CONFIGURATION.format(socket=socket, fsync=self.fsync))
+        # In the folder its name will do; elsewhere we have made up the path.
+        socket = self.socket.name if self.socket.parent == self.folder else self.socket
+        configuration = CONFIGURATION.format(socket=socket, fsync=self.fsync)
         with (self.folder / LOG).open("ab") as log:
-            return subprocess.Popen(
-                [binary, configuration.name],
+            process = subprocess.Popen(
+                # Not the path of a file: it would be expanded as a pattern, and where that matches nothing,
+                # the server runs with its defaults, open to all.
+                [binary, "-"],
                 cwd=self.folder,  # the append-only log is written here
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # Ctrl-C in the terminal is for the crawl alone
                 pass_fds=[lock],
             )
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), process.stdin:  # it may have stopped at once
+            process.stdin.write(configuration.encode())
+        return process
 
 
 def first_that_runs(binaries: Iterable[Path]) -> Path:

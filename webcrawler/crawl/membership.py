@@ -65,7 +65,7 @@ def new_name(folder: Path) -> str:
     A restarted container has the host and process id of the one before, and so does not share the token.
     """
     host = socket.gethostname()
-    home = blake2b(f"{host}:{folder.absolute()}".encode(), digest_size=4).hexdigest()
+    home = blake2b(os.fsencode(f"{host}:{folder.absolute()}"), digest_size=4).hexdigest()
     return f"{home}@{host}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
