@@ -30,7 +30,7 @@ def without(*paths: str) -> tuple[str, ...]:
     return tuple(f"--ignore={path}" for path in paths)
 
 
-FILES = ("--dist", "loadfile", "--no-loadscope-reorder")  # whole files go to a process
+TWO = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")  # whole files go to each of two processes
 
 
 # Only the files that have such tests: to collect all of them takes a quarter of a minute.
@@ -64,7 +64,7 @@ STAGES = (
     # It leaves bytecode, which the processes of the fast tests would each make.
     Stage("collection", ("pytest", "--collect-only", "-qq"), phase=1, seconds=40),
     Stage("fast tests", ("make", "test"), phase=2, lanes=LANES, seconds=200),
-    tests("crawls", SLOW, "-n", "2", *FILES, *without(MISSION, *INSTALLED, *PROCESSES), lanes=2, seconds=1_000),
+    tests("crawls", SLOW, *TWO, *without(MISSION, *INSTALLED, *PROCESSES), lanes=2, seconds=1_000),
     tests("processes", SLOW, *PROCESSES, seconds=700),
     tests("installed", SLOW, *INSTALLED, seconds=300),
     tests("mission", "slow", MISSION, seconds=170),

@@ -15,7 +15,6 @@ from webcrawler.errors import BadInput
 from webcrawler.frontier import Done, Known, inspect, maintenance, ordering
 from webcrawler.records import Link
 
-
 ROUNDS = 1_000  # a URL is decided in each
 
 
