@@ -1,7 +1,7 @@
 """Other people's spiders on our frontier: as with plain Scrapy, and nothing lost when they are killed.
 
-Each is written after Scrapy's documentation (tests/foreign) and crawls in a process of its own, within a
-project of `scrapy startproject` to which one line was added.
+Each is written after Scrapy's documentation (tests/foreign), and crawls within a project of
+`scrapy startproject` to which one line was added.
 """
 
 from __future__ import annotations
