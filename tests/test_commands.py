@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import signal
@@ -391,6 +392,22 @@ def test_scrapys_own_commands_know_nothing_of_the_frontier(tmp_path: Path) -> No
     assert "to /next" in fetched
     assert "/next" not in opened["site"].asked
     assert not (tmp_path / "crawl").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "work", "arguments"),
+    [("rebuild", "rebuild", ()), ("import", "import_files", ("a.warc.gz",)), ("merge", "merge", ("a", "b"))],
+)
+def test_ctrl_c_in_a_command_that_makes_much_is_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: str, work: str, arguments: tuple[str, ...]
+) -> None:
+    module = importlib.import_module(f"webcrawler.commands.{command}")
+    monkeypatch.setattr(module, work, lambda *_: signal.raise_signal(signal.SIGINT))
+
+    ended = run(command, *arguments)
+
+    assert (ended.status, ended.out) == (1, "")
+    assert re.fullmatch(r"\w+ing .* …\ninterrupted: .*\n", ended.err)
 
 
 @pytest.mark.slow

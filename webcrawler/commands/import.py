@@ -10,7 +10,7 @@ from pathlib import Path
 from webcrawler.commands._frontier_shown import rows
 from webcrawler.commands.base import Command, Option, printable, progress_bars
 from webcrawler.errors import BadInput
-from webcrawler.repository import import_files
+from webcrawler.repository import Imported, import_files
 
 GO_ON = "to go on from these pages: `scrapy frontier rebuild`, then `scrapy crawl index`"
 
@@ -29,9 +29,13 @@ class Import(Command):
         if not args:
             raise BadInput(f"name the files: `scrapy import {self.arguments}`")
         how_to_go_on = "what was taken in stays; the same command takes in the rest"
-        with self.interruptible(lambda: how_to_go_on), progress_bars() as progress:
+        with self.interruptible(lambda: how_to_go_on):
             print(f"importing into {printable(str(self.crawl_dir))} …", file=sys.stderr)
-            found = import_files(self.crawl_dir, [Path(arg) for arg in args], self.project, progress)
+            with progress_bars() as progress:
+                found = import_files(self.crawl_dir, [Path(arg) for arg in args], self.project, progress)
+            self._tell(found, opts)
+
+    def _tell(self, found: Imported, opts: argparse.Namespace) -> None:
         if opts.json:
             print(json.dumps(found._asdict(), indent=2))
         else:

@@ -27,7 +27,8 @@ class Merge(Command):
         if len(args) < 2:
             raise BadInput(f"name the folders, and last the new one: `scrapy merge {self.arguments}`")
         *folders, into = map(Path, args)
-        with self.interruptible(lambda: "the same command goes on"), progress_bars() as progress:
+        with self.interruptible(lambda: "the same command goes on"):
             print(f"merging {len(folders)} data folders into {printable(str(into))} …", file=sys.stderr)
-            found = merge(folders, into, self.project, progress)._asdict()
-        print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
+            with progress_bars() as progress:
+                found = merge(folders, into, self.project, progress)._asdict()
+            print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))

@@ -21,8 +21,9 @@ class Rebuild(Command):
     options = (Option("--json", False, "print JSON"),)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        with self.interruptible(lambda: "all is as it was"), progress_bars() as progress:
+        with self.interruptible(lambda: "all is as it was"):
             folder = printable(str(self.crawl_dir))
             print(f"rebuilding {folder} from its WARC files …", file=sys.stderr)
-            found = rebuild(self.crawl_dir, self.project, progress)._asdict()
-        print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
+            with progress_bars() as progress:
+                found = rebuild(self.crawl_dir, self.project, progress)._asdict()
+            print(json.dumps(found, indent=2) if opts.json else "\n".join(rows(found, "")))
