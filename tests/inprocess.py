@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 import pytest
 from scrapy import cmdline
 from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.resolver import dnscache
 
 from webcrawler import settings
 from webcrawler.background import FOLLOWER, RANKER, REFRESHER, VOCABULARY, Companion, is_held
@@ -70,6 +71,7 @@ def _as_if_alone(variables: Mapping[str, object], project: Path, module: str) ->
     """What a process would begin with, and nothing left of what Scrapy changes in one."""
     from webcrawler.commands import crawl
 
+    dnscache.clear()  # another resolver of Scrapy's may have left something else in it
     logs = [logging.getLogger(name) for name in (None, "scrapy", "twisted")]
     before = [(log.handlers[:], log.level) for log in logs]
     with pytest.MonkeyPatch.context() as patch:
