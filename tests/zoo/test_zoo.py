@@ -43,6 +43,7 @@ MEMORY_MAX_MIB = 512
 STALL_MAX_SECONDS = 1.0
 URL_MAX_SECONDS = 60.0  # from the lease to the decision that is written
 TIMEOUTS = {"framing": 6, "slow": 6, "tls": 6}  # seconds; who never answers is waited for in the last test
+PARSER_TIMEOUTS = {"documents": 10}  # pages of other kinds are all read, on however busy a machine
 DECIDED = ("done", "failed", "quarantined")
 
 
@@ -108,10 +109,12 @@ def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Surviv
 
     def of(kind: str) -> Survived:
         if kind not in done:
+            limits = {
+                "DOWNLOAD_TIMEOUT": TIMEOUTS.get(kind, 30),
+                "PARSER_TIMEOUT": PARSER_TIMEOUTS.get(kind, 120),
+            }
             with Zoo(KINDS[kind], 20) as zoo:
-                done[kind] = crawl(
-                    tmp_path_factory.mktemp(kind), zoo, DOWNLOAD_TIMEOUT=TIMEOUTS.get(kind, 30)
-                )
+                done[kind] = crawl(tmp_path_factory.mktemp(kind), zoo, **limits)
         return done[kind]
 
     return of
