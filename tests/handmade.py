@@ -152,12 +152,13 @@ class Handmade:
     def _open(self, crawl: Crawl) -> None:
         """As `Crawl.open` does it, without processes."""
         crawl.frontier, crawl._waits = self.frontier, Waits(self.frontier)
+        crawl.connection = SimpleNamespace(revive=lambda: None)  # type: ignore[assignment]
         crawl.stores = Stores(  # type: ignore[assignment]
             self,
             frontier=self.frontier,
             parsers=self.parsers,
             digests={},
-            connection=SimpleNamespace(revive=lambda: None),
+            connection=crawl.connection,
             resolver=GuardedResolver(None, AddressRules(["127.0.0.1/32"])),
         )
         seeds = Seeds(map(seed_link, crawl.job.seeds))

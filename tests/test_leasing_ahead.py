@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from frontiers import fetch, lease_one, links, visit
-from handmade import Handmade, Make, made, make
+from handmade import HANGS_SECONDS, Handmade, Make, made, make
 from redis.exceptions import ConnectionError as Away
 from scrapy import Request
 from scrapy.core.scheduler import Scheduler as ScrapyScheduler
 
-from webcrawler import pace
+from webcrawler import pace, scheduler
 from webcrawler.crawl import open_leases
 from webcrawler.frontier import Frontier, inspect
 from webcrawler.scheduler import Scheduler
@@ -183,6 +183,60 @@ def test_reports_that_did_not_reach_the_frontier_are_sent_again(
         made.refill()
 
     assert [report.lease.url for report in made.crawl.take_reports()] == [A]
+
+
+def fails_once(made: Handmade, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Asked for leases, the frontier first raises it."""
+    lease, errors = made.frontier.lease, [error]
+
+    def failing(*arguments: Any) -> object:
+        if errors:
+            raise errors.pop()
+        return lease(*arguments)
+
+    monkeypatch.setattr(made.frontier, "lease", failing)
+
+
+def test_a_redis_that_is_away_is_asked_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "RETRY_SECONDS", (0.0, 0.0))
+    made = make(A)
+    fails_once(made, monkeypatch, Away())
+
+    async def work() -> list[str]:
+        feeder = asyncio.ensure_future(made.scheduler._feed())
+        await made.engine.wakes(0)
+        feeder.cancel()
+        return requests(made)
+
+    assert asyncio.run(work()) == [A]
+
+
+def test_an_error_of_ours_ends_the_crawl(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(A)
+    fails_once(made, monkeypatch, ZeroDivisionError())
+
+    async def work() -> None:
+        await asyncio.wait_for(made.scheduler._feed(), HANGS_SECONDS)
+        await asyncio.sleep(0)  # the engine is told by a task of its own
+
+    asyncio.run(work())
+
+    assert made.engine.ended == "scheduler_failed"
+
+
+def test_scrapy_lets_as_many_through_as_may_be_exempt(
+    made: Handmade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "Calls", lambda *_: None)  # they wait for Redis in a thread
+    monkeypatch.setattr(made.crawl, "open", lambda spider: None)  # it is open
+
+    async def work() -> None:
+        made.scheduler.open(made.spider)
+        made.scheduler._feeder.cancel()
+
+    asyncio.run(work())
+
+    assert made.engine.downloader.total_concurrency == made.crawl.leases.downloads.scrapy_limit
 
 
 def test_the_next_round_trip_is_made_when_a_server_is_due(make: Make) -> None:

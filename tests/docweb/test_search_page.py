@@ -98,32 +98,6 @@ def test_pages_lead_forth_and_back_and_no_result_stands_on_two(page: Page) -> No
     assert links(page) == first and second and not set(first) & set(second)
 
 
-def test_explanation_adds_up_to_the_score(page: Page) -> None:
-    page.goto(ASKED)
-    title = page_title(hits(page).nth(1))
-    hits(page).nth(1).get_by_role("link", name=EXPLAIN).click()
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("Why this result stands where it does")
-    expect(page.locator(".lead")).to_contain_text(title)
-    parts = [figure(text) for text in page.locator(".parts tbody td.number").all_inner_texts()]
-    score = figure(page.locator(".parts tfoot td").inner_text())
-    rounding = 0.5 * 10 ** -len(str(score).partition(".")[2])
-    assert len(parts) > 1 and abs(sum(parts) - score) <= (len(parts) + 1) * rounding
-    page.get_by_role("link", name="Back to the results").click()
-    expect(hits(page)).to_have_count(15)
-
-
-def test_each_result_may_be_explained_at_once(page: Page) -> None:
-    page.goto(ASKED)
-    page.get_by_text("Options", exact=True).click()
-    page.get_by_label("explain each result").check()
-    page.get_by_role("button", name="Search", exact=True).click()
-
-    expect(page.locator(".hit .parts tfoot")).to_have_count(15)
-    relevances = [int(text.split()[-1]) for text in page.locator(".relevance").all_inner_texts()]
-    assert relevances[0] == 1000 and relevances == sorted(relevances, reverse=True)
-
-
 def test_cached_copy_says_what_it_is_and_nothing_in_it_is_active(page: Page) -> None:
     page.goto(ASKED)
     title = page_title(hits(page).first)
@@ -294,18 +268,6 @@ def test_dark_and_light_differ(chromium: Browser, address: str) -> None:
             grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
     assert grounds == ["rgb(255, 255, 255)", "rgb(21, 25, 23)"]
-
-
-def test_browsers_can_add_the_search(page: Page) -> None:
-    page.goto("/")
-    path = str(page.locator("link[rel=search]").get_attribute("href"))
-    described = page.request.get(path)
-
-    assert described.headers["content-type"].startswith("application/opensearchdescription+xml")
-    template = re.search(r'type="text/html"[^>]*template="([^"]+)"', described.text())
-    assert template
-    page.goto(template[1].replace("&amp;", "&").replace("{searchTerms}", "orm").replace("{startPage?}", ""))
-    expect(page).to_have_title("orm · webcrawler")
 
 
 def test_searches_are_answered_while_a_crawl_commits(page: Page, crawled: Crawled, tmp_path: Path) -> None:
