@@ -224,9 +224,7 @@ def test_an_error_of_ours_ends_the_crawl(make: Make, monkeypatch: pytest.MonkeyP
     assert made.engine.ended == "scheduler_failed"
 
 
-def test_scrapy_lets_as_many_through_as_may_be_exempt(
-    made: Handmade, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scrapy_lets_exempt_ones_through(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "Calls", lambda *_: None)  # they wait for Redis in a thread
     monkeypatch.setattr(made.crawl, "open", lambda spider: None)  # it is open
 

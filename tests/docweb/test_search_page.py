@@ -261,13 +261,10 @@ def test_pages_shut_nobody_out_and_fit_narrow_screens(chromium: Browser, address
 
 
 def test_dark_and_light_differ(chromium: Browser, address: str) -> None:
-    grounds = []
-    for scheme in ("light", "dark"):
+    for scheme, ground in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(21, 25, 23)")):
         with opened(chromium, address, color_scheme=scheme) as page:
             page.goto("/")
-            grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-
-    assert grounds == ["rgb(255, 255, 255)", "rgb(21, 25, 23)"]
+            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
 
 
 def test_searches_are_answered_while_a_crawl_commits(page: Page, crawled: Crawled, tmp_path: Path) -> None:
