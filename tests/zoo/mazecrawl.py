@@ -11,7 +11,7 @@ from localweb import WITHOUT_INDEX, scrapy
 
 from zoo.exchange import Exchange, requests
 from zoo.mazes import Maze
-from zoo.server import Served
+from zoo.server import served
 
 ENOUGH = 0.95  # of its pages
 
@@ -24,19 +24,18 @@ class Figures(NamedTuple):
     by_then: float  # share of traps among these
 
 
-class Proxy(Served):
+class Proxy:
     """Answers for every host. `asked` is what was fetched, in order."""
 
     def __init__(self, maze: Maze) -> None:
-        super().__init__()
         self._maze = maze
         self.asked: list[str] = []
         self.url = ""
 
-    async def _listen(self) -> None:
+    async def listen(self) -> list[asyncio.Server]:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self._servers.append(server)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        return [server]
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for url in requests(reader):
@@ -52,7 +51,7 @@ class Proxy(Served):
 
 def crawl_maze(folder: Path, maze: Maze, mode: str, fetches: int, **more: object) -> Figures:
     """A crawl of a maze and its neighbours in a process of its own, of so many pages."""
-    with Proxy(maze) as proxy:
+    with served(Proxy(maze)) as proxy:
         settings = {
             "FRONTIER_DELAY": 0,
             "ITEM_PIPELINES": WITHOUT_INDEX,

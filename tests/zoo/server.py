@@ -7,9 +7,9 @@ import contextlib
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, TypeVar
 
 from zoo.exchange import Exchange, page, requests
 
@@ -60,43 +60,43 @@ class Kind(list[Behaviour]):
         return register
 
 
-class Served:
-    """Listens in an event loop of a thread, from `with` to its end."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._servers: list[asyncio.Server] = []
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(30)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(30)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _listen(self) -> None:
-        raise NotImplementedError
-
-    async def _close(self) -> None:
-        for server in self._servers:
-            server.close()
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+class Listening(Protocol):
+    async def listen(self) -> list[asyncio.Server]: ...
 
 
-class Zoo(Served):
+L = TypeVar("L", bound=Listening)
+
+
+@contextlib.contextmanager
+def served(site: L) -> Iterator[L]:
+    """It listens meanwhile, in an event loop of a thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    servers = asyncio.run_coroutine_threadsafe(site.listen(), loop).result(30)
+    try:
+        yield site
+    finally:
+        asyncio.run_coroutine_threadsafe(_close(servers), loop).result(30)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _close(servers: list[asyncio.Server]) -> None:
+    for server in servers:
+        server.close()
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Zoo:
     """The behaviours, and the control site."""
 
     def __init__(self, behaviours: Sequence[Behaviour], normal_pages: int, depth: int = 50) -> None:
         """Have traps lead nowhere after `depth` pages."""
-        super().__init__()
         self.behaviours, self._pages, self._depth = tuple(behaviours), normal_pages, depth
         self._asked: Counter[str] = Counter()
         self.port = 0
@@ -115,16 +115,17 @@ class Zoo(Served):
         site = f"http://{CONTROL}:{self.port}/"
         return {site, *(f"{site}page/{number}" for number in range(2, self._pages + 1))}
 
-    async def _listen(self) -> None:
+    async def listen(self) -> list[asyncio.Server]:
         """One port on all addresses, so that the port of the control site is as good as any."""
         control = await asyncio.start_server(self._control, CONTROL, 0)
         self.port = control.sockets[0].getsockname()[1]
-        self._servers.append(control)
+        servers = [control]
         for number, behaviour in enumerate(self.behaviours):
             tls = behaviour.certificate() if behaviour.certificate else None
             serve = self._connected(behaviour)
             server = await asyncio.start_server(serve, hosts(behaviour, number), self.port, ssl=tls)
-            self._servers.append(server)
+            servers.append(server)
+        return servers
 
     def _connected(self, behaviour: Behaviour) -> Callable[..., Awaitable[None]]:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -17,7 +17,7 @@ from localweb import WITHOUT_INDEX, Crawled, scrapy
 from webcrawler.connection import connect
 from webcrawler.crawl import wiring
 from zoo import content, documents, encodings, framing, redirects, sizes, slow, tls, traps
-from zoo.server import NETWORK, Behaviour, Zoo
+from zoo.server import NETWORK, Behaviour, Zoo, served
 from zoo.watch import watched
 
 pytestmark = [
@@ -113,7 +113,7 @@ def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Surviv
                 "DOWNLOAD_TIMEOUT": TIMEOUTS.get(kind, 30),
                 "PARSER_TIMEOUT": PARSER_TIMEOUTS.get(kind, 120),
             }
-            with Zoo(KINDS[kind], 20) as zoo:
+            with served(Zoo(KINDS[kind], 20)) as zoo:
                 done[kind] = crawl(tmp_path_factory.mktemp(kind), zoo, **limits)
         return done[kind]
 
@@ -127,7 +127,7 @@ def all_at_once(tmp_path_factory: pytest.TempPathFactory) -> Survived:
     Without documents: sixteen that take the parser up to ten seconds each would make large pages of others
     wait beyond their deadline; they are crawled by themselves.
     """
-    with Zoo(AT_ONCE, 200) as zoo:
+    with served(Zoo(AT_ONCE, 200)) as zoo:
         return crawl(tmp_path_factory.mktemp("all"), zoo)
 
 
@@ -183,7 +183,7 @@ def test_all_at_once_are_survived(all_at_once: Survived) -> None:
 
 @pytest.mark.deep("test_traps.py has the rules, the kind of traps the servers")
 def test_a_crawl_of_endless_traps_ends_at_max_pages_and_has_not_starved_the_calm_site(tmp_path: Path) -> None:
-    with Zoo(traps.hostile, 20, depth=10**9) as zoo:
+    with served(Zoo(traps.hostile, 20, depth=10**9)) as zoo:
         survived = crawl(tmp_path, zoo, "-a", "max_pages=600")
 
     assert survived.zoo.normal_pages <= survived.documents

@@ -80,13 +80,13 @@ class Server:
         threading.Thread(target=process.wait, daemon=True, name="embedded-redis").start()
         deadline = time.monotonic() + STARTING_SECONDS
         while not self.answers():
-            if time.monotonic() > deadline:
-                process.kill()
-                raise Unavailable(f"the embedded server of {self.folder} does not listen at {self.socket}")
             if process.poll() is not None:
                 log = self.folder / LOG
                 words = log.read_text(errors="replace").split("\n")[-2:]
                 raise Unavailable(f"the embedded server stopped at once: {words[0]} (more in {log})")
+            if time.monotonic() > deadline:
+                process.kill()
+                raise Unavailable(f"the embedded server of {self.folder} does not listen at {self.socket}")
             time.sleep(POLL_SECONDS)
         sys.audit("webcrawler.redis.started")
 
