@@ -224,17 +224,34 @@ def test_an_error_of_ours_ends_the_crawl(make: Make, monkeypatch: pytest.MonkeyP
     assert made.engine.ended == "scheduler_failed"
 
 
-def test_scrapy_lets_exempt_ones_through(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "Calls", lambda *_: None)  # they wait for Redis in a thread
-    monkeypatch.setattr(made.crawl, "open", lambda spider: None)  # it is open
+def opened(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> Handmade:
+    """Its scheduler is opened, without its loop and the thread for calls; the crawl is open."""
+    monkeypatch.setattr(scheduler, "Calls", lambda *_: None)
+    monkeypatch.setattr(made.crawl, "open", lambda spider: None)
 
     async def work() -> None:
         made.scheduler.open(made.spider)
         made.scheduler._feeder.cancel()
 
     asyncio.run(work())
+    return made
 
-    assert made.engine.downloader.total_concurrency == made.crawl.leases.downloads.scrapy_limit
+
+def test_scrapy_lets_exempt_ones_through(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
+    downloader = opened(made, monkeypatch).engine.downloader
+
+    assert downloader.total_concurrency == made.crawl.leases.downloads.scrapy_limit
+
+
+def test_an_ordering_that_learns_is_leased_little_ahead_of(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = [f"http://127.0.0.{n}/" for n in range(1, 9)]
+    made = opened(make(*urls, mode="adaptive?query=gene", CONCURRENT_REQUESTS=16), monkeypatch)
+
+    made.refill()
+
+    assert leased(made) == 4
 
 
 def test_the_next_round_trip_is_made_when_a_server_is_due(make: Make) -> None:

@@ -55,11 +55,6 @@ def links(page: Page) -> list[str]:
     return [str(link.get_attribute("href")) for link in page.locator(".hit h2 a").all()]
 
 
-def page_title(hit: Locator) -> str:
-    """Without the section that the link leads to."""
-    return hit.locator("h2").inner_text().partition(" › ")[0]
-
-
 def suggestions(page: Page) -> Locator:
     return page.locator(".suggestions").get_by_role("option")
 
@@ -100,7 +95,7 @@ def test_pages_lead_forth_and_back_and_no_result_stands_on_two(page: Page) -> No
 
 def test_cached_copy_says_what_it_is_and_nothing_in_it_is_active(page: Page) -> None:
     page.goto(ASKED)
-    title = page_title(hits(page).first)
+    title = hits(page).first.locator("h2").inner_text().partition(" › ")[0]  # without the section
     hits(page).first.get_by_role("link", name=CACHED).click()
 
     expect(page).to_have_title(f"Copy of {title} · webcrawler")
