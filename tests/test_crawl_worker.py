@@ -8,6 +8,7 @@ import json
 import pytest
 from frontiers import links
 from handmade import Handmade, Make, answered, made, make
+from redis.exceptions import ConnectionError as Away
 from scrapy import FormRequest, Request
 
 from webcrawler.frontier import Again, inspect
@@ -45,6 +46,39 @@ def test_a_download_of_a_server_that_may_not_answer_is_counted_as_such(made: Han
 
     assert lease.doubtful
     assert made.crawl.leases.downloads.doubtful_room() == room - 1
+
+
+# ---- leases that this worker does not know of
+
+
+def fails(*_: object) -> None:
+    raise Away
+
+
+def test_what_a_lost_answer_leased_goes_back(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
+    made.frontier.discover(links(A, B))
+    made.crawl.lease(1, [], 9)
+    lease = made.frontier.lease
+    with monkeypatch.context() as away:
+        away.setattr(made.frontier, "lease", lambda *asked: fails(lease(*asked)))
+        with pytest.raises(Away):
+            made.crawl.lease(1, [], 9)
+    with monkeypatch.context() as away:
+        away.setattr(made.frontier, "reclaim", fails)
+        made.crawl.lease(0, [], 9)
+
+    made.crawl.lease(0, [], 9)
+
+    assert inspect.stats(made.frontier)["leased"] == 1
+
+
+def test_a_worker_without_leases_gives_back_what_redis_says_that_it_has(made: Handmade) -> None:
+    made.frontier.discover(links(A))
+    made.frontier.lease(1)
+
+    made.crawl.lease(0, [], 9)
+
+    assert inspect.stats(made.frontier)["leased"] == 0
 
 
 # ---- requests that Scrapy hands in

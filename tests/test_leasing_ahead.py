@@ -238,14 +238,12 @@ def opened(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> Handmade:
 
 
 def test_scrapy_lets_exempt_ones_through(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
-    downloader = opened(made, monkeypatch).engine.downloader
+    allowed = opened(made, monkeypatch).engine.downloader.total_concurrency
 
-    assert downloader.total_concurrency == made.crawl.leases.downloads.scrapy_limit
+    assert allowed == made.crawl.leases.downloads.scrapy_limit
 
 
-def test_an_ordering_that_learns_is_leased_little_ahead_of(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_what_is_learnt_little_is_leased_ahead(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     urls = [f"http://127.0.0.{n}/" for n in range(1, 9)]
     made = opened(make(*urls, mode="adaptive?query=gene", CONCURRENT_REQUESTS=16), monkeypatch)
 

@@ -6,8 +6,6 @@ import os
 import random
 from contextlib import closing
 from dataclasses import replace
-from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +23,7 @@ from webcrawler.search.vocabulary.builder import make
 from webcrawler.search.vocabulary.completions import Completions, Phrases, as_query, places_of
 from webcrawler.search.vocabulary.documents import distinct_titles, names_of, phrases_of
 from webcrawler.search.vocabulary.spelling import Spelling, Words
-from webcrawler.search.vocabulary.stored import NAME, Lists, store, stored_seq
+from webcrawler.search.vocabulary.stored import NAME, Lists, stored_seq
 from webcrawler.search.vocabulary.thesaurus import Thesaurus, likelihood_ratio, related
 
 # Spelling
@@ -435,30 +433,3 @@ def test_a_crawl_without_documents_has_a_vocabulary_of_english(tmp_path: Path) -
 
     assert vocabulary.completions("a") == vocabulary.related("b") == []
     assert best(vocabulary, "kernal") == ""
-
-
-def write_without_end(folder: Path) -> None:
-    for seq in count(1):
-        words = Words(["word"] * 50, np.full(50, seq, np.int32), np.zeros(50, bool))
-        keys = [f"number {seq}"]
-        phrases = Phrases(keys, keys, np.ones(1, np.float32), places_of(keys))
-        store(folder, Lists(words, NO_THESAURUS, phrases), seq, "abc")
-
-
-@pytest.mark.deep("a study of races; test_a_torn_file_is_as_none has what a reader could see")
-def test_who_reads_while_others_write_sees_one_or_the_other(tmp_path: Path) -> None:
-    writer = get_context("spawn").Process(target=write_without_end, args=(tmp_path,))
-    writer.start()
-    seen = set()
-    while writer.is_alive() and len(seen) < 30:
-        if vocabulary := load(tmp_path, "abc"):
-            assert vocabulary.completions("number") == [f"number {vocabulary.seq}"]
-            assert vocabulary.frequency("word") == vocabulary.seq
-            seen.add(vocabulary.seq)
-        else:
-            assert not seen  # the first one is on its way
-    writer.kill()
-    writer.join()
-
-    assert len(seen) == 30
-    assert load(tmp_path, "abc") is not None
