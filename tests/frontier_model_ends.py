@@ -57,12 +57,14 @@ class Ends(Intake):
         url = self.newest(one.lease)
         if not url:
             return -1
-        if not one.retry or url.tries + 1 >= self.polite.tries:
+        tries = url.tries + (not one.excused)
+        if not one.excused and (not one.retry or tries >= self.polite.tries):
             self._decide(url, one.outcome)
             return 0
         self._requeue(url)
-        url.retry = self.now + min(self.polite.backoff * 2**url.tries, self.polite.backoff_max)
-        url.tries += 1
+        begins = max(self.now, url.server.next) if one.excused else self.now
+        url.retry = begins + min(self.polite.backoff * 2 ** max(tries - 1, 0), self.polite.backoff_max)
+        url.tries = tries
         return 1
 
     def release(self, leases: Iterable[Lease]) -> int:

@@ -102,6 +102,7 @@ ENDS = (
     "twice",
     "redirect",
     "again",
+    "excused",
     "never",
     "poison",
     "open",

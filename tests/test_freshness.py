@@ -349,7 +349,12 @@ def test_a_page_says_what_its_checks_found_and_how_often_it_changes(catalog: Cat
         (list, {"REFRESH_AT_LEAST": 9}, -10 + 1 / 24, "it was not checked for long (REFRESH_AT_LEAST)"),
         (lambda: [failure(A, ago(2), "not-found", status=404)], {}, -2 + 1 / 24, "nothing is there since"),
         (lambda: [failure(A, ago(days), "timeout") for days in (5, 1)], {}, 0, "it cannot be fetched since"),
-        (lambda: [failure(A, ago(2), "not-found", status=410)], {}, -1, "its document is gone: asked for"),
+        (
+            lambda: [failure(A, ago(2), "not-found", status=410)],
+            {},
+            -1,
+            "it has failed or is gone: asked for",
+        ),
     ],
 )
 def test_a_page_says_when_it_comes_again_and_why_not_sooner(
@@ -374,11 +379,11 @@ def test_a_page_that_was_asked_for_often_enough_does_not_come_again(catalog: Cat
 
     assert found["not_before"] is None
     assert found["gone_since"] == pytest.approx(ago(49), abs=1)
-    assert found["why"].startswith("its document is gone: not asked for again")
+    assert found["why"].startswith("it has failed or is gone: not asked for again")
 
 
 def test_what_is_not_a_document_is_not_checked(catalog: Catalog, tmp_path: Path) -> None:
-    write(catalog, failure(A, ago(1), "timeout"))
+    write(catalog, failure(A, ago(1), "not-found"))
 
     assert outlook_of(catalog, tmp_path, A)["why"] == "it is not a document: only documents are checked"
     assert outlook_of(catalog, tmp_path, B)["checks"] == []

@@ -337,6 +337,22 @@ def test_a_failed_url_is_tried_again_after_a_back_off_that_doubles(make_frontier
     assert inspect.stats(frontier)["reasons"] == {"server-error": 1}
 
 
+def test_what_its_server_is_to_blame_for_is_no_try_and_waits_until_others_were_asked(
+    make_frontier: MakeFrontier,
+) -> None:
+    frontier = make_frontier(tries=2, backoff=10.0, backoff_max=10.0)
+    frontier.discover(links(A, A + "other"))
+    for _ in range(3):
+        lease = lease_one(frontier)
+        frontier.fetched([Report(lease, 0.1, retry_after=60.0)])
+        assert frontier.fail([Failed(lease, "failed/unreachable", True, excused=True)]) == [1]
+        let_pass(frontier, 61)
+        other = lease_one(frontier)
+        frontier.release([other])
+        assert (lease.url, lease.tries, other.url) == (A, 0, A + "other")
+        let_pass(frontier, 10)
+
+
 def test_what_waits_to_be_tried_again_is_not_queued_once_more_as_due(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier(backoff=10.0)
     frontier.discover(links(A))

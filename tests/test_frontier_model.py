@@ -103,9 +103,9 @@ class Histories(RuleBasedStateMachine):
             self.pair.die_between(worker, [page(lease, end, found)])
         if end in ("document", "repeats", "redirect", "twice"):
             self.pair.complete(worker, [page(lease, end, found)])
-        elif end in ("again", "never", "poison"):
+        elif end in ("again", "excused", "never", "poison"):
             outcome = "quarantined" if end == "poison" else "failed/server-error"
-            self.pair.fail(worker, Failed(lease, outcome, end == "again"))
+            self.pair.fail(worker, Failed(lease, outcome, end == "again", end == "excused"))
 
     @rule(worker=worker, lease=leases, said=reports)
     def fetched(self, worker: str, lease: Lease, said: Any) -> None:

@@ -95,6 +95,7 @@ class Fetch:
     retry: bool = False  # worth another try, if tries are left
     target: Link | None = None  # of a redirect
     error: str = ""  # what went wrong, for people
+    excused: bool = False  # its server is to blame: another try follows, and this was none
 
 
 class Text(NamedTuple):

@@ -218,7 +218,7 @@ class Batch:
         stays = lease.was if lease.id in verdict.held or reason in ("not-modified", "scope") else ""
         if not _is_done(entry):
             outcome = fetch.state if fetch.state == "quarantined" else f"failed/{reason}"
-            return Failed(lease, stays or outcome, fetch.retry)
+            return Failed(lease, stays or outcome, fetch.retry, fetch.excused)
         if lease.id in verdict.soft:
             return Failed(lease, stays or "failed/not-found", False)
         if stays:

@@ -32,7 +32,7 @@ from webcrawler.realtime import RealtimeJob, journal
 from webcrawler.settings import SETTINGS, complaint, words_of
 from webcrawler.urls import AddressRules, Mirrors
 
-BROKEN = ("batch_failed", "forms_failed", "refresher_failed", "scheduler_failed")
+BROKEN = ("batch_failed", "forms_failed", "machine_failed", "refresher_failed", "scheduler_failed")
 STDOUT = "-"
 _EXTENSIONS, _MIDDLEWARES = "EXTENSIONS_BASE", "DOWNLOADER_MIDDLEWARES_BASE"
 OPTIONAL = (  # components of Scrapy, and what enables each

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from abc import ABC, abstractmethod
 from collections import deque
@@ -14,12 +15,17 @@ from scrapy import Request, Spider
 
 from webcrawler.connection import Connection, RedisError, attempt
 from webcrawler.crawl.open_leases import OpenLeases
+from webcrawler.crawl.outages import FAULTS_MAX, PASSING, Blame, Outages
 from webcrawler.frontier import Frontier, Leased, Report
 from webcrawler.metrics import Recorder
 from webcrawler.records import Lease, Link
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+AWAY = "%s gives no good answer (%s): its URLs wait for it, and lose no try"
+LONG_AWAY = "%s gives no good answer (%s): what is asked of it fails now; `-a refresh=once` asks again"
 
 
 def is_crawl(crawler: Crawler) -> bool:
@@ -39,6 +45,7 @@ class Worker(ABC):
     def __init__(self, crawler: Crawler) -> None:
         self.crawler, self.recorder = crawler, Recorder()
         self.leases = OpenLeases(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self.outages = Outages()
         self.resumed: deque[Request] = deque()  # downloaded next: redirects and retries of open leases
         self.new_links: list[Link] = []  # on their way into the frontier
         self.request_meta: dict[str, Any] = {}  # of every request that is made here
@@ -97,6 +104,30 @@ class Worker(ABC):
     def host_refusal(self, url: str) -> str:
         """Why were connections to the server of this URL refused, on our side? One of the reasons, or ""."""
         return ""
+
+    def report_end(self, report: Report, reason: str) -> Blame:
+        """Reports the end of a download; returns whom to blame where it failed for this reason.
+
+        A server that is away is slowed down.
+
+        Args:
+            reason: "" of an answer, also one that says that nothing is there.
+        """
+        lease = report.lease
+        if reason not in PASSING:
+            if report.downloaded:
+                self.outages.answered(lease)
+            self.leases.report(report)
+            return Blame.PAGE
+        blame, in_a_row = self.outages.failed(lease, report.seconds)
+        is_away = blame is Blame.SERVER and in_a_row > 1
+        report = report._replace(slow_down=report.slow_down or is_away, downloaded=in_a_row > 0)
+        self.leases.report(report)
+        if is_away and in_a_row == 3:
+            logger.warning(AWAY, lease.server, reason)
+        elif blame is Blame.LONG and in_a_row == FAULTS_MAX + 1:
+            logger.warning(LONG_AWAY, lease.server, reason)
+        return blame
 
     # ---- what the scheduler asks
 

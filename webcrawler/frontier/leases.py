@@ -206,8 +206,8 @@ class Leases:
 
         def arguments(own: list[tuple[int, Failed]]) -> list[Argument]:
             found: list[Argument] = [*first]
-            for _, (lease, outcome, retry) in own:
-                found += [lease.url, lease.token, outcome, int(retry)]
+            for _, (lease, outcome, retry, excused) in own:
+                found += [lease.url, lease.token, outcome, 2 if excused else int(retry)]
             return found
 
         numbered = list(enumerate(failed))

@@ -116,6 +116,7 @@ class Failed(NamedTuple):
     lease: Lease
     outcome: str  # "failed/REASON" or "quarantined"
     retry: bool
+    excused: bool = False  # it was no try: it is tried again, however many there were
 
 
 class Past(NamedTuple):

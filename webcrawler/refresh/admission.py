@@ -139,7 +139,7 @@ class Admission:
             self._queue_places(chosen, chosen[drawn[chosen]], since)
         else:
             # Not before all are made: a crawl that was killed meanwhile would begin another pass.
-            if not self._ask_for_gone(room) and not self._frontier.checks():
+            if not self._ask_for_gone(room, since) and not self._frontier.checks():
                 self._frontier.refresh = ""
 
     def _always(self, only: bool) -> None:
@@ -198,9 +198,9 @@ class Admission:
         late = [one for one in due if one.checked < before]
         self._queue(checks_of(late, drawn, self._collection.trust))
 
-    def _ask_for_gone(self, room: int) -> int:
-        """Ask once more for what is gone; returns how many URLs are queued."""
-        gone = self._catalog.checks.gone(clock.now(), room)
+    def _ask_for_gone(self, room: int, since: float = 0.0) -> int:
+        """Ask once more for what is gone or has failed; returns how many URLs are queued."""
+        gone = self._catalog.checks.gone(clock.now(), room, since)
         return self._queue(checks_of(self._catalog.checks.due(gone, documents=False)))
 
     def _servers(self) -> int:

@@ -80,8 +80,8 @@ def _why_gone(since: float | None, again: float | None) -> str:
     if since is None:
         return "it is not a document: only documents are checked"
     if again is None:
-        return "its document is gone: not asked for again, unless a page that changes links to it"
-    return "its document is gone: asked for a few times more, ever later"
+        return "it has failed or is gone: not asked for again, unless a page that changes links to it"
+    return "it has failed or is gone: asked for a few times more, ever later"
 
 
 def _moment(seconds: float) -> str:

@@ -163,9 +163,9 @@ class Checks:
         return list(self._db.execute(query, (url_id(url), limit)))
 
     def gone_since(self, url: str) -> tuple[float | None, float | None]:
-        """When the document of a canonical URL was removed by a check, and when it is next asked for.
+        """When a canonical URL failed, or its document was removed by a check, and when it is next asked for.
 
-        None: it was not, or never.
+        None: it did not, or never.
         """
         query = "SELECT since, tries FROM gone WHERE number = (SELECT number FROM ids WHERE id = ?)"
         row = self._db.execute(query, (url_id(url),)).fetchone()
@@ -194,14 +194,20 @@ class Checks:
                 SELECT 1 FROM fetches f WHERE f.number = d.number AND f.since IS NOT NULL)"""
         return int(self._db.execute(query).fetchone()[0])
 
-    def gone(self, now: float, limit: int) -> list[int]:
-        """URLs whose document was removed and that are due to be asked for once more, the oldest first."""
+    def gone(self, now: float, limit: int, since: float = 0.0) -> list[int]:
+        """URLs that failed, or whose document was removed, and that are due once more, the oldest first.
+
+        Args:
+            since: what failed for a reason that may pass is due, too, if it was not fetched since then.
+        """
         waits = " ".join(f"WHEN {n} THEN {days * DAY_SECONDS}" for n, days in enumerate(FIRST_TRIES_DAYS))
         query = f"""
             SELECT number FROM gone
-            WHERE tries < {len(FIRST_TRIES_DAYS)} AND since + CASE tries {waits} END <= ?
+            WHERE tries < {len(FIRST_TRIES_DAYS)} AND (since + CASE tries {waits} END <= ? OR (
+                SELECT f.found IS NULL AND f.fetched < ? FROM fetches f WHERE f.number = gone.number
+                AND NOT f.retry ORDER BY f.token DESC, f.fetched DESC LIMIT 1))
             ORDER BY since LIMIT ?"""
-        return [number for (number,) in self._db.execute(query, (now, limit))]
+        return [number for (number,) in self._db.execute(query, (now, since, limit))]
 
     def due(self, numbers: Sequence[int], documents: bool = True) -> list[Due]:
         """What checks of these pages need, in this order.

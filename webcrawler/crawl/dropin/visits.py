@@ -22,6 +22,11 @@ class Failure(NamedTuple):
 
     reason: str
     retry: bool
+    excused: bool = False  # its server is to blame: that was no try
+
+    def is_tried_again(self, tries: int, most: int) -> bool:
+        """After so many tries before it."""
+        return self.excused or (self.retry and tries + 1 < most)
 
 
 def broken(retry: bool) -> Failure:
@@ -155,10 +160,12 @@ class Decisions:
         """
         tries = self._frontier.politeness.tries
         reasons = {lease: visit.failure for lease, visit in visits.items() if visit.failure}
-        final = [lease for lease, why in reasons.items() if not (why.retry and lease.tries + 1 < tries)]
+        final = [lease for lease, why in reasons.items() if not why.is_tried_again(lease.tries, tries)]
         links = [link for lease in final for link in visits[lease].links]
         new = self._frontier.discover(links)
-        failed = [Failed(lease, f"failed/{why.reason}", why.retry) for lease, why in reasons.items()]
+        failed = [
+            Failed(lease, f"failed/{why.reason}", why.retry, why.excused) for lease, why in reasons.items()
+        ]
         answers = self._frontier.fail(failed)
         outcomes = {-1: "stale", 0: "failed/{}", 1: "retry/{}"}
         told = {

@@ -36,6 +36,7 @@ from webcrawler.crawl.dropin.visits import (
     report_of_visit,
 )
 from webcrawler.crawl.membership import join, read_politeness, release_dead_workers
+from webcrawler.crawl.outages import Blame
 from webcrawler.errors import BadInput
 from webcrawler.frontier import Frontier, Leased, Report, inspect, maintenance, ordering
 from webcrawler.records import Lease, Link
@@ -250,9 +251,10 @@ class SpiderWorker(Worker):
         is_tried_again = False
         if visit and visit.lease and not visit.is_reported:  # else it is that of a request in memory
             visit.failure = failure_of(error, request, visit.lease)
-            is_last_try = visit.lease.tries + 1 >= self.frontier.politeness.tries
-            is_tried_again = visit.failure.retry and not is_last_try
-        self._enter(handler.number, request, error)
+            self._enter(handler.number, request, error)
+            is_tried_again = visit.failure.is_tried_again(visit.lease.tries, self.frontier.politeness.tries)
+        else:
+            self._enter(handler.number, request, error)
         if is_tried_again:
             logger.info("%s is tried again later: %s", request, failure.value)
             return None
@@ -265,7 +267,11 @@ class SpiderWorker(Worker):
             return  # a spider calls its callback by itself
         self.leases.downloads.end(number)
         if visit.lease and not visit.is_reported:
-            self.leases.report(report_of_visit(visit.lease, request, result))
+            why = visit.failure
+            blame = self.report_end(report_of_visit(visit.lease, request, result), why.reason if why else "")
+            if why:
+                retry = why.retry and blame is not Blame.LONG
+                visit.failure = why._replace(retry=retry, excused=blame is Blame.SERVER)
         visit.is_reported = True
         _current.set(visit)
         task = asyncio.current_task()
@@ -292,6 +298,8 @@ class SpiderWorker(Worker):
 
     def _decided(self, outcomes: Sequence[tuple[Lease, str]], new: int, filtered: int) -> None:
         for lease, outcome in outcomes:
+            if outcome == "done/document":
+                self.outages.gave_document(lease)
             self.leases.close(lease)
             self.crawler.stats.inc_value(f"webcrawler/{outcome}")
         self.crawler.stats.inc_value("webcrawler/discovered", new)

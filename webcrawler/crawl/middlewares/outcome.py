@@ -74,7 +74,6 @@ class OutcomeMiddleware(CrawlPart):
             # The same URL under another spelling (`/index.html` sent on to `/`): the lease goes on.
             return request.replace(url=target.spelling, meta={**request.meta, "respelled": respelled + 1})
         seconds = time.monotonic() - request.meta["started"]
-        self._crawl.leases.report(report_of(lease, seconds, response))
         state, reason, retry = reason_of(response, target, lease, self._crawl.rules.kinds)
         # Half a page has half of its links: it is asked for again. The last try takes what came.
         if reason in PARSED and "dataloss" in response.flags and lease.tries + 1 < self._tries:
@@ -95,6 +94,7 @@ class OutcomeMiddleware(CrawlPart):
             target,
             note,
         )
+        fetch = self._crawl.outcomes.judged(fetch, report_of(lease, seconds, response))
         if reason in PARSED and response.status == 200:
             self._crawl.outcomes.begin(fetch)
             return response

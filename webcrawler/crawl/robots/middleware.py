@@ -23,6 +23,7 @@ from scrapy.http import Response
 from webcrawler import pace, urls
 from webcrawler.connection import RedisError
 from webcrawler.crawl.base import Worker, is_crawl
+from webcrawler.crawl.outages import is_ours
 from webcrawler.crawl.responses import Refused, codings_of
 from webcrawler.crawl.robots.cache import BODY_MAX, Robots, RobotsCache, judge
 from webcrawler.crawl.robots.compressed import is_whole
@@ -177,6 +178,8 @@ class RobotsMiddleware:
         try:
             return await self._crawl.crawler.engine.download_async(request)
         except Exception as error:
+            if is_ours(error):
+                raise
             self._count(f"exception_count/{type(error)}")
             logger.debug("no %s: %s", url, error)
             return None

@@ -6,9 +6,10 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
@@ -19,16 +20,23 @@ from webcrawler import clock
 from webcrawler.archive import CHECKED, DOCUMENTS, broken, unread
 from webcrawler.connection import attempt
 from webcrawler.crawl.base import Worker
+from webcrawler.crawl.outages import PASSING, Blame, is_ours
 from webcrawler.crawl.responses import reason_of_error
 from webcrawler.crawl.run.seeds import Seeds
 from webcrawler.crawl.run.stores import DIGEST_HINTS, Stores
 from webcrawler.crawl.run.tally import Tally
-from webcrawler.frontier import Report
+from webcrawler.frontier import Again, Report
 from webcrawler.parsing import declared_kind
 from webcrawler.records import Entry, Fetch, Lease, Original
 
 logger = logging.getLogger(__name__)
 GONE = CHECKED + "gone"
+GOOD = "done/document"
+STAYED = (CHECKED + "unchanged", CHECKED + "not-modified")
+OUR_FAULTS_MAX = 50  # in a row, after which the crawl ends
+OUR_FAULT = (
+    "no connection can be opened here (%s): permit more descriptors (`ulimit -n`), or set CONCURRENT_REQUESTS"
+)
 
 
 class Decided(IgnoreRequest):
@@ -64,6 +72,8 @@ class Outcomes:
         self._tries = stores.frontier.politeness.tries
         self._entries: dict[Lease, Entry] = {}  # of documents at the parsers, the spider and the pipelines
         self._not_documents: set[str] = set()  # URLs of open leases, on their way into a batch
+        self._our_faults = 0  # in a row
+        self._tasks: set[asyncio.Future[None]] = set()  # so that none is lost
 
     # ---- documents
 
@@ -114,13 +124,15 @@ class Outcomes:
     async def give_back(self, response: Response) -> None:
         """The lease came to nothing through no fault of the URL: it goes back into the queue."""
         if entry := self._taken(response):
-            lease = entry.fetch.lease
-            release = partial(self._stores.frontier.release, [lease])
-            sys.audit("webcrawler.release.before")
-            await asyncio.to_thread(attempt, release, self._stores.connection.revive)
-            sys.audit("webcrawler.release.after")
-            self._leases.open.pop(lease.url, None)
-            self._leases.changed.set()
+            await self._release(entry.fetch.lease)
+
+    async def _release(self, lease: Lease) -> None:
+        release = partial(self._stores.frontier.release, [lease])
+        sys.audit("webcrawler.release.before")
+        await asyncio.to_thread(attempt, release, self._stores.connection.revive)
+        sys.audit("webcrawler.release.after")
+        self._leases.close(lease)
+        self._leases.changed.set()
 
     def _taken(self, response: object) -> Entry | None:
         request = getattr(response, "request", None)
@@ -138,18 +150,53 @@ class Outcomes:
         lease: Lease = request.meta["lease"]
         reason, retry, slow_down = reason_of_error(error)
         if reason == "unreachable" and (refusal := self._worker.host_refusal(request.url)):
-            reason, retry = refusal, False
+            # A certificate that expires is renewed, as a rule; of a server that was never good, nobody knows.
+            is_known = self._worker.outages.good_page(lease.server) is not None
+            reason, retry = refusal, refusal in PASSING and is_known
         now = time.monotonic()
         seconds = now - request.meta.get("started", now)
-        self._leases.report(Report(lease, seconds, slow_down, downloaded="started" in request.meta))
+        report = Report(lease, seconds, slow_down, downloaded="started" in request.meta)
+        if is_ours(error):
+            self._excuse(report, error)
+            return
         message = f"{type(error).__name__}: {error}"[:500]
         fetch = Fetch(lease, "failed", reason, clock.now(), seconds, retry=retry, error=message)
-        self.decide(Entry(fetch, archive=True))
+        self.decide(Entry(self.judged(fetch, report), archive=True))
+
+    def judged(self, fetch: Fetch, report: Report) -> Fetch:
+        """Reports the end of a download; returns the fetch, which says whether it is tried again."""
+        self._our_faults = 0
+        blame = self._worker.report_end(report, fetch.reason if fetch.retry else "")
+        if blame is Blame.SERVER and (good := self._worker.outages.good_page(fetch.lease.server)):
+            self._begin(self._check(good))
+        return replace(fetch, retry=fetch.retry and blame is not Blame.LONG, excused=blame is Blame.SERVER)
+
+    async def _check(self, good: Lease) -> None:
+        """Has a good page fetched again: it tells whether its server is away, or some pages of it fail."""
+        again = partial(self._stores.frontier.again, [Again(good.url, GOOD, spelling=good.spelling)])
+        await asyncio.to_thread(attempt, again, self._stores.connection.revive)
+        self._leases.changed.set()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _excuse(self, report: Report, error: BaseException) -> None:
+        """This machine could not ask: the URL goes back, and its server is left alone for a while."""
+        self._leases.report(report._replace(slow_down=True))
+        self._begin(self._release(report.lease))
+        self._our_faults += 1
+        logger.warning("%s goes back into the queue: %s", report.lease.url, error)
+        if self._our_faults >= OUR_FAULTS_MAX and not self._worker.is_closing:
+            logger.error(OUR_FAULT, error)
+            self._worker.stop("machine_failed")
 
     def decide(self, entry: Entry) -> None:
         """Hands a fetch to the batch."""
         lease = entry.fetch.lease
-        if entry.fetch.retry and lease.tries + 1 >= self._tries:  # no tries are left
+        fetch = entry.fetch
+        if fetch.retry and not fetch.excused and lease.tries + 1 >= self._tries:  # no tries are left
             entry = replace(entry, fetch=replace(entry.fetch, retry=False))
         if entry.fetch.reason == "not-indexable" and (kind := _kind_of(entry.fetch)):
             self._worker.crawler.stats.inc_value(f"webcrawler/unread/{kind}")
@@ -166,6 +213,8 @@ class Outcomes:
         """The batch has written these leases and what became of them."""
         self._tally.add("fetches", len(outcomes))
         for lease, outcome in outcomes:
+            if outcome == GOOD or (outcome in STAYED and lease.was == GOOD):
+                self._worker.outages.gave_document(lease)
             self._leases.close(lease)
             self._seeds.settled(lease, outcome)
             self._not_documents.discard(lease.url)

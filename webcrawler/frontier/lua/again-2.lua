@@ -42,6 +42,7 @@ for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
         if before[i] ~= '' then
           call('HSET', key('again'), member, before[i])
           tally(before[i], -1)
+          if before[i] == 'failed/robots-unreachable' then call('DEL', BASE .. 'robots:' .. server) end -- it is asked for anew
         end
         if requests[i] ~= '' then call('HSET', key('request'), member, requests[i]) end
         if spellings[i] ~= '' then call('HSET', key('spelling'), member, spellings[i]) end

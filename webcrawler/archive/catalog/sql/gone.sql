@@ -1,10 +1,17 @@
--- Keeps `gone`. Run after the new links are inserted, before unlinked.sql.
+-- Keeps `gone`: what is to be asked for a few times more. Run after the new links are inserted, before unlinked.sql.
 
 UPDATE gone SET tries = tries + 1
 WHERE number IN (SELECT number FROM batch WHERE (NOT fenced OR reason IN ('removed', 'scope')) AND NOT retry AND found IS NOT 1);
 
 INSERT OR REPLACE INTO gone (number, since, tries)
 SELECT number, fetched, 0 FROM batch WHERE fresh AND NOT found AND checked IS NOT NULL;
+
+-- What failed for a reason that may pass; sitemaps have times of their own.
+INSERT OR IGNORE INTO gone (number, since, tries)
+SELECT number, fetched, 0 FROM batch
+WHERE NOT fenced AND NOT retry AND state = 'failed' AND checked IS NULL AND NOT probe
+  AND number NOT IN (SELECT number FROM sitemaps)
+  AND (reason IN ('unreachable', 'timeout', 'server-error', 'robots-unreachable') OR reason GLOB 'certificate-*');
 
 DELETE FROM gone WHERE number IN (SELECT number FROM batch WHERE fresh AND found);
 
