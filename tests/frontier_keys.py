@@ -123,7 +123,7 @@ class Keys:
         tries = {member: int(value.split()[0]) for member, value in self.hash("tries").items()}
         assert tries == {_member(url): url.tries for url in left if url.tries}
         deaths = {member: int(value) for member, value in self.hash("deaths").items()}
-        assert deaths == {_member(url): url.deaths for url in left if url.deaths}
+        assert deaths == {_member(url): url.deaths + 1000 * url.alone for url in left if url.deaths}
         notes = {member: int(value) for member, value in self.hash("note").items()}
         assert notes == {_member(url): url.note for url in left if url.note}
         assert self.hash("request") == {_member(u): u.link.request for u in left if u.link.request}

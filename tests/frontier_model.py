@@ -36,7 +36,7 @@ class Model(Ends):
             if not url.repetitive and self.repeats and self.is_repetitive(url):
                 url.repetitive = True
                 continue
-            if 0 < self.polite.deaths <= url.deaths:
+            if self.is_suspect(url):
                 self.letting_go.add(worker)
                 if self.held(worker):
                     break

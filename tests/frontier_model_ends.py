@@ -81,6 +81,10 @@ class Ends(Intake):
 
     def expire(self, worker: str = "", alive: float = 0.0) -> int:
         if alive:
+            if self.now - self.heard > alive:  # Redis was away, and none of them is dead for that
+                late = [name for name, until in self.workers.items() if 0 < until <= self.now]
+                self.workers |= dict.fromkeys(late, self.now + alive)
+            self.heard = self.now
             self.workers[worker] = self.now + alive
         ended = [url for url in self.in_state("leased") if url.end <= self.now]
         for url in ended:
@@ -93,11 +97,15 @@ class Ends(Intake):
         return len(ended) + len(left)
 
     def _died(self, url: Url) -> None:
-        if 0 < self.polite.deaths <= url.deaths:
+        url.deaths, url.alone = (url.deaths, url.alone + 1) if self.is_suspect(url) else (url.deaths + 1, 0)
+        if url.alone == 2:
             self._decide(url, "quarantined")
         else:
-            url.deaths += 1
             self._requeue(url)
+
+    def is_suspect(self, url: Url) -> bool:
+        """Is it leased alone?"""
+        return 0 < self.polite.deaths <= url.deaths
 
     def _free_place(self, url: Url) -> None:
         url.server.active -= url.downloading

@@ -42,6 +42,7 @@ class Url:
     retry: float = 0.0  # when; 0 when it stands in its queue
     tries: int = 0
     deaths: int = 0
+    alone: int = 0  # deaths of workers that held it alone
     note: int = 0  # what the ordering notes of it
     worker: str = ""
     token: int = 0
@@ -71,6 +72,7 @@ class Intake:
         self.urls: dict[str, Url] = {}
         self.servers: dict[str, Server] = {}
         self.workers: dict[str, float] = {}  # alive until
+        self.heard = float("inf")  # when one last said that it lives
         self.letting_go: set[str] = set()  # workers that are to hold one URL alone
         self.refused: Counter[str] = Counter()
         self.repeats: Counter[str] = Counter()  # of shapes, servers and domains, less what was fresh

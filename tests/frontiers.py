@@ -91,6 +91,9 @@ def let_pass(frontier: Frontier, seconds: float) -> None:
     for key, has_time in zip(servers, found[len(timed) :], strict=True):
         if has_time:
             move.hincrby(key, "next", -round(seconds * 1000))
+    for partition in frontier.partitions:
+        if frontier.client.hexists(partition.prefix + "meta", "heard"):
+            move.hincrby(partition.prefix + "meta", "heard", -round(seconds * 1000))
     move.execute()
 
 

@@ -198,7 +198,7 @@ def test_frontier_peek_shows_what_comes_next(run: Run, filled: Path) -> None:
 def test_frontier_quarantined_shows_what_killed_workers_when_and_how_often(run: Run, tmp_path: Path) -> None:
     assert run("frontier", "quarantined").out == "nothing is quarantined\n"
     with connect(None, tmp_path) as connection:
-        for n in range(4):
+        for n in range(5):
             worker = Frontier(connection.client, ordering("fifo"), worker=f"worker{n}")
             worker.open("fifo")
             worker.discover(links(A))
@@ -212,8 +212,8 @@ def test_frontier_quarantined_shows_what_killed_workers_when_and_how_often(run: 
         state = told(run, "explain", A, folder=tmp_path)["state"]
 
     when = datetime.fromtimestamp(found["quarantined_ms"] // 1000, UTC)
-    assert (found["url"], found["times"]) == (A, 4)
-    assert shown == f"{when:%Y-%m-%d %H:%M:%S}+00:00 4 times {A}\n"
+    assert (found["url"], found["times"], found["kills"]) == (A, 5, "workers")
+    assert shown == f"{when:%Y-%m-%d %H:%M:%S}+00:00 5 workers {A}\n"
     assert state == "quarantined"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from frontiers import fetch, lease_one, links, visit
+from frontiers import done, fetch, lease_one, links, visit
 from handmade import HANGS_SECONDS, Handmade, Make, made, make
 from redis.exceptions import ConnectionError as Away
 from scrapy import Request
@@ -285,6 +285,26 @@ def test_all_is_over_when_nothing_is_left_and_the_engine_is_told(made: Handmade)
     made.scheduler.enqueue_request(Request(A))
     assert made.scheduler.has_pending_requests()
     assert not ends(made)
+
+
+def test_what_earlier_runs_have_set_aside_is_tried_alone_at_the_end(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make(A, B)
+    for _ in range(5):
+        victim = made.frontier.on(made.frontier.client)
+        victim.expire(5)
+        victim.lease(1)
+        victim.expire_dead(lambda worker: True)
+    assert [one["url"] for one in inspect.quarantined(made.frontier)] == [A]
+    opened(made, monkeypatch)
+
+    made.refill()
+    assert requests(made) == [B]
+    made.frontier.complete([done(made.crawl.leases.open.pop(B))])
+    assert not ends(made)
+    assert not ends(made)
+    assert requests(made) == [A]
 
 
 def waits(made: Handmade) -> None:

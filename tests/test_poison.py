@@ -1,11 +1,11 @@
-"""A URL that workers die with is leased alone after three deaths, and set aside if its worker dies then."""
+"""A URL that workers die with is leased alone after three deaths, and set aside after two more."""
 
 from __future__ import annotations
 
 from conftest import MakeFrontier
-from frontiers import done, fail, lease_one, let_pass, links
+from frontiers import done, fail, lease_one, let_pass, links, prefix_of
 
-from webcrawler.frontier import Frontier, inspect
+from webcrawler.frontier import Again, Frontier, inspect
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -67,19 +67,63 @@ def test_other_workers_go_on_beside_it(make_frontier: MakeFrontier) -> None:
     assert leased(bob) == [B, C]
 
 
-def test_the_fourth_death_quarantines_it_and_nothing_beside_it(make_frontier: MakeFrontier) -> None:
+def test_the_second_death_of_those_that_held_it_alone_quarantines_it(make_frontier: MakeFrontier) -> None:
     frontier = make_frontier()
     frontier.discover(links(A, B))
     die(make_frontier, 4)
+    assert inspect.stats(frontier)["quarantined"] == 0
+    die(make_frontier, 1)
 
     stats = inspect.stats(frontier)
     assert (stats["quarantined"], stats["queued"]) == (1, 1)
     (found,) = inspect.quarantined(frontier)
-    assert (found["url"], found["times"]) == (A, 4)
+    assert (found["url"], found["times"], found["kills"]) == (A, 5, "workers")
     seconds, microseconds = frontier.client.time()  # type: ignore[misc]
     assert 0 < found["quarantined_ms"] <= seconds * 1000 + microseconds // 1000
     assert inspect.explain(frontier, A)["state"] == "quarantined"
     assert leased(frontier) == [B]
+
+
+def test_what_was_set_aside_is_tried_alone_and_set_aside_again_by_one_death(
+    make_frontier: MakeFrontier, frontier: Frontier
+) -> None:
+    frontier.discover(links(A, B))
+    die(make_frontier, 5)
+
+    assert frontier.again([Again(A, "quarantined")]) == 1
+    assert leased(make_frontier(worker="bob")) == [A]
+    frontier.client.zadd(f"{prefix_of(frontier)}workers", {"bob": 1})
+    frontier.expire()
+
+    assert [(one["url"], one["times"]) for one in inspect.quarantined(frontier)] == [(A, 2)]
+
+
+def test_workers_that_were_silent_while_redis_was_away_are_alive(make_frontier: MakeFrontier) -> None:
+    ann, bob = make_frontier(worker="ann"), make_frontier(worker="bob")
+    ann.discover(links(A, B))
+    for worker in (ann, bob):
+        worker.expire(alive_seconds=5)
+    bob.lease(9)
+
+    for _ in range(9):
+        let_pass(ann, 8)
+        assert ann.expire(alive_seconds=5) == 0
+
+    assert inspect.stats(ann)["leased"] == 2
+
+
+def test_a_worker_that_is_silent_beside_others_is_dead(make_frontier: MakeFrontier) -> None:
+    ann, bob = make_frontier(worker="ann"), make_frontier(worker="bob")
+    ann.discover(links(A, B))
+    for worker in (ann, bob):
+        worker.expire(alive_seconds=5)
+    bob.lease(9)
+
+    let_pass(ann, 3)
+    ann.expire(alive_seconds=5)
+    let_pass(ann, 3)
+
+    assert ann.expire(alive_seconds=5) == 2
 
 
 def test_a_worker_that_leaves_in_good_order_is_no_death(make_frontier: MakeFrontier) -> None:

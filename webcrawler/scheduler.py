@@ -23,7 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 from webcrawler import pace
 from webcrawler.connection import RedisError, attempt
 from webcrawler.crawl.dropin import SpiderWorker, Worker, is_crawl
-from webcrawler.frontier import Calls
+from webcrawler.frontier import Again, Calls, inspect
 from webcrawler.records import Lease
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ T = TypeVar("T")
 PAUSE_SECONDS = 0.004  # between round trips, so that each carries several reports
 AHEAD_MAX = 256  # where Scrapy has no limit
 AHEAD_LEARNING = 4  # what was leased before a page was read may not be what it says comes next
+SHOWN = 3  # URLs in a line of the log
 RETRY_SECONDS = (0.1, 2.0)  # while Redis is away or refuses: the first pause and, doubling, the longest
 
 
@@ -50,6 +51,7 @@ class Scheduler(BaseScheduler):
         self._buffer: deque[Lease] = deque()
         self._empty = False  # nothing is left here or, as far as known, anywhere
         self._closed = False
+        self._aside: list[str] = []  # what kills workers, as earlier runs say: tried at the end of this one
         self._changed = worker.leases.changed
         self._thread = ThreadPoolExecutor(1, "frontier")
         self._feeder: asyncio.Task[None] | None = None
@@ -70,6 +72,8 @@ class Scheduler(BaseScheduler):
         self._worker.open(spider)
         # The setting stays as it was set; a downloader of the project's own may have no such limit.
         self._crawler.engine.downloader.total_concurrency = self._worker.leases.downloads.scrapy_limit
+        aside = inspect.quarantined(self._worker.frontier)
+        self._aside = [one["url"] for one in aside if one["kills"] == "workers"]
         if self._worker.frontier.ordering.learns:
             self._ahead = min(self._ahead, AHEAD_LEARNING)
         self._feeder = asyncio.ensure_future(self._feed())
@@ -160,6 +164,12 @@ class Scheduler(BaseScheduler):
             if self._exact or not (found.queued and is_busy):
                 worker.flush()
         elif not (found.queued or found.leased or worker.new_links or worker.is_expecting):
+            if self._aside and not worker.is_closing:
+                logger.warning("trying what earlier runs have set aside: %s", ", ".join(self._aside[:SHOWN]))
+                checks = [Again(url, "quarantined") for url in self._aside]
+                await self._in_thread(worker.frontier.again, checks)
+                self._aside = []
+                return 0.0
             self._empty = True
             self._wake()
         due = found.wait if found.wait is not None and limit else pace.SCHEDULER_POLL_SECONDS

@@ -68,7 +68,6 @@ FRONTIER_SERVER_CONCURRENCY = given("FRONTIER_SERVER_CONCURRENCY", 1, "downloads
 # Attempts per URL before it has failed.
 FRONTIER_TRIES = given("FRONTIER_TRIES", 3, "fetches", 1)
 # A URL is leased alone once this many workers have died while they held it; 0: never.
-FRONTIER_DEATHS = given("FRONTIER_DEATHS", 3, "workers")
 # Pause before the first retry; it doubles with each.
 FRONTIER_BACKOFF = given("FRONTIER_BACKOFF", 30.0, "seconds")
 # Partitions of a new frontier: one keeps an exact global order, more give domains a home among workers.

@@ -36,7 +36,6 @@ SETTINGS = {
     "FRONTIER_SLOWNESS": "0",
     "CRAWL_DELAY_MAX": "0",
     "FRONTIER_BACKOFF": "0.1",
-    "FRONTIER_DEATHS": "0",  # it is not the page that kills its workers here
     "BATCH_DOCUMENTS": "10",
     "BATCH_SECONDS": "0.2",
     "PARSER_WORKERS": "1",

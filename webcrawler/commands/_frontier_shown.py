@@ -51,7 +51,8 @@ def is_page(name: str) -> bool:
 
 
 def _quarantined(found: dict[str, Any]) -> str:
-    return printable(f"{_moment(found['quarantined_ms'] * 0.001)} {found['times']} times {found['url']}")
+    times = f"{found['times']} {found['kills'] or 'times'}"
+    return printable(f"{_moment(found['quarantined_ms'] * 0.001)} {times} {found['url']}")
 
 
 def _moment(seconds: float) -> str:

@@ -83,7 +83,6 @@ def read_politeness(settings: BaseSettings, no_delay: bool = False) -> Politenes
         server_concurrency=settings.getint("FRONTIER_SERVER_CONCURRENCY"),
         tries=settings.getint("FRONTIER_TRIES"),
         backoff=0.2 if no_delay else settings.getfloat("FRONTIER_BACKOFF"),
-        deaths=settings.getint("FRONTIER_DEATHS"),
     )
 
 

@@ -101,15 +101,13 @@ def _next(frontier: Frontier, partition: Partition, limit: int) -> Iterator[str]
 
 def quarantined(frontier: Frontier) -> list[dict[str, Any]]:
     """The URLs that were set aside because they kill workers or parsers, oldest first."""
-    found = [
-        (url.decode(), *map(int, value.split()))
-        for partition in frontier.partitions
-        for url, value in frontier.client.hgetall(partition.prefix + "quarantined").items()
-    ]
-    return [
-        {"url": url, "quarantined_ms": when_ms, "times": times}
-        for url, when_ms, times in sorted(found, key=itemgetter(1))
-    ]
+    found = []
+    for partition in frontier.partitions:
+        for url, value in frontier.client.hgetall(partition.prefix + "quarantined").items():
+            when_ms, times, *kind = value.decode().split()
+            killed = {"quarantined_ms": int(when_ms), "times": int(times), "kills": "".join(kind)}
+            found.append({"url": url.decode(), **killed})
+    return sorted(found, key=itemgetter("quarantined_ms"))
 
 
 def waiting(frontier: Frontier, server: str) -> int:

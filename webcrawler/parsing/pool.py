@@ -33,7 +33,8 @@ from webcrawler.parsing.sitemap import parse_sitemap
 from webcrawler.records import Page, Sitemap
 
 _OUT_OF_MEMORY = 77  # exit status of a worker
-_STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)  # from outside: not the page's fault
+# From outside, by a person or the kernel: a page that goes too far is ended by its worker's own limits.
+_STOPPED = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, -signal.SIGKILL)
 _ATTEMPTS = 3  # of a page whose worker was stopped from outside
 _ANSWERS = 2  # attempts where a worker stays silent: its own timers did not fire, so the page may be fine
 _PAGES_PER_WORKER = 2_000  # then a fresh one, whose heap is in one piece

@@ -2,7 +2,7 @@
 -- KEYS[1] {crawl:P}:        prefix of what all frontiers share, in partition P
 --   server:S    hash  next (ms when due), active (downloads now), backoff (slow answers in a row), delay (ms, of robots.txt), pace ("1": answers in time, "0": slowly, or not), blocked, waiting (names of frontiers that wait for a place, with spaces between)
 -- KEYS[2] {crawl:P}:NAME:   prefix of one frontier; S is a server, D a registrable domain, U a canonical URL = server .. path
---   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs), caught_up (ms when its owner last left nothing due)
+--   meta        hash  mode, partitions, turns ("1": servers take turns; "0": the best head of all queues), scope (that waiting URLs were last held against), rebuilding ("1": not whole yet), late ("1": pages that repeat others have brought URLs), caught_up (ms when its owner last left nothing due), heard (ms when a worker last said that it lives)
 --   counts      hash  seen, queued, leased, done/REASON, failed/REASON, quarantined, refused/REASON, number, turn, token, window, servers
 --   seen:N      set   URL ids (integers: about 8 bytes each)
 --   queue:S     zset  path -> score = -priority * 2^32 + discovery number; 2^52 + level * 2^32 + number for what goes behind, -2^52 + number for what is queued again
@@ -15,8 +15,8 @@
 --   windows     hash  D -> URLs of it in the present window of leases, where there is a share
 --   retry       zset  "S path" -> ms when it may be tried again         (queued, too)
 --   tries       hash  "S path" -> "tries score" of what failed before   (also while leased)
---   deaths      hash  "S path" -> workers that died holding it
---   quarantined hash  U -> "ms times": when that was, and how many workers or parsers it had killed
+--   deaths      hash  "S path" -> workers that died holding it, and 1,000 more for each that held it alone
+--   quarantined hash  U -> "ms times kind": when that was, and how many "workers" or "parsers" it had killed
 --   spelling    hash  "S path" -> the URL as first written, where it differs from the canonical one
 --   request     hash  "S path" -> JSON of what is special about its fetch
 --   note        hash  "S path" -> what the ordering notes of it: the highest number of all links to it

@@ -3,6 +3,9 @@
 
 local BESIDE = {tries = 1, deaths = 2, spelling = 4, request = 8, note = 16, again = 32}
 
+-- Deaths of workers that held a URL beside others say little of it, and two of workers that held it alone, enough.
+local ALONE, ENOUGH = 1000, 2000 -- in `deaths`
+
 local function unpacked(packed) return packed and cmsgpack.unpack(packed) end
 
 -- The counts of a call, written once, at its end.

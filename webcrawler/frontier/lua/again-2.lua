@@ -46,7 +46,11 @@ for _, group in ipairs(cmsgpack.unpack(ARGV[1])) do
         end
         if requests[i] ~= '' then call('HSET', key('request'), member, requests[i]) end
         if spellings[i] ~= '' then call('HSET', key('spelling'), member, spellings[i]) end
-        call('HDEL', key('quarantined'), server .. path)
+        local aside = call('HGET', key('quarantined'), server .. path)
+        if aside then
+          call('HDEL', key('quarantined'), server .. path)
+          if string.find(aside, 'workers') then call('HSET', key('deaths'), member, ALONE) end -- it is leased alone
+        end
       end
     end
     if entries[1] then

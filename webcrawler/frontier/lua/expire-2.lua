@@ -1,23 +1,31 @@
 -- expire-2.lua: records that a worker is alive; takes back the leases of dead workers and those past their end.
 -- KEYS[1] {crawl:P}:   KEYS[2] {crawl:P}:NAME:   (see _1_names.lua)
 -- ARGV[1] worker, "" to speak for none   ARGV[2] ms until it counts as dead
--- Returns how many leases were taken back. It does not count as a try; a URL that was leased alone when its worker died is quarantined.
+-- Returns how many leases were taken back. It does not count as a try; a URL that two workers held alone when they died is quarantined.
 -- Cost    O(leases taken back * log queue); at most 1,000 a call.
 local now, turns, expired = now_ms(), by_turn(), 0
 -- When a worker comes or goes, partitions get new owners, who have not fallen behind yet.
 local function begin_anew() call('HSET', key('meta'), 'caught_up', now) end
-if ARGV[1] ~= '' and call('ZADD', key('workers'), now + tonumber(ARGV[2]), ARGV[1]) == 1 then begin_anew() end
+local heard, alive_ms = tonumber(call('HGET', key('meta'), 'heard') or now), tonumber(ARGV[2])
+if ARGV[1] ~= '' then
+  call('HSET', key('meta'), 'heard', now)
+  -- Nobody was heard for so long: Redis was away, and no worker is dead for that. (Those known to be dead have 0.)
+  for _, worker in ipairs(now - heard > alive_ms and call('ZRANGEBYSCORE', key('workers'), 1, now) or {}) do
+    call('ZADD', key('workers'), now + alive_ms, worker)
+  end
+end
+if ARGV[1] ~= '' and call('ZADD', key('workers'), now + alive_ms, ARGV[1]) == 1 then begin_anew() end
 
 local function take_back(lease, died, alone)
   local url, member = lease[3] .. lease[4], lease[3] .. ' ' .. lease[4]
   expired = expired + 1
-  if died and alone == url then
+  local deaths = died and call('HINCRBY', key('deaths'), member, alone == url and ALONE or 1) or 0
+  if died and alone == url and deaths >= ENOUGH then
     tally('quarantined', 1)
-    call('HSET', key('quarantined'), url, now .. ' ' .. tonumber(call('HGET', key('deaths'), member) or 0) + 1)
+    call('HSET', key('quarantined'), url, now .. ' ' .. deaths % ALONE + math.floor(deaths / ALONE) .. ' workers')
     decide(lease)
     no_document(lease[3], now, turns)
   else
-    if died then call('HINCRBY', key('deaths'), member, 1) end
     requeue(lease, now, turns)
   end
 end

@@ -21,7 +21,7 @@ local function finish(lease, outcome, retry)
     tally('queued', 1)
   else
     tally(outcome, 1)
-    if outcome == 'quarantined' then call('HSET', key('quarantined'), lease[3] .. lease[4], now .. ' ' .. tries) end
+    if outcome == 'quarantined' then call('HSET', key('quarantined'), lease[3] .. lease[4], now .. ' ' .. tries .. ' parsers') end
     decide(lease)
   end
   no_document(lease[3], now, turns)

@@ -20,7 +20,7 @@ local function settle(server, path, score, outcome, tries, ms, is_document, repe
   forget(marks, server .. ' ' .. path)
   tally('queued', -1)
   tally(outcome, 1)
-  if outcome == 'quarantined' then call('HSET', key('quarantined'), server .. path, ms .. ' ' .. tries) end
+  if outcome == 'quarantined' then call('HSET', key('quarantined'), server .. path, ms .. ' ' .. tries .. ' parsers') end
   end_newcomer(server, tonumber(call('HGET', site_of(server), 'out') or 0))
   if not is_document then return end
   call('HDEL', site_of(server), 'newcomer', 'trying')
