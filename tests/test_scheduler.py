@@ -196,10 +196,6 @@ def test_what_may_pass_is_tried_so_many_times_and_all_else_once(
         assert web.crawled.fetch(web.url(path)).tries == times - 1, path
 
 
-def test_what_fails_once_is_asked_for_once_more(web: Web) -> None:
-    assert web.times("/flaky") == 2
-
-
 def test_a_server_that_does_not_answer_is_unreachable(web: Web) -> None:
     """Its robots.txt is asked first, and nothing may be fetched without."""
     assert web.crawled.reason(web.dead + "/dead") == "failed/robots-unreachable"  # type: ignore[attr-defined]
